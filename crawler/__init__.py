@@ -1,0 +1,15 @@
+"""Headroom: a distributed topical crawler on Scrapy. The flow, by file:
+
+    plans.py                a plan's YAML becomes combinations, and those become nav seeds
+    frontier/queue.py       seeds in Redis: offered, claimed, settled, reclaimed (each one Lua script in frontier/lua/)
+    headroom.py             how many more seeds this node can carry
+    scheduler.py            claims as many ahead and hands them to Scrapy as requests, paced by their turns
+    spiders/producer.py     nav page -> links (extract.py, sites/) -> content seeds offered
+    spiders/consumer.py     content page -> fields (extract.py, sites/) -> item
+    pipelines/              item -> clean -> media -> files, MongoDB, Kafka
+    delivery.py             every sink acknowledged: the seed is finished; else it is retried or fails with a reason
+    worker.py               this process's share in the cluster: connection, session, claims, settles
+    commands/               scrapy plan, seeds, ledger, nodes, site, items, demo
+"""
+
+__version__ = "0.1.0"

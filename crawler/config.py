@@ -1,0 +1,70 @@
+"""Reads settings into plain values, or refuses them by name.
+
+Components read their settings once, at start, through these functions; a bad value stops the process with one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from crawler.errors import ConfigError
+
+
+def number(settings: Mapping[str, Any], key: str, low: float, high: float) -> float:
+    """Returns the setting as a float between `low` and `high`, both included.
+
+    Raises:
+        ConfigError: Not a number, or out of range.
+    """
+    value = settings.get(key)
+    try:
+        result = float(value)  # type: ignore[arg-type]  # a wrong type is what the except clause is for
+    except (TypeError, ValueError):
+        raise ConfigError(key, value, f"a number from {low:g} to {high:g}") from None
+    if not low <= result <= high:
+        raise ConfigError(key, value, f"a number from {low:g} to {high:g}")
+    return result
+
+
+def whole(settings: Mapping[str, Any], key: str, low: int, high: int) -> int:
+    """Returns the setting as an int between `low` and `high`, both included.
+
+    Raises:
+        ConfigError: Not a whole number, or out of range.
+    """
+    result = number(settings, key, low, high)
+    if result != int(result):
+        raise ConfigError(key, settings.get(key), f"a whole number from {low} to {high}")
+    return int(result)
+
+
+def flag(settings: Mapping[str, Any], key: str) -> bool:
+    """Returns the setting as a bool; 1, true, yes, on and their opposites count, in any case.
+
+    Raises:
+        ConfigError: Anything else.
+    """
+    value = settings.get(key)
+    word = str(value).strip().lower()
+    if word in ("1", "true", "yes", "on"):
+        return True
+    if word in ("0", "false", "no", "off", "", "none"):
+        return False
+    raise ConfigError(key, value, "1 or 0")
+
+
+def words(settings: Mapping[str, Any], key: str, allowed: Iterable[str] = ()) -> tuple[str, ...]:
+    """Returns a list setting (a list, or one string with commas) as a tuple without empty entries.
+
+    Raises:
+        ConfigError: An entry is none of `allowed` (where that is given).
+    """
+    value = settings.get(key) or ()
+    entries = value.split(",") if isinstance(value, str) else value
+    result = tuple(str(entry).strip() for entry in entries if str(entry).strip())
+    choices = tuple(allowed)
+    for entry in result:
+        if choices and entry not in choices:
+            raise ConfigError(key, entry, "any of " + ", ".join(choices))
+    return result

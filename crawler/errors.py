@@ -1,0 +1,74 @@
+"""Every error Headroom raises on purpose, as one tree.
+
+A command prints such an error as one line and exits with status 1; anything else is a bug and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+MAX_SHOWN_CHARACTERS = 120  # a value in an error message is a hint, not a dump
+
+
+class HeadroomError(Exception):
+    """The root. Its text is one line, fit to be shown to an operator."""
+
+
+class ConfigError(HeadroomError):
+    """A setting has a value that it can't have."""
+
+    def __init__(self, key: str, value: object, expected: str) -> None:
+        super().__init__(f"setting {key}: got {value!r}, expected {expected}")
+        self.key = key
+
+
+class InputError(HeadroomError):
+    """A plan or site file says something it can't say.
+
+    Args:
+        file: The file's name as the user gave it.
+        line: 1-based line of the offending key or value; 0 when the whole file is meant.
+        key: Dotted path of the key (`keywords.event.optional`); empty when the whole file is meant.
+        value: What stands there.
+        expected: What may stand there, in words.
+    """
+
+    def __init__(self, file: str, line: int, key: str, value: object, expected: str) -> None:
+        where = f"{file}:{line}" if line else file
+        what = f"{key}: " if key else ""
+        shown = repr(value)
+        if len(shown) > MAX_SHOWN_CHARACTERS:
+            shown = shown[:MAX_SHOWN_CHARACTERS] + "..."
+        super().__init__(f"{where}: {what}got {shown}, expected {expected}")
+        self.file, self.line, self.key, self.value, self.expected = file, line, key, value, expected
+
+
+class UrlError(HeadroomError):
+    """A URL that no browser would open, or one with a scheme other than http and https."""
+
+
+class UnavailableError(HeadroomError):
+    """A server (Redis, Kafka, Mongo) can't be reached or refuses to work; trying again may help."""
+
+
+class FrontierError(HeadroomError):
+    """Redis holds a frontier that this version or these settings can't work on."""
+
+
+class SessionLostError(FrontierError):
+    """This worker's session lapsed and its seeds went to others; it must open a new one."""
+
+
+class PlanError(HeadroomError):
+    """A plan command that can't be carried out (no such plan, name taken)."""
+
+
+class ExtractError(HeadroomError):
+    """A page yields nothing.
+
+    Args:
+        reason: Short hyphenated word for the ledger, such as `no-content` or `not-html`.
+    """
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(f"{reason}: {detail}" if detail else reason)
+        self.reason = reason
+

@@ -1,0 +1,225 @@
+"""The things that travel: Seed (Redis), Claimed (a worker's copy), Fetched (a downloaded page), Page (the item).
+
+They are plain dataclasses; what goes over a wire is JSON, never pickle.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+import orjson
+
+from crawler.errors import FrontierError
+from crawler.urls import fingerprint, host
+
+Frontier = Literal["nav", "content"]
+MESSAGE_SCHEMA = 1  # version of the message's shape, in every message as `schema`
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """One page to visit.
+
+    Attributes:
+        url: Canonical URL.
+        plan: Name of the plan that asked for it.
+        site: Name of the site definition that reads it.
+        frontier: `nav` for a search or list page, `content` for a page that holds data.
+        keywords: The combination's words.
+        edition: The plan's submission, in ms since the epoch; part of a nav seed's identity. 0 for content seeds.
+        method: Upper-case HTTP method.
+        body: Request body, sent as UTF-8 unless the site's search says otherwise.
+        page: A nav seed's place in its paging, from 1.
+        hops: Cross-host redirects that led here.
+        depth: Links followed from a content page to here.
+        interval_s: Seconds between two visits of a scheduled nav seed; 0: visited once.
+    """
+
+    url: str
+    plan: str
+    site: str
+    frontier: Frontier = "content"
+    keywords: tuple[str, ...] = ()
+    edition: int = 0
+    method: str = "GET"
+    body: str = ""
+    page: int = 1
+    hops: int = 0
+    depth: int = 0
+    interval_s: int = 0
+
+    @property
+    def host(self) -> str:
+        """The host whose turns this seed takes."""
+        return host(self.url)
+
+    @property
+    def fingerprint(self) -> bytes:
+        """The 16 bytes that identify the seed in its frontier."""
+        scope = f"{self.plan}@{self.edition}" if self.frontier == "nav" else ""
+        return fingerprint(self.url, method=self.method, body=self.body, scope=scope)
+
+    def dump(self) -> bytes:
+        """Returns what Redis stores: `HOST PLAN SITE INTERVAL JSON`.
+
+        The first four words are for the Lua scripts, which never parse the JSON. Fields at their default stay out.
+        """
+        compact = {
+            key: value
+            for key, short in _SEED_KEYS.items()
+            if (value := getattr(self, key)) != _SEED_DEFAULTS[key]
+            for key in (short,)
+        }
+        head = f"{self.host} {self.plan} {self.site} {self.interval_s} "
+        return head.encode() + orjson.dumps(compact)
+
+    @classmethod
+    def load(cls, raw: bytes, frontier: Frontier) -> Seed:
+        """Reads what `dump` wrote.
+
+        Raises:
+            FrontierError: Redis holds something else under a seed's fingerprint.
+        """
+        try:
+            _host, plan, site, interval, rest = raw.split(b" ", 4)
+            compact = orjson.loads(rest)
+            values = {key: compact[short] for key, short in _SEED_KEYS.items() if short in compact}
+            values["keywords"] = tuple(str(word) for word in values.get("keywords", ()))
+            seed = cls(plan=plan.decode(), site=site.decode(), frontier=frontier, interval_s=int(interval), **values)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise FrontierError(f"not a seed: {raw[:80]!r}") from error
+        if not isinstance(seed.url, str) or not isinstance(seed.body, str) or not isinstance(seed.method, str):
+            raise FrontierError(f"not a seed: {raw[:80]!r}")
+        return seed
+
+
+# What the JSON part of a stored seed calls each field: one letter, since there are millions.
+_SEED_KEYS = {
+    "url": "u",
+    "keywords": "k",
+    "edition": "e",
+    "method": "m",
+    "body": "b",
+    "page": "p",
+    "hops": "h",
+    "depth": "d",
+}
+_SEED_DEFAULTS = {"url": None, "keywords": (), "edition": 0, "method": "GET", "body": "", "page": 1, "hops": 0, "depth": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Politeness:
+    """How hard one host may be asked.
+
+    Attributes:
+        delay_s: Seconds between two starts of a turn.
+        concurrency: Turns, that is requests at once.
+        burst: Seeds that one claim may take per turn.
+    """
+
+    delay_s: float = 1.0
+    concurrency: int = 1
+    burst: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A seed that this worker holds.
+
+    Attributes:
+        claim: The claim id it was taken under (owner and counter); settling compares it.
+        turn: Which of the host's turns it runs on, from 1.
+        due_ms: When it was due.
+        tries: Real tries before this one.
+        delay_s: Seconds between two starts on the turn.
+        alone: It may have killed a worker; nothing runs beside it.
+    """
+
+    seed: Seed
+    fingerprint: bytes
+    partition: int
+    claim: str
+    turn: int
+    due_ms: int
+    tries: int
+    delay_s: float
+    alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A downloaded page as extraction sees it: no network, no framework behind it.
+
+    Attributes:
+        url: The URL that answered, after redirects on the same host.
+        content_type: The Content-Type header as sent; empty when missing.
+        encoding: The encoding to decode `body` with, as the downloader found it; None lets extraction detect it.
+    """
+
+    url: str
+    status: int
+    content_type: str
+    body: bytes
+    encoding: str | None = None
+
+
+@dataclass(slots=True)
+class Media:
+    """An image or video of an item.
+
+    Attributes:
+        path: Where the bytes lie in the media store; None while not fetched, or when fetching failed.
+        sha256: Of the bytes, in hex.
+        bytes: Their number.
+        error: Why there is no file; None when there is one.
+    """
+
+    url: str
+    path: str | None = None
+    sha256: str | None = None
+    bytes: int | None = None
+    error: str | None = None
+
+
+@dataclass(slots=True)
+class Page:
+    """The item: one page's data, and the message that leaves through Kafka, MongoDB and files.
+
+    Attributes:
+        id: UUID, the same each time this visit of this seed is delivered; consumers deduplicate by it.
+        content: Clean text.
+        resource: The site's name (the patent's word).
+        time: When the page was fetched, UTC ISO 8601.
+        published: When its author published it, UTC ISO 8601; None when the page doesn't say.
+        extra: Fields of the site's definition beyond the usual ones.
+        language: ISO 639-1 code; None when the text is too short to tell.
+        status: HTTP status.
+        sha256: Of the page's body, in hex.
+        node: Host name of the machine that fetched it.
+        fingerprint: The seed's, in hex; the Kafka key.
+    """
+
+    id: str
+    content: str
+    resource: str
+    url: str
+    time: str
+    title: str = ""
+    author: str | None = None
+    published: str | None = None
+    images: list[Media] = field(default_factory=list)
+    videos: list[Media] = field(default_factory=list)
+    extra: dict[str, Any] = field(default_factory=dict)
+    plan: str = ""
+    keywords: list[str] = field(default_factory=list)
+    language: str | None = None
+    status: int = 200
+    sha256: str = ""
+    node: str = ""
+    fingerprint: str = ""
+    schema: int = MESSAGE_SCHEMA
+
+    def message(self) -> dict[str, Any]:
+        """Returns the message as a dict of JSON values, in the order of the fields."""
+        return asdict(self)

@@ -1,0 +1,117 @@
+"""Every setting, once: its value, its unit, and why.
+
+Any of them can be changed with `-s NAME=VALUE`; the four addresses under "Servers" also from the environment, which is
+where secrets belong. What isn't here keeps Scrapy's default.
+"""
+
+import os
+
+from scrapy.settings import default_settings
+
+from crawler import __version__
+
+# -- Servers --------------------------------------------------------------------------------------------------------
+REDIS_URL = os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")
+KAFKA_BOOTSTRAP_SERVERS = os.environ.get("KAFKA_BOOTSTRAP_SERVERS", "127.0.0.1:9092")
+MONGO_URL = os.environ.get("MONGO_URL", "mongodb://127.0.0.1:27017")
+MONGO_DATABASE = os.environ.get("MONGO_DATABASE", "headroom")
+CONNECT_SECONDS = 30  # how long a process looks for Redis at start before it gives up with exit status 1
+
+# -- What is crawled ------------------------------------------------------------------------------------------------
+SITES_DIR = ""  # folder with an analyst's own site files; they go before the built-in ones
+PARSER_MODULES: list[str] = []  # modules that a site's `parser: module:function` may name; none: nothing is imported
+PLAN_MAX_SEEDS = 100_000  # nav seeds in one plan; more is nearly always a mistake in `choose` or `pages`
+CONTACT = ""  # a URL or mail address for the User-Agent, so that a site's owner can reach you
+
+# -- The frontier ---------------------------------------------------------------------------------------------------
+KEY_PREFIX = "hr"  # of every Redis key; two clusters in one Redis need two
+FRONTIER_PARTITIONS = 1  # Redis Cluster: 2 to 4 per primary; stored in Redis, can't change while seeds are there
+SESSION_SECONDS = 15  # a worker silent for so long is taken for dead; its seeds go to others
+LOCK_MILLISECONDS = 2_000  # a claimant that died holding the lock keeps others off for so long; a claim takes under 10 ms
+MAX_ATTEMPTS = 4  # real tries of a seed before it fails; outages and restarts don't count
+RETRY_BASE_SECONDS = 2  # wait before the second try; doubles each time
+RETRY_MAX_SECONDS = 600
+SETTLE_BATCH = 100  # seeds in one settle call; one call a page costs 14 times more
+SETTLE_WAIT_SECONDS = 0.02  # how long a settle waits for company
+FAIL_DAYS = 30  # failed seeds are remembered, and refused, for so long
+
+# -- Headroom (the patent's rule) -----------------------------------------------------------------------------------
+NODE_MEMORY_LIMIT_PERCENT = 90  # ML
+NODE_CPU_LIMIT_PERCENT = 90  # CL
+FIRST_BATCH = 5  # n: seeds in the first claim, while a seed's cost is unknown
+BATCH_MAX = 500  # seeds in one claim; Lua's unpack ends near 8,000 values
+IDLE_WAIT_SECONDS = 60  # longest sleep with nothing due or no headroom; an offer wakes earlier
+CLAIM_AHEAD_SECONDS = 60  # never hold more than this worker finishes in that time at its measured rate
+
+# -- Delivery -------------------------------------------------------------------------------------------------------
+ITEM_SINKS = ["files"]  # any of files, kafka, mongo; a seed is finished when all of them have acknowledged
+ITEMS_DIR = "items"  # JSON-lines files of the files sink
+FILES_FSYNC = False  # True: survive a power cut, not just a kill, at some 5 ms a batch
+TOPIC_PREFIX = "items."  # a site's Kafka topic is this and its name
+SINK_BATCH = 100  # items in one write to a sink
+SINK_WAIT_SECONDS = 0.05  # how long a sink waits for a batch to fill
+SINK_RETRY_MAX_SECONDS = 10  # longest pause between two tries of an unreachable sink
+FILES_STORE = "media"  # folder or s3://, gs://, ftp:// address of Scrapy's media store
+FILES_EXPIRES = 36_500  # days; a stored file is never fetched again
+MEDIA_MAX_PER_PAGE = 50  # a gallery trap ends here
+MEDIA_ALLOW_REDIRECTS = True
+
+# -- Security -------------------------------------------------------------------------------------------------------
+ALLOW_PRIVATE_ADDRESSES = False  # True: crawl 10.x, 127.x, link-local ... (the demo's forum does)
+
+# -- The project, for Scrapy ----------------------------------------------------------------------------------------
+BOT_NAME = "headroom"
+SPIDER_MODULES = ["crawler.spiders"]
+NEWSPIDER_MODULE = "crawler.spiders"
+COMMANDS_MODULE = "crawler.commands"
+SCHEDULER = "crawler.scheduler.Scheduler"
+EXTENSIONS = {
+    "crawler.worker.Worker": 100,
+    "crawler.delivery.Delivery": 200,
+    "scrapy.extensions.telnet.TelnetConsole": None,
+    "scrapy.extensions.remote_control.RemoteControl": None,
+}
+SPIDER_MIDDLEWARES = {
+    "crawler.middlewares.visits.VisitSpiderMiddleware": 10,
+}
+DOWNLOADER_MIDDLEWARES = {
+    "crawler.middlewares.robots.RobotsMiddleware": 100,
+    "crawler.middlewares.redirect.RedirectMiddleware": 600,
+    "crawler.middlewares.turns.TurnMiddleware": 990,  # the last before the wire: what it lets through is sent
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,  # reads an error page as rules
+    "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,  # follows to other hosts without their turn
+    "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
+    "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,  # retries go through the frontier, with its turns
+    "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
+}
+ITEM_PIPELINES = {
+    "crawler.pipelines.clean.CleanPipeline": 100,
+    "crawler.pipelines.media.PageMediaPipeline": 200,
+    "crawler.pipelines.files.FilesSink": 800,
+    "crawler.pipelines.mongo.MongoSink": 810,
+    "crawler.pipelines.kafka.KafkaSink": 820,
+}
+
+# -- Scrapy's own, changed ------------------------------------------------------------------------------------------
+USER_AGENT = f"headroom/{__version__}"  # CONTACT is added to it
+ROBOTSTXT_OBEY = True
+CONCURRENT_REQUESTS = 64  # the node's budget; a host's is in its turns
+CONCURRENT_REQUESTS_PER_DOMAIN = 64  # must not bind: turns pace each host
+DOWNLOAD_DELAY = 0  # likewise
+CONCURRENT_ITEMS = 8  # the default of 100 starts 101 tasks per response
+DOWNLOAD_TIMEOUT = 60  # seconds
+DOWNLOAD_MAXSIZE = 32 * 1024 * 1024  # bytes; Scrapy's 1 GiB is a way to kill a worker
+DOWNLOAD_WARNSIZE = 16 * 1024 * 1024
+DOWNLOAD_VERIFY_CERTIFICATES = True
+DOWNLOAD_HANDLERS = {"file": None, "ftp": None, "s3": None, "data": None}  # only the web is crawled
+REDIRECT_MAX_TIMES = 5
+COOKIES_ENABLED = False  # pages are read as a stranger would
+HTTPERROR_ALLOW_ALL = True  # a visit's end tells the ledger why; nothing is dropped on the way
+TELNETCONSOLE_ENABLED = False
+REMOTE_CONTROL_ENABLED = False
+URLLENGTH_LIMIT = 0  # urls.py has the limit
+REFERER_ENABLED = False  # a seed in a queue has no page that it comes from
+REACTOR_THREADPOOL_MAXSIZE = 20
+LOG_LEVEL = "INFO"
+STATS_DUMP = True
+TWISTED_REACTOR = default_settings.TWISTED_REACTOR
