@@ -1,0 +1,111 @@
+"""What Headroom's commands share: one line and exit status 1 for an error, `--json`, no log noise on the terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from abc import abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import orjson
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+from scrapy.utils.log import configure_logging
+
+from crawler.errors import HeadroomError, InputError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from scrapy.settings import Settings
+
+INTERRUPTED = 130  # what shells expect after Ctrl-C: 128 + SIGINT
+
+
+class HeadroomCommand(ScrapyCommand):
+    """A command that answers on stdout, or ends with one line on stderr and exit status 1.
+
+    Subclasses are called `Command`, stand in a module with the command's name and implement `execute`. They import what
+    they need inside their methods: Scrapy imports every command's module at each start.
+    """
+
+    __module__ = "crawler.commands"  # Scrapy takes each command class for a command that is named like its module
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}  # `-L LEVEL` turns the log on
+
+    @abstractmethod
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Does the work.
+
+        Args:
+            args: Words of the command line that are no options.
+            opts: The options; `opts.json` asks for JSON on stdout.
+
+        Raises:
+            HeadroomError: The command failed; its text becomes the line on stderr.
+            UsageError: The command line is wrong; likewise.
+        """
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Adds `--json` to Scrapy's options."""
+        super().add_options(parser)
+        parser.add_argument("--json", action="store_true", help="print JSON")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Runs `execute` and turns its errors into an exit status."""
+        configure_logging(self.settings)
+        try:
+            self._refuse_options(args)
+            self.execute(args, opts)
+            sys.stdout.flush()
+        except (HeadroomError, UsageError) as error:
+            print("error:", one_line(str(error)), file=sys.stderr)
+            self.exitcode = 1
+        except BrokenPipeError:  # `scrapy ... | head`: nobody reads on; Python must not complain at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except KeyboardInterrupt:
+            self.exitcode = INTERRUPTED
+
+    def _refuse_options(self, args: list[str]) -> None:
+        """Scrapy hands options that it doesn't know on as arguments."""
+        for arg in args:
+            if arg.startswith("-") and arg != "-":
+                raise UsageError(f"unknown option {arg}; scrapy {self.name} -h lists them")
+
+    @property
+    def name(self) -> str:
+        """The command's name on the command line."""
+        return type(self).__module__.rpartition(".")[2]
+
+    @property
+    def values(self) -> Settings:
+        """The settings; Scrapy has set them before it runs a command."""
+        if self.settings is None:
+            raise HeadroomError("the command was started without settings")
+        return self.settings
+
+
+def one_line(text: str) -> str:
+    """Returns the text as one line that can't move a terminal's cursor: no line breaks, no control characters."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in " ".join(text.split()))
+
+
+def print_json(value: object) -> None:
+    """Prints a value of JSON types, dataclasses among them, indented, in UTF-8 whatever the terminal's locale."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    sys.stdout.buffer.flush()
+
+
+def read_file(path: str) -> bytes:
+    """Returns the bytes of a file that the user named.
+
+    Raises:
+        InputError: It can't be read.
+    """
+    try:
+        return Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise InputError(path, 0, "", reason, "a readable file") from None
