@@ -1,0 +1,214 @@
+-- Moves a batch ready -> execute for one owner. Sent in one pipeline behind SET lock token NX PX.
+--
+-- ARGV: wake channel, lock token, owner, claim id, most seeds, seeds the owner carries.
+-- Returns {state, next_ms, server_ms, flat list}:
+--   state    'ok', 'locked' (next_ms: what the lock has left), 'lapsed' (open a session first), 'drain' (a suspect waits for you:
+--            finish what you carry, then claim again), 'alone' (the one seed given is a suspect)
+--   next_ms  ms until a claim may succeed; -1: nothing in sight
+--   list     per seed: fingerprint, stored value, turn, due in ms, tries, delay in ms
+
+local WALK_MAX = 1000     -- hosts looked at in one call
+local RECLAIM_MAX = 200   -- seeds of lapsed sessions moved in one call
+local CRASHES_MAX = 3     -- a seed that killed its worker so often, alone, is given up
+local GRACE_MS = 100      -- after another session's deadline, so that one look finds it lapsed
+local ALONE_MS = 60000    -- how long an owner may take to drain for a suspect
+
+local channel, token, owner, claim = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local most, carrying = tonumber(ARGV[5]), tonumber(ARGV[6])
+
+if call('GET', lock) ~= token then return { 'locked', call('PTTL', lock), now, {} } end
+local deadline = call('ZSCORE', sessions, owner)
+if not deadline or tonumber(deadline) < now then
+  call('DEL', lock)
+  return { 'lapsed', 0, now, {} }
+end
+
+-- 1. What lapsed sessions held. No sweeper has to be alive: whoever claims does it.
+for _, gone in ipairs(call('ZRANGE', sessions, '-inf', '(' .. now, 'BYSCORE', 'LIMIT', 0, 10)) do
+  if gone ~= owner then
+    call('ZADD', lapsed, call('ZSCORE', sessions, gone), gone)
+    call('ZREM', sessions, gone)
+  end
+end
+local moved = 0
+local gone = call('ZRANGE', lapsed, 0, 9, 'WITHSCORES')
+for i = 1, #gone, 2 do
+  local lost, ended = gone[i], tonumber(gone[i + 1])
+  for _, entry in ipairs(call('SMEMBERS', turns .. lost)) do
+    local index, host = string.match(entry, '^(%d+) (.+)$')
+    local state = turns_of(host)
+    local delay = politeness_of(state)
+    give_turn(state, host, lost, tonumber(index), ended + delay) -- it may have started a request just before its deadline
+    refresh_both(host, state)
+  end
+  local fps = moved < RECLAIM_MAX and call('SPOP', held .. lost, RECLAIM_MAX - moved) or {}
+  local values = hmget(seed, fps)
+  for n, fp in ipairs(fps) do
+    call('ZREM', execute, fp)
+    call('HDEL', claims, fp)
+    if values[n] then
+      local host, plan, site, interval = head(values[n])
+      local count = call('HGET', crashes, fp)
+      count = count and call('HINCRBY', crashes, fp, 1) or 0
+      book(plan, site, 'executing', -1)
+      book(plan, site, 'reclaimed', 1)
+      if count >= CRASHES_MAX then
+        make_failed(fp, plan, site, 'crashed-worker')
+      else
+        call('HSET', crashes, fp, count)
+        make_ready(fp, host, plan, site, interval, now)
+      end
+    end
+  end
+  moved = moved + #fps
+  if call('EXISTS', held .. lost) == 0 and call('EXISTS', other_held .. lost) == 0 then call('ZREM', lapsed, lost) end
+end
+
+-- 2. Which plans are paused or cancelled.
+local stopped, any_stopped = {}, false
+for _, entry in ipairs(call('SMEMBERS', paused)) do
+  local what, plan = string.match(entry, '^(%a+) (.+)$')
+  stopped[plan] = what
+  any_stopped = true
+end
+
+local list, taken, taken_at, taken_claims = {}, {}, {}, {}
+local function take(fp, value, plan, site, interval, index, due, delay)
+  list[#list + 1] = fp
+  list[#list + 1] = value
+  list[#list + 1] = index
+  list[#list + 1] = string.format('%.0f', due)
+  list[#list + 1] = '0'
+  list[#list + 1] = delay
+  taken[#taken + 1] = fp
+  taken_at[#taken_at + 1] = now
+  taken_at[#taken_at + 1] = fp
+  taken_claims[#taken_claims + 1] = fp
+  taken_claims[#taken_claims + 1] = claim
+  book_ready(fp, plan, site, interval, -1)
+  book(plan, site, 'executing', 1)
+end
+
+-- Takes a seed out of circulation when its plan is paused or cancelled. Returns whether it did.
+local function is_stopped(fp, value, plan, site, interval, due)
+  local what = stopped[plan]
+  if not what then return false end
+  book_ready(fp, plan, site, interval, -1)
+  if what == 'pause' then
+    call('ZADD', parked .. plan, due, fp)
+    book(plan, site, 'parked', 1)
+  else
+    make_failed(fp, plan, site, 'cancelled')
+  end
+  return true
+end
+
+-- 3. A suspect goes to an owner who carries nothing, alone.
+local state = 'ok'
+if call('ZCARD', suspects) > 0 then
+  local holder = call('GET', alone)
+  if not holder or holder == owner or not call('ZSCORE', sessions, holder) then
+    local waiting = call('ZRANGE', suspects, '-inf', now, 'BYSCORE', 'LIMIT', 0, 20, 'WITHSCORES')
+    for i = 1, #waiting, 2 do
+      local fp, value = waiting[i], call('HGET', seed, waiting[i])
+      local host, plan, site, interval = head(value or '- - - 0 ')
+      if not value then
+        call('ZREM', suspects, fp)
+      elseif is_stopped(fp, value, plan, site, interval, tonumber(waiting[i + 1])) then
+        call('ZREM', suspects, fp)
+      else
+        local turn_state = turns_of(host)
+        add_site(turn_state, host, site)
+        local delay, concurrency = politeness_of(turn_state)
+        local free = free_turns(turn_state, concurrency)
+        if #free > 0 then
+          call('SET', alone, owner, 'PX', ALONE_MS)
+          state = 'drain'
+          if carrying == 0 then
+            state = 'alone'
+            call('ZREM', suspects, fp)
+            take_turn(turn_state, host, owner, free[1])
+            take(fp, value, plan, site, interval, free[1], tonumber(waiting[i + 1]), delay)
+            refresh_both(host, turn_state)
+          end
+          break
+        end
+      end
+    end
+  end
+end
+
+-- 4. Hosts, longest waiting first: their free turns, up to `burst` seeds on each.
+local walked = 0
+local left = state == 'ok' and most or 0
+while left > 0 and walked < WALK_MAX do
+  local heads = call('ZRANGE', hosts, '-inf', now, 'BYSCORE', 'LIMIT', 0, math.min(left, 200))
+  if #heads == 0 then break end
+  for _, host in ipairs(heads) do
+    if left <= 0 then break end
+    walked = walked + 1
+    local turn_state = turns_of(host)
+    local first = call('ZRANGE', ready .. host, '-inf', now, 'BYSCORE', 'LIMIT', 0, 1)
+    local first_value = #first > 0 and call('HGET', seed, first[1])
+    if first_value then
+      local _, _, site = head(first_value)
+      add_site(turn_state, host, site)
+    end
+    local delay, concurrency, burst = politeness_of(turn_state)
+    local free, free_ms = free_turns(turn_state, concurrency)
+    if #free > 0 and #first > 0 then
+      local due = call('ZRANGE', ready .. host, '-inf', now, 'BYSCORE', 'LIMIT', 0, math.min(left, #free * burst), 'WITHSCORES')
+      local fps = {}
+      for i = 1, #due, 2 do fps[#fps + 1] = due[i] end
+      many('ZREM', ready .. host, fps)
+      local values = hmget(seed, fps)
+      local keep = {}
+      for n, fp in ipairs(fps) do
+        if values[n] then
+          local _, plan, site, interval = head(values[n])
+          if not (any_stopped and is_stopped(fp, values[n], plan, site, interval, tonumber(due[2 * n]))) then
+            keep[#keep + 1] = { fp, values[n], plan, site, interval, tonumber(due[2 * n]) }
+            add_site(turn_state, host, site)
+          end
+        end
+      end
+      delay = politeness_of(turn_state) -- a stricter site may have joined
+      local per_turn, used = math.ceil(#keep / #free), 0
+      for n, entry in ipairs(keep) do
+        local index = free[math.floor((n - 1) / per_turn) + 1]
+        if index ~= used then take_turn(turn_state, host, owner, index); used = index end
+        take(entry[1], entry[2], entry[3], entry[4], entry[5], index, entry[6], delay)
+      end
+      left = left - #keep
+      free, free_ms = free_turns(turn_state, concurrency)
+    end
+    refresh(hosts, ready, host, free_ms, false)
+  end
+end
+
+-- 5. Write down who has what.
+if #taken > 0 then
+  many('ZADD', execute, taken_at)
+  many('HSET', claims, taken_claims)
+  many('SADD', held .. owner, taken)
+  for n, count in ipairs(hmget(tries, taken)) do
+    if count then list[6 * n - 1] = count end
+  end
+end
+book_close()
+call('DEL', lock)
+
+-- 6. When to ask again.
+local next_ms = -1
+local function no_later(wait) next_ms = next_ms < 0 and wait or math.min(next_ms, wait) end
+local head_host = call('ZRANGE', hosts, 0, 0, 'WITHSCORES')
+if #head_host > 0 then no_later(math.max(0, tonumber(head_host[2]) - now)) end
+if call('EXISTS', execute) == 1 then -- its holder may die
+  local first = call('ZRANGE', sessions, 0, 0, 'WITHSCORES')
+  if #first > 0 then no_later(math.max(0, tonumber(first[2]) - now) + GRACE_MS) end
+end
+local head_suspect = call('ZRANGE', suspects, 0, 0, 'WITHSCORES')
+if #head_suspect > 0 then
+  no_later(math.max(1000, tonumber(head_suspect[2]) - now)) -- somebody else may be draining for it
+end
+return { state, next_ms, now, list }

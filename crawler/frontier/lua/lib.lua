@@ -1,0 +1,216 @@
+-- Shared by every script, put before it. Names the keys (frontier/keys.py documents them) and holds what two scripts need.
+--
+-- A host's turns, hash turn:HOST: hI = owner who holds turn I; nI = earliest next start of turn I, ms; x = no start before, ms;
+-- r = least delay that robots.txt asks for, ms; s = names of the sites that crawl the host, "a,b" (the strictest counts).
+-- Redis TIME is the only clock. No script reads a seed's JSON: Lua's numbers lose digits.
+
+local lock, hosts, ready, execute, claims, held, finish, fail, seed, tries, reasons, crashes, suspects, alone, scheduled, parked, counts, wake_pause,
+  turn, turns, sessions, lapsed, paused, ledger, ledgers, politeness, other_hosts, other_ready, other_held = unpack(KEYS)
+
+local call = redis.call
+local F = string.match(lock, ':(%a+):lock$')
+local time = call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+
+local UNPACK_MAX = 4000      -- Lua's unpack ends near 8,000 values
+local DEFAULT_POLITENESS = '1000 1 10'
+local TURN_IDLE_MS = 3600000 -- a host's turns are forgotten an hour after their last use
+local RECHECK_MS = 15000     -- all turns held: look again then, should their holder have died
+local BUCKET_MAX = 120       -- of 128, where a listpack of 17 bytes an entry would become a skiplist of 37
+
+-- Calls COMMAND KEY VALUES... in pieces that unpack can take.
+local function many(command, key, values)
+  for from = 1, #values, UNPACK_MAX do
+    call(command, key, unpack(values, from, math.min(from + UNPACK_MAX - 1, #values)))
+  end
+end
+
+-- HMGET in pieces; false where a field is missing.
+local function hmget(key, fields)
+  if #fields <= UNPACK_MAX then return #fields > 0 and call('HMGET', key, unpack(fields)) or {} end
+  local all = {}
+  for from = 1, #fields, UNPACK_MAX do
+    for _, value in ipairs(call('HMGET', key, unpack(fields, from, math.min(from + UNPACK_MAX - 1, #fields)))) do all[#all + 1] = value end
+  end
+  return all
+end
+
+-- HOST, PLAN, SITE, INTERVAL_S of a stored seed.
+local function head(value)
+  local host, plan, site, interval = string.match(value, '^(%S+) (%S+) (%S+) (%d+) ')
+  return host, plan, site, tonumber(interval)
+end
+
+-- The ledger: sums are kept here and written once, by book_close.
+local books, totals = {}, {}
+local function book(plan, site, state, by)
+  local name = plan .. ':' .. site
+  local page = books[name]
+  if not page then page = {}; books[name] = page; call('SADD', ledgers, plan .. ' ' .. site) end
+  page[state] = (page[state] or 0) + by
+  totals[state] = (totals[state] or 0) + by
+end
+local function book_close()
+  for name, page in pairs(books) do
+    for state, by in pairs(page) do
+      if by ~= 0 then call('HINCRBY', ledger .. name, F .. ':' .. state, by) end
+    end
+  end
+  for state, by in pairs(totals) do
+    if by ~= 0 then call('HINCRBY', counts, state, by) end
+  end
+end
+
+-- Finished fingerprints lie in a trie of small zsets: bucket 1 is the root, a full bucket I becomes 2I and 2I+1. Fingerprints are
+-- uniform, so all buckets are at nearly the same depth, and a guess from their number is rarely off by more than one.
+local function bucket_at(fp, depth)
+  local a, b, c, d = string.byte(fp, 1, 4)
+  return 2 ^ depth + math.floor((((a * 256 + b) * 256 + c) * 256 + d) / 2 ^ (32 - depth))
+end
+local function bucket_key(index) return finish .. string.format('%.0f', index) end
+local function guess_depth()
+  local number = tonumber(call('HGET', counts, 'buckets') or '1')
+  return number == 1 and 0 or math.max(1, math.floor(math.log(number) / math.log(2) + 0.5))
+end
+-- The one bucket on the fingerprint's path that exists: looked for at the guess, then ever farther from it.
+local function bucket_of(fp, guess)
+  if guess > 0 then
+    for off = 0, 32 do
+      for sign = 1, -1, -2 do
+        local depth = guess + sign * off
+        if depth >= 0 and depth <= 32 then
+          local index = bucket_at(fp, depth)
+          if call('EXISTS', bucket_key(index)) == 1 then return index, depth end
+        end
+      end
+    end
+  end
+  return 1, 0
+end
+local function is_finished(fp, depth)
+  local index = bucket_of(fp, depth)
+  return call('ZSCORE', bucket_key(index), string.sub(fp, 1, 8)) ~= false
+end
+local function add_finished(fp, depth)
+  local index, found = bucket_of(fp, depth)
+  local key = bucket_key(index)
+  call('ZADD', key, tonumber(time[1]), string.sub(fp, 1, 8))
+  if call('ZCARD', key) > BUCKET_MAX and found < 32 then
+    local members, halves = call('ZRANGE', key, 0, -1, 'WITHSCORES'), { {}, {} }
+    for i = 1, #members, 2 do
+      local half = halves[bucket_at(members[i], found + 1) == 2 * index and 1 or 2]
+      half[#half + 1] = members[i + 1]
+      half[#half + 1] = members[i]
+    end
+    if #halves[1] > 0 and #halves[2] > 0 then -- both must exist, or bucket_of would stop too early
+      call('DEL', key)
+      many('ZADD', bucket_key(2 * index), halves[1])
+      many('ZADD', bucket_key(2 * index + 1), halves[2])
+      call('HINCRBY', counts, 'buckets', call('HEXISTS', counts, 'buckets') == 1 and 1 or 2)
+    end
+  end
+end
+
+-- Politeness of a host: the strictest of the sites that crawl it. Returns delay in ms, concurrency, burst.
+local known_politeness = {}
+local function politeness_of(state)
+  local delay, concurrency, burst = tonumber(state.r or '0'), nil, nil
+  for site in string.gmatch(state.s or '', '[^,]+') do
+    local rule = known_politeness[site]
+    if not rule then
+      local d, c, b = string.match(call('HGET', politeness, site) or DEFAULT_POLITENESS, '^(%d+) (%d+) (%d+)$')
+      rule = { tonumber(d), tonumber(c), tonumber(b) }
+      known_politeness[site] = rule
+    end
+    delay = math.max(delay, rule[1])
+    concurrency = math.min(concurrency or rule[2], rule[2])
+    burst = math.min(burst or rule[3], rule[3])
+  end
+  return delay, concurrency or 1, burst or 10
+end
+local function turns_of(host)
+  local flat, state = call('HGETALL', turn .. host), {}
+  for i = 1, #flat, 2 do state[flat[i]] = flat[i + 1] end
+  return state
+end
+local function add_site(state, host, site)
+  if not state.s then
+    state.s = site
+  elseif state.s ~= site and not string.find(',' .. state.s .. ',', ',' .. site .. ',', 1, true) then
+    state.s = state.s .. ',' .. site
+  else
+    return
+  end
+  call('HSET', turn .. host, 's', state.s)
+end
+
+-- Turns that may start now, and when the next one may (now, when there are some).
+local function free_turns(state, concurrency)
+  local free, next_ms, not_before = {}, now + RECHECK_MS, tonumber(state.x or '0')
+  for i = 1, concurrency do
+    if not state['h' .. i] then
+      local at = math.max(tonumber(state['n' .. i] or '0'), not_before)
+      if at <= now then free[#free + 1] = i else next_ms = math.min(next_ms, at) end
+    end
+  end
+  return free, #free > 0 and now or next_ms
+end
+local function take_turn(state, host, owner, i)
+  state['h' .. i] = owner
+  call('HSET', turn .. host, 'h' .. i, owner)
+  call('PEXPIRE', turn .. host, TURN_IDLE_MS)
+  call('SADD', turns .. owner, i .. ' ' .. host)
+end
+-- next_ms: earliest next start of that turn; nil leaves it as it was.
+local function give_turn(state, host, owner, i, next_ms)
+  call('SREM', turns .. owner, i .. ' ' .. host)
+  if state['h' .. i] ~= owner then return end
+  state['h' .. i] = nil
+  call('HDEL', turn .. host, 'h' .. i)
+  if next_ms then
+    state['n' .. i] = tostring(next_ms)
+    call('HSET', turn .. host, 'n' .. i, string.format('%.0f', next_ms))
+    call('PEXPIRE', turn .. host, math.max(TURN_IDLE_MS, next_ms - now + TURN_IDLE_MS))
+  end
+end
+
+-- Sets when a claim on the host can succeed next. A host just served or freed queues from now on, behind those that wait longer.
+-- The score may turn out too early, never too late; claim.lua repairs a head that it finds too early.
+local function refresh(hosts_key, ready_prefix, host, free_ms, only_earlier)
+  local first = call('ZRANGE', ready_prefix .. host, 0, 0, 'WITHSCORES')
+  if #first == 0 then call('ZREM', hosts_key, host); return end
+  local at = math.max(tonumber(first[2]), free_ms, now)
+  if only_earlier then call('ZADD', hosts_key, 'LT', at, host) else call('ZADD', hosts_key, at, host) end
+end
+local function refresh_both(host, state)
+  local _, concurrency = politeness_of(state)
+  local free, free_ms = free_turns(state, concurrency)
+  refresh(hosts, ready, host, free_ms, true)
+  refresh(other_hosts, other_ready, host, free_ms, true)
+  return #free > 0
+end
+
+-- Books a seed in or out of ready (by = 1, -1). Re-runs of a schedule are also counted as waiting: they don't keep a crawl going.
+local function book_ready(fp, plan, site, interval, by)
+  book(plan, site, 'ready', by)
+  if interval > 0 and call('SISMEMBER', scheduled, fp) == 1 then book(plan, site, 'waiting', by) end
+end
+
+-- Puts a seed where the next claim finds it.
+local function make_ready(fp, host, plan, site, interval, due)
+  book_ready(fp, plan, site, interval, 1)
+  if call('HEXISTS', crashes, fp) == 1 then call('ZADD', suspects, due, fp); return end
+  local first = call('ZRANGE', ready .. host, 0, 0, 'WITHSCORES')
+  call('ZADD', ready .. host, due, fp)
+  if #first == 0 or due < tonumber(first[2]) then call('ZADD', hosts, 'LT', due, host) end
+end
+
+-- Ends a seed for good as failed; it stays known.
+local function make_failed(fp, plan, site, reason)
+  call('ZADD', fail, now, fp)
+  call('HSET', reasons, fp, reason)
+  call('HDEL', tries, fp)
+  call('HDEL', crashes, fp)
+  book(plan, site, 'failed', 1)
+  book(plan, site, 'failed:' .. reason, 1)
+end

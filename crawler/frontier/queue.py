@@ -1,0 +1,215 @@
+"""The frontier: all seeds in Redis. Offer, claim, settle, borrow a turn; each is one script call per partition.
+
+Every method may raise `redis.exceptions.RedisError` when Redis is away; calling again is then safe: an offer that did arrive
+is `known` the second time, and a settle that did arrive is refused.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from crawler.frontier import scripts
+from crawler.frontier.keys import Keys, partition_of
+from crawler.models import Claimed, Frontier, Seed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from redis.asyncio import Redis
+
+OFFER_BATCH = 500  # seeds in one offer call: some 5 ms of Redis's time, so that claims of others aren't held up
+Operation = Literal["finish", "retry", "fail", "back"]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimAnswer:
+    """What a claim came back with.
+
+    Attributes:
+        state: `ok`; `locked` (another claimant is at it); `lapsed` (open a session first); `drain` (finish what you carry, a
+            suspect waits for you); `alone` (the one seed is a suspect, run nothing beside it).
+        wait_ms: How long until a claim may succeed; None when nothing is in sight.
+        seeds: What is now yours; empty unless `state` is `ok` or `alone`.
+    """
+
+    state: str
+    wait_ms: int | None
+    seeds: list[Claimed]
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """How a claim ends.
+
+    Attributes:
+        amount_ms: For `retry`, the wait until the next try.
+        reason: Short hyphenated word for the ledger; for `finish` an optional note such as `redirected`.
+    """
+
+    operation: Operation
+    claimed: Claimed
+    amount_ms: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnBack:
+    """A turn that a worker gives back.
+
+    Attributes:
+        age_ms: Time since its last request was started; -1 when none was.
+        leave_ms: How long the host asked to be left alone (Retry-After); 0: it didn't.
+    """
+
+    host: str
+    turn: int
+    age_ms: int = -1
+    leave_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Seeds of one frontier by state, over all plans.
+
+    Attributes:
+        ready: Without those that wait for their next scheduled run.
+        waiting: Scheduled seeds that were visited and come due again.
+        parked: Of paused plans.
+    """
+
+    offered: int = 0
+    ready: int = 0
+    waiting: int = 0
+    parked: int = 0
+    executing: int = 0
+    finished: int = 0
+    failed: int = 0
+
+
+class Queue:
+    """One frontier, over all its partitions.
+
+    Args:
+        redis: With `decode_responses=False`.
+        partitions: `FRONTIER_PARTITIONS`.
+        lock_ms: How long a dead claimant keeps others off.
+        max_attempts: Real tries before a retried seed fails.
+        fail_days: How long failed seeds are remembered.
+    """
+
+    def __init__(
+        self,
+        redis: Redis,
+        keys: Keys,
+        frontier: Frontier,
+        *,
+        partitions: int = 1,
+        lock_ms: int = 2_000,
+        max_attempts: int = 4,
+        fail_days: int = 30,
+    ) -> None:
+        self.redis = redis
+        self.keys = keys
+        self.frontier: Frontier = frontier
+        self.partitions = partitions
+        self._script_keys = [keys.partition(number).script_keys(frontier) for number in range(partitions)]
+        self._wake = keys.wake(frontier)
+        self._lock_ms = lock_ms
+        self._max_attempts = max_attempts
+        self._fail_days = fail_days
+
+    async def offer(self, seeds: Iterable[Seed], due_ms: int = 0) -> list[bool]:
+        """Proposes seeds; returns for each whether it was new. What is ready, executing, finished or failed is refused.
+
+        Args:
+            due_ms: When they come due, in ms since the epoch; 0: now.
+        """
+        offered = list(seeds)
+        by_partition: dict[int, list[int]] = defaultdict(list)
+        for index, seed in enumerate(offered):
+            by_partition[partition_of(seed.host, self.partitions)].append(index)
+        fresh = [False] * len(offered)
+        for partition, indexes in by_partition.items():
+            for start in range(0, len(indexes), OFFER_BATCH):
+                batch = indexes[start : start + OFFER_BATCH]
+                arguments: list[object] = [self._wake]
+                for index in batch:
+                    arguments += (offered[index].fingerprint, offered[index].dump(), due_ms)
+                answer = await self._run("offer", partition, arguments)
+                for index, mark in zip(batch, answer, strict=True):
+                    fresh[index] = mark == ord("1")
+        return fresh
+
+    async def claim(self, partition: int, owner: str, claim: str, *, most: int, carrying: int) -> ClaimAnswer:
+        """Claims up to `most` seeds of one partition, under its lock, in one round trip.
+
+        Args:
+            claim: The claim id, never used before.
+            carrying: Seeds that the owner holds already.
+        """
+        keys = self._script_keys[partition]
+        token = secrets.token_bytes(8)
+        async with self.redis.pipeline(transaction=False) as pipeline:
+            pipeline.set(keys[0], token, nx=True, px=self._lock_ms)
+            arguments = [self._wake, token, owner, claim, most, carrying]
+            state, wait_ms, _now, flat = await scripts.run_after(pipeline, "claim", keys, arguments)
+        name = state.decode()
+        seeds = [
+            Claimed(
+                seed=Seed.load(flat[at + 1], self.frontier),
+                fingerprint=flat[at],
+                partition=partition,
+                claim=claim,
+                turn=int(flat[at + 2]),
+                due_ms=int(flat[at + 3]),
+                tries=int(flat[at + 4]),
+                delay_s=int(flat[at + 5]) / 1000,
+                alone=name == "alone",
+            )
+            for at in range(0, len(flat), 6)
+        ]
+        return ClaimAnswer(name, None if wait_ms < 0 else int(wait_ms), seeds)
+
+    async def settle(
+        self, partition: int, owner: str, settlements: Sequence[Settlement], turns: Sequence[TurnBack] = ()
+    ) -> tuple[int, int]:
+        """Ends claims and gives turns back; returns how many settlements were accepted and how many refused."""
+        arguments: list[object] = [self._wake, owner, self._max_attempts, self._fail_days, len(settlements)]
+        for end in settlements:
+            amount = end.amount_ms if end.operation == "retry" else end.claimed.due_ms
+            arguments += (end.operation, end.claimed.fingerprint, end.claimed.claim, amount, end.reason)
+        for turn in turns:
+            arguments += (turn.host, turn.turn, turn.age_ms, turn.leave_ms)
+        accepted, refused = await self._run("settle", partition, arguments)
+        return int(accepted), int(refused)
+
+    async def borrow_turn(self, host: str, site: str, owner: str) -> tuple[int, int]:
+        """Takes a turn of a host without a seed; returns (turn, delay in ms), or (0, ms until it is worth asking again).
+
+        (-1, 0) means that the owner has no session.
+        """
+        turn, number = await self._run("turn", partition_of(host, self.partitions), [owner, host, site])
+        return int(turn), int(number)
+
+    async def totals(self) -> Totals:
+        """Returns the counts over all partitions, each partition at its own moment."""
+        sums: dict[str, int] = defaultdict(int)
+        for number in range(self.partitions):
+            for name, value in (await self.redis.hgetall(self.keys.partition(number).of(self.frontier, "counts"))).items():
+                sums[name.decode()] += int(value)
+        return Totals(
+            offered=sums["offered"],
+            ready=sums["ready"] - sums["waiting"],
+            waiting=sums["waiting"],
+            parked=sums["parked"],
+            executing=sums["executing"],
+            finished=sums["finished"],
+            failed=sums["failed"],
+        )
+
+    async def _run(self, name: str, partition: int, arguments: Sequence[object]) -> list[int]:
+        answer: list[int] = await scripts.run(self.redis, name, self._script_keys[partition], arguments)
+        return answer

@@ -1,0 +1,138 @@
+"""A worker's session: its one renewable deadline in every partition, its lease on all that it holds.
+
+A thread of its own renews it, so that a slow parse on the event loop costs nothing; but a loop that shows no sign of life for
+`LOOP_STUCK_SECONDS` is not renewed any more: its seeds are better off elsewhere.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import socket
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from redis.exceptions import NoScriptError, RedisError
+
+from crawler.frontier import scripts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from redis import Redis
+
+    from crawler.frontier.keys import Keys
+
+logger = logging.getLogger(__name__)
+LOOP_STUCK_SECONDS = 60
+RENEWALS_PER_SESSION = 5  # so that four may fail before the session lapses
+
+
+def new_owner() -> str:
+    """Returns a worker id that is never used twice: `host:pid:start:random`."""
+    node = "".join(letter if letter.isalnum() or letter in "-." else "-" for letter in socket.gethostname())
+    return f"{node}:{os.getpid()}:{int(time.time())}:{secrets.token_hex(4)}"
+
+
+def boottime() -> float:
+    """Returns seconds that also count while the machine sleeps, so that a frozen worker notices."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+class Session:
+    """Keeps one owner's session alive.
+
+    Args:
+        redis: A synchronous client for this thread alone, with a socket timeout well under `seconds`.
+        seconds: `SESSION_SECONDS`.
+        on_lost: Called in the thread when the session was reclaimed; the owner id is burnt then.
+        beside: Called in the thread after each renewal (the node's figures go out there).
+    """
+
+    def __init__(
+        self,
+        redis: Redis,
+        keys: Keys,
+        *,
+        partitions: int,
+        seconds: float,
+        on_lost: Callable[[], None],
+        beside: Callable[[Redis], None],
+    ) -> None:
+        self._redis = redis
+        self._script_keys = [keys.partition(number).script_keys("content") for number in range(partitions)]
+        self._seconds = seconds
+        self._on_lost = on_lost
+        self._beside = beside
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._loop_seen = boottime()
+        self.owner = new_owner()
+        self.deadline = 0.0
+
+    @property
+    def alive(self) -> bool:
+        """Whether fetches may start: by this machine's own clock, the deadline is ahead."""
+        return boottime() < self.deadline
+
+    def open(self) -> None:
+        """Opens the session and starts renewing. Blocking: call it off the event loop.
+
+        Raises:
+            redis.exceptions.RedisError: Redis is away; nothing was started.
+        """
+        self._renew("open")
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="session", daemon=True)
+            self._thread.start()
+
+    def reopen(self) -> None:
+        """Starts over under a new owner id, after the session was lost. Blocking."""
+        self.owner = new_owner()
+        self._renew("open")
+
+    def loop_alive(self) -> None:
+        """The event loop's sign of life; to be called about every second."""
+        self._loop_seen = boottime()
+
+    def close(self) -> bool:
+        """Ends the session; returns False when seeds or turns are still held (they move on when it lapses). Blocking."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(timeout=self._seconds)
+        try:
+            return all([self._call(keys, "end") for keys in self._script_keys])
+        except RedisError:
+            return False
+        finally:
+            self.deadline = 0.0
+            self._redis.close()
+
+    def _run(self) -> None:
+        while not self._stop.wait(self._seconds / RENEWALS_PER_SESSION):
+            if boottime() - self._loop_seen > LOOP_STUCK_SECONDS:
+                continue
+            try:
+                if self.deadline and not self._renew("renew"):
+                    self.deadline = 0.0
+                    self._on_lost()
+                self._beside(self._redis)
+            except RedisError as error:
+                logger.warning("session not renewed: %s", error)
+
+    def _renew(self, what: str) -> bool:
+        asked = boottime()  # before the call: our deadline must not be later than Redis's
+        owner = self.owner
+        held = all([self._call(keys, what) for keys in self._script_keys])
+        if held and owner == self.owner:
+            self.deadline = asked + self._seconds
+        return held
+
+    def _call(self, keys: list[str], what: str) -> bool:
+        arguments = [what, self.owner, int(self._seconds * 1000)]
+        try:
+            return bool(self._redis.evalsha(scripts.digest("session"), len(keys), *keys, *arguments))
+        except NoScriptError:
+            return bool(self._redis.eval(scripts.source("session"), len(keys), *keys, *arguments))
