@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from abc import abstractmethod
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import orjson
@@ -13,7 +12,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.utils.log import configure_logging
 
-from crawler.errors import HeadroomError, InputError
+from crawler.errors import HeadroomError
 
 if TYPE_CHECKING:
     import argparse
@@ -96,16 +95,3 @@ def print_json(value: object) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     sys.stdout.buffer.flush()
-
-
-def read_file(path: str) -> bytes:
-    """Returns the bytes of a file that the user named.
-
-    Raises:
-        InputError: It can't be read.
-    """
-    try:
-        return Path(path).read_bytes()
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise InputError(path, 0, "", reason, "a readable file") from None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 COMMAND = """
-from crawler.commands.base import HeadroomCommand, print_json, read_file
+from crawler.commands.base import HeadroomCommand, print_json
 from crawler.errors import PlanError
 
 
@@ -21,8 +21,6 @@ class Command(HeadroomCommand):
             raise PlanError("no such plan:\\n\\x1b[31mred\\nend")
         if args == ["bug"]:
             raise ZeroDivisionError
-        if args == ["read"]:
-            read_file("missing.yaml")
         if args == ["much"]:
             for number in range(200_000):
                 print(number)
@@ -60,12 +58,6 @@ def test_an_error_is_one_line_and_exit_status_1(greet):
     assert done.returncode == 1
     assert done.stderr == "error: no such plan: \\ufffd[31mred end\n"
     assert done.stdout == ""
-
-
-def test_a_missing_file_is_an_error_with_its_name(greet):
-    done = greet("read")
-    assert done.returncode == 1
-    assert done.stderr == "error: missing.yaml: got 'No such file or directory', expected a readable file\n"
 
 
 def test_an_unknown_option_is_an_error(greet):

@@ -1,0 +1,138 @@
+"""A content page becomes fields: by the site's selectors, its parser, or trafilatura."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from crawler import text
+from crawler.errors import ExtractError
+from crawler.extract.article import read_article
+from crawler.extract.dates import to_utc
+from crawler.extract.item import Fields, Scalar
+from crawler.extract.parser import run_parser
+from crawler.extract.readers import HtmlReader, JsonReader
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from crawler.extract.readers import Reader
+    from crawler.models import Fetched
+    from crawler.sites import Site
+    from crawler.sites.definition import Content, Rule
+
+_USUAL = ("title", "author", "published", "content", "images", "videos")
+
+
+def fields(page: Fetched, site: Site, *, parser_modules: Collection[str] = ()) -> Fields:
+    """Reads a content page.
+
+    Args:
+        page: As downloaded.
+        site: Whose selectors (or parser) say where things are.
+        parser_modules: The setting PARSER_MODULES: what a site's `parser` may name.
+
+    Raises:
+        ExtractError: The page has none of the required fields, or isn't what the site says.
+    """
+    if site.content:
+        found = _selected(page, site, site.content)
+        required: Collection[str] = site.content.required
+    else:
+        found = run_parser(page, site, parser_modules) if site.parser else read_article(page)
+        found = _clean(found, site)
+        required = {"title", "content"} if site.parser else {"content"}
+        found = replace(found, missing=tuple(name for name in _USUAL if not _has(found, name)))
+    if not any(_has(found, name) for name in required):
+        raise ExtractError("no-content", "the page has no " + " and no ".join(sorted(required)))
+    return found
+
+
+def join(parts: Sequence[Fields]) -> Fields:
+    """Returns the pages of one item as one: texts in order, lists united, single values from the first that has one.
+
+    Args:
+        parts: At least one, in the order of the pages.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    extra: dict[str, Scalar | list[Scalar]] = {}
+    for name in dict.fromkeys(name for part in parts for name in part.extra):
+        values = [part.extra[name] for part in parts if name in part.extra]
+        lists = [value for value in values if isinstance(value, list)]
+        extra[name] = list(dict.fromkeys(entry for value in lists for entry in value)) if lists else values[0]
+    return Fields(
+        title=next((part.title for part in parts if part.title), ""),
+        author=next((part.author for part in parts if part.author), None),
+        published=next((part.published for part in parts if part.published), None),
+        content="\n".join(part.content for part in parts if part.content),
+        images=_united(part.images for part in parts),
+        videos=_united(part.videos for part in parts),
+        extra=extra,
+        next_page=parts[-1].next_page,
+        missing=tuple(name for name in parts[0].missing if all(name in part.missing for part in parts)),
+    )
+
+
+def _selected(page: Fetched, site: Site, content: Content) -> Fields:
+    reader: Reader = JsonReader(page) if content.type == "json" else HtmlReader(page)
+    next_page = reader.urls(content.next_page, "images")[:1] if content.next_page else ()
+    found = Fields(
+        title=text.line(_joined(reader, content.title, " ")),
+        author=text.line(_joined(reader, content.author, ", ")) or None,
+        published=_published(reader, content.published, site),
+        content=text.paragraphs(_joined(reader, content.content, "\n")),
+        images=reader.urls(content.images, "images") if content.images else (),
+        videos=reader.urls(content.videos, "videos") if content.videos else (),
+        extra=_extra(reader, content),
+        next_page=next((url for url in next_page if url != page.url), None),
+    )
+    return replace(found, missing=tuple(name for name in content.rules if not _has(found, name)))
+
+
+def _joined(reader: Reader, rule: Rule | None, between: str) -> str:
+    return between.join(map(str, reader.texts(rule))) if rule else ""
+
+
+def _published(reader: Reader, rule: Rule | None, site: Site) -> str | None:
+    values = reader.texts(rule, date=True) if rule else []
+    dates = (to_utc(text.line(str(value)), site.zone, rule.format) for value in values if rule)
+    return next((date for date in dates if date), None)
+
+
+def _extra(reader: Reader, content: Content) -> dict[str, Scalar | list[Scalar]]:
+    extra: dict[str, Scalar | list[Scalar]] = {}
+    for name, rule in content.extra.items():
+        values = [value for value in map(_clean_value, reader.texts(rule)) if value != ""]
+        if values:
+            extra[name] = values if rule.all else values[0]
+    return extra
+
+
+def _clean(found: Fields, site: Site) -> Fields:
+    """Brings what others have read into the form that selectors give."""
+    return replace(
+        found,
+        title=text.line(found.title),
+        author=text.line(found.author or "") or None,
+        published=to_utc(found.published, site.zone) if found.published else None,
+        content=text.paragraphs(found.content),
+        extra={
+            name: [_clean_value(entry) for entry in value] if isinstance(value, list) else _clean_value(value)
+            for name, value in found.extra.items()
+        },
+    )
+
+
+def _clean_value(value: Scalar) -> Scalar:
+    return text.paragraphs(value) if isinstance(value, str) else value
+
+
+def _has(found: Fields, name: str) -> bool:
+    if name.startswith("extra."):
+        return name.removeprefix("extra.") in found.extra
+    return bool(getattr(found, name))
+
+
+def _united(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(url for urls in lists for url in urls))

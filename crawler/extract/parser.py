@@ -1,0 +1,62 @@
+"""Runs the Python function of a site that YAML can't describe.
+
+A definition comes from Redis, so what it names isn't imported unless the operator has listed the module in the setting
+PARSER_MODULES. The function gets the page and the site, and returns `Fields`:
+
+    def read(page: Fetched, site: Site) -> Fields: ...
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from crawler.errors import ExtractError
+from crawler.extract.item import Fields
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from crawler.models import Fetched
+    from crawler.sites import Site
+
+
+def run_parser(page: Fetched, site: Site, modules: Collection[str]) -> Fields:
+    """Returns what the site's parser makes of a page.
+
+    Args:
+        page: As downloaded.
+        site: With a `parser`.
+        modules: Names of the modules that may be imported.
+
+    Raises:
+        ExtractError: `parser-refused`: its module isn't listed. `parser-error`: it can't be imported, raises, or
+            returns something other than `Fields` with values of their types. Its own `ExtractError` passes.
+    """
+    module, _, name = site.parser.partition(":")
+    if module not in modules:
+        raise ExtractError("parser-refused", f"module {module} isn't in the setting PARSER_MODULES")
+    try:
+        result = _function(module, name)(page, site)
+        return _fields_type.validate_python(asdict(result) if isinstance(result, Fields) else result, strict=True)
+    except ExtractError:
+        raise
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"])) or "its result"
+        raise ExtractError("parser-error", f"{site.parser}: {where}: {first['msg']}") from None
+    except Exception as error:  # somebody else's code on a hostile page: its failure is the page's
+        raise ExtractError("parser-error", f"{site.parser}: {type(error).__name__}: {error}") from error
+
+
+@cache
+def _function(module: str, name: str) -> Callable[[Fetched, Site], Any]:
+    function: Callable[[Fetched, Site], Any] = getattr(import_module(module), name)
+    return function
+
+
+_fields_type = TypeAdapter(Fields)

@@ -1,0 +1,143 @@
+"""Two kinds of content page, one way to ask them: what stands at this rule, as text or as URLs."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Protocol
+
+from lxml import etree
+
+from crawler.errors import ExtractError
+from crawler.extract.document import HtmlDocument, absolute, parse_json, parse_markup
+from crawler.extract.prose import prose
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from crawler.extract.item import Scalar
+    from crawler.models import Fetched
+    from crawler.sites.definition import Rule
+
+MAX_VALUES = 1_000  # of one field; a page with more images is a trap
+
+
+class Reader(Protocol):
+    """A content page that can be asked for the values of a rule."""
+
+    def texts(self, rule: Rule, *, date: bool = False) -> list[Scalar]:
+        """Returns what the rule finds: the first value, or all of them when it says so. Strings are not clean yet.
+
+        Args:
+            rule: From the site's definition.
+            date: Prefer an element's `datetime` attribute to its text.
+        """
+
+    def urls(self, rule: Rule, tags: str) -> tuple[str, ...]:
+        """Returns the absolute URLs that the rule finds, all of them.
+
+        Args:
+            rule: From the site's definition.
+            tags: `images` or `videos`: what to look for in HTML inside JSON.
+        """
+
+
+class HtmlReader:
+    """Reads an HTML page."""
+
+    def __init__(self, page: Fetched) -> None:
+        self._document = HtmlDocument(page)
+
+    def texts(self, rule: Rule, *, date: bool = False) -> list[Scalar]:
+        """Returns elements as their prose, other matches as they are."""
+        root = self._document.root
+        found = matches(root, rule.select.search)
+        removed = _removed(root, rule)
+        return [_text(match, removed, date=date) for match in (found if rule.all else found[:1])]
+
+    def urls(self, rule: Rule, tags: str) -> tuple[str, ...]:  # noqa: ARG002 -- the selector has chosen the elements
+        """Returns the matches' addresses."""
+        document = self._document
+        found = map(address, matches(document.root, rule.select.search))
+        return absolute(found, document.base, encoding=document.encoding)
+
+
+class JsonReader:
+    """Reads a JSON answer, and HTML inside of it."""
+
+    def __init__(self, page: Fetched) -> None:
+        self._url = page.url
+        self._value = parse_json(page)
+
+    def texts(self, rule: Rule, *, date: bool = False) -> list[Scalar]:
+        """Returns strings and numbers; HTML in them as its prose."""
+        found = scalars(rule.select.search(self._value))
+        found = found if rule.all else found[:1]
+        if not rule.html or date:
+            return found
+        return [prose(root, _removed(root, rule)) for root in _fragments(found)]
+
+    def urls(self, rule: Rule, tags: str) -> tuple[str, ...]:
+        """Returns the strings found, or the sources of the images or videos in the HTML found."""
+        found: Iterable[Any] = scalars(rule.select.search(self._value))
+        if rule.html:
+            found = islice((source for root in _fragments(found) for source in _SOURCES[tags](root)), MAX_VALUES)
+        return absolute(map(str, found), self._url)
+
+
+def matches(root: Any, search: Callable[[Any], Any]) -> list[Any]:
+    """Returns what a selector finds as a list, at most `MAX_VALUES` long; a single value becomes its one entry."""
+    found = search(root)
+    if isinstance(found, list):
+        return found[:MAX_VALUES]
+    return [] if found in (None, "", False) else [found]
+
+
+def scalars(found: Any) -> list[Scalar]:
+    """Returns the strings and numbers of what a JSON path finds, at most `MAX_VALUES`."""
+    values = found[:MAX_VALUES] if isinstance(found, list) else [found]
+    return [value for value in values if isinstance(value, str | int | float)]
+
+
+def address(match: Any) -> str:
+    """Returns the URL that an element or attribute holds, as it stands there; empty for none."""
+    if isinstance(match, etree.ElementBase):
+        return match.get("src") or match.get("href") or match.get("content") or ""
+    return str(match)
+
+
+def _text(match: Any, removed: frozenset[Any], *, date: bool) -> Scalar:
+    if not isinstance(match, etree.ElementBase):
+        if isinstance(match, float):  # XPath has no other numbers
+            return int(match) if match.is_integer() else match
+        return match if isinstance(match, bool) else str(match).replace("\n", " ")
+    attribute = match.get("datetime") if date else None
+    if match.tag == "meta":
+        attribute = match.get("content")
+    return prose(match, removed) if attribute is None else str(attribute)
+
+
+def _removed(root: Any, rule: Rule) -> frozenset[Any]:
+    if not rule.remove:
+        return frozenset()
+    return frozenset(
+        match
+        for selector in rule.remove
+        for match in matches(root, selector.search)
+        if isinstance(match, etree.ElementBase)
+    )
+
+
+def _fragments(values: Iterable[Any]) -> list[Any]:
+    roots = []
+    for value in values:
+        try:
+            roots.append(parse_markup(f"<div>{value}</div>"))
+        except ExtractError:  # nothing in it that is markup or text
+            continue
+    return roots
+
+
+_SOURCES = {
+    "images": etree.XPath("//img/@src", smart_strings=False),
+    "videos": etree.XPath("//video/@src | //video/source/@src", smart_strings=False),
+}

@@ -1,0 +1,279 @@
+"""The parts of a site file: search, results, content, politeness.
+
+Every number has a range, every name and template is checked, every selector is compiled here: a definition that was
+accepted can only fail on a page. Definitions also arrive from Redis, which isn't trusted, through the same checks.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetPydanticSchema,
+    JsonValue,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import core_schema
+
+from crawler.models import Politeness
+from crawler.sites import search as searching
+from crawler.sites.selector import Selector, SelectorField  # noqa: TC001 -- pydantic reads the annotations
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Kind = Literal["html", "json"]
+Sort = Literal["newest", "relevance"]
+ShortText = Annotated[str, Field(max_length=200)]
+Template = Annotated[str, Field(min_length=1, max_length=2_000)]
+_LANGUAGES = {"html": ("css", "xpath"), "json": ("json",)}
+
+
+class Part(BaseModel):
+    """A mapping in a site file: exact types, no other keys, unchangeable."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True)
+
+
+class Paging(Part):
+    """How later pages of a search are named.
+
+    Attributes:
+        kind: `page`: {page} counts pages. `offset`: {offset} counts results. `cursor`: {cursor} is on the page before.
+        first: The first page's number or offset; 1 and 0 when not given.
+        step: What a page adds; 1 for pages and `per_page` for offsets when not given.
+    """
+
+    kind: Literal["page", "offset", "cursor"]
+    first: int | None = Field(None, ge=0, le=1_000)
+    step: int | None = Field(None, ge=1, le=1_000)
+
+    def position(self, page: int, per_page: int) -> int:
+        """Returns the number or offset of a page, which counts from 1."""
+        first = self.first if self.first is not None else int(self.kind == "page")
+        step = self.step or (per_page if self.kind == "offset" else 1)
+        return first + (page - 1) * step
+
+
+class Search(Part):
+    """How the site is searched. `body` makes it a POST."""
+
+    encoding: ShortText = "utf-8"
+    join: str = Field(" ", max_length=20)
+    sort: dict[Sort, ShortText] = {}
+    since_format: ShortText = ""
+    max_per_page: int = Field(1_000, ge=1, le=10_000)
+    paging: Paging | None = None
+    body_type: Literal["json", "form"] = "json"
+    url: Template
+    body: dict[str, JsonValue] = {}
+
+    @field_validator("encoding")
+    @classmethod
+    def _encoding(cls, value: str) -> str:
+        return searching.check_encoding(value)
+
+    @field_validator("since_format")
+    @classmethod
+    def _since_format(cls, value: str) -> str:
+        if value and value != "epoch" and not re.search(r"%[a-zA-Z]", value):
+            raise ValueError("epoch, or a date format such as %Y-%m-%d")
+        return value
+
+    @field_validator("url")
+    @classmethod
+    def _url(cls, value: str, info: ValidationInfo) -> str:
+        searching.check_template(value, searching.PLACEHOLDERS)
+        if not value.startswith(("{base}", "http://", "https://")):
+            raise ValueError("a URL that starts with {base}, http:// or https://")
+        cls._check_placeholders(searching.placeholders(value), info)
+        return value
+
+    @field_validator("body")
+    @classmethod
+    def _body(cls, value: dict[str, JsonValue], info: ValidationInfo) -> dict[str, JsonValue]:
+        names = searching.placeholders(value)
+        for text in _strings(value):
+            searching.check_template(text, searching.PLACEHOLDERS - {"base"})
+        cls._check_placeholders(names, info)
+        if info.data.get("body_type") == "form" and any(isinstance(part, dict | list) for part in value.values()):
+            raise ValueError("single values, no lists or mappings, in a form")
+        return value
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        names = searching.placeholders(self.url) | searching.placeholders(self.body)
+        if "query" not in names:
+            raise ValueError("{query} in url or body")
+        if self.paging and self.paging.kind not in names:
+            raise ValueError(f"{{{self.paging.kind}}} in url or body, for its paging")
+        if "cursor" in names and not self.cursor_parameter:
+            raise ValueError("{cursor} to be all of one parameter: name={cursor}")
+        return self
+
+    @staticmethod
+    def _check_placeholders(names: set[str], info: ValidationInfo) -> None:
+        paging = info.data.get("paging")
+        for name in names & {"page", "offset", "cursor"}:
+            if "paging" in info.data and (paging is None or paging.kind != name):
+                raise ValueError(f"paging: {{kind: {name}}} beside {{{name}}}")
+        if "sort" in names and not info.data.get("sort", True):
+            raise ValueError("sort: {newest: ..., relevance: ...} beside {sort}")
+        if "since" in names and not info.data.get("since_format", True):
+            raise ValueError("since_format beside {since}")
+
+    @cached_property
+    def cursor_parameter(self) -> str:
+        """The parameter, or key of the body, that takes the cursor; empty when there is none."""
+        query = (pair.partition("=") for pair in self.url.partition("?")[2].split("&"))
+        pairs = list(self.body.items()) if self.body else [(name, value) for name, _, value in query]
+        return next((name for name, value in pairs if value == "{cursor}"), "")
+
+
+class Results(Part):
+    """Where a page of results has its links, and how it says that there are none."""
+
+    type: Kind = "html"
+    links: SelectorField
+    link: Template | None = None
+    next: SelectorField | None = None
+    empty: SelectorField | None = None
+
+    @field_validator("links", "next", "empty")
+    @classmethod
+    def _language(cls, value: Selector | None, info: ValidationInfo) -> Selector | None:
+        extra = ("text",) if info.field_name == "empty" and info.data.get("type") == "html" else ()
+        return _check_language(value, info, extra)
+
+    @field_validator("link")
+    @classmethod
+    def _link(cls, value: str | None) -> str | None:
+        if value is not None:
+            searching.check_template(value, frozenset({"base", "value"}))
+            if "{value}" not in value:
+                raise ValueError("a template with {value}")
+        return value
+
+
+class Rule(Part):
+    """Where a field's value stands, and how it is read. In a file, the selector alone will do.
+
+    Attributes:
+        select: The value; text fields take an element's text, URL fields its `src` or `href`.
+        all: Take every match, not just the first.
+        remove: What to leave out inside (signatures, share buttons).
+        required: A page that has none of its required fields fails; without any such mark, `content` counts.
+        html: The value is HTML inside JSON.
+        format: strptime format of a date that is ambiguous without one.
+    """
+
+    select: SelectorField
+    all: bool = False
+    remove: tuple[SelectorField, ...] = Field((), strict=False, max_length=50)
+    required: bool = False
+    html: bool = False
+    format: ShortText = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, value: Any) -> Any:
+        return {"select": value} if isinstance(value, str) else value
+
+    @field_validator("remove")
+    @classmethod
+    def _markup(cls, value: tuple[Selector, ...]) -> tuple[Selector, ...]:
+        if any(selector.language not in _LANGUAGES["html"] for selector in value):
+            raise ValueError("css: or xpath: selectors")
+        return value
+
+
+class Content(Part):
+    """The fields of a content page."""
+
+    type: Kind = "html"
+    title: Rule | None = None
+    author: Rule | None = None
+    published: Rule | None = None
+    content: Rule | None = None
+    images: Rule | None = None
+    videos: Rule | None = None
+    extra: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")], Rule] = Field({}, max_length=50)
+    next_page: Rule | None = None
+    max_pages: int = Field(20, ge=1, le=500)
+
+    @field_validator("title", "author", "published", "content", "images", "videos", "next_page")
+    @classmethod
+    def _language(cls, value: Rule | None, info: ValidationInfo) -> Rule | None:
+        _check_language(value.select if value else None, info)
+        return value
+
+    @field_validator("extra")
+    @classmethod
+    def _extra_languages(cls, value: dict[str, Rule], info: ValidationInfo) -> dict[str, Rule]:
+        for rule in value.values():
+            _check_language(rule.select, info)
+        return value
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not self.rules:
+            raise ValueError("at least one field")
+        return self
+
+    @cached_property
+    def rules(self) -> dict[str, Rule]:
+        """The fields that are defined, by name; those of `extra` under `extra.NAME`."""
+        usual = ("title", "author", "published", "content", "images", "videos")
+        rules = {name: rule for name in usual if (rule := getattr(self, name))}
+        return rules | {f"extra.{name}": rule for name, rule in self.extra.items()}
+
+    @cached_property
+    def required(self) -> frozenset[str]:
+        """Names of the fields of which a page must have at least one."""
+        marked = frozenset(name for name, rule in self.rules.items() if rule.required)
+        return marked or frozenset({"content"} if self.content else self.rules)
+
+
+_POLITENESS = Politeness()
+
+
+class _Pace(Part):
+    delay: float = Field(_POLITENESS.delay_s, ge=0, le=3_600)
+    concurrency: int = Field(_POLITENESS.concurrency, ge=1, le=64)
+    burst: int = Field(_POLITENESS.burst, ge=1, le=500)
+
+
+def _pace_schema(_source: object, handler: Any) -> core_schema.CoreSchema:
+    return core_schema.no_info_after_validator_function(
+        lambda pace: Politeness(pace.delay, pace.concurrency, pace.burst),
+        handler(_Pace),
+        serialization=core_schema.plain_serializer_function_ser_schema(
+            lambda pace: {"delay": pace.delay_s, "concurrency": pace.concurrency, "burst": pace.burst}
+        ),
+    )
+
+
+# `delay` (seconds), `concurrency` and `burst` in a file; the crawler's own Politeness in a Site.
+PolitenessField = Annotated[Politeness, GetPydanticSchema(_pace_schema)]
+
+
+def _check_language(selector: Selector | None, info: ValidationInfo, extra: tuple[str, ...] = ()) -> Selector | None:
+    allowed = (*_LANGUAGES[info.data["type"]], *extra) if "type" in info.data else ()
+    if selector and allowed and selector.language not in allowed:
+        raise ValueError(" or ".join(f"{language}:..." for language in allowed) + f" beside type: {info.data['type']}")
+    return selector
+
+
+def _strings(value: JsonValue) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _strings(part)

@@ -1,0 +1,84 @@
+"""Finds site files: an analyst's own folder first, then those in the package."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawler import yamlfile
+from crawler.errors import InputError
+from crawler.sites.model import Site
+from crawler.sites.search import SiteError
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+_SUFFIX = ".yaml"
+_FILE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+
+
+def parse(text: str | bytes, file: str) -> Site:
+    """Returns the site that a file describes.
+
+    Raises:
+        InputError: The first thing in it that a site file can't say.
+    """
+    return yamlfile.validate(yamlfile.parse(text, file), Site)
+
+
+def load(name: str, sites_dir: str = "") -> Site:
+    """Returns a site by its name.
+
+    Args:
+        name: Of the site, which is its file's name without `.yaml`.
+        sites_dir: The analyst's folder (SITES_DIR); a file there goes before a built-in one. Empty for none.
+
+    Raises:
+        SiteError: No such site; the text lists the known ones.
+        InputError: Its file is wrong.
+    """
+    if _FILE_NAME.fullmatch(name):
+        for folder in _folders(sites_dir):
+            file = folder / f"{name}{_SUFFIX}"
+            if file.is_file():
+                return _read(file, name)
+    known = names(sites_dir)
+    close = difflib.get_close_matches(name, known, 1)
+    hint = f"did you mean {close[0]}?" if close else "known: " + ", ".join(known)
+    raise SiteError(f"unknown site {name[:64]!r}; {hint}")
+
+
+def names(sites_dir: str = "") -> list[str]:
+    """Returns the names of all sites, sorted.
+
+    Raises:
+        SiteError: `sites_dir` is no folder that can be read.
+    """
+    found = set()
+    for folder in _folders(sites_dir):
+        try:
+            files = [file.name for file in folder.iterdir()]
+        except OSError as error:
+            raise SiteError(f"SITES_DIR {sites_dir}: {error.strerror}") from None
+        found |= {file.removesuffix(_SUFFIX) for file in files if file.endswith(_SUFFIX)}
+    return sorted(found)
+
+
+def _folders(sites_dir: str) -> list[Traversable]:
+    package = resources.files(__package__)  # works in a zipped egg too
+    return [Path(sites_dir), package] if sites_dir else [package]
+
+
+def _read(file: Traversable, name: str) -> Site:
+    try:
+        text = file.read_bytes()
+    except OSError as error:
+        raise InputError(str(file), 0, "", error.strerror, "a readable file") from None
+    document = yamlfile.parse(text, str(file))
+    site = yamlfile.validate(document, Site)
+    if site.name != name:
+        raise document.error(("name",), site.name, f"{name}, as the file is named")
+    return site

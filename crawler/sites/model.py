@@ -1,0 +1,175 @@
+"""The Site: a validated definition that knows its search requests."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, Self
+from zoneinfo import ZoneInfo
+
+from pydantic import Field, field_validator, model_validator
+
+from crawler import yamlfile
+from crawler.errors import UrlError
+from crawler.models import Politeness
+from crawler.sites import search as searching
+from crawler.sites.definition import Content, Part, PolitenessField, Results, Search
+from crawler.sites.search import SearchTarget, SiteError
+from crawler.urls import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]  # also in a topic, a file name and Redis keys
+_PARSER = r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*$"
+
+
+class Site(Part):
+    """A source: how it is searched, how its pages are read, how politely it is asked.
+
+    Attributes:
+        name: Of the site; the message's `resource`.
+        base: What {base} stands for, without a slash at its end; empty for a kind of software that has no place yet.
+        timezone: IANA name; of dates on the pages that name none, and of `since`.
+        drop_parameters: Names of URL parameters that don't name a page (session ids).
+        parser: `package.module:function` that reads content pages instead of `content`; see `crawler.extract.parser`.
+        content: None, without a parser: trafilatura finds the article by itself.
+    """
+
+    name: Name
+    base: str = Field("", max_length=500)
+    timezone: str = "UTC"
+    politeness: PolitenessField = Politeness()
+    drop_parameters: tuple[Annotated[str, Field(min_length=1, max_length=100)], ...] = Field(
+        (), strict=False, max_length=100
+    )
+    search: Search
+    results: Results
+    parser: str = Field("", max_length=200, pattern=rf"{_PARSER}|^$")
+    content: Content | None = None
+
+    @field_validator("base")
+    @classmethod
+    def _base(cls, value: str) -> str:
+        return _checked_base(value) if value else ""
+
+    @field_validator("timezone")
+    @classmethod
+    def _timezone(cls, value: str) -> str:
+        try:
+            return ZoneInfo(value).key
+        except (ValueError, OSError, LookupError):
+            raise ValueError("a time zone such as Asia/Shanghai") from None
+
+    @model_validator(mode="after")
+    def _one_reader(self) -> Self:
+        if self.parser and self.content:
+            raise ValueError("either parser or content")
+        return self
+
+    @classmethod
+    def from_definition(cls, definition: dict[str, Any]) -> Self:
+        """Returns the site that `definition()` described, after all checks: a definition from Redis isn't trusted.
+
+        Raises:
+            InputError: It isn't a definition of a site.
+        """
+        name = definition.get("name") if isinstance(definition, dict) else None
+        document = yamlfile.Document(f"definition of site {name!r}", definition, {(): 0})
+        return yamlfile.validate(document, cls)
+
+    def definition(self) -> dict[str, Any]:
+        """Returns the site as JSON values, from which `from_definition` makes an equal one."""
+        return self.model_dump(mode="json", exclude_defaults=True)
+
+    def named(self, name: str, base: str) -> Self:
+        """Returns this kind of site under another name at another place.
+
+        Raises:
+            InputError: The name or the base can't be used.
+        """
+        return self.from_definition({**self.definition(), "name": name, "base": base})
+
+    def search_targets(
+        self, words: Sequence[str], *, pages: int, per_page: int, sort: str, since: date | None = None
+    ) -> list[SearchTarget]:
+        """Returns the requests that search for all of `words`.
+
+        With cursors only the first is known; each page of results yields the next. A site without paging has one page.
+        A sort or a `since` that the site's search doesn't know is left out.
+
+        Args:
+            words: At least one; the site's `join` goes between them.
+            pages: How many pages of results.
+            per_page: Results on each; the site's `max_per_page` bounds it.
+            sort: `newest` or `relevance`.
+            since: First day that results may be from; None for all.
+
+        Raises:
+            SiteError: A word can't be written in the site's encoding, the URL gets too long, or the site has no base.
+        """
+        search = self.search
+        per_page = min(per_page, search.max_per_page)
+        values: dict[str, str | int] = {
+            "base": self._place(),
+            "query": searching.query_text(words, search, self.name),
+            "per_page": per_page,
+            "sort": dict(search.sort).get(sort, ""),  # type: ignore[call-overload]  # a plan's sort is any string here
+            "since": searching.since_value(since, search, self.zone),
+            "cursor": "",
+        }
+        paging = search.paging
+        if paging is None or paging.kind == "cursor":
+            return [self._target(values, 1)]
+        return [
+            self._target({**values, paging.kind: paging.position(page, per_page)}, page) for page in range(1, pages + 1)
+        ]
+
+    def link(self, value: str) -> str:
+        """Returns the URL that `results.link` makes of a value found on a page of results."""
+        return searching.fill_url(self.results.link or "{value}", {"base": self._place(), "value": value})
+
+    @property
+    def needs_base(self) -> bool:
+        """Whether a plan must say where this kind of site is."""
+        return not self.base and "{base}" in self.search.url + (self.results.link or "")
+
+    @property
+    def request_content_type(self) -> str:
+        """The Content-Type of its search requests; empty for GET."""
+        if not self.search.body:
+            return ""
+        return "application/json" if self.search.body_type == "json" else "application/x-www-form-urlencoded"
+
+    @cached_property
+    def zone(self) -> ZoneInfo:
+        """The time zone."""
+        return ZoneInfo(self.timezone)
+
+    @cached_property
+    def drop(self) -> frozenset[str]:
+        """`drop_parameters` as `urls.canonical` takes them."""
+        return frozenset(name.lower() for name in self.drop_parameters)
+
+    def _place(self) -> str:
+        if self.needs_base:
+            raise SiteError(f"site {self.name} needs a base: {{use: {self.name}, name: ..., base: https://...}}")
+        return self.base
+
+    def _target(self, values: dict[str, str | int], page: int) -> SearchTarget:
+        body = searching.fill_body(self.search, values)
+        try:
+            url = canonical(searching.fill_url(self.search.url, values, self.search.encoding))
+        except UrlError as error:
+            raise SiteError(f"site {self.name}: {error}") from None
+        return SearchTarget(url, "POST" if body else "GET", body, page)
+
+
+def _checked_base(value: str) -> str:
+    try:
+        url = canonical(value)
+    except UrlError:
+        raise ValueError("an http(s) URL") from None
+    if "?" in url or "#" in value:
+        raise ValueError("an http(s) URL without ? and #")
+    return url.rstrip("/")

@@ -1,0 +1,170 @@
+"""Turns words into a site's search requests: templates, encodings, paging.
+
+A template holds named placeholders in braces. Values are percent-encoded in the site's encoding before they go in, in
+one pass, so nothing in a word can act as markup, as a separator or as another placeholder.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
+
+import orjson
+
+from crawler.errors import HeadroomError
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
+
+    from crawler.sites.definition import Search
+
+PLACEHOLDERS = frozenset({"base", "query", "page", "offset", "per_page", "sort", "since", "cursor"})
+OPTIONAL = frozenset({"sort", "since", "cursor"})  # may be empty; a parameter that is nothing else is then left out
+
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+
+
+class SiteError(HeadroomError):
+    """A site that doesn't exist, or that can't do what a plan asks of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchTarget:
+    """One page of search results to ask for.
+
+    Attributes:
+        url: Canonical URL, to be requested as it stands.
+        method: GET, or POST when there is a body.
+        body: Request body in ASCII or UTF-8.
+        page: Its place in the paging, from 1.
+    """
+
+    url: str
+    method: str = "GET"
+    body: str = ""
+    page: int = 1
+
+
+def check_template(template: str, allowed: frozenset[str]) -> str:
+    """Returns the template.
+
+    Raises:
+        ValueError: It holds another placeholder, or a brace that belongs to none.
+    """
+    known = ", ".join(f"{{{name}}}" for name in sorted(allowed))
+    for name in placeholders(template):
+        if name not in allowed:
+            raise ValueError(f"only the placeholders {known}, not {{{name}}}")
+    if re.search(r"[{}]", _PLACEHOLDER.sub("", template)):
+        raise ValueError(f"braces only around a placeholder ({known})")
+    return template
+
+
+def placeholders(template: Any) -> set[str]:
+    """Returns the names of the placeholders in a template, or in all the strings of a nested one."""
+    if isinstance(template, str):
+        return set(_PLACEHOLDER.findall(template))
+    if isinstance(template, Mapping):
+        return set().union(*map(placeholders, template.values()))
+    if isinstance(template, Sequence):
+        return set().union(*map(placeholders, template))
+    return set()
+
+
+def query_text(words: Sequence[str], search: Search, site: str) -> str:
+    """Returns the words as the site's one query.
+
+    Raises:
+        SiteError: A word can't be written in the site's encoding.
+    """
+    for word in words:
+        try:
+            word.encode(search.encoding)
+        except UnicodeEncodeError:
+            raise SiteError(f"site {site} searches in {search.encoding}, which can't write {word!r}") from None
+    return search.join.join(words)
+
+
+def since_value(since: date | None, search: Search, zone: ZoneInfo) -> str | int:
+    """Returns the start of the day `since` in the site's own format; empty for None."""
+    if since is None or not search.since_format:
+        return ""
+    midnight = datetime.combine(since, time(), zone)
+    if search.since_format == "epoch":
+        return int(midnight.timestamp())
+    return midnight.strftime(search.since_format)
+
+
+def fill_url(template: str, values: Mapping[str, str | int], encoding: str = "utf-8") -> str:
+    """Fills a URL template. `base` goes in as it is, everything else percent-encoded."""
+
+    def value(match: re.Match[str]) -> str:
+        name = match[1]
+        return str(values[name]) if name == "base" else quote(str(values[name]), safe="", encoding=encoding)
+
+    head, mark, query = template.partition("?")
+    pairs = [pair for pair in query.split("&") if not _is_void(pair.partition("=")[2], values)]
+    return _PLACEHOLDER.sub(value, head + mark + "&".join(pairs))
+
+
+def fill_body(search: Search, values: Mapping[str, str | int]) -> str:
+    """Returns the request body, or an empty string for a site that searches by GET."""
+    if not search.body:
+        return ""
+    filled = _fill(search.body, values)
+    if search.body_type == "json":
+        return orjson.dumps(filled).decode()
+    return urlencode(filled, encoding=search.encoding)
+
+
+def with_cursor(search: Search, url: str, body: str, cursor: str) -> tuple[str, str]:
+    """Returns the URL and body that ask for the page at `cursor`, made from those of the page before."""
+    name = search.cursor_parameter
+    if search.body and search.body_type == "json":
+        return url, orjson.dumps({**orjson.loads(body), name: cursor}).decode()
+    pair = f"{quote(name, safe='')}={quote(cursor, safe='', encoding=search.encoding)}"
+    if search.body:
+        return url, _replace_pair(body, pair)
+    head, mark, query = url.partition("?")
+    return f"{head}?{_replace_pair(query, pair)}" if mark else f"{head}?{pair}", body
+
+
+def check_encoding(name: str) -> str:
+    """Returns Python's name of a text encoding; browsers, and so sites, mean GBK by GB 2312.
+
+    Raises:
+        ValueError: No such encoding, or one that isn't for text.
+    """
+    try:
+        codec = codecs.lookup(name)
+        "a".encode(codec.name)
+    except LookupError:
+        raise ValueError("an encoding such as utf-8, gbk or big5") from None
+    return "gbk" if codec.name == "gb2312" else codec.name
+
+
+def _fill(template: Any, values: Mapping[str, str | int]) -> Any:
+    """Fills a body. A string that is one placeholder takes the value's own type: numbers stay numbers in JSON."""
+    if isinstance(template, str):
+        whole = _PLACEHOLDER.fullmatch(template)
+        return values[whole[1]] if whole else _PLACEHOLDER.sub(lambda match: str(values[match[1]]), template)
+    if isinstance(template, Mapping):
+        return {key: _fill(value, values) for key, value in template.items() if not _is_void(value, values)}
+    if isinstance(template, Sequence):
+        return [_fill(value, values) for value in template]
+    return template
+
+
+def _is_void(template: Any, values: Mapping[str, str | int]) -> bool:
+    whole = _PLACEHOLDER.fullmatch(template) if isinstance(template, str) else None
+    return whole is not None and whole[1] in OPTIONAL and values[whole[1]] == ""
+
+
+def _replace_pair(query: str, pair: str) -> str:
+    name = pair.partition("=")[0]
+    return "&".join([*(old for old in query.split("&") if old and old.partition("=")[0] != name), pair])

@@ -1,0 +1,124 @@
+"""Selectors of site files, compiled once, when a site is read.
+
+css:h1::text        CSS, with parsel's ::text and ::attr(name); becomes an XPath
+xpath://h1/text()   XPath 1.0; becomes an lxml object
+json:data.title     JMESPath, https://jmespath.org/specification.html
+text:No results     a phrase, found anywhere in a page's text; only where a page is tested, not read
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Annotated, Any, Literal, get_args
+
+import jmespath
+from cssselect import SelectorError
+from jmespath.exceptions import JMESPathError, JMESPathTypeError
+from lxml import etree
+from parsel.csstranslator import HTMLTranslator
+from pydantic import GetPydanticSchema
+from pydantic_core import core_schema
+
+Language = Literal["css", "xpath", "json", "text"]
+MAX_SELECTOR_CHARACTERS = 1_000  # a person writes far less; definitions also come from Redis
+
+Search = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """A selector, ready to run.
+
+    Attributes:
+        text: As written, with its language in front.
+        language: What stands before the colon.
+        search: Runs it. On an lxml element it returns a list of elements or strings in document order, or an XPath
+            number, string or bool; on JSON data, the value found or None.
+    """
+
+    text: str
+    language: Language
+    search: Search = field(repr=False, compare=False)
+
+    @classmethod
+    def parse(cls, text: str) -> Selector:
+        """Compiles a selector.
+
+        Raises:
+            ValueError: It isn't one; the message says what was expected.
+        """
+        language, colon, path = text.partition(":")
+        if not colon or language not in get_args(Language):
+            raise ValueError("a selector such as css:h1::text, xpath://h1/text() or json:data.title")
+        if len(text) > MAX_SELECTOR_CHARACTERS:
+            raise ValueError(f"a selector of at most {MAX_SELECTOR_CHARACTERS} characters")
+        return cls(text, language, _COMPILERS[language](path.strip()))  # type: ignore[arg-type]  # checked above
+
+
+def _compile_css(path: str) -> Search:
+    try:
+        xpath = _translator.css_to_xpath(path)
+    except SelectorError as error:
+        raise ValueError(f"a CSS selector ({error})") from None
+    return _compile_xpath(xpath)
+
+
+def _compile_xpath(path: str) -> Search:
+    try:
+        compiled: Search = etree.XPath(
+            path, smart_strings=False
+        )  # plain str: a smart one keeps the whole document alive
+        compiled(_PROBE)  # an unknown function or prefix shows only when it runs
+    except etree.XPathError as error:
+        raise ValueError(f"an XPath 1.0 expression ({error})") from None
+    return compiled
+
+
+def _compile_text(phrase: str) -> Search:
+    if not phrase:
+        raise ValueError("a phrase after text:")
+    return partial(_contains, phrase=" ".join(phrase.split()))
+
+
+def _compile_json(path: str) -> Search:
+    try:
+        compiled = jmespath.compile(path)
+        with suppress(JMESPathTypeError):
+            compiled.search(None)  # an unknown function shows only when it runs
+    except JMESPathError as error:
+        reason = str(error).splitlines()[0] if str(error) else "empty"
+        raise ValueError(f"a JMESPath expression ({reason})") from None
+
+    def search(value: Any) -> Any:
+        try:
+            return compiled.search(value)
+        except JMESPathError:  # a function was handed a value of another type: the page isn't what was expected
+            return None
+
+    return search
+
+
+_translator = HTMLTranslator()
+_contains = etree.XPath("contains(normalize-space(.), $phrase)")
+_COMPILERS: dict[str, Callable[[str], Search]] = {
+    "css": _compile_css,
+    "xpath": _compile_xpath,
+    "json": _compile_json,
+    "text": _compile_text,
+}
+_PROBE = etree.fromstring("<html/>")
+
+# A selector as a field of a pydantic model: a string in YAML and JSON.
+SelectorField = Annotated[
+    Selector,
+    GetPydanticSchema(
+        lambda _type, _handler: core_schema.no_info_after_validator_function(
+            Selector.parse,
+            core_schema.str_schema(strict=True),
+            serialization=core_schema.plain_serializer_function_ser_schema(lambda selector: selector.text),
+        )
+    ),
+]

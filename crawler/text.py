@@ -1,0 +1,101 @@
+"""Clean text: one normal form for every string that leaves the crawler, and a guess at its language.
+
+Clean means: Unicode NFC, no control, escape or invisible characters, blanks collapsed, no blank at a line's ends.
+Cleaning is idempotent, and cheap on what is clean already, so that every layer may ask for it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+from unicodedata import is_normalized, normalize
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
+
+# Languages that the crawler's readers meet; a smaller set makes fewer mistakes with short texts.
+LANGUAGES = (
+    "zh",
+    "en",
+    "ja",
+    "ko",
+    "vi",
+    "th",
+    "id",
+    "ru",
+    "uk",
+    "de",
+    "fr",
+    "es",
+    "pt",
+    "it",
+    "nl",
+    "pl",
+    "tr",
+    "ar",
+    "fa",
+    "hi",
+)
+LANGUAGE_MIN_LETTERS = 20  # below, the guess is no better than chance
+LANGUAGE_MIN_CONFIDENCE = 0.5  # a text of symbols or of another language stays below
+LANGUAGE_SAMPLE_CHARACTERS = 1_000  # more text doesn't change the answer, only the time
+
+_ESCAPES = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])"  # ECMA-48: CSI, OSC, two-character
+_LINE_ENDS = r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]"  # what str.splitlines() takes for one, as \n
+# C0 and C1 controls, soft hyphen, zero-width space, direction overrides, byte order mark, surrogates, non-characters
+_INVISIBLE = r"[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f\u00ad\u200b\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff\ufffe\uffff]"
+_BLANKS = r"[^\S\n]+"
+
+_strip_escapes = re.compile(_ESCAPES).sub
+_unify_line_ends = re.compile(_LINE_ENDS).sub
+_strip_invisible = re.compile(_INVISIBLE).sub
+_collapse_blanks = re.compile(_BLANKS).sub
+_collapse_lines = re.compile(r" ?\n[\n ]*").sub
+
+
+def paragraphs(text: str) -> str:
+    r"""Returns the text clean, its paragraphs as lines: single `\n`, no empty lines. Empty when nothing is left."""
+    if _is_clean(text):
+        return text
+    text = _unify_line_ends("\n", _strip_escapes("", text))
+    text = _collapse_blanks(" ", _strip_invisible("", text))
+    return normalize("NFC", _collapse_lines("\n", text).strip())
+
+
+def line(text: str) -> str:
+    """Returns the text clean, as one line. Empty when nothing is left."""
+    return paragraphs(text).replace("\n", " ")
+
+
+def language(text: str) -> str | None:
+    """Guesses the language of a clean text.
+
+    Returns:
+        One of `LANGUAGES` (ISO 639-1); None when the text is too short or too strange to tell.
+    """
+    sample = text[:LANGUAGE_SAMPLE_CHARACTERS]
+    if sum(map(str.isalpha, sample)) < LANGUAGE_MIN_LETTERS:
+        return None
+    code, confidence = _identifier().classify(sample)
+    return str(code) if confidence >= LANGUAGE_MIN_CONFIDENCE else None
+
+
+def _is_clean(text: str) -> bool:
+    """Tells at C speed that there is nothing to do; False for some clean texts too (joined emoji)."""
+    return (
+        text.replace("\n", "").isprintable()
+        and not any(gap in text for gap in ("  ", " \n", "\n ", "\n\n"))
+        and text.strip(" \n") == text
+        and is_normalized("NFC", text)
+    )
+
+
+@cache
+def _identifier() -> LanguageIdentifier:
+    """Loads the model: half a second, once per process."""
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    identifier.set_languages(list(LANGUAGES))
+    return identifier
