@@ -1,0 +1,71 @@
+"""A request's query, byte for byte."""
+
+from __future__ import annotations
+
+from datetime import date
+from urllib.parse import parse_qsl
+
+MAX_FIELDS = 20  # no page of the forum takes more
+
+
+class BadQueryError(ValueError):
+    """A parameter has a value that the forum can't use; answered with 400."""
+
+
+class Query:
+    """The part of a URL after the question mark.
+
+    Args:
+        raw: As sent, one character per byte (Latin-1).
+        encoding: What the percent-encoded bytes are; undecodable ones become U+FFFD.
+
+    Raises:
+        BadQueryError: More than `MAX_FIELDS` parameters.
+    """
+
+    def __init__(self, raw: str, encoding: str = "utf-8") -> None:
+        self.raw = raw
+        try:
+            pairs = parse_qsl(raw, keep_blank_values=True, encoding="latin-1", max_num_fields=MAX_FIELDS)
+        except ValueError as error:
+            raise BadQueryError(str(error)) from None
+        # Latin-1 maps every byte to itself, so even bytes that were sent unescaped survive until here.
+        self._values = {name: value.encode("latin-1").decode(encoding, "replace") for name, value in pairs}
+
+    def text(self, name: str, default: str = "") -> str:
+        """Returns a parameter, the last one where it is repeated."""
+        return self._values.get(name, default)
+
+    def number(self, name: str, default: int, low: int, high: int) -> int:
+        """Returns a whole number from `low` to `high`.
+
+        Raises:
+            BadQueryError: Anything else.
+        """
+        value = self._values.get(name, str(default))
+        if not (value.isascii() and value.isdigit() and len(value) <= len(str(high)) and low <= int(value) <= high):
+            raise BadQueryError(f"{name}: expected a whole number from {low} to {high}")
+        return int(value)
+
+    def choice(self, name: str, default: str, choices: tuple[str, ...]) -> str:
+        """Returns one of `choices`.
+
+        Raises:
+            BadQueryError: Anything else.
+        """
+        value = self._values.get(name, default)
+        if value not in choices:
+            raise BadQueryError(f"{name}: expected one of {', '.join(choices)}")
+        return value
+
+    def day(self, name: str) -> date | None:
+        """Returns a date, None when it is missing or empty.
+
+        Raises:
+            BadQueryError: Not YYYY-MM-DD.
+        """
+        value = self._values.get(name, "")
+        try:
+            return date.fromisoformat(value) if value else None
+        except ValueError:
+            raise BadQueryError(f"{name}: expected YYYY-MM-DD") from None
