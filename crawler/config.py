@@ -5,10 +5,12 @@ Components read their settings once, at start, through these functions; a bad va
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crawler.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 
 def number(settings: Mapping[str, Any], key: str, low: float, high: float) -> float:
@@ -58,9 +60,11 @@ def words(settings: Mapping[str, Any], key: str, allowed: Iterable[str] = ()) ->
     """Returns a list setting (a list, or one string with commas) as a tuple without empty entries.
 
     Raises:
-        ConfigError: An entry is none of `allowed` (where that is given).
+        ConfigError: Neither a list nor a string, or an entry is none of `allowed` (where that is given).
     """
     value = settings.get(key) or ()
+    if not isinstance(value, str | list | tuple | set | frozenset):
+        raise ConfigError(key, value, "a list, or words with commas between them")
     entries = value.split(",") if isinstance(value, str) else value
     result = tuple(str(entry).strip() for entry in entries if str(entry).strip())
     choices = tuple(allowed)
@@ -68,3 +72,15 @@ def words(settings: Mapping[str, Any], key: str, allowed: Iterable[str] = ()) ->
         if choices and entry not in choices:
             raise ConfigError(key, entry, "any of " + ", ".join(choices))
     return result
+
+
+def word(settings: Mapping[str, Any], key: str) -> str:
+    """Returns the setting as a name of letters, digits, `-`, `_` and `.`.
+
+    Raises:
+        ConfigError: Anything else.
+    """
+    value = str(settings.get(key) or "")
+    if not value or not all(letter.isalnum() or letter in "-_." for letter in value):
+        raise ConfigError(key, value, "letters, digits, '-', '_' and '.'")
+    return value

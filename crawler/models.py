@@ -6,6 +6,7 @@ They are plain dataclasses; what goes over a wire is JSON, never pickle.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from dataclasses import fields as dataclass_fields
 from typing import Any, Literal
 
 import orjson
@@ -31,6 +32,7 @@ class Seed:
         method: Upper-case HTTP method.
         body: Request body, sent as UTF-8 unless the site's search says otherwise.
         page: A nav seed's place in its paging, from 1.
+        more: Pages that may follow a nav seed whose site names only the next one (cursor paging).
         hops: Cross-host redirects that led here.
         depth: Links followed from a content page to here.
         interval_s: Seconds between two visits of a scheduled nav seed; 0: visited once.
@@ -45,6 +47,7 @@ class Seed:
     method: str = "GET"
     body: str = ""
     page: int = 1
+    more: int = 0
     hops: int = 0
     depth: int = 0
     interval_s: int = 0
@@ -66,10 +69,7 @@ class Seed:
         The first four words are for the Lua scripts, which never parse the JSON. Fields at their default stay out.
         """
         compact = {
-            key: value
-            for key, short in _SEED_KEYS.items()
-            if (value := getattr(self, key)) != _SEED_DEFAULTS[key]
-            for key in (short,)
+            short: value for name, short in _SEED_KEYS.items() if (value := getattr(self, name)) != _SEED_DEFAULTS[name]
         }
         head = f"{self.host} {self.plan} {self.site} {self.interval_s} "
         return head.encode() + orjson.dumps(compact)
@@ -85,11 +85,12 @@ class Seed:
             _host, plan, site, interval, rest = raw.split(b" ", 4)
             compact = orjson.loads(rest)
             values = {key: compact[short] for key, short in _SEED_KEYS.items() if short in compact}
-            values["keywords"] = tuple(str(word) for word in values.get("keywords", ()))
+            values["keywords"] = tuple(values.get("keywords", ()))
             seed = cls(plan=plan.decode(), site=site.decode(), frontier=frontier, interval_s=int(interval), **values)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise FrontierError(f"not a seed: {raw[:80]!r}") from error
-        if not isinstance(seed.url, str) or not isinstance(seed.body, str) or not isinstance(seed.method, str):
+        words_only = all(isinstance(word, str) for word in seed.keywords) and isinstance(compact.get("k", []), list)
+        if not words_only or any(not isinstance(getattr(seed, name), kind) for name, kind in _SEED_KINDS.items()):
             raise FrontierError(f"not a seed: {raw[:80]!r}")
         return seed
 
@@ -102,10 +103,12 @@ _SEED_KEYS = {
     "method": "m",
     "body": "b",
     "page": "p",
+    "more": "n",
     "hops": "h",
     "depth": "d",
 }
-_SEED_DEFAULTS = {"url": None, "keywords": (), "edition": 0, "method": "GET", "body": "", "page": 1, "hops": 0, "depth": 0}
+_SEED_DEFAULTS = {entry.name: entry.default for entry in dataclass_fields(Seed)}
+_SEED_KINDS = {name: str if name == "url" else type(_SEED_DEFAULTS[name]) for name in _SEED_KEYS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +222,24 @@ class Page:
     node: str = ""
     fingerprint: str = ""
     schema: int = MESSAGE_SCHEMA
+    # What the item came from; by its underscore it is no part of the message.
+    _visit: Any = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def visit(self) -> Any:
+        """The visit it came from; None for an item that no visit stands behind."""
+        return self._visit
+
+    @visit.setter
+    def visit(self, visit: Any) -> None:
+        self._visit = visit
 
     def message(self) -> dict[str, Any]:
         """Returns the message as a dict of JSON values, in the order of the fields."""
-        return asdict(self)
+        message = {name: getattr(self, name) for name in _MESSAGE_FIELDS}
+        message["images"] = [asdict(media) for media in self.images]
+        message["videos"] = [asdict(media) for media in self.videos]
+        return message
+
+
+_MESSAGE_FIELDS = tuple(entry.name for entry in dataclass_fields(Page) if not entry.name.startswith("_"))

@@ -6,8 +6,6 @@ where secrets belong. What isn't here keeps Scrapy's default.
 
 import os
 
-from scrapy.settings import default_settings
-
 from crawler import __version__
 
 # -- Servers --------------------------------------------------------------------------------------------------------
@@ -28,6 +26,7 @@ KEY_PREFIX = "hr"  # of every Redis key; two clusters in one Redis need two
 FRONTIER_PARTITIONS = 1  # Redis Cluster: 2 to 4 per primary; stored in Redis, can't change while seeds are there
 SESSION_SECONDS = 15  # a worker silent for so long is taken for dead; its seeds go to others
 LOCK_MILLISECONDS = 2_000  # a claimant that died holding the lock keeps others off for so long; a claim takes under 10 ms
+STOP_WHEN_DONE = False  # True: end when nothing is ready, executing or on its way, instead of waiting for more
 MAX_ATTEMPTS = 4  # real tries of a seed before it fails; outages and restarts don't count
 RETRY_BASE_SECONDS = 2  # wait before the second try; doubles each time
 RETRY_MAX_SECONDS = 600
@@ -52,7 +51,6 @@ SINK_BATCH = 100  # items in one write to a sink
 SINK_WAIT_SECONDS = 0.05  # how long a sink waits for a batch to fill
 SINK_RETRY_MAX_SECONDS = 10  # longest pause between two tries of an unreachable sink
 FILES_STORE = "media"  # folder or s3://, gs://, ftp:// address of Scrapy's media store
-FILES_EXPIRES = 36_500  # days; a stored file is never fetched again
 MEDIA_MAX_PER_PAGE = 50  # a gallery trap ends here
 MEDIA_ALLOW_REDIRECTS = True
 
@@ -75,6 +73,7 @@ SPIDER_MIDDLEWARES = {
     "crawler.middlewares.visits.VisitSpiderMiddleware": 10,
 }
 DOWNLOADER_MIDDLEWARES = {
+    "crawler.middlewares.scope.ScopeMiddleware": 50,
     "crawler.middlewares.robots.RobotsMiddleware": 100,
     "crawler.middlewares.redirect.RedirectMiddleware": 600,
     "crawler.middlewares.turns.TurnMiddleware": 990,  # the last before the wire: what it lets through is sent
@@ -110,8 +109,7 @@ HTTPERROR_ALLOW_ALL = True  # a visit's end tells the ledger why; nothing is dro
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 URLLENGTH_LIMIT = 0  # urls.py has the limit
-REFERER_ENABLED = False  # a seed in a queue has no page that it comes from
 REACTOR_THREADPOOL_MAXSIZE = 20
 LOG_LEVEL = "INFO"
 STATS_DUMP = True
-TWISTED_REACTOR = default_settings.TWISTED_REACTOR
+TWISTED_DNS_RESOLVER = "crawler.resolver.PublicResolver"  # refuses private addresses at the last moment

@@ -16,8 +16,29 @@ from crawler.errors import UrlError
 
 # Parameters that say where a visitor came from, never which page is meant.
 TRACKING_PARAMETERS = frozenset(
-    "fbclid gclid dclid gbraid wbraid msclkid yclid twclid igshid mc_cid mc_eid _hsenc _hsmi mkt_tok oly_anon_id oly_enc_id "
-    "spm share_source share_medium vero_id wickedid".split()
+    {
+        "fbclid",
+        "gclid",
+        "dclid",
+        "gbraid",
+        "wbraid",
+        "msclkid",
+        "yclid",
+        "twclid",
+        "igshid",
+        "mc_cid",
+        "mc_eid",
+        "_hsenc",
+        "_hsmi",
+        "mkt_tok",
+        "oly_anon_id",
+        "oly_enc_id",
+        "spm",
+        "share_source",
+        "share_medium",
+        "vero_id",
+        "wickedid",
+    }
 )
 TRACKING_PREFIXES = ("utm_", "pk_", "mtm_")
 MAX_URL_CHARACTERS = 8_192  # servers refuse longer ones; a longer link is a trap
@@ -47,7 +68,8 @@ def canonical(url: str, base: str = "", *, drop: frozenset[str] = frozenset()) -
     if parsed.username or parsed.password:
         parsed.username = parsed.password = ""
     if parsed.search:
-        parsed.search = _without_tracking(parsed.search[1:], drop)
+        query = _without_tracking(parsed.search[1:], drop)
+        parsed.search = f"?{query}" if query else ""  # with its mark: the setter takes one away
     result = str(parsed.href)
     if len(result) > MAX_URL_CHARACTERS:  # percent-encoding can triple it
         raise UrlError(f"URL of {len(result)} characters, expected at most {MAX_URL_CHARACTERS}: {url[:60]!r}...")
@@ -57,6 +79,11 @@ def canonical(url: str, base: str = "", *, drop: frozenset[str] = frozenset()) -
 def host(url: str) -> str:
     """Returns the lower-case punycode host of a canonical URL, with `:port` where it isn't the scheme's own."""
     return str(ada_url.URL(url).host)
+
+
+def hostname(url: str) -> str:
+    """Returns the host of a canonical URL without its port; an IPv6 address keeps its brackets."""
+    return str(ada_url.URL(url).hostname)
 
 
 def fingerprint(url: str, *, method: str = "GET", body: str = "", scope: str = "") -> bytes:

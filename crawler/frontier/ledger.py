@@ -1,0 +1,154 @@
+"""The ledger: per plan and site, where every offered seed is. It must reconcile, and a recount from the sets must agree."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from crawler.models import Frontier
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+    from crawler.frontier.keys import Keys, PartitionKeys
+
+SCAN_COUNT = 1_000  # entries per step: about a millisecond of Redis's time
+FRONTIERS: tuple[Frontier, ...] = ("nav", "content")
+
+
+@dataclass(slots=True)
+class Account:
+    """Seeds by state.
+
+    Attributes:
+        ready: Waiting, also those of a paused plan and those that wait for a retry or their next scheduled run.
+        failures: Failed seeds by reason.
+        notes: What else was counted, such as `redirected`, `retried`, `reclaimed`, `visits` of scheduled seeds.
+    """
+
+    offered: int = 0
+    known: int = 0
+    ready: int = 0
+    executing: int = 0
+    finished: int = 0
+    failed: int = 0
+    failures: dict[str, int] = field(default_factory=dict)
+    notes: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def difference(self) -> int:
+        """What the account can't explain; 0 in a sound frontier."""
+        return self.offered - self.known - self.ready - self.executing - self.finished - self.failed
+
+    def add(self, other: Account) -> None:
+        """Adds another account to this one."""
+        for name in STATES:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.failures = dict(Counter(self.failures) + Counter(other.failures))
+        self.notes = dict(Counter(self.notes) + Counter(other.notes))
+
+    def count(self, state: str, seeds: int) -> None:
+        """Enters one field of the ledger in Redis."""
+        if state == "parked":
+            self.ready += seeds
+        if state in STATES:
+            setattr(self, state, getattr(self, state) + seeds)
+        elif state.startswith("failed:"):
+            reason = state.removeprefix("failed:")
+            if seeds or reason in self.failures:
+                self.failures[reason] = self.failures.get(reason, 0) + seeds
+        elif seeds:
+            self.notes[state] = self.notes.get(state, 0) + seeds
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the account with its difference, as JSON values."""
+        values: dict[str, Any] = {name: getattr(self, name) for name in STATES}
+        return values | {"difference": self.difference, "failures": self.failures, "notes": self.notes}
+
+
+STATES = ("offered", "known", "ready", "executing", "finished", "failed")
+Ledger = dict[tuple[str, str], dict[Frontier, Account]]  # by plan and site
+
+
+async def read(redis: Redis, keys: Keys, partitions: int, plan: str | None = None) -> Ledger:
+    """Returns the ledger of one plan, or of all; empty when nothing was ever offered."""
+    ledger: Ledger = {}
+    for number in range(partitions):
+        part = keys.partition(number)
+        for entry in sorted(await redis.smembers(part.ledgers)):
+            name, site = entry.decode().split(" ")
+            if plan is not None and name != plan:
+                continue
+            accounts = ledger.setdefault((name, site), {"nav": Account(), "content": Account()})
+            for field_name, seeds in (await redis.hgetall(part.ledger(name, site))).items():
+                frontier, _, state = field_name.decode().partition(":")
+                accounts[frontier].count(state, int(seeds))
+    return ledger
+
+
+async def recount(redis: Redis, keys: Keys, partitions: int) -> list[str]:
+    """Counts the seeds in the sets themselves; returns what disagrees with the ledger, in words; empty when all agrees.
+
+    While workers run, seeds move between the steps of the count: a disagreement then means little.
+    """
+    problems: list[str] = []
+    ledger = await read(redis, keys, partitions)
+    found: dict[tuple[str, str, Frontier], Counter[str]] = defaultdict(Counter)
+    for number in range(partitions):
+        part = keys.partition(number)
+        for frontier in FRONTIERS:
+            problems += await _recount_one(redis, part, frontier, found)
+    for (plan, site), accounts in ledger.items():
+        for frontier, account in accounts.items():
+            counted = found.pop((plan, site, frontier), Counter())
+            for state in ("ready", "executing"):
+                if getattr(account, state) != counted[state]:
+                    problems.append(
+                        f"{plan} {site} {frontier}: ledger {state} {getattr(account, state)}, counted {counted[state]}"
+                    )
+            if account.failed < counted["failed"]:  # expired failures are forgotten
+                problems.append(f"{plan} {site} {frontier}: ledger failed {account.failed}, counted {counted['failed']}")
+            if account.difference:
+                problems.append(f"{plan} {site} {frontier}: difference {account.difference}")
+    problems += [f"{plan} {site} {frontier}: {dict(counts)} seeds without a ledger" for (plan, site, frontier), counts in found.items()]
+    return problems
+
+
+async def _recount_one(
+    redis: Redis, part: PartitionKeys, frontier: Frontier, found: dict[tuple[str, str, Frontier], Counter[str]]
+) -> list[str]:
+    problems: list[str] = []
+    executing = set(await redis.zrange(part.of(frontier, "execute"), 0, -1))
+    failed = set(await redis.zrange(part.of(frontier, "fail"), 0, -1))
+    suspects = set(await redis.zrange(part.of(frontier, "suspects"), 0, -1))
+    parked = 0
+    claims = await redis.hlen(part.of(frontier, "claims"))
+    if claims != len(executing):
+        problems.append(f"{frontier}: {len(executing)} in execute, {claims} claims")
+    waiting: Counter[str] = Counter()
+    async for fingerprint, value in redis.hscan_iter(part.of(frontier, "seed"), count=SCAN_COUNT):
+        host, plan, site, _interval, _rest = value.split(b" ", 4)
+        state = "executing" if fingerprint in executing else "failed" if fingerprint in failed else "ready"
+        found[plan.decode(), site.decode(), frontier][state] += 1
+        if state == "ready" and fingerprint not in suspects:
+            waiting[host.decode()] += 1
+    async for key in redis.scan_iter(match=_escaped(part.of(frontier, "parked:")) + "*", count=SCAN_COUNT):
+        parked += await redis.zcard(key)
+    in_ready = 0
+    for host in waiting:
+        in_ready += await redis.zcard(part.of(frontier, "ready:") + host)
+    if in_ready + parked != waiting.total():
+        problems.append(f"{frontier}: {waiting.total()} seeds wait, ready holds {in_ready}, parked {parked}")
+    finished = 0
+    async for key in redis.scan_iter(match=_escaped(part.of(frontier, "finish:")) + "*", count=SCAN_COUNT):
+        finished += await redis.zcard(key)
+    counts = await redis.hgetall(part.of(frontier, "counts"))
+    booked = int(counts.get(b"finished", 0))
+    if finished != booked:
+        problems.append(f"{frontier}: ledger finished {booked}, counted {finished}")
+    return problems
+
+
+def _escaped(key: str) -> str:
+    return "".join(f"\\{letter}" if letter in "*?[]\\" else letter for letter in key)

@@ -1,0 +1,43 @@
+"""Redirects: on the same host they are followed on the turn that the page holds; to another host the seed ends.
+
+The spider then sees the 3xx response, finishes the seed as `redirected` and offers the target, which waits for its own host's turn.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.downloadermiddlewares.redirect import RedirectMiddleware as ScrapyRedirectMiddleware
+from scrapy.exceptions import IgnoreRequest
+
+from crawler import urls
+from crawler.errors import UrlError
+from crawler.middlewares.refused import RefusedError
+from crawler.outcomes import REDIRECTS, Outcome
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.http import Response
+
+
+class RedirectMiddleware(ScrapyRedirectMiddleware):
+    """Scrapy's redirect middleware, kept to the request's own host for requests of a visit."""
+
+    def process_response(self, request: Request, response: Response) -> Request | Response:
+        """Returns a new request on the same host, or the response as it is.
+
+        Raises:
+            RefusedError: A redirect that leads nowhere, or too many of them.
+        """
+        if "visit" not in request.meta or response.status not in REDIRECTS or "Location" not in response.headers:
+            return super().process_response(request, response)
+        try:
+            target = urls.canonical(response.headers["Location"].decode("utf-8", "replace"), request.url)
+        except UrlError:
+            raise RefusedError(Outcome("fail", "bad-redirect")) from None
+        if urls.host(target) != urls.host(urls.canonical(request.url)):
+            return response
+        try:
+            return super().process_response(request, response)
+        except IgnoreRequest:
+            raise RefusedError(Outcome("fail", "too-many-redirects")) from None

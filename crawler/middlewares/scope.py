@@ -1,0 +1,49 @@
+"""Downloader middleware: what the crawler never asks for, whoever linked to it: other schemes, private addresses.
+
+Names are checked again when they are resolved (resolver.py), at the moment of connecting.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from crawler import config, urls
+from crawler.errors import UrlError
+from crawler.middlewares.refused import RefusedError
+from crawler.outcomes import Outcome
+from crawler.resolver import is_private
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+
+class ScopeMiddleware:
+    """Refuses requests of a visit that lead out of the public web.
+
+    Args:
+        allow_private: ALLOW_PRIVATE_ADDRESSES.
+    """
+
+    def __init__(self, *, allow_private: bool) -> None:
+        self._allow_private = allow_private
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Reads the setting."""
+        return cls(allow_private=config.flag(crawler.settings, "ALLOW_PRIVATE_ADDRESSES"))
+
+    def process_request(self, request: Request) -> None:
+        """Lets public http(s) pass.
+
+        Raises:
+            RefusedError: Anything else.
+        """
+        if "visit" not in request.meta:
+            return
+        try:
+            host = urls.hostname(urls.canonical(request.url))
+        except UrlError:
+            raise RefusedError(Outcome("fail", "bad-url")) from None
+        if not self._allow_private and is_private(host):
+            raise RefusedError(Outcome("fail", "private-address"))

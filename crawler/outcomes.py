@@ -1,0 +1,86 @@
+"""What a fetch that brought no page means for its seed: try again later, or give up, and the word that the ledger counts.
+
+Framework exceptions are told by their class name, so that this table needs no framework.
+"""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import NamedTuple
+
+from crawler.frontier.queue import Operation
+
+MAX_LEAVE_SECONDS = 3_600.0  # a Retry-After of a year is a mistake
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+class Outcome(NamedTuple):
+    """How a seed fares.
+
+    Attributes:
+        operation: `retry`, `fail` or `back` (not its fault: no attempt is counted).
+        reason: The ledger's word.
+    """
+
+    operation: Operation
+    reason: str
+
+
+_BY_EXCEPTION = {
+    "CannotResolveHostError": Outcome("retry", "dns"),
+    "DownloadConnectionRefusedError": Outcome("retry", "connection-refused"),
+    "DownloadTimeoutError": Outcome("retry", "timeout"),
+    "DownloadCancelledError": Outcome("fail", "too-large"),  # DOWNLOAD_MAXSIZE
+    "ResponseDataLossError": Outcome("retry", "truncated"),
+    "DownloadFailedError": Outcome("retry", "connection"),
+    "UnsupportedURLSchemeError": Outcome("fail", "unsupported-scheme"),
+    "UnavailableError": Outcome("back", "unavailable"),
+    "FrontierError": Outcome("back", "no-session"),
+}
+
+
+def of_exception(error: BaseException) -> Outcome:
+    """Returns the outcome of a fetch that raised. Errors that carry an `outcome` know best."""
+    own = getattr(error, "outcome", None)
+    if isinstance(own, Outcome):
+        return own
+    for kind in type(error).__mro__:
+        if kind.__name__ in _BY_EXCEPTION:
+            return _BY_EXCEPTION[kind.__name__]
+        if kind.__name__ == "IgnoreRequest":
+            return Outcome("fail", "ignored")
+    return Outcome("retry", "download-error")
+
+
+def of_status(status: int) -> Outcome | None:
+    """Returns the outcome of an HTTP status; None for one that comes with a page."""
+    if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
+        return None
+    again = status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in (
+        HTTPStatus.REQUEST_TIMEOUT,
+        HTTPStatus.TOO_EARLY,
+        HTTPStatus.TOO_MANY_REQUESTS,
+    )
+    return Outcome("retry" if again else "fail", f"http-{status}")
+
+
+def retry_after_s(header: bytes | None) -> float:
+    """Returns the seconds of a Retry-After header, in either of its forms (RFC 9110, 10.2.3); 0 when missing or odd."""
+    text = (header or b"").decode("ascii", "replace").strip()
+    if text.isdigit():
+        return min(float(text), MAX_LEAVE_SECONDS)
+    try:
+        when = parsedate_to_datetime(text)
+    except ValueError:
+        return 0.0
+    if when.tzinfo is None:
+        when = when.replace(tzinfo=UTC)
+    return min(max((when - datetime.now(UTC)).total_seconds(), 0.0), MAX_LEAVE_SECONDS)
+
+
+def backoff_ms(tries: int, base_s: float, longest_s: float) -> int:
+    """Returns the wait before the next try: doubling, with jitter so that a site's failures don't all come back at once."""
+    return int(1000 * min(base_s * 2**tries, longest_s) * random.uniform(0.75, 1.25))

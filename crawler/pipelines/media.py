@@ -1,0 +1,208 @@
+"""Fetches an item's images and videos into Scrapy's file store, politely.
+
+Media on the page's own host go on the turn that the page holds; then the turn goes on, and media on other hosts borrow turns
+there, one host after the other: never two turns at once, so no two pages can wait for each other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import mimetypes
+from dataclasses import dataclass
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, Self
+
+from scrapy import Request
+from scrapy.exceptions import NotConfigured
+from scrapy.pipelines.files import FilesPipeline, FSFilesStore
+from scrapy.utils.datatypes import LocalCache
+from scrapy.utils.defer import ensure_awaitable
+from twisted.python.failure import Failure
+
+from crawler import config, urls
+from crawler.errors import FrontierError, UnavailableError, UrlError
+from crawler.models import Media, Page
+from crawler.outcomes import of_exception
+from crawler.worker import Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.pipelines.media import MediaPipeline
+
+    from crawler.visits import Lane, Visit
+
+logger = logging.getLogger(__name__)
+REMEMBERED_FILES = 10_000  # results kept in memory, so that a logo on every page is fetched once
+STORE_RETRY_SECONDS = 2.0  # between two tries while the store takes nothing (disk full)
+SINK = "media"  # what the worker calls the store when it is down
+
+
+class MediaError(Exception):
+    """A file that can't be had; its text stands in the item."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Media of one item on one host, with the turn they go on: what Scrapy's pipeline gets as its item."""
+
+    media: Sequence[Media]
+    visit: Visit
+    lane: Lane
+
+
+class PageMediaPipeline(FilesPipeline):
+    """Scrapy's files pipeline for Page items: files are named by their content's hash, and nothing is fetched without a turn.
+
+    Args:
+        most: MEDIA_MAX_PER_PAGE.
+    """
+
+    def __init__(self, store_uri: str, crawler: Crawler, worker: Worker, most: int) -> None:
+        super().__init__(store_uri, crawler=crawler)
+        self._worker = worker
+        self._most = most
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Builds the pipeline.
+
+        Raises:
+            NotConfigured: FILES_STORE is empty: items then name their media without files.
+        """
+        settings, worker = crawler.settings, crawler.get_extension(Worker)
+        if not settings["FILES_STORE"] or worker is None:
+            raise NotConfigured("FILES_STORE is empty: no media are fetched")
+        cls._update_stores(settings)
+        return cls(settings["FILES_STORE"], crawler, worker, config.whole(settings, "MEDIA_MAX_PER_PAGE", 0, 10_000))
+
+    def open_spider(self, *_: Any) -> None:
+        """Starts with an empty, bounded memory of fetched files."""
+        super().open_spider()
+        self.spiderinfo.downloaded = _Fetched(limit=REMEMBERED_FILES)
+
+    async def process_item(self, item: Any, *_: Any) -> Any:
+        """Fetches what the item names; a file that can't be had is named in the item with the reason."""
+        if not isinstance(item, Page) or item.visit is None:
+            return item
+        visit: Visit = item.visit
+        by_host = self._by_host([*item.images, *item.videos])
+        try:
+            own = by_host.pop(visit.lane.host, ())
+            if own:
+                await super().process_item(Batch(own, visit, visit.lane))
+        finally:
+            visit.fetch_ends()  # only now may another turn be waited for
+        for host, media in by_host.items():
+            try:
+                lane = await self._worker.borrow(host, visit.seed.site)
+            except FrontierError as error:
+                raise UnavailableError(str(error)) from error
+            try:
+                await super().process_item(Batch(media, visit, lane))
+            finally:
+                self._worker.give_back(lane)
+        return item
+
+    def get_media_requests(self, item: Batch, info: MediaPipeline.SpiderInfo) -> list[Request]:  # noqa: ARG002 -- Scrapy's interface
+        """Returns the requests of one host."""
+        return [Request(one.url, meta={"visit": item.visit, "lane": item.lane}, dont_filter=True) for one in item.media]
+
+    def media_to_download(self, request: Request, info: MediaPipeline.SpiderInfo, *, item: Any = None) -> None:
+        """Always fetches: a file's name is known only by its content."""
+
+    async def media_downloaded(
+        self, response: Response, request: Request, info: MediaPipeline.SpiderInfo, *, item: Any = None
+    ) -> Any:
+        """Stores a file; waits as long as the store takes nothing.
+
+        Raises:
+            MediaError: Not a file.
+            UnavailableError: The worker stops while the store is down.
+        """
+        if response.status != 200:  # noqa: PLR2004 -- HTTP's own number
+            raise MediaError(f"http-{response.status}")
+        if not response.body:
+            raise MediaError("empty-body")
+        sha256 = hashlib.sha256(response.body).hexdigest()
+        path = self.file_path(request, response, info, item=item)
+        while True:
+            try:
+                await self._persist(path, response.body, info)
+            except OSError as error:
+                self._worker.sink_down(SINK)
+                if self._worker.stopping:
+                    raise UnavailableError(f"media store: {error.strerror}") from error
+                logger.warning("the media store takes nothing: %s", error.strerror)
+                await asyncio.sleep(STORE_RETRY_SECONDS)
+            else:
+                break
+        self._worker.sink_up(SINK)
+        self.inc_stats("downloaded")
+        return {"url": request.url, "path": path, "checksum": sha256, "status": "downloaded", "bytes": len(response.body)}
+
+    def media_failed(self, failure: Failure, request: Request, info: MediaPipeline.SpiderInfo) -> Any:  # noqa: ARG002 -- Scrapy's interface
+        """Passes the error on as it is: `item_completed` puts it into words."""
+        raise failure.value
+
+    def item_completed(self, results: Any, item: Batch, info: MediaPipeline.SpiderInfo) -> Batch:  # noqa: ARG002 -- Scrapy's interface
+        """Writes the results into the item.
+
+        Raises:
+            UnavailableError: The worker is stopping; the seed is handed back.
+        """
+        for media, (ok, result) in zip(item.media, results, strict=True):
+            if ok:
+                media.path, media.sha256, media.bytes = result["path"], result["checksum"], result["bytes"]
+                continue
+            error = result.value
+            if isinstance(error, UnavailableError):
+                raise error
+            media.error = str(error) if isinstance(error, MediaError) else of_exception(error).reason
+        return item
+
+    def file_path(
+        self,
+        request: Request,  # noqa: ARG002 -- Scrapy's interface
+        response: Response | None = None,
+        info: MediaPipeline.SpiderInfo | None = None,  # noqa: ARG002 -- Scrapy's interface
+        *,
+        item: Any = None,  # noqa: ARG002 -- Scrapy's interface
+    ) -> str:
+        """Returns `aa/aabbcc....ext`: the content's hash, and an ending by the content type. Nothing of the URL gets into it."""
+        assert response is not None  # media_downloaded alone asks
+        digest = hashlib.sha256(response.body).hexdigest()
+        kind = (response.headers.get("Content-Type") or b"").decode("latin-1").partition(";")[0].strip().lower()
+        ending = mimetypes.guess_extension(kind) if kind.startswith(("image/", "video/")) else None
+        return f"{digest[:2]}/{digest}{ending or ''}"
+
+    def _by_host(self, media: list[Media]) -> dict[str, list[Media]]:
+        """Groups media by host; what won't be fetched says why."""
+        by_host: dict[str, list[Media]] = {}
+        for number, one in enumerate(media):
+            if number >= self._most:
+                one.error = "over-limit"
+                continue
+            try:
+                by_host.setdefault(urls.host(urls.canonical(one.url)), []).append(one)
+            except UrlError:
+                one.error = "bad-url"
+        return by_host
+
+    async def _persist(self, path: str, body: bytes, info: MediaPipeline.SpiderInfo) -> None:
+        if isinstance(self.store, FSFilesStore):  # blocks
+            await asyncio.to_thread(self.store.persist_file, path, BytesIO(body), info)
+        else:
+            await ensure_awaitable(self.store.persist_file(path, BytesIO(body), info))
+
+
+class _Fetched(LocalCache[bytes, Any]):
+    """Remembers files, not failures: the next page may have more luck."""
+
+    def __setitem__(self, key: bytes, value: Any) -> None:
+        if not isinstance(value, Failure):
+            super().__setitem__(key, value)

@@ -1,0 +1,291 @@
+"""Scrapy's scheduler over the frontier.
+
+A task claims ahead of need, as much as the worker has room for; `next_request` only pops from memory. Seeds lie in lanes, one
+per held turn, and a lane gives out its next seed when the one before is fetched and the host's delay has passed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import random
+from collections import deque
+from typing import TYPE_CHECKING, Self
+
+from redis.exceptions import RedisError
+from scrapy import Request, signals
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.exceptions import DontCloseSpider
+from scrapy.utils.defer import deferred_from_coro
+
+from crawler import config
+from crawler.visits import Lane, Visit
+from crawler.worker import Worker
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from twisted.internet.defer import Deferred
+
+    from crawler.frontier.queue import ClaimAnswer, Settlement
+    from crawler.models import Claimed, Frontier
+
+logger = logging.getLogger(__name__)
+SOON_SECONDS = 1.0  # a lane that may start within that counts as work at hand
+ROOM_SECONDS = 1.0  # between two looks at the headroom while there is none
+REDIS_AWAY_SECONDS = 1.0
+STOP_LOOK_SECONDS = 0.25  # between two looks whether the engine is stopping
+DONE_LOOK_SECONDS = 1.0  # between two looks whether all is done, with STOP_WHEN_DONE
+LOCK_WAIT_SECONDS = 0.01  # the lock is held for some ms; jitter keeps losers apart
+
+
+class Scheduler(BaseScheduler):
+    """Feeds the engine from one frontier.
+
+    Args:
+        parallel: CONCURRENT_REQUESTS: lanes that the worker likes to have at hand.
+        idle_wait_s: Longest sleep with nothing due.
+        stop_when_done: End the crawl when nothing is ready, executing or on its way.
+    """
+
+    def __init__(self, crawler: Crawler, worker: Worker, *, parallel: int, idle_wait_s: float, stop_when_done: bool) -> None:
+        self.crawler = crawler
+        self.worker = worker
+        self._parallel = parallel
+        self._idle_wait_s = idle_wait_s
+        self._stop_when_done = stop_when_done
+        self._lanes: set[Lane] = set()
+        self._startable: deque[Lane] = deque()
+        self._extras: deque[Request] = deque()  # redirects on the same host, requests of users' callbacks
+        self._visits: set[Visit] = set()
+        self._done = False
+        self._alone = False
+        self._tasks: list[asyncio.Task[None]] = []
+        self._finishing: asyncio.Task[None] | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Builds the scheduler.
+
+        Raises:
+            HeadroomError: The worker extension is not among EXTENSIONS, or a setting is wrong.
+        """
+        settings = crawler.settings
+        return cls(
+            crawler,
+            Worker.of(crawler),
+            parallel=config.whole(settings, "CONCURRENT_REQUESTS", 1, 10_000),
+            idle_wait_s=config.number(settings, "IDLE_WAIT_SECONDS", 0.1, 3_600),
+            stop_when_done=config.flag(settings, "STOP_WHEN_DONE"),
+        )
+
+    # -- Scrapy's interface -------------------------------------------------------------------------------------------
+
+    def open(self, spider: Spider) -> Deferred[None]:
+        """Joins the cluster and starts to claim."""
+        self.crawler.signals.connect(self._stay, signal=signals.spider_idle)
+        self.worker.on_lost.append(self._lost)
+        return deferred_from_coro(self._open(getattr(spider, "frontier", "content")))
+
+    def close(self, reason: str) -> Deferred[None]:
+        """Hands back what wasn't begun and leaves the cluster."""
+        return deferred_from_coro(self._close())
+
+    def has_pending_requests(self) -> bool:
+        """Whether there is work in memory."""
+        return bool(self._visits or self._extras)
+
+    def enqueue_request(self, request: Request) -> bool:
+        """Takes a follow-up request; it runs before new seeds. Seeds themselves go through the frontier."""
+        self._extras.append(request)
+        return True
+
+    def next_request(self) -> Request | None:
+        """Returns a request that may be sent now; None when there is none."""
+        if self._extras:
+            return self._extras.popleft()
+        while self._startable:
+            lane = self._startable.popleft()
+            if lane.waiting and lane.current is None:
+                visit = lane.waiting.popleft()
+                lane.current = visit
+                return self._request(visit)
+        return None
+
+    # -- Claims -------------------------------------------------------------------------------------------------------
+
+    async def _open(self, frontier: Frontier) -> None:
+        await self.worker.open(frontier)
+        self._tasks = [
+            asyncio.create_task(self._claim_ahead(), name="claim ahead"),
+            asyncio.create_task(self._watch_stop(), name="watch stop"),
+        ]
+
+    async def _close(self) -> None:
+        self._hand_back()
+        for visit in list(self._visits):  # the engine waits for what runs; what is left was cut off
+            visit.hand_back()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.worker.close()
+
+    async def _claim_ahead(self) -> None:
+        while not self._done:
+            self.worker.wake.clear()
+            try:
+                wait_s = await self._claim_once()
+            except RedisError as error:
+                logger.warning("claims wait for Redis: %s", error)
+                wait_s = REDIS_AWAY_SECONDS
+            if wait_s > 0:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self.worker.wake.wait(), wait_s)
+
+    async def _claim_once(self) -> float:
+        """Claims, if there is need and room; returns the seconds until it is worth trying again unless woken before."""
+        if self._alone:
+            return self._idle_wait_s
+        near = sum(lane.pause_s() < SOON_SECONDS for lane in self._lanes)
+        if near >= self._parallel:
+            return ROOM_SECONDS
+        most = self.worker.room()
+        if most == 0:
+            return ROOM_SECONDS
+        answer = await self.worker.claim(most)
+        if answer.seeds:
+            await self._take(answer)
+            return 0.0
+        if answer.state == "locked":
+            return random.uniform(0.1, 1.0) * LOCK_WAIT_SECONDS
+        if answer.state in ("lapsed", "drain"):
+            return ROOM_SECONDS
+        return await self._wait_s(answer)
+
+    async def _wait_s(self, answer: ClaimAnswer) -> float:
+        wait_s = self._idle_wait_s
+        if answer.wait_ms is not None:
+            # A worker that is told "now" and got nothing met a host's turn being taken; a moment later is soon enough.
+            wait_s = min(wait_s, max(answer.wait_ms / 1000, LOCK_WAIT_SECONDS))
+        if self._stop_when_done and not self._visits:
+            if await self.worker.is_done():
+                self._finish()
+                return 0.0
+            wait_s = min(wait_s, DONE_LOOK_SECONDS)
+        return wait_s
+
+    async def _take(self, answer: ClaimAnswer) -> None:
+        await self.worker.load_sites({claimed.seed.site for claimed in answer.seeds})
+        self._alone = answer.state == "alone"
+        lanes: dict[tuple[str, int], Lane] = {}
+        for claimed in answer.seeds:
+            key = (claimed.seed.host, claimed.turn)
+            lane = lanes.get(key)
+            if lane is None:
+                lane = lanes[key] = Lane(claimed.seed.host, claimed.turn, claimed.partition, claimed.delay_s)
+                self._lanes.add(lane)
+                self._startable.append(lane)
+            visit = self._visit(claimed, lane)
+            lane.waiting.append(visit)
+        self._engine_wakes()
+
+    def _visit(self, claimed: Claimed, lane: Lane) -> Visit:
+        visit = Visit(claimed, lane, self._fetched, self._ended)
+        self._visits.add(visit)
+        return visit
+
+    def _request(self, visit: Visit) -> Request:
+        seed = visit.seed
+        headers = None
+        site = self.worker.site(seed.site)
+        if seed.body and site is not None:
+            headers = {"Content-Type": site.request_content_type}
+        return Request(
+            seed.url,
+            method=seed.method,
+            body=seed.body,
+            headers=headers,
+            meta={"visit": visit, "lane": visit.lane},
+            dont_filter=True,
+            errback=getattr(self.crawler.spider, "errback", None),
+        )
+
+    # -- Lanes --------------------------------------------------------------------------------------------------------
+
+    def _fetched(self, visit: Visit) -> None:
+        lane = visit.lane
+        lane.current = None
+        if lane.waiting:
+            pause_s = lane.pause_s()
+            if pause_s > 0:
+                asyncio.get_running_loop().call_later(pause_s, self._start, lane)
+            else:
+                self._start(lane)
+        else:
+            self._release(lane)
+
+    def _start(self, lane: Lane) -> None:
+        self._startable.append(lane)
+        self._engine_wakes()
+
+    def _release(self, lane: Lane) -> None:
+        if lane in self._lanes:
+            self._lanes.discard(lane)
+            self.worker.give_back(lane)
+            # The host may be claimed again after its delay, a little later for the settle to arrive.
+            later_s = lane.pause_s() + 2 * self.worker.config.settle_wait_s
+            asyncio.get_running_loop().call_later(later_s, self.worker.wake.set)
+
+    def _ended(self, visit: Visit, settlement: Settlement) -> None:
+        self._visits.discard(visit)
+        if visit.claimed.alone:
+            self._alone = False
+        self.worker.settle(settlement)
+        if not self._visits:
+            self.worker.wake.set()
+
+    def _lost(self) -> None:
+        """The session was lost: everything held is somebody else's now."""
+        for visit in self._visits:
+            visit.abandon()
+        self._visits.clear()
+        self._lanes.clear()
+        self._startable.clear()
+        self._alone = False
+
+    # -- The end ------------------------------------------------------------------------------------------------------
+
+    def _stay(self) -> None:
+        if not self._done:
+            raise DontCloseSpider
+
+    def _finish(self) -> None:
+        self._done = True
+        engine = self.crawler.engine
+        assert engine is not None  # it runs us
+        self._finishing = asyncio.create_task(engine.close_spider_async(reason="finished"), name="finish")  # it calls close
+
+    def _hand_back(self) -> None:
+        self.worker.stopping = True
+        for lane in list(self._lanes):
+            while lane.waiting:
+                lane.waiting.popleft().hand_back()
+            if lane.current is None:
+                self._release(lane)
+
+    async def _watch_stop(self) -> None:
+        """Scrapy has no signal for "about to stop": SIGTERM shows only in the engine's state."""
+        while not self.worker.stopping:
+            engine = self.crawler.engine
+            if engine is not None and engine.start_time and not engine.running and not self._done:
+                logger.info("stopping: %d seeds handed back", sum(len(lane.waiting) for lane in self._lanes))
+                self._hand_back()
+                return
+            await asyncio.sleep(STOP_LOOK_SECONDS)
+
+    def _engine_wakes(self) -> None:
+        """Lets the engine ask at once; by itself it asks every 5 s. Scrapy 2.19 has no public way."""
+        engine = self.crawler.engine
+        if engine is not None and engine._slot is not None:  # noqa: SLF001
+            engine._slot.nextcall.schedule()  # noqa: SLF001

@@ -1,0 +1,140 @@
+"""What producer and consumer share: they differ in what they read from a page only."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+from scrapy import Request, Spider
+
+from crawler import config, urls
+from crawler.errors import ExtractError, UrlError
+from crawler.models import Fetched, Frontier
+from crawler.outcomes import REDIRECTS, Outcome, backoff_ms, of_exception, of_status, retry_after_s
+from crawler.worker import Worker
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+    from crawler.sites import Site
+    from crawler.visits import Visit
+
+MAX_HOPS = 5  # redirects to other hosts that one seed may lead through
+
+
+class FrontierSpider(Spider):
+    """A spider whose requests come from the frontier. Subclasses say which one, and read pages in `read`."""
+
+    frontier: Frontier
+    _retry_base_s: float
+    _retry_max_s: float
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Builds the spider.
+
+        Raises:
+            ConfigError: A setting is wrong.
+        """
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider._retry_base_s = config.number(crawler.settings, "RETRY_BASE_SECONDS", 0, 3_600)
+        spider._retry_max_s = config.number(crawler.settings, "RETRY_MAX_SECONDS", 0, 86_400)
+        return spider
+
+    @cached_property
+    def worker(self) -> Worker:
+        """This process's share in the cluster; Scrapy builds spiders before extensions."""
+        return Worker.of(self.crawler)
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Yields nothing: seeds come from the frontier."""
+        return
+        yield  # makes this a generator, as Scrapy wants it
+
+    async def read(self, page: Fetched, visit: Visit, site: Site) -> AsyncIterator[Any]:
+        """Reads a page: yields items, offers seeds.
+
+        Raises:
+            ExtractError: The page yields nothing; the seed fails with its reason.
+        """
+        raise NotImplementedError
+        yield
+
+    async def parse(self, response: Response, **_: Any) -> AsyncIterator[Any]:
+        """Decides what an answer means for its seed, and reads it when it is a page."""
+        visit: Visit = response.meta["visit"]
+        if visit.ended:
+            return
+        if response.status in REDIRECTS:
+            await self._redirected(response, visit)
+            return
+        if outcome := of_status(response.status):
+            visit.lane.leave_s = retry_after_s(response.headers.get("Retry-After"))
+            self.settle(visit, outcome, at_least_s=visit.lane.leave_s)
+            return
+        site = self.worker.site(visit.seed.site)
+        if site is None:
+            visit.decide("fail", "unknown-site")
+            return
+        try:
+            async for output in self.read(fetched(response), visit, site):
+                yield output
+        except ExtractError as error:
+            self.logger.info("%s: %s", error, visit.seed.url)
+            visit.decide("fail", error.reason)
+
+    def errback(self, failure: Failure) -> None:
+        """Ends the visit of a request that brought no answer."""
+        visit: Visit = failure.request.meta["visit"]  # type: ignore[attr-defined]  # Scrapy sets the request
+        outcome = of_exception(failure.value)
+        self.logger.info("%s: %s (%s)", outcome.reason, visit.seed.url, failure.value)
+        self.settle(visit, outcome)
+        visit.fetch_ends()
+        visit.part_ends()
+
+    def settle(self, visit: Visit, outcome: Outcome, at_least_s: float = 0.0) -> None:
+        """Decides a visit's end; a retry waits longer each time, and at least as long as the host asked."""
+        wait_ms = backoff_ms(visit.claimed.tries, self._retry_base_s, self._retry_max_s)
+        visit.decide(outcome.operation, outcome.reason, max(wait_ms, int(at_least_s * 1000)))
+
+    async def fetch(self, url: str, visit: Visit) -> Response:
+        """Fetches a further page of the visit from the page's own host, on the turn it holds.
+
+        Raises:
+            Exception: What the download raised.
+        """
+        engine = self.crawler.engine
+        assert engine is not None  # it runs us
+        return await engine.download_async(
+            Request(url, meta={"visit": visit, "lane": visit.lane}, dont_filter=True)
+        )
+
+    async def _redirected(self, response: Response, visit: Visit) -> None:
+        """Finishes the seed as `redirected`; the target, on another host, waits there for its own turn."""
+        seed = visit.seed
+        try:
+            target = urls.canonical(response.headers.get("Location", b"").decode("utf-8", "replace"), response.url)
+        except UrlError:
+            visit.decide("fail", "bad-redirect")
+            return
+        if seed.hops >= MAX_HOPS:
+            visit.decide("fail", "too-many-redirects")
+            return
+        moved = replace(seed, url=target, method="GET", body="", hops=seed.hops + 1)  # GET, as browsers do
+        await self.worker.offer([moved], seed.frontier)
+        visit.note = "redirected"
+
+
+def fetched(response: Response) -> Fetched:
+    """Returns a response as extraction sees it."""
+    return Fetched(
+        url=response.url,
+        status=response.status,
+        content_type=(response.headers.get("Content-Type") or b"").decode("latin-1"),
+        body=response.body,
+    )

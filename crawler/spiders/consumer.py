@@ -1,0 +1,89 @@
+"""`scrapy crawl consumer`: content pages in, items out."""
+
+from __future__ import annotations
+
+import hashlib
+import socket
+import uuid
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Self
+
+from crawler import config, extract
+from crawler.models import Fetched, Frontier, Media, Page
+from crawler.outcomes import of_exception, of_status
+from crawler.spiders.base import FrontierSpider, fetched
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from scrapy.crawler import Crawler
+
+    from crawler.extract import Fields
+    from crawler.sites import Site
+    from crawler.visits import Visit
+
+ID_NAMESPACE = uuid.UUID("5ab1ad57-3d9c-5b0c-8f5a-8f0f2a6f6c11")  # of item ids; changing it makes every item new
+NODE = socket.gethostname()
+
+
+class ConsumerSpider(FrontierSpider):
+    """Reads content pages; a thread over several pages becomes one item."""
+
+    name = "consumer"
+    frontier: Frontier = "content"
+    _parser_modules: tuple[str, ...]
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Builds the spider."""
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider._parser_modules = config.words(crawler.settings, "PARSER_MODULES")
+        return spider
+
+    async def read(self, page: Fetched, visit: Visit, site: Site) -> AsyncIterator[Any]:
+        """Yields the page's item. A further page that can't be had retries the whole seed: half a thread is no item."""
+        parts = [extract.fields(page, site, parser_modules=self._parser_modules)]
+        most = site.content.max_pages if site.content else 1
+        seen = {page.url}
+        while (url := parts[-1].next_page) and len(parts) < most and url not in seen:
+            seen.add(url)
+            try:
+                response = await self.fetch(url, visit)
+            except Exception as error:  # noqa: BLE001 -- whatever a download raises has an outcome
+                self.settle(visit, of_exception(error))
+                return
+            if outcome := of_status(response.status):
+                self.settle(visit, outcome)
+                return
+            parts.append(extract.fields(fetched(response), site, parser_modules=self._parser_modules))
+        yield item(page, visit, extract.join(parts))
+
+
+def item(page: Fetched, visit: Visit, fields: Fields, number: int = 0) -> Page:
+    """Returns the item of a visit.
+
+    Args:
+        number: Its place on the page, from 0; part of its id.
+    """
+    seed, fingerprint = visit.seed, visit.claimed.fingerprint.hex()
+    page_item = Page(
+        id=str(uuid.uuid5(ID_NAMESPACE, f"{fingerprint}:{number}")),
+        content=fields.content,
+        resource=seed.site,
+        url=page.url,
+        time=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        title=fields.title,
+        author=fields.author,
+        published=fields.published,
+        images=[Media(url) for url in fields.images],
+        videos=[Media(url) for url in fields.videos],
+        extra=dict(fields.extra),
+        plan=seed.plan,
+        keywords=list(seed.keywords),
+        status=page.status,
+        sha256=hashlib.sha256(page.body).hexdigest(),
+        node=NODE,
+        fingerprint=fingerprint,
+    )
+    page_item.visit = visit
+    return page_item

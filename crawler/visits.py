@@ -1,0 +1,162 @@
+"""What a worker does with claimed seeds: lanes pace them, visits follow them to their end. No network here, no framework.
+
+A lane is a turn that this worker holds: its seeds run one after the other, with the host's delay between two starts, and
+everything that a page fetches from its own host (robots.txt, its page 2, its images) runs on the same lane.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING
+
+from crawler.frontier.queue import Operation, Settlement, TurnBack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawler.models import Claimed, Seed
+
+
+class Lane:
+    """One held turn of a host.
+
+    Attributes:
+        waiting: Visits not begun, in the order they were claimed.
+        current: The visit whose page is being fetched.
+        leave_s: How long the host asked to be left alone; 0: it didn't.
+    """
+
+    __slots__ = ("_last_start", "_sending", "current", "delay_s", "host", "leave_s", "partition", "turn", "waiting")
+
+    def __init__(self, host: str, turn: int, partition: int, delay_s: float) -> None:
+        self.host = host
+        self.turn = turn
+        self.partition = partition
+        self.delay_s = delay_s
+        self.waiting: deque[Visit] = deque()
+        self.current: Visit | None = None
+        self.leave_s = 0.0
+        self._last_start: float | None = None
+        self._sending = asyncio.Lock()
+
+    def pause_s(self) -> float:
+        """Returns the seconds until the next request may start; 0: now."""
+        if self._last_start is None:
+            return 0.0
+        return max(0.0, self._last_start + self.delay_s - _now())
+
+    async def start(self) -> None:
+        """Waits until a request may be sent on this turn, and counts it as sent. `done` must follow."""
+        await self._sending.acquire()
+        try:
+            while pause := self.pause_s():
+                await asyncio.sleep(pause)
+        except BaseException:
+            self._sending.release()
+            raise
+        self._last_start = _now()
+
+    def done(self) -> None:
+        """Lets the next request of this turn start."""
+        self._sending.release()
+
+    def back(self) -> TurnBack:
+        """Returns what the frontier must know when the turn is given back."""
+        age_ms = -1 if self._last_start is None else int((_now() - self._last_start) * 1000)
+        return TurnBack(self.host, self.turn, age_ms, int(self.leave_s * 1000))
+
+
+class Visit:
+    """One claimed seed on its way to finish, retry or fail.
+
+    It ends when its callbacks have ended and every item of it has reached all sinks. The first retry or fail decides how; without
+    one it is a finish.
+
+    Args:
+        on_fetched: Called once, when the page's own fetches are over and the lane may go on.
+        on_end: Called once, with how the claim ends.
+
+    Attributes:
+        items: Items so far.
+        note: A word that the ledger counts beside a finish, such as `redirected`.
+    """
+
+    __slots__ = ("_ended", "_fetched", "_fetching", "_on_end", "_on_fetched", "_open", "_settlement", "claimed", "items", "lane", "note")
+
+    def __init__(
+        self, claimed: Claimed, lane: Lane, on_fetched: Callable[[Visit], None], on_end: Callable[[Visit, Settlement], None]
+    ) -> None:
+        self.claimed = claimed
+        self.lane = lane
+        self.items = 0
+        self.note = ""
+        self._on_fetched = on_fetched
+        self._on_end = on_end
+        self._open = 1  # parts on their way: the page itself, its items, requests of users' callbacks
+        self._fetching = 1  # those of them that may still fetch from the page's host
+        self._settlement: Settlement | None = None
+        self._fetched = False
+        self._ended = False
+
+    @property
+    def seed(self) -> Seed:
+        """The seed that is visited."""
+        return self.claimed.seed
+
+    @property
+    def ended(self) -> bool:
+        """Whether the visit was settled or abandoned; what still runs for it is in vain."""
+        return self._ended
+
+    @property
+    def failed(self) -> bool:
+        """Whether it is decided that the seed doesn't finish now."""
+        return self._settlement is not None
+
+    def decide(self, operation: Operation, reason: str, amount_ms: int = 0) -> None:
+        """Says that the seed doesn't finish: `retry`, `fail` or `back`. Only the first word counts."""
+        if self._settlement is None:
+            self._settlement = Settlement(operation, self.claimed, amount_ms, reason)
+
+    def part_begins(self, *, fetches: bool) -> None:
+        """Counts a part on its way; `fetches`: it may still ask the page's host, and says so with `fetch_ends`."""
+        self._open += 1
+        if fetches:
+            self._fetching += 1
+
+    def fetch_ends(self) -> None:
+        """Says that a part needs nothing more from the page's host; after the last one the lane goes on."""
+        self._fetching -= 1
+        if self._fetching <= 0:
+            self._pass_lane()
+
+    def part_ends(self) -> None:
+        """Says that a part has reached its end; after the last one the visit ends."""
+        self._open -= 1
+        if self._open == 0 and not self._ended:
+            self._pass_lane()
+            self._end(self._settlement or Settlement("finish", self.claimed, reason=self.note))
+
+    def hand_back(self) -> None:
+        """Ends the visit as if it had not been tried, whatever still runs for it."""
+        if not self._ended:
+            self._fetched = True  # its lane is ending too
+            self._end(Settlement("back", self.claimed, reason="stopped"))
+
+    def abandon(self) -> None:
+        """Forgets the visit without settling: the session was lost, the seed is somebody else's."""
+        self._ended = self._fetched = True
+
+    def _pass_lane(self) -> None:
+        if not self._fetched:
+            self._fetched = True
+            self._on_fetched(self)
+
+    def _end(self, settlement: Settlement) -> None:
+        self._ended = True
+        self._on_end(self, settlement)
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,422 @@
+"""This process's share in the cluster: its connection, session, claims, offers and settles. A Scrapy extension.
+
+Scheduler, delivery, middlewares, pipelines and spiders all reach the frontier through this one object:
+`crawler.get_extension(Worker)`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import orjson
+from redis.exceptions import RedisError
+
+from crawler import config, connections
+from crawler.errors import FrontierError, HeadroomError, UnavailableError
+from crawler.frontier.keys import Keys, partition_of
+from crawler.frontier.queue import ClaimAnswer, Queue, Settlement, Totals
+from crawler.frontier.sessions import Session
+from crawler.headroom import Limits, Sampler, batch_size
+from crawler.registry import SITES_CHANGED, Registry, prepare
+from crawler.settler import Settler
+from crawler.visits import Lane
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from redis import Redis
+    from scrapy.crawler import Crawler
+
+    from crawler.models import Frontier, Seed
+    from crawler.sites import Site
+
+logger = logging.getLogger(__name__)
+BEAT_SECONDS = 1.0  # sample of the load, sign of life for the session
+RATE_WINDOW_SECONDS = 10.0  # over which finished seeds are counted
+TURN_WAKE_SECONDS = 1.0  # freed turns are news at most so often; offers always are
+RECONNECT_SECONDS = 1.0
+NODE_SILENT_SECONDS = 60  # a worker's figures are forgotten after that
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerConfig:
+    """The worker's settings, checked."""
+
+    prefix: str
+    partitions: int
+    session_s: float
+    lock_ms: int
+    max_attempts: int
+    fail_days: int
+    settle_batch: int
+    settle_wait_s: float
+    batch_max: int
+    claim_ahead_s: float
+    connect_s: float
+    limits: Limits
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Reads the settings.
+
+        Raises:
+            ConfigError: One of them has a value that it can't have.
+        """
+        return cls(
+            prefix=config.word(settings, "KEY_PREFIX"),
+            partitions=config.whole(settings, "FRONTIER_PARTITIONS", 1, 4_096),
+            session_s=config.number(settings, "SESSION_SECONDS", 1, 3_600),
+            lock_ms=config.whole(settings, "LOCK_MILLISECONDS", 50, 60_000),
+            max_attempts=config.whole(settings, "MAX_ATTEMPTS", 1, 100),
+            fail_days=config.whole(settings, "FAIL_DAYS", 1, 36_500),
+            settle_batch=config.whole(settings, "SETTLE_BATCH", 1, 1_000),
+            settle_wait_s=config.number(settings, "SETTLE_WAIT_SECONDS", 0, 10),
+            batch_max=config.whole(settings, "BATCH_MAX", 1, 1_000),
+            claim_ahead_s=config.number(settings, "CLAIM_AHEAD_SECONDS", 1, 3_600),
+            connect_s=config.number(settings, "CONNECT_SECONDS", 0, 3_600),
+            limits=Limits.from_settings(settings),
+        )
+
+
+class Worker:
+    """One Scrapy process's membership in the cluster.
+
+    Attributes:
+        wake: Set when a claim may succeed that couldn't before.
+        carrying: Seeds held and not yet settled.
+        stopping: No more claims; what isn't begun is handed back.
+    """
+
+    def __init__(self, crawler: Crawler, settings: WorkerConfig) -> None:
+        self.crawler = crawler
+        self.config = settings
+        self.keys = Keys(settings.prefix)
+        self.wake = asyncio.Event()
+        self.carrying = 0
+        self.stopping = False
+        self.on_lost: list[Callable[[], None]] = []
+        self._claims = 0
+        self._next_partition = 0
+        self._down: set[str] = set()
+        self._sites: dict[str, Site] = {}
+        self._ended: deque[float] = deque()
+        self._begun = time.monotonic()
+        self._workers_here = 1
+        self._sampler = Sampler()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._turn_wake_at = 0.0
+        self._figures: dict[str, Any] = {}
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Builds the extension; nothing is connected before `open`."""
+        return cls(crawler, WorkerConfig.from_settings(crawler.settings))
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> Self:
+        """Returns the crawler's worker.
+
+        Raises:
+            HeadroomError: The extension isn't among EXTENSIONS.
+        """
+        worker = crawler.get_extension(cls)
+        if worker is None:
+            raise HeadroomError("setting EXTENSIONS: got none of ours, expected crawler.worker.Worker in it")
+        return worker
+
+    # -- Life ---------------------------------------------------------------------------------------------------------
+
+    async def open(self, frontier: Frontier) -> None:
+        """Connects, checks the frontier's format, opens the session and listens for wake-ups.
+
+        Raises:
+            UnavailableError: Redis can't be reached for CONNECT_SECONDS.
+            FrontierError: Redis holds something these settings can't work on.
+        """
+        self.frontier = frontier
+        self.redis = connections.redis_async(self.crawler.settings)
+        self.queues: dict[Frontier, Queue] = {
+            name: Queue(
+                self.redis,
+                self.keys,
+                name,
+                partitions=self.config.partitions,
+                lock_ms=self.config.lock_ms,
+                max_attempts=self.config.max_attempts,
+                fail_days=self.config.fail_days,
+            )
+            for name in ("nav", "content")
+        }
+        self.queue = self.queues[frontier]
+        self.registry = Registry(self.redis, self.keys, self.config.partitions)
+        await self._connect()
+        self.session = Session(
+            connections.redis_sync(self.crawler.settings),
+            self.keys,
+            partitions=self.config.partitions,
+            seconds=self.config.session_s,
+            on_lost=self._lost_in_thread,
+            beside=self._report,
+        )
+        self._loop = asyncio.get_running_loop()
+        await asyncio.to_thread(self.session.open)
+        self.settler = Settler(
+            self.queue, size=self.config.settle_batch, wait_s=self.config.settle_wait_s, on_settled=self._settled
+        )
+        self._tasks = [
+            asyncio.create_task(self._beat(), name="beat"),
+            asyncio.create_task(self._listen(), name="wake-ups"),
+        ]
+        logger.info("worker %s on frontier %s", self.session.owner, frontier)
+
+    async def close(self) -> None:
+        """Tells the frontier all there is to tell, ends the session and disconnects."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if not await self.settler.drain(self.config.session_s):
+            logger.warning("Redis is away: what this worker held is claimed by others when its session lapses")
+        await self.settler.close()
+        await asyncio.to_thread(self.session.close)
+        await self.redis.aclose()
+
+    # -- Claims -------------------------------------------------------------------------------------------------------
+
+    def room(self) -> int:
+        """Returns how many seeds this worker may claim now: its headroom, and what it finishes in CLAIM_AHEAD_SECONDS."""
+        if self.stopping or self._down or not self.session.alive:
+            return 0
+        by_headroom = batch_size(self.config.limits, self._sampler.load, self.carrying, self._workers_here)
+        ahead = max(self.config.limits.first_batch, int(self.rate() * self.config.claim_ahead_s)) - self.carrying
+        return max(0, min(by_headroom, ahead, self.config.batch_max))
+
+    def rate(self) -> float:
+        """Returns the seeds that this worker ended per second, lately."""
+        now = time.monotonic()
+        while self._ended and self._ended[0] < now - RATE_WINDOW_SECONDS:
+            self._ended.popleft()
+        return len(self._ended) / min(RATE_WINDOW_SECONDS, max(1.0, now - self._begun))
+
+    async def claim(self, most: int) -> ClaimAnswer:
+        """Claims up to `most` seeds; tries the partitions in turn until one has some.
+
+        Raises:
+            redis.exceptions.RedisError: Redis is away; seeds it may have given are reclaimed when this session lapses.
+        """
+        waits: list[int] = []
+        answer = ClaimAnswer("ok", None, [])
+        for _ in range(self.config.partitions):
+            partition = self._next_partition
+            self._next_partition = (partition + 1) % self.config.partitions
+            self._claims += 1
+            owner = self.session.owner
+            answer = await self.queue.claim(
+                partition, owner, f"{owner}#{self._claims}", most=most, carrying=self.carrying
+            )
+            self.crawler.stats.inc_value(f"frontier/claims/{answer.state}")
+            if answer.seeds:
+                self.carrying += len(answer.seeds)
+                self.crawler.stats.inc_value("frontier/claimed", len(answer.seeds))
+                return answer
+            if answer.wait_ms is not None:
+                waits.append(answer.wait_ms)
+        return ClaimAnswer(answer.state, min(waits) if waits else None, [])
+
+    def settle(self, settlement: Settlement) -> None:
+        """Ends a claim; the frontier hears of it with the next batch."""
+        self.carrying -= 1
+        self._ended.append(time.monotonic())
+        what = f"{settlement.operation}/{settlement.reason}" if settlement.reason else settlement.operation
+        self.crawler.stats.inc_value(f"frontier/{what}")
+        self.settler.end(settlement.claimed.claim.partition("#")[0], settlement)
+
+    def give_back(self, lane: Lane) -> None:
+        """Gives a turn back."""
+        self.settler.give_back(self.session.owner, lane.partition, lane.back())
+
+    async def borrow(self, host: str, site: str) -> Lane:
+        """Waits for a turn of a host that no seed of ours stands for. Never call it while holding another turn.
+
+        Raises:
+            FrontierError: The session was lost, or the worker stops.
+        """
+        while True:
+            if self.stopping or not self.session.alive:
+                raise FrontierError("no session to borrow a turn on")
+            try:
+                turn, number_ms = await self.queue.borrow_turn(host, site, self.session.owner)
+            except RedisError:
+                turn, number_ms = 0, int(RECONNECT_SECONDS * 1000)
+            if turn > 0:
+                return Lane(host, turn, partition_of(host, self.config.partitions), number_ms / 1000)
+            await asyncio.sleep(min(number_ms, 1_000) / 1000 + random.uniform(0.005, 0.05))
+
+    # -- Offers and definitions ---------------------------------------------------------------------------------------
+
+    async def offer(self, seeds: Iterable[Seed], frontier: Frontier = "content") -> int:
+        """Offers seeds and returns how many were new; waits as long as Redis is away."""
+        offered = list(seeds)
+        while True:
+            try:
+                fresh = sum(await self.queues[frontier].offer(offered))
+            except RedisError as error:
+                logger.warning("%d offers wait for Redis: %s", len(offered), error)
+                await asyncio.sleep(RECONNECT_SECONDS)
+                continue
+            self.crawler.stats.inc_value("frontier/offered", len(offered))
+            self.crawler.stats.inc_value("frontier/offered/new", fresh)
+            return fresh
+
+    async def load_sites(self, names: set[str]) -> None:
+        """Makes sure that `site` knows these; those that Redis doesn't have stay unknown.
+
+        Raises:
+            redis.exceptions.RedisError: Redis is away.
+        """
+        for name in names - self._sites.keys():
+            try:
+                self._sites[name] = await self.registry.site(name)
+            except FrontierError as error:
+                logger.error("%s", error)  # noqa: TRY400 -- the text says it all
+
+    def site(self, name: str) -> Site | None:
+        """Returns a loaded definition; None when Redis has none, or a damaged one."""
+        return self._sites.get(name)
+
+    async def is_done(self) -> bool:
+        """Returns whether nothing is ready, executing or on its way, in either frontier.
+
+        Nav is read before content, twice, with unchanged offer counts: what nav pages offered in between would show.
+        """
+        seen: list[tuple[int, int]] = []
+        for _ in range(2):
+            if await self.registry.is_offering():
+                return False
+            nav, content = await self.queues["nav"].totals(), await self.queues["content"].totals()
+            if any(_active(totals) for totals in (nav, content)):
+                return False
+            seen.append((nav.offered, content.offered))
+        return seen[0] == seen[1]
+
+    # -- Sinks --------------------------------------------------------------------------------------------------------
+
+    def sink_down(self, name: str) -> None:
+        """A sink can't be reached: no more claims until it is back."""
+        self._down.add(name)
+
+    def sink_up(self, name: str) -> None:
+        """A sink works again."""
+        self._down.discard(name)
+        self.wake.set()
+
+    # -- Inside -------------------------------------------------------------------------------------------------------
+
+    async def _connect(self) -> None:
+        deadline, pause = time.monotonic() + self.config.connect_s, 0.2
+        while True:
+            try:
+                return await prepare(self.redis, self.keys, self.config.partitions)
+            except RedisError as error:
+                url = connections.redacted(self.crawler.settings["REDIS_URL"])
+                if time.monotonic() + pause > deadline:
+                    raise UnavailableError(f"Redis at {url} can't be reached: {error}") from error
+                logger.warning("Redis at %s: %s; next try in %.1f s", url, error, pause)
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, 5.0)
+
+    async def _beat(self) -> None:
+        while True:
+            self.session.loop_alive()
+            await asyncio.to_thread(self._sampler.sample)
+            self._figures = self._look()
+            await asyncio.sleep(BEAT_SECONDS)
+
+    async def _listen(self) -> None:
+        while True:
+            try:
+                async with self.redis.pubsub() as channel:
+                    await channel.subscribe(self.keys.wake(self.frontier))
+                    self.wake.set()  # what was offered before we listened
+                    while True:
+                        message = await channel.get_message(ignore_subscribe_messages=True, timeout=None)
+                        if message:
+                            await self._hear(message["data"])
+            except (RedisError, OSError) as error:
+                logger.warning("no wake-ups: %s", error)
+                await asyncio.sleep(RECONNECT_SECONDS)
+
+    async def _hear(self, message: bytes) -> None:
+        if message == SITES_CHANGED.encode():
+            self._sites.clear()
+        elif message == b"turn":
+            if time.monotonic() < self._turn_wake_at:
+                return
+            self._turn_wake_at = time.monotonic() + TURN_WAKE_SECONDS
+        await asyncio.sleep(random.uniform(0, 0.005))  # so that a herd doesn't meet at the lock
+        self.wake.set()
+
+    def _settled(self, accepted: int, refused: int) -> None:
+        self.crawler.stats.inc_value("frontier/settled", accepted)
+        if refused:
+            self.crawler.stats.inc_value("frontier/refused", refused)
+            logger.warning("%d settlements were refused: the seeds had gone to others", refused)
+
+    def _lost_in_thread(self) -> None:
+        self._loop.call_soon_threadsafe(self._lost)
+
+    def _lost(self) -> None:
+        logger.warning("session of %s was lost; its seeds go to others", self.session.owner)
+        self.crawler.stats.inc_value("frontier/sessions_lost")
+        self.settler.forget(self.session.owner)
+        for hook in self.on_lost:
+            hook()
+        self.carrying = 0
+        self._tasks.append(asyncio.create_task(self._reopen(), name="reopen"))
+
+    async def _reopen(self) -> None:
+        while True:
+            try:
+                await asyncio.to_thread(self.session.reopen)
+            except RedisError:
+                await asyncio.sleep(RECONNECT_SECONDS)
+            else:
+                self.wake.set()
+                return
+
+    def _look(self) -> dict[str, Any]:
+        load = self._sampler.load
+        return {
+            "frontier": self.frontier,
+            "carrying": self.carrying,
+            "pages_per_minute": round(self.rate() * 60),
+            "room": self.room(),
+            "cpu_percent": round(load.cpu, 1),
+            "memory_percent": round(load.memory, 1),
+            "own_cpu_percent": round(load.own_cpu, 1),
+            "own_memory_percent": round(load.own_memory, 2),
+            "sinks_down": sorted(self._down),
+        }
+
+    def _report(self, redis: Redis) -> None:
+        """Puts this worker's figures where `scrapy nodes` finds them, and counts its neighbours. Runs in the session's thread."""
+        owner = self.session.owner
+        node = owner.partition(":")[0]
+        now = int(time.time())
+        with redis.pipeline(transaction=False) as pipeline:
+            pipeline.hset(self.keys.node(node), owner, orjson.dumps({**self._figures, "time": now}))
+            pipeline.expire(self.keys.node(node), NODE_SILENT_SECONDS)
+            pipeline.zadd(self.keys.node_names, {node: now})
+            pipeline.hvals(self.keys.node(node))
+            neighbours = pipeline.execute()[-1]
+        alive = [one for one in neighbours if orjson.loads(one)["time"] > now - NODE_SILENT_SECONDS]
+        self._workers_here = max(1, len(alive))
+
+
+def _active(totals: Totals) -> bool:
+    return bool(totals.ready or totals.executing)
