@@ -1,0 +1,56 @@
+# `make demo` and `make test` install what they need by themselves. `make` alone lists what there is.
+
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+UV_VERSION := 0.13.9
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+ARGS ?=
+
+.PHONY: help install demo test lint lock clean
+
+help: ## list these targets
+	@awk '/^[a-z]+:.* ## / { split($$0, part, " ## "); sub(/:.*/, ""); printf "  make %-8s %s\n", $$0, part[2] }' $(MAKEFILE_LIST)
+
+install: $(INSTALLED) ## make .venv with everything for the demo and the tests
+
+# Only the last command makes the stamp: whatever stops an install, the next one begins afresh.
+$(INSTALLED): requirements-dev.txt pyproject.toml
+	@test -x $(BIN)/python || { \
+	    for python in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11; do \
+	        $$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
+	        echo "Installing into .venv with $$($$python --version)"; \
+	        exec $$python -m venv .venv; \
+	    done; \
+	    echo "No Python 3.11 or later with its venv module found; name one: make install PYTHON=/path/to/python" >&2; \
+	    exit 1; \
+	}
+	@$(PIP) install --require-hashes -r requirements-dev.txt
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: install ## crawl a small forum from a plan to items, with every server started for it
+	@$(BIN)/scrapy demo $(ARGS)
+
+test: lint ## check the code and run the tests (some of them: make test ARGS='-k plan')
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: install ## style, types and the layers
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+# Universal: pins and hashes for every platform and Python from 3.11. --upgrade takes the newest that pyproject.toml allows.
+LOCK := .cache/lock/bin/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
+    --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
+lock: ## pin pyproject.toml's dependencies anew, in requirements.txt and requirements-dev.txt
+	@test -x .cache/lock/bin/uv || $(or $(PYTHON),python3) -m venv .cache/lock
+	@.cache/lock/bin/python -m pip --quiet --disable-pip-version-check install uv==$(UV_VERSION)
+	@$(LOCK) --output-file requirements.txt
+	@$(LOCK) --constraints requirements.txt --group dev --output-file requirements-dev.txt
+
+clean: ## remove .venv, caches and what a demo wrote
+	@rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist demo-output *.egg-info
+	@find crawler tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,169 @@
+"""Real servers for the tests: each is started when the first test asks for it, and never one that others use."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import uuid
+import warnings
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+import redis
+from pymongo import MongoClient
+
+with warnings.catch_warnings():
+    # kafka-python, as it is imported; only Python 3.11 and 3.12 say so
+    warnings.filterwarnings("ignore", "(read|open)_text is deprecated", DeprecationWarning)
+    from servers.mediawiki import MediaWiki
+    from servers.wikipages import wiki_pages
+
+    from crawler.demo.servers import Forum, Kafka, Mongo, Process, Redis
+    from crawler.errors import UnavailableError
+
+ROOT = Path(__file__).parent.parent
+SCRAPY_SECONDS = 60.0  # no command of a test takes half as long on a loaded machine
+# What a test didn't ask for can't be reached, least of all a real server that the environment names.
+NOWHERE = {
+    "REDIS_URL": "redis://127.0.0.1:1/0",
+    "KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1",
+    "MONGO_URL": "mongodb://127.0.0.1:1",
+    "MONGO_DATABASE": "nowhere",
+}
+
+
+def need(reason) -> NoReturn:
+    """Skips the test, or fails it where everything must be there (CI=true)."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"needed in CI: {reason}", pytrace=False)
+    pytest.skip(str(reason))
+
+
+@contextlib.contextmanager
+def started(kind, *arguments):
+    """Runs a server; a test that needs it is skipped where it can't be had."""
+    try:
+        server = kind(*arguments)
+        server.start()
+    except UnavailableError as error:
+        need(error)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def server_folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("servers")
+
+
+@pytest.fixture(scope="session")
+def redis_server(server_folder):
+    with started(Redis, server_folder) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def mongo_server(server_folder):
+    with started(Mongo, server_folder) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def kafka_server(server_folder):
+    with started(Kafka, server_folder) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def mediawiki(server_folder):
+    with started(MediaWiki, server_folder, wiki_pages()) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def forum(server_folder):
+    """The demo's forum; `forum.url` is its origin, `forum.access_log` its requests as JSON lines."""
+    with started(Forum, server_folder, "--delay-ms", "200") as server:
+        yield server
+
+
+@pytest.fixture
+def redis_url(redis_server):
+    """URL of an empty database of our own server."""
+    with contextlib.closing(redis.Redis(port=redis_server.port)) as client:
+        client.flushall()
+    return redis_server.url
+
+
+@pytest.fixture
+def mongo_database(mongo_server):
+    """Name of a database of our own server, dropped afterwards."""
+    name = f"test_{uuid.uuid4().hex}"
+    yield name
+    with MongoClient(mongo_server.url) as client:
+        client.drop_database(name)
+
+
+@pytest.fixture
+def topic_prefix():
+    """Begins topics that no other test uses."""
+    return f"test-{uuid.uuid4().hex}."
+
+
+@pytest.fixture
+def scrapy_command(redis_url, tmp_path):
+    """Returns a function that gives the words of a `scrapy` command and its environment.
+
+    Redis is `redis_url`, files go below `tmp_path`; Kafka and Mongo are where `environment` says, or nowhere.
+    """
+
+    def build(name, *arguments, settings=None, environment=None):
+        settings = {"ITEMS_DIR": tmp_path / "items", "FILES_STORE": tmp_path / "media"} | (settings or {})
+        options = [word for key, value in settings.items() for word in ("-s", f"{key}={value}")]
+        words = [sys.executable, "-m", "scrapy", name, *options, *map(str, arguments)]
+        return words, {**NOWHERE, "REDIS_URL": redis_url, **(environment or {})}
+
+    return build
+
+
+@pytest.fixture
+def scrapy(scrapy_command):
+    """Returns `run(NAME, *ARGUMENTS, settings={}, environment={}, timeout=60)`: a `scrapy` command, run to its end."""
+
+    def run(*arguments, timeout=SCRAPY_SECONDS, **options):
+        words, environment = scrapy_command(*arguments, **options)
+        return subprocess.run(
+            words,
+            cwd=ROOT,
+            env=os.environ | environment,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=timeout,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def spawn(scrapy_command, tmp_path):
+    """Returns `start(NAME, *ARGUMENTS, settings={}, environment={})`: a `scrapy` command in the background.
+
+    It gives a `Process` (wait, stop, kill, log). Whatever still runs when the test ends is killed.
+    """
+    with contextlib.ExitStack() as running:
+
+        def start(name, *arguments, **options):
+            words, environment = scrapy_command(name, *arguments, **options)
+            label = f"{name}-{len(list(tmp_path.glob('*.log'))) + 1}"
+            process = Process(label, words, tmp_path, environment=environment, directory=ROOT)
+            running.callback(process.kill)
+            process.start()
+            return process
+
+        yield start
