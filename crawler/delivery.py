@@ -1,7 +1,7 @@
 """Follows every item of a visit until all sinks have it; then the visit ends, and only then the seed is finished.
 
-An item pipeline that doesn't raise has acknowledged. A Scrapy extension: it hears of items through Scrapy's own signals, so
-custom pipelines and sinks count as well.
+An item pipeline that does not raise has acknowledged. A Scrapy extension: it hears of items through Scrapy's signals,
+so custom pipelines count as well.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Scrapy's scheduler over the frontier.
 
-A task claims ahead of need, as much as the worker has room for; `next_request` only pops from memory. Seeds lie in lanes, one
-per held turn, and a lane gives out its next seed when the one before is fetched and the host's delay has passed.
+A task claims ahead of need, as much as the worker has room for; `next_request` only pops from memory. Seeds lie in
+lanes, one per held turn, and a lane gives out its next seed when the one before is fetched and the host's delay passed.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ class Scheduler(BaseScheduler):
         stop_when_done: End the crawl when nothing is ready, executing or on its way.
     """
 
-    def __init__(self, crawler: Crawler, worker: Worker, *, parallel: int, idle_wait_s: float, stop_when_done: bool) -> None:
+    def __init__(
+        self, crawler: Crawler, worker: Worker, *, parallel: int, idle_wait_s: float, stop_when_done: bool
+    ) -> None:
         self.crawler = crawler
         self.worker = worker
         self._parallel = parallel
@@ -88,7 +90,7 @@ class Scheduler(BaseScheduler):
         self.worker.on_lost.append(self._lost)
         return deferred_from_coro(self._open(getattr(spider, "frontier", "content")))
 
-    def close(self, reason: str) -> Deferred[None]:
+    def close(self, reason: str) -> Deferred[None]:  # noqa: ARG002 -- Scrapy's interface
         """Hands back what wasn't begun and leaves the cluster."""
         return deferred_from_coro(self._close())
 
@@ -148,22 +150,20 @@ class Scheduler(BaseScheduler):
         if self._alone:
             return self._idle_wait_s
         near = sum(lane.pause_s() < SOON_SECONDS for lane in self._lanes)
-        if near >= self._parallel:
-            return ROOM_SECONDS
-        most = self.worker.room()
+        most = self.worker.room() if near < self._parallel else 0
         if most == 0:
             return ROOM_SECONDS
         answer = await self.worker.claim(most)
         if answer.seeds:
             await self._take(answer)
             return 0.0
+        return await self._wait_s(answer)
+
+    async def _wait_s(self, answer: ClaimAnswer) -> float:
         if answer.state == "locked":
             return random.uniform(0.1, 1.0) * LOCK_WAIT_SECONDS
         if answer.state in ("lapsed", "drain"):
             return ROOM_SECONDS
-        return await self._wait_s(answer)
-
-    async def _wait_s(self, answer: ClaimAnswer) -> float:
         wait_s = self._idle_wait_s
         if answer.wait_ms is not None:
             # A worker that is told "now" and got nothing met a host's turn being taken; a moment later is soon enough.
@@ -264,7 +264,9 @@ class Scheduler(BaseScheduler):
         self._done = True
         engine = self.crawler.engine
         assert engine is not None  # it runs us
-        self._finishing = asyncio.create_task(engine.close_spider_async(reason="finished"), name="finish")  # it calls close
+        self._finishing = asyncio.create_task(
+            engine.close_spider_async(reason="finished"), name="finish"
+        )  # it calls close
 
     def _hand_back(self) -> None:
         self.worker.stopping = True

@@ -11,24 +11,24 @@ import logging
 import random
 import time
 from collections import deque
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-import orjson
 from redis.exceptions import RedisError
 
-from crawler import config, connections
+from crawler import connections, figures
 from crawler.errors import FrontierError, HeadroomError, UnavailableError
 from crawler.frontier.keys import Keys, partition_of
 from crawler.frontier.queue import ClaimAnswer, Queue, Settlement, Totals
 from crawler.frontier.sessions import Session
-from crawler.headroom import Limits, Sampler, batch_size
-from crawler.registry import SITES_CHANGED, Registry, prepare
+from crawler.headroom import Sampler, batch_size
+from crawler.registry import Registry, prepare
 from crawler.settler import Settler
 from crawler.visits import Lane
+from crawler.wakeups import RECONNECT_SECONDS, listen
+from crawler.workerconfig import WorkerConfig
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from redis import Redis
     from scrapy.crawler import Crawler
@@ -39,49 +39,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 BEAT_SECONDS = 1.0  # sample of the load, sign of life for the session
 RATE_WINDOW_SECONDS = 10.0  # over which finished seeds are counted
-TURN_WAKE_SECONDS = 1.0  # freed turns are news at most so often; offers always are
-RECONNECT_SECONDS = 1.0
-NODE_SILENT_SECONDS = 60  # a worker's figures are forgotten after that
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerConfig:
-    """The worker's settings, checked."""
-
-    prefix: str
-    partitions: int
-    session_s: float
-    lock_ms: int
-    max_attempts: int
-    fail_days: int
-    settle_batch: int
-    settle_wait_s: float
-    batch_max: int
-    claim_ahead_s: float
-    connect_s: float
-    limits: Limits
-
-    @classmethod
-    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Reads the settings.
-
-        Raises:
-            ConfigError: One of them has a value that it can't have.
-        """
-        return cls(
-            prefix=config.word(settings, "KEY_PREFIX"),
-            partitions=config.whole(settings, "FRONTIER_PARTITIONS", 1, 4_096),
-            session_s=config.number(settings, "SESSION_SECONDS", 1, 3_600),
-            lock_ms=config.whole(settings, "LOCK_MILLISECONDS", 50, 60_000),
-            max_attempts=config.whole(settings, "MAX_ATTEMPTS", 1, 100),
-            fail_days=config.whole(settings, "FAIL_DAYS", 1, 36_500),
-            settle_batch=config.whole(settings, "SETTLE_BATCH", 1, 1_000),
-            settle_wait_s=config.number(settings, "SETTLE_WAIT_SECONDS", 0, 10),
-            batch_max=config.whole(settings, "BATCH_MAX", 1, 1_000),
-            claim_ahead_s=config.number(settings, "CLAIM_AHEAD_SECONDS", 1, 3_600),
-            connect_s=config.number(settings, "CONNECT_SECONDS", 0, 3_600),
-            limits=Limits.from_settings(settings),
-        )
 
 
 class Worker:
@@ -110,7 +67,6 @@ class Worker:
         self._workers_here = 1
         self._sampler = Sampler()
         self._tasks: list[asyncio.Task[None]] = []
-        self._turn_wake_at = 0.0
         self._figures: dict[str, Any] = {}
 
     @classmethod
@@ -162,7 +118,7 @@ class Worker:
             partitions=self.config.partitions,
             seconds=self.config.session_s,
             on_lost=self._lost_in_thread,
-            beside=self._report,
+            beside=self._publish,
         )
         self._loop = asyncio.get_running_loop()
         await asyncio.to_thread(self.session.open)
@@ -171,7 +127,9 @@ class Worker:
         )
         self._tasks = [
             asyncio.create_task(self._beat(), name="beat"),
-            asyncio.create_task(self._listen(), name="wake-ups"),
+            asyncio.create_task(
+                listen(self.redis, self.keys.wake(frontier), self.wake, self._sites.clear), name="wake-ups"
+            ),
         ]
         logger.info("worker %s on frontier %s", self.session.owner, frontier)
 
@@ -189,7 +147,7 @@ class Worker:
     # -- Claims -------------------------------------------------------------------------------------------------------
 
     def room(self) -> int:
-        """Returns how many seeds this worker may claim now: its headroom, and what it finishes in CLAIM_AHEAD_SECONDS."""
+        """Returns how many seeds may be claimed now, by the headroom and by what is finished in CLAIM_AHEAD_SECONDS."""
         if self.stopping or self._down or not self.session.alive:
             return 0
         by_headroom = batch_size(self.config.limits, self._sampler.load, self.carrying, self._workers_here)
@@ -337,30 +295,6 @@ class Worker:
             self._figures = self._look()
             await asyncio.sleep(BEAT_SECONDS)
 
-    async def _listen(self) -> None:
-        while True:
-            try:
-                async with self.redis.pubsub() as channel:
-                    await channel.subscribe(self.keys.wake(self.frontier))
-                    self.wake.set()  # what was offered before we listened
-                    while True:
-                        message = await channel.get_message(ignore_subscribe_messages=True, timeout=None)
-                        if message:
-                            await self._hear(message["data"])
-            except (RedisError, OSError) as error:
-                logger.warning("no wake-ups: %s", error)
-                await asyncio.sleep(RECONNECT_SECONDS)
-
-    async def _hear(self, message: bytes) -> None:
-        if message == SITES_CHANGED.encode():
-            self._sites.clear()
-        elif message == b"turn":
-            if time.monotonic() < self._turn_wake_at:
-                return
-            self._turn_wake_at = time.monotonic() + TURN_WAKE_SECONDS
-        await asyncio.sleep(random.uniform(0, 0.005))  # so that a herd doesn't meet at the lock
-        self.wake.set()
-
     def _settled(self, accepted: int, refused: int) -> None:
         self.crawler.stats.inc_value("frontier/settled", accepted)
         if refused:
@@ -379,16 +313,6 @@ class Worker:
         self.carrying = 0
         self._tasks.append(asyncio.create_task(self._reopen(), name="reopen"))
 
-    async def _reopen(self) -> None:
-        while True:
-            try:
-                await asyncio.to_thread(self.session.reopen)
-            except RedisError:
-                await asyncio.sleep(RECONNECT_SECONDS)
-            else:
-                self.wake.set()
-                return
-
     def _look(self) -> dict[str, Any]:
         load = self._sampler.load
         return {
@@ -403,19 +327,18 @@ class Worker:
             "sinks_down": sorted(self._down),
         }
 
-    def _report(self, redis: Redis) -> None:
-        """Puts this worker's figures where `scrapy nodes` finds them, and counts its neighbours. Runs in the session's thread."""
-        owner = self.session.owner
-        node = owner.partition(":")[0]
-        now = int(time.time())
-        with redis.pipeline(transaction=False) as pipeline:
-            pipeline.hset(self.keys.node(node), owner, orjson.dumps({**self._figures, "time": now}))
-            pipeline.expire(self.keys.node(node), NODE_SILENT_SECONDS)
-            pipeline.zadd(self.keys.node_names, {node: now})
-            pipeline.hvals(self.keys.node(node))
-            neighbours = pipeline.execute()[-1]
-        alive = [one for one in neighbours if orjson.loads(one)["time"] > now - NODE_SILENT_SECONDS]
-        self._workers_here = max(1, len(alive))
+    def _publish(self, redis: Redis) -> None:
+        self._workers_here = figures.publish(redis, self.keys, self.session.owner, self._figures)
+
+    async def _reopen(self) -> None:
+        while True:
+            try:
+                await asyncio.to_thread(self.session.reopen)
+            except RedisError:
+                await asyncio.sleep(RECONNECT_SECONDS)
+            else:
+                self.wake.set()
+                return
 
 
 def _active(totals: Totals) -> bool:

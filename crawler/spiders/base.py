@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -27,12 +28,17 @@ if TYPE_CHECKING:
 MAX_HOPS = 5  # redirects to other hosts that one seed may lead through
 
 
-class FrontierSpider(Spider):
-    """A spider whose requests come from the frontier. Subclasses say which one, and read pages in `read`."""
+class FrontierSpider(Spider, ABC):
+    """A spider whose requests come from the frontier. Subclasses say which one, and read pages in `read`.
+
+    Attributes:
+        retry_base_s: RETRY_BASE_SECONDS.
+        retry_max_s: RETRY_MAX_SECONDS.
+    """
 
     frontier: Frontier
-    _retry_base_s: float
-    _retry_max_s: float
+    retry_base_s: float
+    retry_max_s: float
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -42,8 +48,8 @@ class FrontierSpider(Spider):
             ConfigError: A setting is wrong.
         """
         spider = super().from_crawler(crawler, *args, **kwargs)
-        spider._retry_base_s = config.number(crawler.settings, "RETRY_BASE_SECONDS", 0, 3_600)
-        spider._retry_max_s = config.number(crawler.settings, "RETRY_MAX_SECONDS", 0, 86_400)
+        spider.retry_base_s = config.number(crawler.settings, "RETRY_BASE_SECONDS", 0, 3_600)
+        spider.retry_max_s = config.number(crawler.settings, "RETRY_MAX_SECONDS", 0, 86_400)
         return spider
 
     @cached_property
@@ -56,14 +62,14 @@ class FrontierSpider(Spider):
         return
         yield  # makes this a generator, as Scrapy wants it
 
+    @abstractmethod
     async def read(self, page: Fetched, visit: Visit, site: Site) -> AsyncIterator[Any]:
         """Reads a page: yields items, offers seeds.
 
         Raises:
             ExtractError: The page yields nothing; the seed fails with its reason.
         """
-        raise NotImplementedError
-        yield
+        yield  # an abstract generator is one by its yield
 
     async def parse(self, response: Response, **_: Any) -> AsyncIterator[Any]:
         """Decides what an answer means for its seed, and reads it when it is a page."""
@@ -91,6 +97,7 @@ class FrontierSpider(Spider):
     def errback(self, failure: Failure) -> None:
         """Ends the visit of a request that brought no answer."""
         visit: Visit = failure.request.meta["visit"]  # type: ignore[attr-defined]  # Scrapy sets the request
+        assert failure.value is not None  # it never is, but for Twisted's types
         outcome = of_exception(failure.value)
         self.logger.info("%s: %s (%s)", outcome.reason, visit.seed.url, failure.value)
         self.settle(visit, outcome)
@@ -99,7 +106,7 @@ class FrontierSpider(Spider):
 
     def settle(self, visit: Visit, outcome: Outcome, at_least_s: float = 0.0) -> None:
         """Decides a visit's end; a retry waits longer each time, and at least as long as the host asked."""
-        wait_ms = backoff_ms(visit.claimed.tries, self._retry_base_s, self._retry_max_s)
+        wait_ms = backoff_ms(visit.claimed.tries, self.retry_base_s, self.retry_max_s)
         visit.decide(outcome.operation, outcome.reason, max(wait_ms, int(at_least_s * 1000)))
 
     async def fetch(self, url: str, visit: Visit) -> Response:
@@ -110,15 +117,13 @@ class FrontierSpider(Spider):
         """
         engine = self.crawler.engine
         assert engine is not None  # it runs us
-        return await engine.download_async(
-            Request(url, meta={"visit": visit, "lane": visit.lane}, dont_filter=True)
-        )
+        return await engine.download_async(Request(url, meta={"visit": visit, "lane": visit.lane}, dont_filter=True))
 
     async def _redirected(self, response: Response, visit: Visit) -> None:
         """Finishes the seed as `redirected`; the target, on another host, waits there for its own turn."""
         seed = visit.seed
         try:
-            target = urls.canonical(response.headers.get("Location", b"").decode("utf-8", "replace"), response.url)
+            target = urls.canonical((response.headers.get("Location") or b"").decode("utf-8", "replace"), response.url)
         except UrlError:
             visit.decide("fail", "bad-redirect")
             return

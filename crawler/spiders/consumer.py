@@ -31,18 +31,18 @@ class ConsumerSpider(FrontierSpider):
 
     name = "consumer"
     frontier: Frontier = "content"
-    _parser_modules: tuple[str, ...]
+    parser_modules: tuple[str, ...]
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         """Builds the spider."""
         spider = super().from_crawler(crawler, *args, **kwargs)
-        spider._parser_modules = config.words(crawler.settings, "PARSER_MODULES")
+        spider.parser_modules = config.words(crawler.settings, "PARSER_MODULES")
         return spider
 
     async def read(self, page: Fetched, visit: Visit, site: Site) -> AsyncIterator[Any]:
         """Yields the page's item. A further page that can't be had retries the whole seed: half a thread is no item."""
-        parts = [extract.fields(page, site, parser_modules=self._parser_modules)]
+        parts = [extract.fields(page, site, parser_modules=self.parser_modules)]
         most = site.content.max_pages if site.content else 1
         seen = {page.url}
         while (url := parts[-1].next_page) and len(parts) < most and url not in seen:
@@ -55,7 +55,7 @@ class ConsumerSpider(FrontierSpider):
             if outcome := of_status(response.status):
                 self.settle(visit, outcome)
                 return
-            parts.append(extract.fields(fetched(response), site, parser_modules=self._parser_modules))
+            parts.append(extract.fields(fetched(response), site, parser_modules=self.parser_modules))
         yield item(page, visit, extract.join(parts))
 
 

@@ -32,7 +32,13 @@ class ProducerSpider(FrontierSpider):
         if links.next is not None and seed.more > 0:
             found = links.next
             following = replace(
-                seed, url=found.url, method=found.method, body=found.body, page=found.page, more=seed.more - 1, interval_s=0
+                seed,
+                url=found.url,
+                method=found.method,
+                body=found.body,
+                page=found.page,
+                more=seed.more - 1,
+                interval_s=0,
             )
             await self.worker.offer([following], "nav")
         return

@@ -1,0 +1,35 @@
+"""A worker's figures in Redis, for `scrapy nodes` and for its neighbours on the same node."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+    from crawler.frontier.keys import Keys
+
+NODE_SILENT_SECONDS = 60  # a worker's figures are forgotten after that
+
+
+def publish(redis: Redis, keys: Keys, owner: str, figures: dict[str, Any]) -> int:
+    """Writes an owner's figures and returns how many workers its node has, itself included. Blocking."""
+    node, now = owner.partition(":")[0], int(time.time())
+    with redis.pipeline(transaction=False) as pipeline:
+        pipeline.hset(keys.node(node), owner, orjson.dumps({**figures, "time": now}))
+        pipeline.expire(keys.node(node), NODE_SILENT_SECONDS)
+        pipeline.zadd(keys.node_names, {node: now})
+        pipeline.hgetall(keys.node(node))
+        everybody = pipeline.execute()[-1]
+    silent = [one for one, raw in everybody.items() if orjson.loads(raw)["time"] < now - NODE_SILENT_SECONDS]
+    if silent:
+        redis.hdel(keys.node(node), *silent)
+    return len(everybody) - len(silent)
+
+
+def withdraw(redis: Redis, keys: Keys, owner: str) -> None:
+    """Removes an owner's figures: it leaves. Blocking."""
+    redis.hdel(keys.node(owner.partition(":")[0]), owner)

@@ -1,0 +1,51 @@
+"""Listens on the frontier's wake channel, so that an idle worker needs no polling."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from typing import TYPE_CHECKING
+
+from redis.exceptions import RedisError
+
+from crawler.registry import SITES_CHANGED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from redis.asyncio import Redis
+
+logger = logging.getLogger(__name__)
+TURN_WAKE_SECONDS = 1.0  # freed turns are news at most so often; offers always are
+RECONNECT_SECONDS = 1.0
+HERD_SECONDS = 0.005  # workers wake spread over that time, so that they don't all meet at the lock
+
+
+async def listen(redis: Redis, channel: str, wake: asyncio.Event, on_sites_changed: Callable[[], None]) -> None:
+    """Sets `wake` when something may have become claimable; runs until cancelled, through every outage of Redis.
+
+    It also sets it once after each subscription: what was offered before nobody has told us.
+    """
+    turns_from = 0.0
+    while True:
+        try:
+            async with redis.pubsub() as subscription:
+                await subscription.subscribe(channel)
+                wake.set()
+                while True:
+                    message = await subscription.get_message(ignore_subscribe_messages=True, timeout=None)
+                    if message is None:
+                        continue
+                    if message["data"] == SITES_CHANGED.encode():
+                        on_sites_changed()
+                    elif message["data"] == b"turn":
+                        if time.monotonic() < turns_from:
+                            continue
+                        turns_from = time.monotonic() + TURN_WAKE_SECONDS
+                    await asyncio.sleep(random.uniform(0, HERD_SECONDS))
+                    wake.set()
+        except (RedisError, OSError) as error:
+            logger.warning("no wake-ups: %s", error)
+            await asyncio.sleep(RECONNECT_SECONDS)
