@@ -41,7 +41,7 @@ LANGUAGE_MIN_LETTERS = 20  # below, the guess is no better than chance
 LANGUAGE_MIN_CONFIDENCE = 0.5  # a text of symbols or of another language stays below
 LANGUAGE_SAMPLE_CHARACTERS = 1_000  # more text doesn't change the answer, only the time
 
-_ESCAPES = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])"  # ECMA-48: CSI, OSC, two-character
+_ESCAPES = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])"  # ECMA-48: CSI, OSC, others
 _LINE_ENDS = r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]"  # what str.splitlines() takes for one, as \n
 # C0 and C1 controls, soft hyphen, zero-width space, direction overrides, byte order mark, surrogates, non-characters
 _INVISIBLE = r"[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f\u00ad\u200b\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff\ufffe\uffff]"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from abc import abstractmethod
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import orjson
@@ -54,6 +55,8 @@ class HeadroomCommand(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Runs `execute` and turns its errors into an exit status."""
         configure_logging(self.settings)
+        if isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")  # a terminal that can't show Chinese shows question marks
         try:
             self._refuse_options(args)
             self.execute(args, opts)

@@ -9,9 +9,11 @@ from crawler import text
 from crawler.errors import ExtractError
 from crawler.extract.article import read_article
 from crawler.extract.dates import to_utc
+from crawler.extract.document import absolute
 from crawler.extract.item import Fields, Scalar
 from crawler.extract.parser import run_parser
 from crawler.extract.readers import HtmlReader, JsonReader
+from crawler.urls import host
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -40,7 +42,7 @@ def fields(page: Fetched, site: Site, *, parser_modules: Collection[str] = ()) -
         required: Collection[str] = site.content.required
     else:
         found = run_parser(page, site, parser_modules) if site.parser else read_article(page)
-        found = _clean(found, site)
+        found = _clean(found, page, site)
         required = {"title", "content"} if site.parser else {"content"}
         found = replace(found, missing=tuple(name for name in _USUAL if not _has(found, name)))
     if not any(_has(found, name) for name in required):
@@ -76,7 +78,6 @@ def join(parts: Sequence[Fields]) -> Fields:
 
 def _selected(page: Fetched, site: Site, content: Content) -> Fields:
     reader: Reader = JsonReader(page) if content.type == "json" else HtmlReader(page)
-    next_page = reader.urls(content.next_page, "images")[:1] if content.next_page else ()
     found = Fields(
         title=text.line(_joined(reader, content.title, " ")),
         author=text.line(_joined(reader, content.author, ", ")) or None,
@@ -85,7 +86,7 @@ def _selected(page: Fetched, site: Site, content: Content) -> Fields:
         images=reader.urls(content.images, "images") if content.images else (),
         videos=reader.urls(content.videos, "videos") if content.videos else (),
         extra=_extra(reader, content),
-        next_page=next((url for url in next_page if url != page.url), None),
+        next_page=_next_page(reader.urls(content.next_page, "images") if content.next_page else (), page),
     )
     return replace(found, missing=tuple(name for name in content.rules if not _has(found, name)))
 
@@ -100,6 +101,12 @@ def _published(reader: Reader, rule: Rule | None, site: Site) -> str | None:
     return next((date for date in dates if date), None)
 
 
+def _next_page(urls: Sequence[str], page: Fetched) -> str | None:
+    """Returns the first URL, unless it leads to another host, whose turn nobody holds, or nowhere."""
+    url = urls[0] if urls else page.url
+    return url if url != page.url and host(url) == host(page.url) else None
+
+
 def _extra(reader: Reader, content: Content) -> dict[str, Scalar | list[Scalar]]:
     extra: dict[str, Scalar | list[Scalar]] = {}
     for name, rule in content.extra.items():
@@ -109,7 +116,7 @@ def _extra(reader: Reader, content: Content) -> dict[str, Scalar | list[Scalar]]
     return extra
 
 
-def _clean(found: Fields, site: Site) -> Fields:
+def _clean(found: Fields, page: Fetched, site: Site) -> Fields:
     """Brings what others have read into the form that selectors give."""
     return replace(
         found,
@@ -117,6 +124,9 @@ def _clean(found: Fields, site: Site) -> Fields:
         author=text.line(found.author or "") or None,
         published=to_utc(found.published, site.zone) if found.published else None,
         content=text.paragraphs(found.content),
+        images=absolute(found.images, page.url),
+        videos=absolute(found.videos, page.url),
+        next_page=_next_page(absolute([found.next_page or ""], page.url), page),
         extra={
             name: [_clean_value(entry) for entry in value] if isinstance(value, list) else _clean_value(value)
             for name, value in found.extra.items()

@@ -20,14 +20,14 @@ LANGUAGES = ["zh", "en", "ja", "ko", "ru", "de", "fr", "es", "pt", "it"]
 # 2026年11月3日 14:05:06, 2026-11-3 14:05, 2026/11/03, 2026.11.3 下午2:05; something may stand before ("发表于 ")
 _YEAR_FIRST = re.compile(
     r"(?<!\d)(?P<year>\d{4})\s?(?:年|[-/.])\s?(?P<month>\d{1,2})\s?(?:月|[-/.])\s?(?P<day>\d{1,2})(?!\d)\s?日?"
-    r"(?:[\sT,]*(?:星期.|周.|\(.\))?\s*(?P<half>上午|下午|晚上|凌晨|中午)?\s*"
+    r"(?:[\sT,]*(?:[(\uff08]?(?:星期|周)?.[)\uff09]|(?:星期|周).)?\s*(?P<half>上午|下午|晚上|凌晨|中午)?\s*"
     r"(?P<hour>\d{1,2})\s?[:时点]\s?(?P<minute>\d{2})?分?(?::?(?P<second>\d{2})秒?)?"
     r"(?:\.\d+)?\s*(?P<suffix>[AaPp][Mm])?\s*(?P<zone>Z|UTC|GMT|[+-]\d{2}:?\d{2})?)?",
 )
 _WITHOUT_YEAR = re.compile(r"(?<![\d年])\d{1,2}\s?月\s?\d{1,2}\s?日")  # as many forums write this year
 _EPOCH = re.compile(r"\d{9,13}(?:\.\d+)?")
 _MAIL = re.compile(r"(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}(?::\d{2})?(?: (?:[+-]\d{4}|GMT|UTC))?")
-_NOON, _MIDNIGHT = 12, 24
+_NOON, _MIDNIGHT, _MINUTES = 12, 24, 60
 # What a word for the half of the day makes of an hour below 12, and of 12 itself.
 _HALVES = {
     **dict.fromkeys(("上午", "凌晨", "am"), (0, 0)),
@@ -106,6 +106,8 @@ def _year_first(text: str) -> datetime | None:
     if half and hour <= _NOON:
         below, at_twelve = _HALVES[half]
         hour = at_twelve if hour == _NOON else hour + below
+    if hour > _MIDNIGHT or max(minute, second) >= _MINUTES:
+        return None
     zone = match["zone"]
     moment = datetime(year, month, day, tzinfo=_offset(zone) if zone else None)
     return moment + timedelta(hours=hour, minutes=minute, seconds=second)  # 24:00 is the next day

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 MAX_BODY_BYTES = 10_000_000  # a page of 10 MB takes a second of everybody's event loop; larger ones are no articles
 SNIFF_BYTES = 1_024  # as browsers do when the type says nothing
 DETECT_BYTES = 8_192  # enough text to tell encodings apart
+UTF8_MIN = 32  # continuation bytes that make it no accident that a text is valid UTF-8
+MISREAD_MIN, MISREAD_SHARE = 10, 0.01  # more U+FFFD than that, and the page is in another encoding than it says
 
 _UNICODE = frozenset({"utf-8", "utf8", "utf-16", "utf-16-le", "utf-16-be"})  # whose pages send UTF-8
 _QUERY_CHARACTERS = "%/:?@!$&'()*+,;=-._~#[]"  # stay as they are in a query
@@ -33,12 +35,20 @@ _MARKUP_STARTS = (b"<!doctype html", b"<html", b"<head", b"<body", b"<title", b"
 def decode(page: Fetched) -> tuple[str, str]:
     """Returns the body's text and the encoding that it was read in.
 
-    The order is the browsers': byte order mark, HTTP header, `<meta>`, detection. What can't be decoded becomes U+FFFD.
+    The order is the browsers': byte order mark, HTTP header, `<meta>`, detection. Unlike a browser's user, nobody here
+    sees that a page's label is wrong, so a label that the bytes contradict is dropped. What can't be decoded becomes
+    U+FFFD.
     """
     _, bom = read_bom(page.body)
     if page.encoding and not bom:
-        return to_unicode(page.body, page.encoding), page.encoding
-    encoding, text = html_to_unicode(page.content_type, page.body, auto_detect_fun=_detect)
+        encoding, text = page.encoding, to_unicode(page.body, page.encoding)
+    else:
+        encoding, text = html_to_unicode(page.content_type, page.body, auto_detect_fun=_detect)
+    if encoding not in _UNICODE and _is_utf8(page.body):
+        return page.body.decode(), "utf-8"
+    if encoding in _UNICODE and text.count("\ufffd") > max(MISREAD_MIN, len(text) * MISREAD_SHARE):
+        encoding = _detect(page.body) or encoding
+        text = to_unicode(page.body, encoding)
     return text, encoding
 
 
@@ -92,6 +102,8 @@ def absolute(
     found: dict[str, None] = {}
     for value in values:
         link = value.strip()
+        if not link:  # would be the page itself
+            continue
         if not link.isascii() and encoding not in _UNICODE:
             head, mark, query = link.partition("?")
             link = head + mark + quote(query, safe=_QUERY_CHARACTERS, encoding=encoding, errors="replace")
@@ -129,6 +141,14 @@ def _looks_like_markup(page: Fetched) -> bool:
     if kind in _MARKUP_TYPES:
         return b"<" in page.body and not start.startswith(_BINARY_STARTS)
     return kind in _VAGUE_TYPES and any(tag in start for tag in _MARKUP_STARTS)
+
+
+def _is_utf8(body: bytes) -> bool:
+    """Other encodings' texts are no valid UTF-8, but for a few characters by chance."""
+    try:
+        return len(body) - len(body.decode()) >= UTF8_MIN
+    except UnicodeDecodeError:
+        return False
 
 
 def _detect(body: bytes) -> str | None:

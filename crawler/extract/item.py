@@ -16,7 +16,7 @@ class Fields:
         content: Text, its paragraphs as lines.
         images: Absolute URLs, each once, in the order of the page; `videos` likewise.
         extra: The fields under the definition's `extra` that the page has.
-        next_page: Absolute URL of the page that continues this one; None when there is none.
+        next_page: Absolute URL, on the same host, of the page that continues this one; None when there is none.
         missing: Names of the defined fields that the page doesn't have.
     """
 

@@ -13,6 +13,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from crawler.errors import ExtractError
@@ -41,16 +42,22 @@ def run_parser(page: Fetched, site: Site, modules: Collection[str]) -> Fields:
     if module not in modules:
         raise ExtractError("parser-refused", f"module {module} isn't in the setting PARSER_MODULES")
     try:
-        result = _function(module, name)(page, site)
-        return _fields_type.validate_python(asdict(result) if isinstance(result, Fields) else result, strict=True)
+        return _checked(_function(module, name)(page, site))
     except ExtractError:
         raise
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"])) or "its result"
+        where = ".".join(map(str, first["loc"]))
         raise ExtractError("parser-error", f"{site.parser}: {where}: {first['msg']}") from None
     except Exception as error:  # somebody else's code on a hostile page: its failure is the page's
         raise ExtractError("parser-error", f"{site.parser}: {type(error).__name__}: {error}") from error
+
+
+def _checked(result: Any) -> Fields:
+    """Returns the fields after a trip through JSON, where they will go: only its types survive."""
+    if not isinstance(result, Fields):
+        raise TypeError(f"returned {type(result).__name__}, expected Fields")
+    return _fields_type.validate_json(orjson.dumps(asdict(result)), strict=True)
 
 
 @cache

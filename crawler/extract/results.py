@@ -71,9 +71,12 @@ def links(page: Fetched, site: Site, *, body: str = "", number: int = 1) -> Link
 def _next(root: Any, page: Fetched, site: Site, body: str, number: int) -> SearchTarget | None:
     if site.results.next is None or not site.search.cursor_parameter:
         return None
-    found = site.results.next.search(root)
-    values = [str(value) for value in (found if isinstance(found, list) else [found]) if value or value == 0]
-    cursor = values[0].strip() if values and isinstance(values[0], str) else ""
+    search = site.results.next.search
+    if site.results.type == "json":
+        values = [str(value) for value in scalars(search(root)) if not isinstance(value, bool)]
+    else:
+        values = [address(match) for match in matches(root, search)]
+    cursor = values[0].strip() if values else ""
     if not cursor or len(cursor) > MAX_CURSOR_CHARACTERS:
         return None
     url, next_body = with_cursor(site.search, page.url, body, cursor)

@@ -21,6 +21,8 @@ class Command(HeadroomCommand):
             raise PlanError("no such plan:\\n\\x1b[31mred\\nend")
         if args == ["bug"]:
             raise ZeroDivisionError
+        if args == ["say"]:
+            print("洪水")
         if args == ["much"]:
             for number in range(200_000):
                 print(number)
@@ -76,6 +78,11 @@ def test_json_is_utf_8_in_any_locale(greet):
     done = greet("--json", "洪水")
     assert json.loads(done.stdout) == {"name": "greet", "words": ["洪水"], "prefix": "hr"}
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_terminal_that_lacks_a_character_shows_a_question_mark(greet):
+    done = greet("say")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "??\n", "")
 
 
 def test_a_closed_pipe_is_no_error(greet):

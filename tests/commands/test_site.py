@@ -1,0 +1,169 @@
+"""`scrapy site check`, on real command lines, against the demo forum's pages."""
+
+import json
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from scrapy.cmdline import execute
+from scrapy.utils.project import get_project_settings
+
+from crawler.demo.forum import content
+from crawler.demo.forum.routes import Asked, Forum
+
+ROOT = Path(__file__).parents[2]
+ANSI = b"<h1 class=title>\x1b[31mred\x1b]0;owned\x07</h1><p class=post-body>text \x9b2J</p>"
+
+
+class Handler(BaseHTTPRequestHandler):
+    """The forum's answers, and a few that it doesn't give."""
+
+    forum = Forum("http://localhost")
+
+    def do_GET(self):
+        path, _, query = self.path.partition("?")
+        if path == "/to-file":
+            self.answer(302, "", b"", "file:///etc/passwd")
+        elif path == "/to-thread":
+            self.answer(302, "", b"", query)
+        elif path == "/ansi":
+            self.answer(200, "text/html", ANSI)
+        elif path == "/agent":
+            self.answer(
+                200, "text/html", b"<h1 class=title>%b</h1><p class=post-body>x" % self.headers["User-Agent"].encode()
+            )
+        elif path == "/large":
+            self.answer(200, "text/html", b"x" * 2_000_000)
+        else:
+            found = self.forum.answer(Asked(path, query, self.server.origin))
+            self.answer(found.status, found.content_type, found.body, found.location)
+
+    def answer(self, status, content_type, body, location=""):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Type", content_type)
+        if location:
+            self.send_header("Location", location)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture(scope="module")
+def origin():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.origin = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield server.origin
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@dataclass
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def check(capfd, monkeypatch):
+    """Runs the command as `scrapy` does, in this process: a new one takes a second."""
+    monkeypatch.chdir(ROOT)
+
+    def run(*args):
+        with pytest.raises(SystemExit) as ended:
+            execute(["scrapy", "site", "check", *args], get_project_settings())
+        return Done(ended.value.code, *capfd.readouterr())
+
+    return run
+
+
+def test_it_is_a_command_of_scrapy():
+    words = [sys.executable, "-m", "scrapy", "site", "check", "nope"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: unknown site 'nope'")
+
+
+def test_a_good_site_shows_what_it_searches_like(check):
+    done = check("demo_forum", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    shown = json.loads(done.stdout)
+    assert shown["searches"][1]["url"].startswith("http://127.0.0.1:8800/search?q=flood%20%E6%B4%AA%E6%B0%B4&page=2")
+    assert shown["reads"] == ["title", "author", "published", "content", "images", "videos"]
+    assert "css:ol.results a.title" in check("demo_forum").stdout
+
+
+def test_a_content_page_is_shown_field_by_field(check, origin):
+    thread = next(thread for thread in content.threads() if thread.kind.name == "plain" and not thread.video)
+    done = check("demo_forum", f"{origin}/to-thread?{thread.path}", "--base", origin)
+    assert (done.returncode, done.stderr) == (0, "")
+    words = " ".join(done.stdout.split())
+    assert thread.title.split()[0] in words
+    assert thread.author in words
+    assert "missing videos" in words
+    shown = json.loads(check("demo_forum", f"{origin}{thread.path}", "--base", origin, "--json").stdout)
+    assert shown["fields"]["title"] == thread.title
+    assert shown["fields"]["missing"] == ["videos"]
+
+
+def test_a_results_page_shows_its_links(check, origin):
+    done = check("demo_forum_ajax", f"{origin}/api/search?q=%E6%B4%AA%E6%B0%B4&limit=5", "--json")
+    assert json.loads(done.stdout)["links"]["urls"] == [
+        origin + thread.path for thread in content.expected_results("洪水", "ajax")[:5]
+    ]
+    assert "no results" in check("demo_forum", f"{origin}/search?q=nothingatall").stdout
+
+
+def test_a_page_cannot_move_the_cursor(check, origin):
+    done = check("demo_forum", f"{origin}/ansi")
+    assert done.returncode == 0
+    assert "red" in done.stdout
+    assert not set(done.stdout) & set("\x1b\x07\x9b")
+
+
+def test_it_says_who_is_asking(check, origin):
+    shown = json.loads(check("demo_forum", f"{origin}/agent", "--json", "-s", "CONTACT=me@example.org").stdout)
+    assert shown["fields"]["title"].startswith("headroom/")
+    assert shown["fields"]["title"].endswith("(+me@example.org)")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["demo_forum", "{origin}/gone/1033"], "{origin}/gone/1033 answered 404"),
+        (["demo_forum", "{origin}/to-file"], "{origin}/to-file "),
+        (["demo_forum", "{origin}/ajax/"], "no-content: the page has no content"),
+        (
+            ["demo_forum", "{origin}/large", "-s", "DOWNLOAD_MAXSIZE=1000000"],
+            "{origin}/large is larger than 1000000 bytes",
+        ),
+        (["demo_forum", "http://127.0.0.1:1/"], "http://127.0.0.1:1/ can't be fetched: "),
+        (["demo_forum", "file:///etc/passwd"], "not an http(s) URL: "),
+        (["demo_forum", "--base", "nowhere"], "definition of site 'demo_forum': base: "),
+        (["nope"], "unknown site 'nope'; known: demo_forum, "),
+        (["none.yaml"], "none.yaml: got 'no such file'"),
+        ([], "scrapy site check FILE|NAME [URL]"),
+    ],
+)
+def test_an_error_is_one_line(check, origin, words, message):
+    done = check(*(word.format(origin=origin) for word in words))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: " + message.format(origin=origin)), done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_bad_file_is_told_line_and_key(check, tmp_path):
+    (tmp_path / "bad.yaml").write_text('name: bad\nsearch: {url: "http://x.org/?q={qery}"}\nresults: {links: css:a}\n')
+    done = check(str(tmp_path / "bad.yaml"))
+    assert done.returncode == 1
+    assert f"{tmp_path}/bad.yaml:2: search.url: got 'http://x.org/?q={{qery}}', expected only" in done.stderr

@@ -1,0 +1,140 @@
+"""What a site file may say, and how it is told what it may not."""
+
+import json
+
+import pytest
+
+from crawler import sites
+from crawler.errors import InputError
+from crawler.models import Politeness
+
+GOOD = """\
+name: board
+base: https://board.example.org/forum/
+timezone: Asia/Shanghai
+search:
+  url: "{base}/s?q={query}&page={page}&size={per_page}&o={sort}&from={since}"
+  paging: {kind: page}
+  sort: {newest: new, relevance: rel}
+  since_format: "%Y-%m-%d"
+results:
+  links: css:.r a
+  empty: "text:No results"
+content:
+  title: css:h1
+  content: {select: "css:.post", all: true, remove: ["css:.sig"]}
+  extra:
+    replies: xpath:count(//p)
+politeness: {delay: 0.5, concurrency: 2, burst: 3}
+drop_parameters: [sid]
+"""
+
+BAD = [
+    ("name: board", "name: Board/x", 1, "name"),
+    ("timezone: Asia/Shanghai", "timezone: Asia/Nowhere", 3, "timezone"),
+    ("timezone: Asia/Shanghai", "timezone: ../../etc/passwd", 3, "timezone"),
+    ("https://board", "ftp://board", 2, "base"),
+    ("{page}", "{pag}", 5, "search.url"),
+    ("?q={query}", "?q={query", 5, "search.url"),
+    ("?q={query}", "?q=x", 4, "search"),
+    ("{base}/s", "//s", 5, "search.url"),
+    ("kind: page", "kind: offset", 5, "search.url"),
+    ("kind: page", "kind: pages", 6, "search.paging.kind"),
+    ("newest: new", "newst: new", 7, "search.sort.newst"),
+    ("  sort: {newest: new, relevance: rel}\n", "", 5, "search.url"),
+    ("%Y-%m-%d", "yyyy", 8, "search.since_format"),
+    ("css:.r a", "css:.r a[", 10, "results.links"),
+    ("css:.r a", "json:items", 10, "results.links"),
+    ("css:.r a", ".r a", 10, "results.links"),
+    ("css:.r a", "xpath://a[", 10, "results.links"),
+    ("css:.r a", "xpath:nope(//a)", 10, "results.links"),
+    ("css:.r a", "5", 10, "results.links"),
+    ("text:No results", "text:", 11, "results.empty"),
+    ("title:", "titel:", 13, "content.titel"),
+    ("css:h1", "json:title", 13, "content.title"),
+    ("css:h1", "css:h1::txt", 13, "content.title"),
+    ("css:.sig", "json:sig", 14, "content.content.remove"),
+    ("all: true", "all: yes please", 14, "content.content.all"),
+    ("xpath:count(//p)", "json:length(posts)", 15, "content.extra"),
+    ("replies:", "Replies!:", 16, "content.extra.Replies!"),
+    ("delay: 0.5", "delay: -1", 17, "politeness.delay"),
+    ("delay: 0.5", "delay: fast", 17, "politeness.delay"),
+    ("concurrency: 2", "concurrency: 1000", 17, "politeness.concurrency"),
+    ("burst: 3", "brust: 3", 17, "politeness.brust"),
+    ("[sid]", "sid", 18, "drop_parameters"),
+    ("drop_parameters: [sid]", "parser: os", 18, "parser"),
+]
+
+
+def test_a_good_file():
+    site = sites.parse(GOOD, "board.yaml")
+    assert site.name == "board"
+    assert site.base == "https://board.example.org/forum"
+    assert site.politeness == Politeness(0.5, 2, 3)
+    assert site.drop == {"sid"}
+    assert not site.needs_base
+
+
+@pytest.mark.parametrize(("old", "new", "line", "key"), BAD, ids=[new.strip() or old for old, new, *_ in BAD])
+def test_a_bad_file_is_told_where_and_what(old, new, line, key):
+    assert old in GOOD
+    with pytest.raises(InputError) as caught:
+        sites.parse(GOOD.replace(old, new, 1), "board.yaml")
+    assert (caught.value.line, caught.value.key) == (line, key), str(caught.value)
+    assert str(caught.value).startswith(f"board.yaml:{line}: {key}: got ")
+
+
+def test_a_placeholder_that_is_none_is_named_with_those_that_are():
+    with pytest.raises(InputError, match=r"only the placeholders \{base\}, \{cursor\}.*, not \{pag\}"):
+        sites.parse(GOOD.replace("{page}", "{pag}"), "board.yaml")
+
+
+def test_a_definition_is_plain_json_and_comes_back_equal():
+    site = sites.parse(GOOD, "board.yaml")
+    stored = json.loads(json.dumps(site.definition()))
+    assert sites.Site.from_definition(stored) == site
+    assert sites.Site.from_definition(stored).definition() == site.definition()
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        None,
+        [],
+        {},
+        {"name": "x"},
+        {"name": "x", "search": {"url": "http://a/{query}"}, "results": {"links": "css:["}},
+        {"name": "x", "search": {"url": "http://a/{query.__class__}"}, "results": {"links": "css:a"}},
+        {"name": "../x", "search": {"url": "http://a/{query}"}, "results": {"links": "css:a"}},
+        {"name": "x", "search": {"url": "http://a/{query}"}, "results": {"links": "css:" + "a " * 1000}},
+        {"name": "x", "search": {"url": "http://a/{query}"}, "results": {"links": "css:a"}, "pickle": "x"},
+    ],
+)
+def test_a_definition_from_redis_is_not_trusted(stored):
+    with pytest.raises(InputError, match="definition of site"):
+        sites.Site.from_definition(stored)
+
+
+def test_a_kind_gets_a_name_and_a_place():
+    wiki = sites.load("mediawiki")
+    assert wiki.needs_base
+    city = wiki.named("city-wiki", "https://wiki.example.org/w/")
+    assert (city.name, city.base, city.needs_base) == ("city-wiki", "https://wiki.example.org/w", False)
+    assert wiki.base == ""
+
+
+@pytest.mark.parametrize(
+    "base", ["ftp://x.org", "x.org", "", "https://x.org/?a=1", "javascript:alert(1)", "https://x.org/#a"]
+)
+def test_a_place_is_an_http_url(base):
+    wiki = sites.load("mediawiki")
+    if base:
+        with pytest.raises(InputError, match="base"):
+            wiki.named("city-wiki", base)
+    else:
+        assert wiki.named("city-wiki", base).needs_base
+
+
+def test_parser_and_content_exclude_each_other():
+    with pytest.raises(InputError, match="either parser or content"):
+        sites.parse(GOOD + "parser: package.module:function\n", "board.yaml")

@@ -1,0 +1,72 @@
+"""Where sites come from."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import crawler
+from crawler import sites
+from crawler.errors import InputError
+
+MINIMAL = 'name: {name}\nsearch: {{url: "http://x.org/?q={{query}}"}}\nresults: {{links: css:a}}\n'
+BUILT_IN = ["demo_forum", "demo_forum_ajax", "mediawiki", "mediawiki_api"]
+
+
+def test_built_in_sites_load():
+    assert sites.names() == BUILT_IN
+    assert [sites.load(name).name for name in BUILT_IN] == BUILT_IN
+
+
+def test_the_analysts_folder_goes_first(tmp_path):
+    (tmp_path / "mine.yaml").write_text(MINIMAL.format(name="mine"))
+    (tmp_path / "mediawiki.yaml").write_text(MINIMAL.format(name="mediawiki"))
+    assert sites.names(str(tmp_path)) == sorted([*BUILT_IN, "mine"])
+    assert sites.load("mine", str(tmp_path)).name == "mine"
+    assert sites.load("mediawiki", str(tmp_path)).search.url == "http://x.org/?q={query}"
+
+
+def test_an_unknown_site_is_told_which_are_known():
+    with pytest.raises(sites.SiteError, match="unknown site 'phpbb'; known: demo_forum, demo_forum_ajax, mediawiki"):
+        sites.load("phpbb")
+    with pytest.raises(sites.SiteError, match="did you mean mediawiki"):
+        sites.load("mediawki")
+
+
+@pytest.mark.parametrize("name", ["../plans/demo", "/etc/passwd", "a/b", "", "x" * 65, "mediawiki.yaml", "a\0b"])
+def test_a_name_is_no_path(tmp_path, name):
+    with pytest.raises(sites.SiteError, match="unknown site"):
+        sites.load(name, str(tmp_path))
+
+
+def test_a_file_is_named_like_its_site(tmp_path):
+    (tmp_path / "mine.yaml").write_text(MINIMAL.format(name="yours"))
+    with pytest.raises(InputError, match=r"mine.yaml:1: name: got 'yours', expected mine, as the file is named"):
+        sites.load("mine", str(tmp_path))
+
+
+def test_a_folder_that_is_none(tmp_path):
+    with pytest.raises(sites.SiteError, match="SITES_DIR"):
+        sites.names(str(tmp_path / "none"))
+
+
+def test_built_in_sites_load_from_a_zipped_egg(tmp_path):
+    package = Path(crawler.__file__).parent
+    egg = tmp_path / "headroom.egg"
+    with zipfile.ZipFile(egg, "w") as archive:
+        for file in package.rglob("*"):
+            if file.suffix in (".py", ".yaml") and "demo" not in file.parts:
+                archive.write(file, Path("crawler") / file.relative_to(package))
+    program = "from crawler import sites; print(sites.__file__); print(*sites.names(), sites.load('mediawiki').name)"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"PYTHONPATH": str(egg)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.split() == [f"{egg}/crawler/sites/__init__.py", *BUILT_IN, "mediawiki"]

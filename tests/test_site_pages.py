@@ -1,0 +1,40 @@
+"""A saved page and what it yields is the test: `pages/SITE/CASE/page.html` (or .json) and `expected.json` beside it.
+
+A new case: save the page, write what `scrapy site check SITE URL --base BASE --json` prints into `expected.json`, and
+read that with care.
+"""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from crawler import extract, sites
+from crawler.models import Fetched
+
+PAGES = Path(__file__).parent / "pages"
+CASES = sorted(path.parent for path in PAGES.glob("*/*/expected.json"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{case.parent.name}/{case.name}" for case in CASES])
+def test_a_saved_page_yields_what_it_did(case):
+    expected = json.loads((case / "expected.json").read_text())
+    (file,) = case.glob("page.*")
+    page = Fetched(expected["url"], expected["status"], expected["content_type"], file.read_bytes())
+    site = sites.load(case.parent.name)
+    site = site.named(site.name, expected["base"])
+    what = "links" if "links" in expected else "fields"
+    found = extract.links(page, site) if what == "links" else extract.fields(page, site)
+    assert json.loads(json.dumps(asdict(found))) == expected[what]
+
+
+def test_every_built_in_site_has_saved_pages_of_each_sort():
+    for name in sites.names():
+        kinds = {
+            key
+            for case in CASES
+            if case.parent.name == name
+            for key in json.loads((case / "expected.json").read_text())
+        }
+        assert {"links", "fields"} <= kinds, name

@@ -1,0 +1,99 @@
+"""Clean text: one normal form, whoever asks for it, however often."""
+
+import random
+
+import pytest
+
+from crawler import text
+
+PIECES = [
+    "a",
+    "重",
+    " ",
+    "\n",
+    "\t",
+    "\r",
+    "\x1b",
+    "[",
+    "31",
+    "m",
+    "]",
+    "\x07",
+    "\u200b",
+    "\u0301",
+    "e",
+    "\u3000",
+    "\u2028",
+]
+PIECES += [
+    "\x85",
+    "\x00",
+    "\ufeff",
+    "\x1c",
+    "\x1f",
+    "\x0b",
+    "\ud800",
+    "\\",
+    "\u00a0",
+    "\u200d",
+    "👨",
+    "\u202e",
+    "\x9b",
+    "\x7f",
+]
+
+
+@pytest.mark.parametrize(
+    ("dirty", "clean"),
+    [
+        ("", ""),
+        (" \n\t ", ""),
+        ("a  b\t c\u00a0\u3000d", "a b c d"),
+        (" a \r\n\r\n\n b\u2028c\x0bd ", "a\nb\nc\nd"),
+        ("\x1b[31mred\x1b[0m \x1b]0;title\x07x\x1bc", "red x"),
+        ("a\x00b\x07c\x7fd\x9be", "abcde"),
+        ("zero\u200bwidth\ufeff soft\u00adhyphen", "zerowidth softhyphen"),
+        ("\u202eevil\u202c", "evil"),
+        ("lone \ud800 surrogate", "lone surrogate"),
+        ("e\u0301 한 か\u3099", "é 한 が"),
+        ("👨\u200d👩 joined", "👨\u200d👩 joined"),
+    ],
+)
+def test_what_clean_means(dirty, clean):
+    assert text.paragraphs(dirty) == clean
+    assert text.line(dirty) == clean.replace("\n", " ")
+
+
+def test_cleaning_is_idempotent_and_leaves_nothing_dirty():
+    dice = random.Random(1)
+    for _ in range(20_000):
+        dirty = "".join(dice.choices(PIECES, k=dice.randint(0, 12)))
+        clean = text.paragraphs(dirty)
+        assert text.paragraphs(clean) == clean
+        assert not set(clean) & set("\x00\x07\x1b\x7f\x85\x9b\r\t\u200b\u202e\ufeff\ud800")
+        assert not any(gap in clean for gap in ("  ", "\n\n", " \n", "\n ")), ascii(dirty)
+        clean.encode()
+
+
+def test_clean_text_is_returned_as_it_is():
+    clean = "重庆暴雨 abc\nzweite Zeile " * 500 + "x"
+    assert text.paragraphs(clean) is clean
+
+
+@pytest.mark.parametrize(
+    ("sample", "language"),
+    [
+        ("重庆暴雨引发洪水，消防救援人员连夜转移被困群众，多地停电。", "zh"),
+        ("The flood in Chongqing forced hundreds of people to leave their homes.", "en"),
+        ("東京で地震が発生しました。津波の心配はありませんと気象庁は伝えています。", "ja"),
+        ("Наводнение в Чунцине вынудило сотни людей покинуть дома.", "ru"),
+        ("Das Hochwasser zwang Hunderte von Menschen, ihre Häuser zu verlassen.", "de"),
+        ("too short", None),
+        ("洪水", None),
+        ("", None),
+        ("12345 67890 !!! --- 12345 67890 === 12345 67890", None),
+        ("x" * 100, None),
+    ],
+)
+def test_language(sample, language):
+    assert text.language(sample) == language
