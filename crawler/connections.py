@@ -6,7 +6,9 @@ failure costs. Credentials come in with a URL or the environment and leave in no
 
 from __future__ import annotations
 
+import logging
 import os
+import socket
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl
@@ -15,7 +17,7 @@ import orjson
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.errors import KafkaError
 from pymongo import AsyncMongoClient
-from pymongo.errors import ConfigurationError, PyMongoError
+from pymongo.errors import PyMongoError
 from redis import Redis
 from redis.asyncio import Redis as AsyncRedis
 from redis.asyncio.retry import Retry as AsyncRetry
@@ -29,14 +31,18 @@ REDIS_CONNECT_SECONDS = 3.0  # a node on the same network answers within ms; a d
 REDIS_SOCKET_SECONDS = 5.0  # no command of ours takes 0.1 s; a third of a session is left to try again
 REDIS_HEALTH_SECONDS = 15.0  # an idle connection is checked before use: firewalls drop those silently
 MONGO_SELECT_MILLISECONDS = 5_000  # pymongo's 30 s would tell of an outage too late
-MONGO_OPERATION_MILLISECONDS = 20_000  # a frozen server is an outage too; a batch takes under 0.1 s
+MONGO_SOCKET_MILLISECONDS = 20_000  # a frozen server is an outage too; a batch takes under 0.1 s
+KAFKA_CONNECT_SECONDS = 3.0
 KAFKA_BOOTSTRAP_MILLISECONDS = 5_000
 KAFKA_BLOCK_MILLISECONDS = 5_000  # waiting for a topic's metadata
-KAFKA_REQUEST_MILLISECONDS = 10_000
-KAFKA_DELIVERY_MILLISECONDS = 15_000  # must exceed the request's; then the sink reports the outage and tries again
+KAFKA_REQUEST_MILLISECONDS = 8_000
+KAFKA_DELIVERY_MILLISECONDS = 10_000  # must exceed the request's; then the sink reports the outage and tries again
+KAFKA_PORT = 9_092
 KAFKA_LINGER_MILLISECONDS = 5  # the sink batches already; this joins what its two batches send at once
 KAFKA_RECONNECT_MILLISECONDS = 2_000  # longest pause between two connects; the library's 30 s would outlast the outage
 KAFKA_BATCH_BYTES = 256 * 1024  # a hundred pages of text; 16 kB would send each page by itself
+KAFKA_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+KAFKA_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")  # those that a name and a password are enough for
 # The environment alone says these: `-s` shows in process lists. Names as in the library, upper case, after KAFKA_.
 KAFKA_SECURITY = {
     "KAFKA_SECURITY_PROTOCOL": "security_protocol",
@@ -94,12 +100,12 @@ def mongo(settings: Mapping[str, Any]) -> AsyncMongoClient[dict[str, Any]]:
 
     Raises:
         ConfigError: MONGO_URL isn't one.
-        UnavailableError: The name of a `mongodb+srv` URL can't be looked up now.
     """
     url = str(settings.get("MONGO_URL") or "")
     options: dict[str, Any] = {
         "serverSelectionTimeoutMS": MONGO_SELECT_MILLISECONDS,
-        "timeoutMS": MONGO_OPERATION_MILLISECONDS,
+        "connectTimeoutMS": MONGO_SELECT_MILLISECONDS,
+        "socketTimeoutMS": MONGO_SOCKET_MILLISECONDS,  # not timeoutMS, which would lengthen the selection to as much
         "w": "majority",
         "tz_aware": True,
         "appname": "headroom",
@@ -107,10 +113,6 @@ def mongo(settings: Mapping[str, Any]) -> AsyncMongoClient[dict[str, Any]]:
     in_url = {name.lower() for name, _ in parse_qsl(url.partition("?")[2])}
     try:
         return AsyncMongoClient(url, **{key: value for key, value in options.items() if key.lower() not in in_url})
-    except ConfigurationError as error:
-        if url.startswith("mongodb+srv://") and "DNS" in str(error):
-            raise UnavailableError(f"Mongo at {redacted(url)}: name lookup failed") from None
-        raise ConfigError("MONGO_URL", redacted(url), "a mongodb:// or mongodb+srv:// URL") from None
     except (PyMongoError, ValueError, TypeError):
         raise ConfigError("MONGO_URL", redacted(url), "a mongodb:// or mongodb+srv:// URL") from None
 
@@ -169,6 +171,29 @@ def kafka_admin(settings: Mapping[str, Any]) -> KafkaAdminClient:
     return _kafka(KafkaAdminClient, settings)
 
 
+def kafka_security() -> dict[str, str]:
+    """Returns the clients' options that the environment's KAFKA_ variables set; empty for a plain connection.
+
+    Raises:
+        ConfigError: They contradict each other, or the library would say nothing: it takes a misspelt protocol for
+            PLAINTEXT, and a missing file for a broker that doesn't answer.
+    """
+    options = {option: value for name, option in KAFKA_SECURITY.items() if (value := os.environ.get(name))}
+    protocol, mechanism = options.get("security_protocol", "PLAINTEXT"), options.get("sasl_mechanism")
+    if protocol not in KAFKA_PROTOCOLS:
+        raise ConfigError("KAFKA_SECURITY_PROTOCOL", protocol, " or ".join(KAFKA_PROTOCOLS))
+    if protocol.startswith("SASL_") and mechanism not in KAFKA_MECHANISMS:
+        raise ConfigError("KAFKA_SASL_MECHANISM", mechanism, " or ".join(KAFKA_MECHANISMS))
+    if not protocol.startswith("SASL_") and any(option.startswith("sasl_") for option in options):
+        raise ConfigError("KAFKA_SECURITY_PROTOCOL", protocol, "SASL_SSL or SASL_PLAINTEXT, as KAFKA_SASL_* is set")
+    if not protocol.endswith("SSL") and any(option.startswith("ssl_") for option in options):
+        raise ConfigError("KAFKA_SECURITY_PROTOCOL", protocol, "SSL or SASL_SSL, as KAFKA_SSL_* is set")
+    for name, option in KAFKA_SECURITY.items():
+        if name.endswith("FILE") and option in options and not os.access(options[option], os.R_OK):
+            raise ConfigError(name, options[option], "a file that can be read")
+    return options
+
+
 def _redis_options(settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """Returns the URL and the client's options: ours, and over them scrapy-redis's REDIS_PARAMS."""
     url = str(settings.get("REDIS_URL") or DEFAULT_REDIS_URL)
@@ -209,7 +234,10 @@ def _kafka(kind: Any, settings: Mapping[str, Any], *args: str, **options: Any) -
     where = ",".join(redacted(address) for address in addresses)
     if not addresses:
         raise ConfigError("KAFKA_BOOTSTRAP_SERVERS", servers, "host:port, several with commas")
-    security = {option: value for name, option in KAFKA_SECURITY.items() if (value := os.environ.get(name))}
+    security = kafka_security()
+    _quieten_kafka()
+    if not any(_answers(address) for address in addresses):
+        raise UnavailableError(f"Kafka at {where}: no connection")
     try:
         return kind(
             *args,
@@ -227,3 +255,27 @@ def _kafka(kind: Any, settings: Mapping[str, Any], *args: str, **options: Any) -
         raise ConfigError(
             "KAFKA_BOOTSTRAP_SERVERS", where, f"host:port and usable KAFKA_* ({type(error).__name__})"
         ) from None
+
+
+def _answers(address: str) -> bool:
+    """Returns whether somebody listens there.
+
+    Asked first because the library takes seconds to see it and leaves sockets and threads behind each time, and an
+    outage means many tries.
+    """
+    host, _, port = address.rpartition(":") if address[-1:].isdigit() and ":" in address else (address, "", KAFKA_PORT)
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), KAFKA_CONNECT_SECONDS).close()
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _quieten_kafka() -> None:
+    """Turns off the library's log, unless somebody set its level: each failed connect is an error there.
+
+    Callers tell of an outage once.
+    """
+    logger = logging.getLogger("kafka")
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.CRITICAL)

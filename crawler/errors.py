@@ -27,18 +27,20 @@ class InputError(HeadroomError):
         file: The file's name as the user gave it.
         line: 1-based line of the offending key or value; 0 when the whole file is meant.
         key: Dotted path of the key (`keywords.event.optional`); empty when the whole file is meant.
-        value: What stands there.
+        value: What stands there; None for nothing.
         expected: What may stand there, in words.
     """
 
     def __init__(self, file: str, line: int, key: str, value: object, expected: str) -> None:
         where = f"{file}:{line}" if line else file
-        what = f"{key}: " if key else ""
-        shown = repr(value)
-        if len(shown) > MAX_SHOWN_CHARACTERS:
-            shown = shown[:MAX_SHOWN_CHARACTERS] + "..."
+        what = f"{_short(key)}: " if key else ""
+        shown = "nothing" if value is None else _short(repr(value))
         super().__init__(f"{where}: {what}got {shown}, expected {expected}")
         self.file, self.line, self.key, self.value, self.expected = file, line, key, value, expected
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MAX_SHOWN_CHARACTERS else text[:MAX_SHOWN_CHARACTERS] + "..."
 
 
 class UrlError(HeadroomError):
@@ -72,3 +74,16 @@ class ExtractError(HeadroomError):
         super().__init__(f"{reason}: {detail}" if detail else reason)
         self.reason = reason
 
+
+class SinkRejectedError(HeadroomError):
+    """A sink will never take this item; it stands in none of its batches any more, the others are untouched.
+
+    Args:
+        sink: The sink's name.
+        reason: Short hyphenated word for the ledger, such as `message-too-large`.
+    """
+
+    def __init__(self, sink: str, reason: str, detail: str = "") -> None:
+        super().__init__(f"{sink}: {reason}: {detail}" if detail else f"{sink}: {reason}")
+        self.sink = sink
+        self.reason = reason

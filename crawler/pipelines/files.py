@@ -1,0 +1,227 @@
+"""The files sink: JSON lines, one file per worker and site, with no half line after a kill."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import platform
+import re
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from crawler.config import flag
+from crawler.errors import ConfigError, UnavailableError
+from crawler.pipelines.sink import BatchConfig, Record, Sink
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from crawler.pipelines.batch import Hooks
+
+REPAIR_BLOCK_BYTES = 64 * 1024  # how much of a file's end is read at a time in search of its last newline
+
+
+@dataclass(frozen=True, slots=True)
+class FilesConfig:
+    """Where the files lie, the machine's name in theirs, and whether each batch is forced to the disk."""
+
+    folder: Path
+    node: str
+    fsync: bool
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Reads ITEMS_DIR, which it makes, and FILES_FSYNC.
+
+        Raises:
+            ConfigError: ITEMS_DIR can't be made or written to.
+        """
+        folder = Path(str(settings.get("ITEMS_DIR") or "items")).resolve()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigError("ITEMS_DIR", str(folder), f"a folder ({error.strerror})") from None
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise ConfigError("ITEMS_DIR", str(folder), "a folder that may be written to")
+        node = re.sub(r"[^a-z0-9_-]+", "-", platform.node().lower()) or "node"
+        return cls(folder, node, flag(settings, "FILES_FSYNC"))
+
+
+class FilesSink(Sink):
+    """Appends each item as one line of JSON to `SITE.NODE.N.jsonl`.
+
+    N is the first number whose file no live process holds, so restarts go on with the files of the dead; a tail that a
+    kill left without its newline is cut off first. A batch is one write per site; when the disk is full the file is cut
+    back to its last whole line and the batch waits.
+    """
+
+    name: ClassVar[str] = "files"
+    in_flight: ClassVar[int] = 1  # one thread: two writers to a file would tear each other's lines
+
+    def __init__(self, config: FilesConfig, batch: BatchConfig, hooks: Hooks) -> None:
+        super().__init__(batch, hooks)
+        self._config = config
+        self._files: dict[str, LinesFile] = {}
+        self._repaired = False
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="files-sink")  # the disk must not stop the event loop
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any], hooks: Hooks) -> Self:
+        """Builds the sink and its folder.
+
+        Raises:
+            ConfigError: A setting can't be used.
+        """
+        return cls(FilesConfig.from_settings(settings), BatchConfig.from_settings(settings), hooks)
+
+    async def send(self, batch: list[Record]) -> Mapping[int, str]:
+        """Writes a batch. The disk refuses no single item.
+
+        Raises:
+            UnavailableError: The disk takes no more; the files end with whole lines.
+        """
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._write, batch)
+        return {}
+
+    async def release(self) -> None:
+        """Closes the files, which lets others go on with them."""
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._close)
+        self._thread.shutdown()
+
+    def _write(self, batch: list[Record]) -> None:
+        lines: dict[str, list[Record]] = {}
+        for record in batch:
+            if not record.done:
+                lines.setdefault(record.site, []).append(record)
+        try:
+            if not self._repaired:
+                repair_folder(self._config.folder, self._config.node)
+                self._repaired = True
+            for site, records in lines.items():
+                self._append(site, b"".join(record.value + b"\n" for record in records))
+                for record in records:
+                    record.done = True
+        except OSError as error:
+            raise UnavailableError(f"{self._config.folder}: {error.strerror}") from None
+
+    def _append(self, site: str, data: bytes) -> None:
+        file = self._files.get(site)
+        if file is not None and file.gone:
+            file.close()
+            file = None
+        if file is None:
+            file = self._files[site] = LinesFile.claim(self._config.folder, site, self._config.node)
+        try:
+            file.append(data, fsync=self._config.fsync)
+        except OSError:
+            del self._files[site]  # opened anew, and repaired, at the next try
+            file.close()
+            raise
+
+    def _close(self) -> None:
+        for file in self._files.values():
+            file.close()
+        self._files.clear()
+
+
+class LinesFile:
+    """An open file of whole lines, locked against other processes until it is closed or its process is dead."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    @classmethod
+    def claim(cls, folder: Path, site: str, node: str) -> LinesFile:
+        """Opens the first file of this site and node that nobody holds, makes it if need be, and repairs its tail.
+
+        Raises:
+            OSError: The file can't be made or read.
+        """
+        for number in count(1):
+            file = cls._lock(folder / f"{site}.{node}.{number}.jsonl", os.O_CREAT)
+            if file is not None:
+                return file
+        raise AssertionError  # count() has no end
+
+    @classmethod
+    def _lock(cls, path: Path, flags: int = 0) -> LinesFile | None:
+        """Opens, locks and repairs a file; None when another process holds it."""
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | flags, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _cut_tail(descriptor)
+        except BlockingIOError:
+            os.close(descriptor)
+            return None
+        except OSError:
+            os.close(descriptor)
+            raise
+        return cls(descriptor)
+
+    @classmethod
+    def repair(cls, path: Path) -> None:
+        """Cuts a half line off the file's end, unless a live process holds the file.
+
+        Raises:
+            OSError: The file can't be read or cut.
+        """
+        file = cls._lock(path)
+        if file is not None:
+            file.close()
+
+    @property
+    def gone(self) -> bool:
+        """Somebody deleted the file: what is written now would be lost."""
+        return os.fstat(self._descriptor).st_nlink == 0
+
+    def append(self, data: bytes, *, fsync: bool) -> None:
+        """Writes whole lines.
+
+        Raises:
+            OSError: Nothing of `data` is in the file.
+        """
+        start = os.fstat(self._descriptor).st_size
+        rest = memoryview(data)
+        try:
+            while rest:  # a nearly full disk takes a part before it refuses
+                rest = rest[os.write(self._descriptor, rest) :]
+            if fsync:
+                os.fsync(self._descriptor)
+        except OSError:
+            os.ftruncate(self._descriptor, start)
+            raise
+
+    def close(self) -> None:
+        """Closes the file and gives its lock up."""
+        os.close(self._descriptor)
+
+
+def repair_folder(folder: Path, node: str) -> None:
+    """Cuts half lines off the files that this machine's dead workers left; files of living ones are left alone.
+
+    Raises:
+        OSError: A file can't be read or cut.
+    """
+    ours = re.compile(rf"[a-z0-9_-]+\.{re.escape(node)}\.\d+\.jsonl")
+    for path in folder.iterdir():
+        if ours.fullmatch(path.name) and path.is_file() and not path.is_symlink():
+            LinesFile.repair(path)
+
+
+def _cut_tail(descriptor: int) -> None:
+    """Truncates a file after its last newline; to nothing when it has none."""
+    end = os.fstat(descriptor).st_size
+    keep = end
+    while keep > 0:
+        start = max(0, keep - REPAIR_BLOCK_BYTES)
+        newline = os.pread(descriptor, keep - start, start).rfind(b"\n")
+        if newline >= 0:
+            keep = start + newline + 1
+            break
+        keep = start
+    if keep < end:
+        os.ftruncate(descriptor, keep)

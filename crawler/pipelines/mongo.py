@@ -1,0 +1,176 @@
+"""The Mongo sink: one document per visit, upserted by `_id`, so that what is delivered twice stands there once."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import bson
+import orjson
+from bson.errors import InvalidDocument
+from bson.raw_bson import RawBSONDocument
+from pymongo import ReplaceOne
+from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError
+
+from crawler.connections import mongo, redacted
+from crawler.errors import ConfigError, UnavailableError
+from crawler.pipelines.sink import BatchConfig, Record, Sink
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pymongo import AsyncMongoClient
+
+    from crawler.pipelines.batch import Hooks
+
+COLLECTION = "items"
+INDEXES = ("fingerprint",), ("plan",), ("resource", "time")  # visits of a page; a plan's items; a site's, in order
+DOCUMENT_MAX_BYTES = 16 * 1024 * 1024  # MongoDB's limit
+DEPTH_MAX = 100  # levels of `extra`; MongoDB ends at 180 and would refuse the whole batch
+TOO_LARGE = "document-too-large"
+NOT_ENCODABLE = "not-encodable"
+REFUSED = "refused-by-mongo"
+DUPLICATE_KEY = 11_000  # two workers upserted the same new `_id` at once; the second try replaces
+# Codes of single writes that say something about the server and nothing about the document
+# (https://www.mongodb.com/docs/manual/reference/error-codes/).
+SERVER_AT_FAULT = frozenset(
+    {6, 7, 13, 50, 89, 91, 112, 189, 262, 9_001, 10_107, 11_600, 11_601, 11_602, 13_435, 13_436, 14_031}
+)
+
+logger = logging.getLogger(__name__)
+
+
+class MongoSink(Sink):
+    """Upserts messages into the collection `items`, whatever their site; `_id` is the message's `id`."""
+
+    name: ClassVar[str] = "mongo"
+
+    def __init__(
+        self, client: AsyncMongoClient[Any], database: str, address: str, batch: BatchConfig, hooks: Hooks
+    ) -> None:
+        super().__init__(batch, hooks)
+        self._client = client
+        self._items = client.get_database(database).get_collection(COLLECTION)
+        self._address = redacted(address)
+        self._indexed = False
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any], hooks: Hooks) -> Self:
+        """Builds the sink; the server is first asked by a probe or a batch.
+
+        Raises:
+            ConfigError: A setting can't be used.
+        """
+        database = str(settings.get("MONGO_DATABASE") or "")
+        if not database or set(database) & set('/\\. "$\0'):
+            raise ConfigError("MONGO_DATABASE", database, "a database's name")
+        batch = BatchConfig.from_settings(settings)
+        return cls(mongo(settings), database, str(settings.get("MONGO_URL")), batch, hooks)
+
+    async def send(self, batch: list[Record]) -> Mapping[int, str]:
+        """Upserts a batch.
+
+        Returns:
+            The documents that Mongo will never take.
+
+        Raises:
+            UnavailableError: Mongo is away or takes no writes; documents of the batch may be there already.
+        """
+        refused: dict[int, str] = {}
+        documents: dict[int, RawBSONDocument] = {}
+        for position, record in enumerate(batch):
+            document = _document(record.value)
+            if isinstance(document, str):
+                refused[position] = document
+            else:
+                documents[position] = document
+        try:
+            await self._index()
+            failed = await self._upsert(documents)
+            again = {position: documents[position] for position, code in failed.items() if code == DUPLICATE_KEY}
+            failed |= dict.fromkeys(again, 0) | await self._upsert(again)  # 0: it went well this time
+        except PyMongoError as error:
+            raise UnavailableError(f"Mongo at {self._address}: {_reason(error)}") from None
+        return refused | {position: REFUSED for position, code in failed.items() if code}
+
+    async def release(self) -> None:
+        """Closes the connections."""
+        await self._client.close()
+
+    async def _index(self) -> None:
+        """Makes the indexes at first contact; a server that can't make one costs speed, not items."""
+        if self._indexed:
+            return
+        await self._client.admin.command("ping")
+        for fields in INDEXES:
+            try:
+                await self._items.create_index([(field, 1) for field in fields])
+            except OperationFailure as error:
+                logger.warning("mongo: no index on %s: %s", ", ".join(fields), _reason(error))
+        self._indexed = True
+
+    async def _upsert(self, documents: Mapping[int, RawBSONDocument]) -> dict[int, int]:
+        """Writes the documents in one call.
+
+        Returns:
+            The error code of each that the server refused; empty when it took all.
+
+        Raises:
+            PyMongoError: The server is away, or an error isn't a document's.
+        """
+        if not documents:
+            return {}
+        positions = list(documents)
+        writes: list[ReplaceOne[Any]] = [
+            ReplaceOne({"_id": document["_id"]}, document, upsert=True) for document in documents.values()
+        ]
+        try:
+            await self._items.bulk_write(writes, ordered=False)
+        except BulkWriteError as error:
+            failures = error.details["writeErrors"]
+            if error.details.get("writeConcernErrors") or any(one["code"] in SERVER_AT_FAULT for one in failures):
+                raise
+            for one in failures:
+                if one["code"] != DUPLICATE_KEY:
+                    logger.warning("mongo refuses %s: %s", writes[one["index"]], str(one.get("errmsg", ""))[:200])
+            return {positions[one["index"]]: one["code"] for one in failures}
+        return {}
+
+
+def _document(value: bytes) -> RawBSONDocument | str:
+    """Returns the message as a document, already in BSON so that it can't spoil its batch; or why it can't be one."""
+    message = orjson.loads(value)
+    try:
+        message["extra"] = _inert(message["extra"], DEPTH_MAX)
+        encoded = bson.encode({"_id": message["id"], **message})
+    except (InvalidDocument, OverflowError, RecursionError):
+        return NOT_ENCODABLE
+    return RawBSONDocument(encoded) if len(encoded) <= DOCUMENT_MAX_BYTES else TOO_LARGE
+
+
+def _inert(value: Any, depth: int) -> Any:
+    """Returns JSON with no key that Mongo could take for an operator or a path: full-width signs replace `$` and `.`.
+
+    Raises:
+        RecursionError: Nested deeper than `depth`.
+    """
+    if depth < 0:
+        raise RecursionError
+    if isinstance(value, dict):
+        return {
+            key.replace("$", "\uff04").replace(".", "\uff0e").replace("\0", "\ufffd"): _inert(inner, depth - 1)
+            for key, inner in value.items()
+        }
+    if isinstance(value, list):
+        return [_inert(inner, depth - 1) for inner in value]
+    return value
+
+
+def _reason(error: PyMongoError) -> str:
+    """Returns an error in few words. Never its text as a whole: that can run over pages and hold documents."""
+    if isinstance(error, BulkWriteError):
+        failures = error.details.get("writeConcernErrors") or error.details.get("writeErrors") or [{}]
+        return f"code {failures[0].get('code')}: {str(failures[0].get('errmsg', ''))[:120]}"
+    if isinstance(error, OperationFailure):
+        return f"{(error.details or {}).get('codeName') or type(error).__name__} (code {error.code})"
+    return type(error).__name__

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from sink_samples import Outages
+
+from crawler.errors import SinkRejectedError, UnavailableError
+from crawler.pipelines import batch as module
+from crawler.pipelines.batch import Batcher
+
+NEVER_S = 3_600.0
+
+
+@pytest.fixture(autouse=True)
+def _short_pauses(monkeypatch):
+    monkeypatch.setattr(module, "RETRY_FIRST_SECONDS", 0.001)
+
+
+@pytest.fixture(autouse=True)
+async def _in_time():
+    async with asyncio.timeout(10):
+        yield
+
+
+class Server:
+    """Takes batches; is away for the first `failures` of them."""
+
+    def __init__(self, failures: int = 0) -> None:
+        self.failures = failures
+        self.sent: list[list[int]] = []
+        self.refuses: dict[int, str] = {}
+        self.error: Exception | None = None
+        self.open = asyncio.Event()
+        self.open.set()
+        self.called = asyncio.Event()
+
+    async def send(self, items):
+        self.sent.append(list(items))
+        self.called.set()
+        await self.open.wait()
+        if self.error:
+            raise self.error
+        if self.failures:
+            self.failures -= 1
+            raise UnavailableError("away")
+        return {position: self.refuses[item] for position, item in enumerate(items) if item in self.refuses}
+
+
+def batcher(server: Server, outages: Outages | None = None, *, size: int = 3, wait_s: float = NEVER_S) -> Batcher[int]:
+    hooks = (outages or Outages()).hooks
+    return Batcher(server.send, size=size, wait_s=wait_s, retry_max_s=0.01, name="test", hooks=hooks)
+
+
+async def test_a_full_batch_goes_at_once():
+    server = Server()
+    sink = batcher(server)
+    await asyncio.gather(*(sink.put(number) for number in range(6)))
+    assert server.sent == [[0, 1, 2], [3, 4, 5]]
+
+
+async def test_a_lone_item_goes_after_the_wait():
+    server = Server()
+    await batcher(server, wait_s=0.001).put(1)
+    assert server.sent == [[1]]
+
+
+async def test_what_is_left_of_a_full_batch_goes_after_the_wait():
+    server = Server()
+    sink = batcher(server, wait_s=0.001)
+    await asyncio.gather(*(sink.put(number) for number in range(4)))
+    assert server.sent == [[0, 1, 2], [3]]
+
+
+async def test_put_returns_only_with_the_acknowledgement():
+    server = Server()
+    server.open.clear()
+    putting = asyncio.create_task(batcher(server, size=1).put(1))
+    await server.called.wait()
+    assert not putting.done()
+    server.open.set()
+    await putting
+
+
+async def test_two_batches_are_on_their_way_and_the_rest_waits():
+    server = Server()
+    server.open.clear()
+    sink = batcher(server, size=1)
+    putting = [asyncio.create_task(sink.put(number)) for number in range(5)]
+    await server.called.wait()
+    for _ in range(10):  # as long as a third batch would need to set out
+        await asyncio.sleep(0)
+    assert server.sent == [[0], [1]]
+    server.open.set()
+    await asyncio.gather(*putting)
+    assert sorted(server.sent) == [[0], [1], [2], [3], [4]]
+
+
+async def test_an_outage_is_told_once_and_nothing_is_dropped():
+    server, outages = Server(failures=5), Outages()
+    sink = batcher(server, outages)
+    await asyncio.gather(*(sink.put(number) for number in range(6)))
+    assert outages.told == ["test down", "test up"]
+    assert len(server.sent) == 7
+    assert {tuple(sent) for sent in server.sent} == {(0, 1, 2), (3, 4, 5)}  # always whole, always the same
+
+
+async def test_what_the_sink_refuses_fails_alone():
+    server, outages = Server(), Outages()
+    server.refuses = {1: "message-too-large"}
+    sink = batcher(server, outages)
+    results = await asyncio.gather(*(sink.put(number) for number in range(3)), return_exceptions=True)
+    assert results[0] is results[2] is None
+    assert isinstance(results[1], SinkRejectedError)
+    assert results[1].reason == "message-too-large"
+    assert not outages.told
+
+
+async def test_a_bug_in_a_sink_reaches_those_who_wait():
+    server = Server()
+    server.error = ZeroDivisionError()
+    with pytest.raises(ZeroDivisionError):
+        await batcher(server, size=1).put(1)
+
+
+async def test_a_cancelled_caller_disturbs_no_other():
+    server = Server()
+    server.open.clear()
+    sink = batcher(server, size=2)
+    gone, stays = asyncio.create_task(sink.put(1)), asyncio.create_task(sink.put(2))
+    await server.called.wait()
+    gone.cancel()
+    server.open.set()
+    await stays
+    assert gone.cancelled()
+
+
+async def test_close_sends_what_waits_and_takes_nothing_more():
+    server = Server()
+    sink = batcher(server)
+    putting = asyncio.create_task(sink.put(1))
+    await asyncio.sleep(0)
+    await sink.close(timeout_s=5)
+    await putting
+    assert server.sent == [[1]]
+    with pytest.raises(UnavailableError):
+        await sink.put(2)
+
+
+async def test_close_in_an_outage_tells_those_who_wait():
+    server, outages = Server(failures=1_000_000), Outages()
+    sink = batcher(server, outages, size=1)
+    putting = [asyncio.create_task(sink.put(number)) for number in range(5)]
+    await outages.down.wait()
+    await sink.close(timeout_s=0)
+    results = await asyncio.gather(*putting, return_exceptions=True)
+    assert all(isinstance(result, UnavailableError) for result in results)
+    assert outages.told == ["test down"]
+
+
+async def test_a_stopping_process_tries_an_unreachable_sink_no_more():
+    server, outages = Server(failures=1_000_000), Outages()
+    sink = batcher(server, outages, size=1)
+    putting = asyncio.create_task(sink.put(1))
+    await outages.down.wait()
+    outages.stopping = True
+    with pytest.raises(UnavailableError):
+        await putting
+
+
+async def test_the_probe_finds_an_outage_before_any_item_does():
+    server, outages = Server(failures=2), Outages()
+    sink = batcher(server, outages)
+    sink.probe()
+    await outages.down.wait()
+    await outages.up.wait()
+    assert server.sent == [[], [], []]
