@@ -1,0 +1,117 @@
+"""Keyword classes and `match` -> combinations.
+
+A class yields its required words with each choice of its optional ones. `and` multiplies, `or` unites. A combination is
+a set: duplicates collapse at each step, and the first keeps its order. Words are compared exactly, since some sites
+tell `Flood` from `flood`; `dryrun` reports such pairs as overlap.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import comb, prod
+from typing import TYPE_CHECKING, Protocol
+
+from crawler.errors import PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from crawler.plans.match import Expression
+
+Combination = tuple[str, ...]
+STEPS_PER_COMBINATION = (
+    20  # candidates looked at for each combination that is allowed, before many duplicates mean refusal
+)
+
+
+class KeywordClass(Protocol):
+    """Words of one kind: `required` in every combination, `choose` of `optional` at a time."""
+
+    @property
+    def required(self) -> tuple[str, ...]: ...  # noqa: D102 -- the class says it
+    @property
+    def optional(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def choose(self) -> int: ...  # noqa: D102
+
+
+class TooManyError(PlanError):
+    """More combinations than allowed.
+
+    Args:
+        count: How many, duplicates not yet collapsed.
+    """
+
+    def __init__(self, count: int) -> None:
+        super().__init__(f"{count} combinations are too many")
+        self.count = count
+
+
+def count(expression: Expression, classes: Mapping[str, KeywordClass]) -> int:
+    """Returns the number of combinations before duplicates collapse, without building any."""
+    if isinstance(expression, str):
+        words = classes[expression]
+        optional = len(dict.fromkeys(words.optional))
+        return comb(optional, words.choose) if optional else int(bool(words.required))
+    counts = [count(part, classes) for part in expression.parts]
+    return prod(counts) if expression.operator == "and" else sum(counts)
+
+
+def combine(expression: Expression, classes: Mapping[str, KeywordClass], limit: int) -> tuple[Combination, ...]:
+    """Returns the combinations, each once, in the order of the words in the file; empty when there is none.
+
+    Memory is bounded by `limit` combinations per level of parentheses, time by `limit` * `STEPS_PER_COMBINATION`.
+
+    Args:
+        expression: What `match.parse` returned.
+        classes: The keyword classes by name; each one in the expression is there.
+        limit: Most combinations to return, at least 1.
+
+    Raises:
+        TooManyError: There are more.
+    """
+    total = count(expression, classes)
+    if not total:
+        return ()
+    try:
+        return tuple(_Builder(classes, limit).build(expression).values())
+    except TooManyError:
+        raise TooManyError(total) from None
+
+
+class _Builder:
+    """Builds combinations part by part, and gives up when they are too many or take too long to tell."""
+
+    def __init__(self, classes: Mapping[str, KeywordClass], limit: int) -> None:
+        self._classes = classes
+        self._limit = limit
+        self._steps_left = limit * STEPS_PER_COMBINATION
+
+    def build(self, expression: Expression) -> dict[frozenset[str], Combination]:
+        if isinstance(expression, str):
+            return self._add({}, _of_class(self._classes[expression]))
+        result = self.build(expression.parts[0])
+        for part in expression.parts[1:]:
+            more = self.build(part).values()
+            if expression.operator == "or":
+                result = self._add(result, more)
+            else:
+                result = self._add({}, (first + second for first in result.values() for second in more))
+        return result
+
+    def _add(
+        self, found: dict[frozenset[str], Combination], candidates: Iterable[Combination]
+    ) -> dict[frozenset[str], Combination]:
+        for words in candidates:
+            found.setdefault(frozenset(words), tuple(dict.fromkeys(words)))
+            self._steps_left -= 1
+            if len(found) > self._limit or self._steps_left < 0:
+                raise TooManyError(len(found))
+        return found
+
+
+def _of_class(words: KeywordClass) -> Iterator[Combination]:
+    optional = tuple(dict.fromkeys(words.optional))
+    if optional:
+        return (words.required + chosen for chosen in combinations(optional, words.choose))
+    return iter([words.required] if words.required else [])

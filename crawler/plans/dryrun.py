@@ -1,0 +1,165 @@
+"""What a plan would cost, without sending anything: seeds per site, overlap, an upper bound of pages and hours."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+from typing import TYPE_CHECKING
+
+from crawler.plans.match import names_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from crawler.models import Politeness
+    from crawler.plans.combinations import Combination
+    from crawler.plans.model import Plan
+
+OVERLAPS_SHOWN = 100  # pairs; the first few tell what to change
+OVERLAP_STEPS = 1_000_000  # subsets looked at, some 1 s
+_SECONDS_PER_HOUR = 3_600
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Two combinations of which one finds what the other finds, on a site that asks for all words.
+
+    Attributes:
+        wider: Fewer words, so more results.
+        narrower: The same words and more, or the same in other letter case; its results are among the wider one's.
+    """
+
+    wider: Combination
+    narrower: Combination
+
+
+@dataclass(frozen=True, slots=True)
+class SiteShare:
+    """What a plan asks of one site in one run.
+
+    Attributes:
+        host: The site's host, as turns see it.
+        nav_seeds: Pages of search results that are known from the start; a site with cursors shows the later ones.
+        pages_at_most: Upper bound: all search pages and a content page for each result, none known or twice.
+        hours_at_most: Upper bound for those pages at the site's politeness, without other plans.
+    """
+
+    site: str
+    host: str
+    nav_seeds: int
+    pages_at_most: int
+    hours_at_most: float
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A dry run. Bounds leave out images, later pages of a page, and waits for slow answers.
+
+    Attributes:
+        combinations: All of them.
+        nav_seeds: On all sites, each once.
+        sites: In the order of the plan.
+        pages_at_most: Upper bound over all sites.
+        hours_at_most: Upper bound until the slowest host is done; hosts are crawled side by side.
+        overlaps: The first `OVERLAPS_SHOWN` pairs.
+        more_overlaps: Whether there are more, or may be.
+        unused: Classes that have words but don't stand in `match`.
+        interval_s: Seconds between two runs; 0: it runs once.
+    """
+
+    plan: str
+    combinations: tuple[Combination, ...]
+    nav_seeds: int
+    sites: tuple[SiteShare, ...]
+    pages_at_most: int
+    hours_at_most: float
+    overlaps: tuple[Overlap, ...]
+    more_overlaps: bool
+    unused: tuple[str, ...]
+    interval_s: int
+
+
+def check(plan: Plan) -> Check:
+    """Returns what the plan would do; opens no connection."""
+    seeds: Counter[str] = Counter()
+    searches: Counter[str] = Counter()
+    hosts: dict[str, str] = {}
+    for seed in plan.nav_seeds(edition=0):
+        seeds[seed.site] += 1
+        searches[seed.site] += 1 + seed.more
+        hosts.setdefault(seed.site, seed.host)
+    shares = tuple(_shares(plan, seeds, searches, hosts))
+    overlaps, more = _overlaps(plan.combinations())
+    used = set(names_in(plan.expression))
+    filled = (name for name, words in plan.keywords.items() if words.required or words.optional)
+    return Check(
+        plan=plan.name,
+        combinations=plan.combinations(),
+        nav_seeds=seeds.total(),
+        sites=shares,
+        pages_at_most=sum(share.pages_at_most for share in shares),
+        hours_at_most=_slowest(plan, shares),
+        overlaps=overlaps,
+        more_overlaps=more,
+        unused=tuple(name for name in filled if name not in used),
+        interval_s=plan.interval_s,
+    )
+
+
+def _shares(plan: Plan, seeds: Counter[str], searches: Counter[str], hosts: dict[str, str]) -> Iterator[SiteShare]:
+    for site in plan.sites:
+        pages = searches[site.name] * (1 + min(plan.per_page, site.search.max_per_page))
+        pace = site.politeness
+        yield SiteShare(site.name, hosts.get(site.name, ""), seeds[site.name], pages, _hours(pages, [pace]))
+
+
+def _slowest(plan: Plan, shares: Sequence[SiteShare]) -> float:
+    paces: dict[str, list[Politeness]] = {}
+    pages: Counter[str] = Counter()
+    for site, share in zip(plan.sites, shares, strict=True):
+        paces.setdefault(share.host, []).append(site.politeness)
+        pages[share.host] += share.pages_at_most
+    return max(_hours(pages[host], paces[host]) for host in paces)
+
+
+def _hours(pages: int, paces: Sequence[Politeness]) -> float:
+    """Returns how long a host takes at the strictest pace of its sites."""
+    delay_s = max(pace.delay_s for pace in paces)
+    concurrency = min(pace.concurrency for pace in paces)
+    return pages * delay_s / concurrency / _SECONDS_PER_HOUR
+
+
+def _overlaps(combos: Sequence[Combination]) -> tuple[tuple[Overlap, ...], bool]:
+    """Returns pairs of which one set of words, in any letter case, holds the other; and whether there may be more."""
+    found: list[Overlap] = []
+    for steps, overlap in enumerate(_pairs(combos)):
+        if overlap:
+            found.append(overlap)
+        if len(found) > OVERLAPS_SHOWN or steps >= OVERLAP_STEPS:
+            return tuple(found[:OVERLAPS_SHOWN]), True
+    return tuple(found), False
+
+
+def _pairs(combos: Sequence[Combination]) -> Iterator[Overlap | None]:
+    """Yields an overlap or None for each step of the search."""
+    by_size: dict[int, dict[frozenset[str], Combination]] = {}
+    for words in combos:
+        key = _folded(words)
+        known = by_size.setdefault(len(key), {}).setdefault(key, words)
+        yield Overlap(known, words) if known is not words else None
+    for words in combos:
+        key = _folded(words)
+        for size, smaller in by_size.items():
+            if size >= len(key):
+                continue
+            if comb(len(key), size) <= len(smaller):  # whichever is the shorter way
+                parts = (smaller.get(frozenset(part)) for part in combinations(sorted(key), size))
+            else:
+                parts = (known if part < key else None for part, known in smaller.items())
+            yield from (Overlap(part, words) if part else None for part in parts)
+
+
+def _folded(words: Combination) -> frozenset[str]:
+    return frozenset(word.casefold() for word in words)

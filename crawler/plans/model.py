@@ -1,0 +1,269 @@
+"""The Plan: a definition with its sites, checked as a whole, that knows its combinations and nav seeds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from crawler import sites as site_files
+from crawler import yamlfile
+from crawler.errors import InputError
+from crawler.models import Seed
+from crawler.plans.combinations import Combination, TooManyError, combine
+from crawler.plans.definition import KeywordClass, PlanDefinition, SiteUse
+from crawler.plans.match import Expression, MatchError, join, names_in
+from crawler.plans.match import parse as parse_match
+from crawler.sites import SearchTarget, Site, SiteError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import date
+
+    from crawler.yamlfile import Document
+
+_COUNTING_WORD = ("a",)  # writable in every encoding; how many pages a site has doesn't depend on the words
+SEEDS_MAX = 10_000_000  # a stored plan was counted when it was submitted; this only keeps a forged one from memory
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A plan that can be carried out: every site exists and can be asked for every combination.
+
+    Attributes:
+        sites: Its sites, in the order of the file; no two have one name.
+        keywords: Its keyword classes, by name.
+        expression: How the classes are joined.
+        match: The same as text.
+        pages: Of search results, per combination and site.
+        per_page: Results on each.
+        sort: `newest` or `relevance`.
+        since: First day that results may be from; None for all.
+        schedule: As the file says it; empty: once.
+        interval_s: Seconds between two runs; 0: it runs once.
+        max_seeds: Most nav seeds it may have.
+    """
+
+    name: str
+    sites: tuple[Site, ...]
+    keywords: Mapping[str, KeywordClass]
+    expression: Expression
+    match: str
+    pages: int
+    per_page: int
+    sort: str
+    since: date | None
+    schedule: str
+    interval_s: int
+    max_seeds: int = field(compare=False)
+
+    def combinations(self) -> tuple[Combination, ...]:
+        """Returns the combinations, each once: its words in the order of the expression's classes.
+
+        Raises:
+            TooManyError: They would be more than `max_seeds` nav seeds. Never for a plan that `parse` returned.
+        """
+        return self._combinations
+
+    def targets(self, site: Site, words: Sequence[str]) -> list[SearchTarget]:
+        """Returns the requests that search one site for one combination.
+
+        Raises:
+            SiteError: The site can't be asked for these words.
+        """
+        return site.search_targets(words, pages=self.pages, per_page=self.per_page, sort=self.sort, since=self.since)
+
+    def nav_seeds(self, edition: int) -> Iterator[Seed]:
+        """Yields the plan's search pages, each once: two combinations that make the same query make one seed.
+
+        The sites take turns, so that their hosts get work at the same time.
+
+        Args:
+            edition: The submission, in ms since the epoch.
+        """
+        seen: set[bytes] = set()
+        for words in self.combinations():
+            for site in self.sites:
+                for target in self.targets(site, words):
+                    seed = Seed(
+                        url=target.url,
+                        plan=self.name,
+                        site=site.name,
+                        frontier="nav",
+                        keywords=words,
+                        edition=edition,
+                        method=target.method,
+                        body=target.body,
+                        page=target.page,
+                        more=self.pages - 1 if site.search.cursor_parameter else 0,
+                        interval_s=self.interval_s,
+                    )
+                    if seed.fingerprint not in seen:
+                        seen.add(seed.fingerprint)
+                        yield seed
+
+    def definition(self) -> dict[str, Any]:
+        """Returns the plan as JSON values, sites by name; `from_definition` makes an equal plan of it."""
+        return {
+            "name": self.name,
+            "sites": [site.name for site in self.sites],
+            "keywords": {name: words.model_dump(mode="json") for name, words in self.keywords.items()},
+            "match": self.match,
+            "pages": self.pages,
+            "per_page": self.per_page,
+            "sort": self.sort,
+            "since": self.since.isoformat() if self.since else "",
+            "schedule": self.schedule,
+        }
+
+    @classmethod
+    def from_definition(cls, definition: dict[str, Any], sites: Mapping[str, Site]) -> Plan:
+        """Returns the plan that `definition()` described.
+
+        Args:
+            definition: From Redis, so it is checked like a file.
+            sites: By name; those of the plan are among them.
+
+        Raises:
+            InputError: It isn't a plan's definition, or a site is missing.
+        """
+        name = definition.get("name") if isinstance(definition, dict) else None
+        document = yamlfile.Document(f"definition of plan {name!r}", definition)
+        checked = yamlfile.validate(document, PlanDefinition)
+        for index, use in enumerate(checked.sites):
+            if use.use not in sites:
+                raise document.error(("sites", index), use.use, "a stored site")
+        return _build(document, checked, tuple(sites[use.use] for use in checked.sites), SEEDS_MAX)
+
+    @cached_property
+    def _combinations(self) -> tuple[Combination, ...]:
+        return combine(self.expression, self.keywords, max(1, self.max_seeds // self.seeds_per_combination))
+
+    @cached_property
+    def seeds_per_combination(self) -> int:
+        """Nav seeds of one combination on all sites."""
+        return sum(len(self.targets(site, _COUNTING_WORD)) for site in self.sites)
+
+
+def load(path: str, *, sites_dir: str = "", max_seeds: int) -> Plan:
+    """Reads a plan file.
+
+    Args:
+        path: Of the file.
+        sites_dir: The analyst's folder of site files (SITES_DIR); empty for none.
+        max_seeds: Most nav seeds that it may have (PLAN_MAX_SEEDS).
+
+    Raises:
+        InputError: The first thing in the file that a plan can't say, or more nav seeds than allowed, with their count.
+        SiteError: `sites_dir` can't be read.
+    """
+    return _from_document(yamlfile.read(path), sites_dir, max_seeds)
+
+
+def parse(text: str | bytes, file: str, *, sites_dir: str = "", max_seeds: int) -> Plan:
+    """Returns the plan that a text describes; `file` is the name that errors show. Otherwise like `load`."""
+    return _from_document(yamlfile.parse(text, file), sites_dir, max_seeds)
+
+
+def _from_document(document: Document, sites_dir: str, max_seeds: int) -> Plan:
+    definition = yamlfile.validate(document, PlanDefinition)
+    sites: dict[str, Site] = {}
+    for index, use in enumerate(definition.sites):
+        site = _site(document, index, use, sites_dir)
+        if sites.setdefault(site.name, site) is not site:
+            raise document.error(("sites", index), site.name, "each site once; {use, name, base} gives it another name")
+    plan = _build(document, definition, tuple(sites.values()), max_seeds)
+    _count(document, plan)
+    _ask(document, plan)
+    return plan
+
+
+def _build(document: Document, definition: PlanDefinition, sites: tuple[Site, ...], max_seeds: int) -> Plan:
+    return Plan(
+        name=definition.name,
+        sites=sites,
+        keywords=definition.keywords,
+        expression=_expression(document, definition),
+        match=definition.match.strip() or " and ".join(_filled(definition)),
+        pages=definition.pages,
+        per_page=definition.per_page,
+        sort=definition.sort,
+        since=definition.since_day,
+        schedule=definition.schedule,
+        interval_s=definition.interval_s,
+        max_seeds=max_seeds,
+    )
+
+
+def _site(document: Document, index: int, use: SiteUse, sites_dir: str) -> Site:
+    path = ("sites", index)
+    try:
+        site = site_files.load(use.use, sites_dir)
+    except SiteError as error:
+        raise document.error(path, use.use, f"the name of a site: {error}") from None
+    if use.name:
+        try:
+            site = site.named(use.name, use.base)
+        except InputError as error:
+            raise document.error((*path, error.key), error.value, error.expected) from None
+    if site.needs_base:
+        expected = f"the place of a {use.use}: {{use: {use.use}, name: ..., base: https://...}}"
+        raise document.error(path, use.use, expected)
+    return site
+
+
+def _expression(document: Document, definition: PlanDefinition) -> Expression:
+    """Returns what `match` says; without it, all classes that have words, joined by and."""
+    filled = _filled(definition)
+    if not filled:
+        raise document.error(("keywords",), list(definition.keywords), "words in at least one class")
+    if "match" not in document.value:
+        return join("and", filled)
+    try:
+        return parse_match(definition.match, definition.keywords)
+    except MatchError as error:
+        raise document.error(("match",), definition.match, str(error)) from None
+
+
+def _filled(definition: PlanDefinition) -> list[str]:
+    return [name for name, words in definition.keywords.items() if words.required or words.optional]
+
+
+def _count(document: Document, plan: Plan) -> None:
+    """Refuses a plan without combinations, or with too many nav seeds."""
+    try:
+        found = len(plan.combinations())
+    except TooManyError as error:
+        found = error.count
+    if not found:
+        named = ((name, plan.keywords[name]) for name in names_in(plan.expression))
+        empty = ", ".join(name for name, words in named if not words.required and not words.optional)
+        raise document.error(("match",), plan.match, f"at least one combination: {empty} has no words")
+    seeds = found * plan.seeds_per_combination
+    if seeds > plan.max_seeds:
+        value = f"{seeds} nav seeds ({found} combinations x {plan.seeds_per_combination} pages on all sites)"
+        expected = f"at most {plan.max_seeds} (PLAN_MAX_SEEDS): fewer words or pages, or a smaller choose"
+        raise document.error(("keywords",), value, expected)
+
+
+def _ask(document: Document, plan: Plan) -> None:
+    """Refuses a plan with a combination that a site can't be asked for, before anything is sent."""
+    for site in plan.sites:
+        for words in plan.combinations():
+            try:
+                plan.targets(site, words)
+            except SiteError as error:
+                raise document.error(_place_of_word(plan, site, words), list(words), str(error)) from None
+
+
+def _place_of_word(plan: Plan, site: Site, words: Combination) -> tuple[str | int, ...]:
+    """Returns where in the file the first word stands that can't be asked for by itself; `keywords` if all can."""
+    for word in words:
+        try:
+            plan.targets(site, (word,))
+        except SiteError:
+            for name, entries in plan.keywords.items():
+                for kind, listed in (("required", entries.required), ("optional", entries.optional)):
+                    if word in listed:
+                        return ("keywords", name, kind, listed.index(word))
+    return ("keywords",)

@@ -1,0 +1,145 @@
+"""What a plan's logic yields, against a slow and obvious reference."""
+
+from itertools import chain, combinations, product
+from random import Random
+
+import pytest
+
+from crawler.plans import match
+from crawler.plans.combinations import TooManyError, combine, count
+from crawler.plans.definition import KeywordClass
+
+PLENTY = 10_000
+
+
+def words(*optional, required=(), choose=1):
+    return KeywordClass(required=tuple(required), optional=optional, choose=choose)
+
+
+def yielded(text, limit=PLENTY, **classes):
+    return combine(match.parse(text, classes), classes, limit)
+
+
+def test_optional_words_are_tried_one_at_a_time():
+    assert yielded("a", a=words("x", "y")) == (("x",), ("y",))
+
+
+def test_required_words_stand_in_every_combination():
+    assert yielded("a", a=words("x", "y", required=("r", "s"))) == (("r", "s", "x"), ("r", "s", "y"))
+
+
+def test_only_required_words_are_one_combination():
+    assert yielded("a", a=words(required=("r", "s"))) == (("r", "s"),)
+
+
+def test_choose_takes_so_many_at_a_time():
+    assert yielded("a", a=words("x", "y", "z", choose=2)) == (("x", "y"), ("x", "z"), ("y", "z"))
+
+
+def test_and_multiplies_in_the_order_of_the_expression():
+    assert yielded("b and a", a=words("x", "y"), b=words("1", "2")) == (("1", "x"), ("1", "y"), ("2", "x"), ("2", "y"))
+
+
+def test_or_unites():
+    assert yielded("a or b", a=words("x"), b=words("1", "2")) == (("x",), ("1",), ("2",))
+
+
+def test_the_design_s_example():
+    classes = {
+        "region": words("重庆", "四川"),
+        "person": words("Zhang San"),
+        "event": words("救援", "停电", required=("洪水",)),
+    }
+    assert set(yielded("region and (event or person)", **classes)) == {
+        (region, *rest) for region in ("重庆", "四川") for rest in (("洪水", "救援"), ("洪水", "停电"), ("Zhang San",))
+    }
+
+
+def test_the_same_words_in_another_order_are_the_same_combination():
+    assert yielded("a and b", a=words("x", "y"), b=words("x", "y")) == (("x",), ("x", "y"), ("y",))
+
+
+def test_a_word_stands_once_in_a_combination():
+    assert yielded("a", a=words("r", "x", "x", required=("r", "r"))) == (("r",), ("r", "x"))
+
+
+def test_letter_case_tells_words_apart():
+    assert yielded("a", a=words("Flood", "flood")) == (("Flood",), ("flood",))
+
+
+@pytest.mark.parametrize(("text", "expected"), [("a and none", ()), ("a or none", (("x",),)), ("none", ())])
+def test_a_class_without_words_yields_nothing(text, expected):
+    assert yielded(text, a=words("x"), none=words()) == expected
+
+
+def test_the_limit_is_the_last_number_allowed():
+    assert len(yielded("a", 3, a=words("x", "y", "z"))) == 3
+    with pytest.raises(TooManyError) as caught:
+        yielded("a", 2, a=words("x", "y", "z"))
+    assert caught.value.count == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("many", 75_287_520),
+        ("many and many and many", 75_287_520**3),
+        ("two and many", 2 * 75_287_520),
+        ("many or two", 75_287_522),
+        ("(pairs or pairs) and (pairs or pairs)", (2 * 4_950) ** 2),
+        (" or ".join(["half"] * 200), 200 * 12_870),
+    ],
+)
+def test_too_many_are_counted_and_not_built(text, expected):
+    hundred = [f"w{number}" for number in range(100)]
+    classes = {
+        "many": words(*hundred, choose=5),
+        "pairs": words(*hundred, choose=2),
+        "two": words("x", "y"),
+        "half": words(*hundred[:16], choose=8),
+    }
+    with pytest.raises(TooManyError) as caught:
+        yielded(text, **classes)
+    assert caught.value.count == expected == count(match.parse(text, classes), classes)
+
+
+def test_many_duplicates_collapse_on_the_way():
+    found = yielded(" and ".join(["a"] * 60), a=words("x", "y"))  # 2 ** 60 before they collapse
+    assert {frozenset(each) for each in found} == {frozenset("x"), frozenset("y"), frozenset("xy")}
+
+
+def reference(expression, classes):
+    """Every combination as a set, by the book."""
+    if isinstance(expression, str):
+        kind = classes[expression]
+        if not kind.optional:
+            return {frozenset(kind.required)} - {frozenset()}
+        return {frozenset(kind.required + chosen) for chosen in combinations(dict.fromkeys(kind.optional), kind.choose)}
+    parts = [reference(part, classes) for part in expression.parts]
+    if expression.operator == "or":
+        return set().union(*parts)
+    return {frozenset(chain(*chosen)) for chosen in product(*parts)}
+
+
+def random_expression(random, names, depth):
+    if depth == 0 or random.random() < 0.3:
+        return random.choice(names)
+    parts = [random_expression(random, names, depth - 1) for _ in range(random.randint(2, 3))]
+    return "(" + f" {random.choice(['and', 'or'])} ".join(parts) + ")"
+
+
+@pytest.mark.parametrize("number", range(150))
+def test_any_plan_yields_what_the_reference_yields(number):
+    random = Random(number)
+    vocabulary = [f"w{index}" for index in range(8)]  # few words, so that duplicates are common
+    classes = {}
+    for name in "abcd":
+        optional = random.sample(vocabulary, random.randint(0, 4))
+        required = random.sample(vocabulary, random.choice([0, 0, 1, 2]))
+        classes[name] = words(*optional, required=required, choose=random.randint(1, max(1, len(optional))))
+    expression = match.parse(random_expression(random, list(classes), 3), classes)
+    found = combine(expression, classes, PLENTY)
+    assert len({frozenset(each) for each in found}) == len(found)
+    assert {frozenset(each) for each in found} == reference(expression, classes)
+    assert all(len(set(each)) == len(each) for each in found)
+    assert count(expression, classes) >= len(found)

@@ -1,0 +1,173 @@
+"""Which links are the same page. Rules: WHATWG URL Standard for parsing, then what `crawler.urls` strips."""
+
+import random
+from urllib.parse import urlsplit
+
+import pytest
+
+from crawler.errors import UrlError
+from crawler.urls import MAX_URL_CHARACTERS, canonical, fingerprint, host, hostname
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("HTTP://EXAMPLE.com:80/a/../b/./c", "http://example.com/b/c"),
+        ("https://a:443", "https://a/"),
+        ("https://a:8443/x", "https://a:8443/x"),
+        ("http://u:p@a/", "http://a/"),
+        ("http://:p@a", "http://a/"),
+        ("http://a/x#part", "http://a/x"),
+        ("http://a/#", "http://a/"),
+        ("  http://a/b c?d e \n", "http://a/b%20c?d%20e"),
+        ("http://a/\t\nb", "http://a/b"),
+        ("http:\\\\a\\b", "http://a/b"),
+        ("http://münchen.de/ü?ü=ß", "http://xn--mnchen-3ya.de/%C3%BC?%C3%BC=%C3%9F"),
+        ("http://ａ。ｂ/", "http://a.b/"),
+        ("http://0x7f.1/", "http://127.0.0.1/"),
+        ("http://[0:0::1]:80/", "http://[::1]/"),
+        ("http://a/%7Efoo/%zz", "http://a/%7Efoo/%zz"),
+        ("http://a/?b=2&a=1", "http://a/?b=2&a=1"),
+        ("http://a/?utm_source=x", "http://a/"),
+        ("http://a/?UTM_Source=x&b=1&gclid=2", "http://a/?b=1"),
+        ("http://a/?%75tm_source=x&b", "http://a/?b"),
+        ("http://a/?b=1&fbclid", "http://a/?b=1"),
+        ("http://a/?b=utm_source", "http://a/?b=utm_source"),
+        ("http://a/???x", "http://a/???x"),
+        ("http://a/?q=%26utm_source%3d1", "http://a/?q=%26utm_source%3d1"),
+    ],
+)
+def test_the_canonical_form(url, expected):
+    assert canonical(url) == expected
+
+
+@pytest.mark.parametrize(
+    ("link", "expected"),
+    [
+        ("../e", "http://a/e"),
+        ("?f", "http://a/b/c?f"),
+        ("", "http://a/b/c?d"),
+        ("#x", "http://a/b/c?d"),
+        ("//h/x", "http://h/x"),
+        ("https://h", "https://h/"),
+        ("/\n", "http://a/"),
+    ],
+)
+def test_links_are_resolved_as_by_a_browser(link, expected):
+    assert canonical(link, "http://a/b/c?d") == expected
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "x",
+        "//a",
+        "http://",
+        "http://?",
+        "http:",
+        "javascript:alert(1)",
+        "data:text/html,x",
+        "ftp://a/",
+        "file:///etc/passwd",
+        "mailto:a@b",
+        "http://a:99999",
+        "http://a b/",
+        "http://[::1",
+        "http://256.1.1.1/",
+        "http://a/\ud800",
+        "about:blank",
+    ],
+)
+def test_what_no_browser_would_fetch_is_refused(url):
+    with pytest.raises(UrlError) as caught:
+        canonical(url)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("base", ["x", "mailto:a", "http://[", "\ud800"])
+def test_a_base_that_is_none_is_refused(base):
+    with pytest.raises(UrlError):
+        canonical("a", base)
+
+
+def test_long_urls_are_refused_before_and_after_encoding():
+    fits = "http://a/" + "x" * (MAX_URL_CHARACTERS - 9)
+    assert canonical(fits) == fits
+    for url in (fits + "x", "http://a/" + "长" * 1_000):
+        with pytest.raises(UrlError, match=f"expected at most {MAX_URL_CHARACTERS}"):
+            canonical(url)
+
+
+def test_a_site_s_own_parameters_can_be_dropped():
+    assert canonical("http://a/?SID=1&b=2", drop=frozenset({"sid"})) == "http://a/?b=2"
+
+
+def odd_urls():
+    rng = random.Random(1)
+    pieces = [
+        *"/?#&=%:@\\ .;'\"<>[]{}|^`~\t\n\0+",
+        "utm_a=1",
+        "é",
+        "中",
+        "😀",
+        "\u202e",
+        "\ud800",
+        "%2f",
+        "%3F",
+        "..",
+        "a",
+    ]
+    for _ in range(20_000):
+        yield "http://a" + "".join(rng.choices(pieces, k=rng.randrange(12)))
+
+
+def test_canonical_is_idempotent_and_plain_ascii():
+    accepted = 0
+    for url in odd_urls():
+        try:
+            once = canonical(url)
+        except UrlError:
+            continue
+        accepted += 1
+        assert canonical(once) == once, url
+        assert once.isascii()
+        assert not set(once) & set("# \t\n<>")
+        assert urlsplit(once).hostname
+        assert "@" not in host(once)
+        assert len(fingerprint(once)) == 16
+    assert accepted > 5_000
+
+
+def test_hosts_keep_a_port_that_is_not_the_scheme_s():
+    assert host("http://a.example:8080/x") == "a.example:8080"
+    assert host("https://a.example/x") == "a.example"
+    assert host("http://[::1]:81/") == "[::1]:81"
+    assert hostname("http://a.example:8080/x") == "a.example"
+    assert hostname("http://[::1]:81/") == "[::1]"
+
+
+def test_the_order_of_parameters_does_not_tell_pages_apart():
+    assert fingerprint("http://a/?b=2&a=1") == fingerprint("http://a/?a=1&b=2")
+    assert fingerprint("http://a/?a=1&a=2") == fingerprint("http://a/?a=2&a=1")
+
+
+def test_all_else_does():
+    different = [
+        fingerprint("http://a/"),
+        fingerprint("https://a/"),
+        fingerprint("http://a/?"),
+        fingerprint("http://a/?a=1"),
+        fingerprint("http://a/?a=1&a=1"),
+        fingerprint("http://a/A"),
+        fingerprint("http://a/", method="POST"),
+        fingerprint("http://a/", body="x"),
+        fingerprint("http://a/", scope="x"),
+        fingerprint("http://a/", body="x\0", scope="y"),
+        fingerprint("http://a/", body="x", scope="\0y"),
+    ]
+    assert len(set(different)) == len(different) - 1  # only the last two are one: a scope never holds a NUL
+
+
+def test_fingerprints_stay_the_same_between_versions():
+    assert fingerprint("http://a/?b=2&a=1").hex() == "3488d9a5909bcdc11dcb3477bcca3fa1"
