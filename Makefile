@@ -15,9 +15,9 @@ help: ## list these targets
 
 install: $(INSTALLED) ## make .venv with everything for the demo and the tests
 
-# Only the last command makes the stamp: whatever stops an install, the next one begins afresh.
+# The stamp comes last: what stops an install, lets the next one begin again. --no-deps: the pins name them all.
 $(INSTALLED): requirements-dev.txt pyproject.toml
-	@test -x $(BIN)/python || { \
+	@$(PIP) --version >/dev/null 2>&1 || { \
 	    for python in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11; do \
 	        $$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
 	        echo "Installing into .venv with $$($$python --version)"; \
@@ -26,7 +26,7 @@ $(INSTALLED): requirements-dev.txt pyproject.toml
 	    echo "No Python 3.11 or later with its venv module found; name one: make install PYTHON=/path/to/python" >&2; \
 	    exit 1; \
 	}
-	@$(PIP) install --require-hashes -r requirements-dev.txt
+	@$(PIP) install --no-deps --require-hashes -r requirements-dev.txt
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
