@@ -4,8 +4,8 @@
     frontier/queue.py       seeds in Redis: offered, claimed, settled, reclaimed (each one Lua script in frontier/lua/)
     headroom.py             how many more seeds this node can carry
     scheduler.py            claims as many ahead and hands them to Scrapy as requests, paced by their turns
-    spiders/producer.py     nav page -> links (extract.py, sites/) -> content seeds offered
-    spiders/consumer.py     content page -> fields (extract.py, sites/) -> item
+    spiders/producer.py     nav page -> links (extract/, sites/) -> content seeds offered
+    spiders/consumer.py     content page -> fields (extract/, sites/) -> item
     pipelines/              item -> clean -> media -> files, MongoDB, Kafka
     delivery.py             every sink acknowledged: the seed is finished; else it is retried or fails with a reason
     worker.py               this process's share in the cluster: connection, session, claims, settles

@@ -16,6 +16,10 @@ from crawler.models import Page
 class CleanPipeline:
     """Cleans the texts of a `Page` in place. Other items pass through untouched."""
 
+    def open_spider(self) -> None:
+        """Loads the language model: about a second, better now than while pages wait."""
+        text.language("a text that is long enough to be guessed")
+
     async def process_item(self, item: Any) -> Any:
         """Returns the item.
 
