@@ -2,9 +2,9 @@
 
     .venv/bin/python benchmarks/endings.py --runs 200
 
-Each run is a fresh frontier in a real Redis, two producers and two consumers as processes of their own (forked from one that has
-imported Scrapy already, so that a run takes a second), started in random order with random pauses, some before the plan is
-submitted completely. A run is right when every worker ends by itself with status 0 and every thread of the plan was delivered once.
+Each run is a fresh frontier in a real Redis, two producers and two consumers as processes of their own (forked from one
+that has imported Scrapy already, so that a run takes few seconds), started in random order with random pauses. A run is
+right when every worker ends by itself with status 0, and every thread of the plan was delivered once.
 """
 
 from __future__ import annotations
@@ -50,17 +50,15 @@ def work(spider: str, settings: dict[str, object], wait_s: float) -> None:
     process.start()
 
 
-async def submit(redis_url: str, prefix: str, base: str) -> int:
-    """Submits the plan and returns its number of nav seeds."""
+async def submit(redis_url: str, prefix: str, base: str) -> None:
+    """Submits the plan."""
     redis = connections.redis_async({"REDIS_URL": redis_url})
     keys = Keys(prefix)
     await prepare(redis, keys, 1)
     plan = plans.parse(PLAN.format(base=base), "small.yaml", max_seeds=1_000)
-    offered = 0
-    async for offered, _new in Registry(redis, keys, 1).submit(plan, Queue(redis, keys, "nav")):
+    async for _ in Registry(redis, keys, 1).submit(plan, Queue(redis, keys, "nav")):
         pass
     await redis.aclose()
-    return offered
 
 
 async def left_over(redis_url: str, prefix: str) -> list[str]:
@@ -131,7 +129,9 @@ def main() -> None:
                 for problem in problems:
                     print(f"run {number}: {problem}", flush=True)
     times.sort()
-    print(f"{options.runs} runs: {wrong} wrong; seconds min {times[0]:.1f}, median {times[len(times) // 2]:.1f}, max {times[-1]:.1f}")
+    print(
+        f"{options.runs} runs: {wrong} wrong; seconds min {times[0]:.1f}, median {times[len(times) // 2]:.1f}, max {times[-1]:.1f}"
+    )
 
 
 if __name__ == "__main__":

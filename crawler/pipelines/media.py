@@ -1,7 +1,7 @@
 """Fetches an item's images and videos into Scrapy's file store, politely.
 
-Media on the page's own host go on the turn that the page holds; then the turn goes on, and media on other hosts borrow turns
-there, one host after the other: never two turns at once, so no two pages can wait for each other.
+Media on the page's own host go on the turn that the page holds; then the turn goes on, and media on other hosts borrow
+turns there, one host after the other: never two turns at once, so no two pages can wait for each other.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Batch:
 
 
 class PageMediaPipeline(FilesPipeline):
-    """Scrapy's files pipeline for Page items: files are named by their content's hash, and nothing is fetched without a turn.
+    """Scrapy's files pipeline for Page items: files are named by their content's hash, and no fetch is without a turn.
 
     Args:
         most: MEDIA_MAX_PER_PAGE.
@@ -76,7 +76,7 @@ class PageMediaPipeline(FilesPipeline):
         """
         settings, worker = crawler.settings, crawler.get_extension(Worker)
         if not settings["FILES_STORE"] or worker is None:
-            raise NotConfigured("FILES_STORE is empty: no media are fetched")
+            raise NotConfigured
         cls._update_stores(settings)
         return cls(settings["FILES_STORE"], crawler, worker, config.whole(settings, "MEDIA_MAX_PER_PAGE", 0, 10_000))
 
@@ -143,11 +143,12 @@ class PageMediaPipeline(FilesPipeline):
                 break
         self._worker.sink_up(SINK)
         self.inc_stats("downloaded")
-        return {"url": request.url, "path": path, "checksum": sha256, "status": "downloaded", "bytes": len(response.body)}
+        size = len(response.body)
+        return {"url": request.url, "path": path, "checksum": sha256, "status": "downloaded", "bytes": size}
 
     def media_failed(self, failure: Failure, request: Request, info: MediaPipeline.SpiderInfo) -> Any:  # noqa: ARG002 -- Scrapy's interface
         """Passes the error on as it is: `item_completed` puts it into words."""
-        raise failure.value
+        failure.raiseException()
 
     def item_completed(self, results: Any, item: Batch, info: MediaPipeline.SpiderInfo) -> Batch:  # noqa: ARG002 -- Scrapy's interface
         """Writes the results into the item.
@@ -173,7 +174,7 @@ class PageMediaPipeline(FilesPipeline):
         *,
         item: Any = None,  # noqa: ARG002 -- Scrapy's interface
     ) -> str:
-        """Returns `aa/aabbcc....ext`: the content's hash, and an ending by the content type. Nothing of the URL gets into it."""
+        """Returns `aa/aabbcc....ext`: the content's hash, and an ending by its type; nothing of the URL."""
         assert response is not None  # media_downloaded alone asks
         digest = hashlib.sha256(response.body).hexdigest()
         kind = (response.headers.get("Content-Type") or b"").decode("latin-1").partition(";")[0].strip().lower()

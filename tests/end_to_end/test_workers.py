@@ -100,7 +100,10 @@ def test_a_sink_that_is_away_stops_claims_until_it_is_there(scrapy, spawn, forum
 
 def test_redis_that_is_away_at_start_is_named_and_the_process_ends(scrapy):
     done = scrapy(
-        "crawl", "consumer", settings={"CONNECT_SECONDS": 1}, environment={"REDIS_URL": "redis://user:secret@127.0.0.1:1/0"}
+        "crawl",
+        "consumer",
+        settings={"CONNECT_SECONDS": 1},
+        environment={"REDIS_URL": "redis://user:secret@127.0.0.1:1/0"},
     )
     assert done.returncode == 1
     assert "127.0.0.1:1" in done.stderr
