@@ -21,7 +21,7 @@ $(INSTALLED): requirements-dev.txt pyproject.toml
 	    for python in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11; do \
 	        $$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
 	        echo "Installing into .venv with $$($$python --version)"; \
-	        exec $$python -m venv .venv; \
+	        exec $$python -m venv --clear .venv; \
 	    done; \
 	    echo "No Python 3.11 or later with its venv module found; name one: make install PYTHON=/path/to/python" >&2; \
 	    exit 1; \
