@@ -2,9 +2,9 @@
 
     .venv/bin/python benchmarks/wakeup.py --offers 20
 
-A real consumer waits with nothing due; a seed is offered, and the forum's access log says when its request came in. Two
-times are printed: from the moment Redis was sent the offer, and from the start of the `scrapy seeds offer` command, which
-includes the start of Python.
+A real consumer waits with nothing due; a seed is offered, and the forum's access log says when its request came in.
+Two times are printed: from the moment Redis was sent the offer, and from the start of the `scrapy seeds offer` command,
+which includes the start of Python.
 """
 
 from __future__ import annotations

@@ -7,22 +7,17 @@ import os
 import subprocess
 import sys
 import uuid
-import warnings
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 import redis
 from pymongo import MongoClient
+from servers.mediawiki import MediaWiki
+from servers.wikipages import wiki_pages
 
-with warnings.catch_warnings():
-    # kafka-python, as it is imported; only Python 3.11 and 3.12 say so
-    warnings.filterwarnings("ignore", "(read|open)_text is deprecated", DeprecationWarning)
-    from servers.mediawiki import MediaWiki
-    from servers.wikipages import wiki_pages
-
-    from crawler.demo.servers import Forum, Kafka, Mongo, Process, Redis
-    from crawler.errors import UnavailableError
+from crawler.demo.servers import Forum, Kafka, Mongo, Process, Redis
+from crawler.errors import UnavailableError
 
 ROOT = Path(__file__).parent.parent
 SCRAPY_SECONDS = 60.0  # no command of a test takes half as long on a loaded machine

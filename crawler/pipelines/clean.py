@@ -5,6 +5,7 @@ Extraction yields clean texts already, for which this costs microseconds; items 
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from scrapy.exceptions import DropItem
@@ -16,9 +17,9 @@ from crawler.models import Page
 class CleanPipeline:
     """Cleans the texts of a `Page` in place. Other items pass through untouched."""
 
-    def open_spider(self) -> None:
-        """Loads the language model: about a second, better now than while pages wait."""
-        text.language("a text that is long enough to be guessed")
+    async def open_spider(self) -> None:
+        """Loads the language model: about a second, better now and off the event loop than while pages wait."""
+        await asyncio.to_thread(text.language, "a text that is long enough to be guessed")
 
     async def process_item(self, item: Any) -> Any:
         """Returns the item.
