@@ -38,6 +38,7 @@ KAFKA_BLOCK_MILLISECONDS = 5_000  # waiting for a topic's metadata
 KAFKA_REQUEST_MILLISECONDS = 8_000
 KAFKA_DELIVERY_MILLISECONDS = 10_000  # must exceed the request's; then the sink reports the outage and tries again
 KAFKA_PORT = 9_092
+KAFKA_METADATA_MILLISECONDS = 2_000  # so soon a consumer notices a new topic; the library's 5 min look like a hang
 KAFKA_LINGER_MILLISECONDS = 5  # the sink batches already; this joins what its two batches send at once
 KAFKA_RECONNECT_MILLISECONDS = 2_000  # longest pause between two connects; the library's 30 s would outlast the outage
 KAFKA_BATCH_BYTES = 256 * 1024  # a hundred pages of text; 16 kB would send each page by itself
@@ -158,6 +159,7 @@ def kafka_consumer(
         enable_auto_commit=group is not None,
         auto_offset_reset="earliest" if from_start else "latest",
         allow_auto_create_topics=False,
+        metadata_max_age_ms=KAFKA_METADATA_MILLISECONDS,
         metrics_enabled=False,
     )
 
