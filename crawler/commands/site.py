@@ -110,7 +110,8 @@ class Command(HeadroomCommand):
 def _summary(site: Site) -> dict[str, Any]:
     """Returns what a site searches like and which fields it reads."""
     example = site.named(site.name, EXAMPLE_BASE) if site.needs_base else site
-    targets = example.search_targets(_example_words(site.search.encoding), pages=2, per_page=20, sort="newest")
+    words = _example_words(site.search.encoding)
+    targets = example.search_targets(words, pages=2, per_page=20, sort="newest") if site.searchable else []
     if site.content:
         reads: Any = list(site.content.rules)
     else:
@@ -119,7 +120,7 @@ def _summary(site: Site) -> dict[str, Any]:
         "site": site.name,
         "needs_base": site.needs_base,
         "searches": [asdict(target) for target in targets],
-        "results": site.results.links.text,
+        "results": site.results.links.text if site.searchable else "",
         "reads": reads,
         "politeness": asdict(site.politeness),
     }
@@ -156,7 +157,7 @@ def _rows(value: dict[str, Any]) -> Iterator[tuple[str, str]]:
             if entry["next"]:
                 yield "next", _request(entry["next"])
         elif name == "searches":
-            yield "search", "\n".join(map(_request, entry))
+            yield "search", "\n".join(map(_request, entry)) or "none: its pages are only offered"
         elif entry not in ("", None):
             yield name, _plain(entry)
 

@@ -206,6 +206,8 @@ def _site(document: Document, index: int, use: SiteUse, sites_dir: str) -> Site:
             site = site.named(use.name, use.base)
         except InputError as error:
             raise document.error((*path, error.key), error.value, error.expected) from None
+    if not site.searchable:
+        raise document.error(path, use.use, f"a site with a search; scrapy seeds offer takes pages of {use.use}")
     if site.needs_base:
         expected = f"the place of a {use.use}: {{use: {use.use}, name: ..., base: https://...}}"
         raise document.error(path, use.use, expected)

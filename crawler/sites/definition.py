@@ -277,3 +277,8 @@ def _strings(value: JsonValue) -> Iterator[str]:
     elif isinstance(value, dict | list):
         for part in value.values() if isinstance(value, dict) else value:
             yield from _strings(part)
+
+
+# Of a site whose pages are only offered: it has no search pages, and would find nothing on one.
+NO_SEARCH = Search.model_construct(url="")
+NO_RESULTS = Results.model_validate({"links": "xpath:/.."})

@@ -12,7 +12,7 @@ from crawler import yamlfile
 from crawler.errors import UrlError
 from crawler.models import Politeness
 from crawler.sites import search as searching
-from crawler.sites.definition import Content, Part, PolitenessField, Results, Search
+from crawler.sites.definition import NO_RESULTS, NO_SEARCH, Content, Part, PolitenessField, Results, Search
 from crawler.sites.search import SearchTarget, SiteError
 from crawler.urls import canonical
 
@@ -32,6 +32,8 @@ class Site(Part):
         base: What {base} stands for, without a slash at its end; empty for a kind of software that has no place yet.
         timezone: IANA name; of dates on the pages that name none, and of `since`.
         drop_parameters: Names of URL parameters that don't name a page (session ids).
+        search: How it is searched; without it, a site only takes pages that are offered, and no plan can use it.
+        results: How its pages of results are read; goes with `search`.
         parser: `package.module:function` that reads content pages instead of `content`; see `crawler.extract.parser`.
         content: None, without a parser: trafilatura finds the article by itself.
     """
@@ -43,8 +45,8 @@ class Site(Part):
     drop_parameters: tuple[Annotated[str, Field(min_length=1, max_length=100)], ...] = Field(
         (), strict=False, max_length=100
     )
-    search: Search
-    results: Results
+    search: Search = NO_SEARCH
+    results: Results = NO_RESULTS
     parser: str = Field("", max_length=200, pattern=rf"{_PARSER}|^$")
     content: Content | None = None
 
@@ -65,6 +67,12 @@ class Site(Part):
     def _one_reader(self) -> Self:
         if self.parser and self.content:
             raise ValueError("either parser or content")
+        return self
+
+    @model_validator(mode="after")
+    def _search_and_results(self) -> Self:
+        if self.searchable != (self.results != NO_RESULTS):
+            raise ValueError("both search and results, or neither for a site whose pages are only offered")
         return self
 
     @classmethod
@@ -106,8 +114,11 @@ class Site(Part):
             since: First day that results may be from; None for all.
 
         Raises:
-            SiteError: A word can't be written in the site's encoding, the URL gets too long, or the site has no base.
+            SiteError: The site can't be searched or has no base, a word can't be written in its encoding, or the URL
+                gets too long.
         """
+        if not self.searchable:
+            raise SiteError(f"site {self.name} can't be searched: its pages are only offered")
         search = self.search
         per_page = min(per_page, search.max_per_page)
         values: dict[str, str | int] = {
@@ -128,6 +139,11 @@ class Site(Part):
     def link(self, value: str) -> str:
         """Returns the URL that `results.link` makes of a value found on a page of results."""
         return searching.fill_url(self.results.link or "{value}", {"base": self._place(), "value": value})
+
+    @property
+    def searchable(self) -> bool:
+        """Whether a plan can use it."""
+        return bool(self.search.url)
 
     @property
     def needs_base(self) -> bool:

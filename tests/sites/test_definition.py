@@ -102,7 +102,8 @@ def test_a_definition_is_plain_json_and_comes_back_equal():
         None,
         [],
         {},
-        {"name": "x"},
+        {"name": "x", "search": {"url": "http://a/{query}"}},
+        {"name": "x", "results": {"links": "css:a"}},
         {"name": "x", "search": {"url": "http://a/{query}"}, "results": {"links": "css:["}},
         {"name": "x", "search": {"url": "http://a/{query.__class__}"}, "results": {"links": "css:a"}},
         {"name": "../x", "search": {"url": "http://a/{query}"}, "results": {"links": "css:a"}},
@@ -113,6 +114,16 @@ def test_a_definition_is_plain_json_and_comes_back_equal():
 def test_a_definition_from_redis_is_not_trusted(stored):
     with pytest.raises(InputError, match="definition of site"):
         sites.Site.from_definition(stored)
+
+
+def test_a_site_without_search_only_takes_offered_pages():
+    site = sites.parse("name: x\n", "x.yaml")
+    assert not site.searchable
+    assert not site.needs_base
+    assert sites.Site.from_definition(site.definition()) == site
+    with pytest.raises(sites.SiteError, match="site x can't be searched"):
+        site.search_targets(["flood"], pages=1, per_page=20, sort="newest")
+    assert sites.load("demo_forum").searchable
 
 
 def test_a_kind_gets_a_name_and_a_place():

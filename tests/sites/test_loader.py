@@ -12,7 +12,7 @@ from crawler import sites
 from crawler.errors import InputError
 
 MINIMAL = 'name: {name}\nsearch: {{url: "http://x.org/?q={{query}}"}}\nresults: {{links: css:a}}\n'
-BUILT_IN = ["demo_forum", "demo_forum_ajax", "mediawiki", "mediawiki_api"]
+BUILT_IN = ["demo_forum", "demo_forum_ajax", "mediawiki", "mediawiki_api", "web"]
 
 
 def test_built_in_sites_load():
