@@ -36,6 +36,7 @@ SOON_SECONDS = 1.0  # a lane that may start within that counts as work at hand
 ROOM_SECONDS = 1.0  # between two looks at the headroom while there is none
 REDIS_AWAY_SECONDS = 1.0
 STOP_LOOK_SECONDS = 0.25  # between two looks whether the engine is stopping
+STOP_GRACE_SECONDS = 15.0  # what runs may still end; the whole stop has 30 s
 DONE_LOOK_SECONDS = 1.0  # between two looks whether all is done, with STOP_WHEN_DONE
 LOCK_WAIT_SECONDS = 0.01  # the lock is held for some ms; jitter keeps losers apart
 
@@ -126,8 +127,7 @@ class Scheduler(BaseScheduler):
 
     async def _close(self) -> None:
         self._hand_back()
-        for visit in list(self._visits):  # the engine waits for what runs; what is left was cut off
-            visit.hand_back()
+        self._cut_off()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -276,15 +276,23 @@ class Scheduler(BaseScheduler):
             if lane.current is None:
                 self._release(lane)
 
+    def _cut_off(self) -> None:
+        for visit in list(self._visits):
+            visit.hand_back()
+            self._release(visit.lane)
+
     async def _watch_stop(self) -> None:
         """Scrapy has no signal for "about to stop": SIGTERM shows only in the engine's state."""
-        while not self.worker.stopping:
-            engine = self.crawler.engine
-            if engine is not None and engine.start_time and not engine.running and not self._done:
-                logger.info("stopping: %d seeds handed back", sum(len(lane.waiting) for lane in self._lanes))
-                self._hand_back()
-                return
+        while not self._engine_stops():  # noqa: ASYNC110 -- there is no event for it
             await asyncio.sleep(STOP_LOOK_SECONDS)
+        logger.info("stopping: %d seeds handed back", sum(len(lane.waiting) for lane in self._lanes))
+        self._hand_back()
+        await asyncio.sleep(STOP_GRACE_SECONDS)
+        self._cut_off()  # a slow page, a sink that is away: others will do it
+
+    def _engine_stops(self) -> bool:
+        engine = self.crawler.engine
+        return engine is not None and bool(engine.start_time) and not engine.running and not self._done
 
     def _engine_wakes(self) -> None:
         """Lets the engine ask at once; by itself it asks every 5 s. Scrapy 2.19 has no public way."""

@@ -102,7 +102,14 @@ DOWNLOAD_TIMEOUT = 60  # seconds
 DOWNLOAD_MAXSIZE = 32 * 1024 * 1024  # bytes; Scrapy's 1 GiB is a way to kill a worker
 DOWNLOAD_WARNSIZE = 16 * 1024 * 1024
 DOWNLOAD_VERIFY_CERTIFICATES = True
-DOWNLOAD_HANDLERS = {"file": None, "ftp": None, "s3": None, "data": None}  # only the web is crawled
+DOWNLOAD_HANDLERS = {
+    "http": "crawler.handlers.VisitDownloadHandler",
+    "https": "crawler.handlers.VisitDownloadHandler",
+    "file": None,  # only the web is crawled
+    "ftp": None,
+    "s3": None,
+    "data": None,
+}
 REDIRECT_MAX_TIMES = 5
 COOKIES_ENABLED = False  # pages are read as a stranger would
 HTTPERROR_ALLOW_ALL = True  # a visit's end tells the ledger why; nothing is dropped on the way

@@ -1,14 +1,14 @@
-"""What a worker does with claimed seeds: lanes pace them, visits follow them to their end. No network here, no framework.
+"""What a worker does with claimed seeds: lanes pace them, visits follow them to their end. No network, no framework.
 
-A lane is a turn that this worker holds: its seeds run one after the other, with the host's delay between two starts, and
-everything that a page fetches from its own host (robots.txt, its page 2, its images) runs on the same lane.
+A lane is a turn that this worker holds: its seeds run one by one, with the host's delay between two starts, and
+what a page fetches from its own host (robots.txt, its page 2, its images) runs on the same lane.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.queue import Operation, Settlement, TurnBack
 
@@ -50,7 +50,7 @@ class Lane:
         """Waits until a request may be sent on this turn, and counts it as sent. `done` must follow."""
         await self._sending.acquire()
         try:
-            while pause := self.pause_s():
+            while pause := self.pause_s():  # noqa: ASYNC110 -- time passes, nothing sets an event
                 await asyncio.sleep(pause)
         except BaseException:
             self._sending.release()
@@ -70,8 +70,8 @@ class Lane:
 class Visit:
     """One claimed seed on its way to finish, retry or fail.
 
-    It ends when its callbacks have ended and every item of it has reached all sinks. The first retry or fail decides how; without
-    one it is a finish.
+    It ends when its callbacks have ended and every item of it has reached all sinks. The first retry or fail decides
+    how; without one it is a finish.
 
     Args:
         on_fetched: Called once, when the page's own fetches are over and the lane may go on.
@@ -80,17 +80,36 @@ class Visit:
     Attributes:
         items: Items so far.
         note: A word that the ledger counts beside a finish, such as `redirected`.
+        running: Its downloads, which are cut off when it is handed back or abandoned.
     """
 
-    __slots__ = ("_ended", "_fetched", "_fetching", "_on_end", "_on_fetched", "_open", "_settlement", "claimed", "items", "lane", "note")
+    __slots__ = (
+        "_ended",
+        "_fetched",
+        "_fetching",
+        "_on_end",
+        "_on_fetched",
+        "_open",
+        "_settlement",
+        "claimed",
+        "items",
+        "lane",
+        "note",
+        "running",
+    )
 
     def __init__(
-        self, claimed: Claimed, lane: Lane, on_fetched: Callable[[Visit], None], on_end: Callable[[Visit, Settlement], None]
+        self,
+        claimed: Claimed,
+        lane: Lane,
+        on_fetched: Callable[[Visit], None],
+        on_end: Callable[[Visit, Settlement], None],
     ) -> None:
         self.claimed = claimed
         self.lane = lane
         self.items = 0
         self.note = ""
+        self.running: set[asyncio.Future[Any]] = set()
         self._on_fetched = on_fetched
         self._on_end = on_end
         self._open = 1  # parts on their way: the page itself, its items, requests of users' callbacks
@@ -142,11 +161,18 @@ class Visit:
         """Ends the visit as if it had not been tried, whatever still runs for it."""
         if not self._ended:
             self._fetched = True  # its lane is ending too
+            self._cut_off()
             self._end(Settlement("back", self.claimed, reason="stopped"))
 
     def abandon(self) -> None:
         """Forgets the visit without settling: the session was lost, the seed is somebody else's."""
-        self._ended = self._fetched = True
+        self._fetched = True
+        self._cut_off()
+
+    def _cut_off(self) -> None:
+        self._ended = True
+        for download in list(self.running):
+            download.cancel()
 
     def _pass_lane(self) -> None:
         if not self._fetched:
