@@ -9,8 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 import orjson
@@ -25,6 +24,9 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from crawler.errors import ConfigError, UnavailableError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 DEFAULT_REDIS_URL = "redis://127.0.0.1:6379/0"
 REDIS_CONNECT_SECONDS = 3.0  # a node on the same network answers within ms; a dead address must not hold a heartbeat

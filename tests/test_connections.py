@@ -11,6 +11,16 @@ from crawler import connections
 from crawler.errors import ConfigError, UnavailableError
 
 NOWHERE = "127.0.0.1:1"
+leaves_sockets = pytest.mark.filterwarnings(
+    "ignore:unclosed <socket:ResourceWarning"
+)  # Kafka's library, where it can't connect
+
+
+@pytest.fixture
+def collected():
+    """Has what a test left collected while the warning about it is off."""
+    yield
+    gc.collect()
 
 
 @pytest.mark.parametrize(
@@ -131,6 +141,8 @@ def test_an_unreachable_kafka_is_told_by_its_address(servers):
         connections.kafka_admin({"KAFKA_BOOTSTRAP_SERVERS": servers})
 
 
+@pytest.mark.usefixtures("collected")
+@leaves_sockets
 def test_kafka_is_reached_if_one_of_its_addresses_answers(kafka_server):
     settings = {"KAFKA_BOOTSTRAP_SERVERS": f"{NOWHERE}, {kafka_server.bootstrap}"}
     with closing(connections.kafka_admin(settings)) as client:
@@ -188,11 +200,15 @@ def test_a_security_that_contradicts_itself_is_refused_without_its_secrets(kafka
     assert "secret" not in str(error.value)
 
 
-@pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")  # what the library's failed connects leave
+def refusal(settings) -> str:
+    with pytest.raises(UnavailableError) as error:
+        connections.kafka_producer(settings)
+    return str(error.value)
+
+
+@pytest.mark.usefixtures("collected")
+@leaves_sockets
 def test_a_refused_kafka_password_is_not_shown(monkeypatch, kafka_environment, kafka_server):
     monkeypatch.setattr(connections, "KAFKA_BOOTSTRAP_MILLISECONDS", 200)
     kafka_environment({**KAFKA_TLS, "KAFKA_SECURITY_PROTOCOL": "SASL_PLAINTEXT", "KAFKA_SASL_USERNAME": "crawler"})
-    with pytest.raises(UnavailableError) as error:
-        connections.kafka_producer({"KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap})
-    assert "secret" not in str(error.value)
-    gc.collect()
+    assert "secret" not in refusal({"KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap})

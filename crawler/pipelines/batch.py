@@ -27,7 +27,7 @@ class Hooks(NamedTuple):
     Attributes:
         on_down: Called with the sink's name when an outage begins; once, however many batches it hits.
         on_up: Called with the sink's name when no batch is waiting for the sink any more.
-        stopping: True once the process ends: a batch that fails then isn't tried again.
+        stopping: True once the process ends: what the sink doesn't take then isn't tried again.
     """
 
     on_down: Callable[[str], None] = lambda _name: None
@@ -73,6 +73,7 @@ class Batcher(Generic[T]):
         self._timer: asyncio.TimerHandle | None = None
         self._due = False  # what waits has waited long enough, however little it is
         self._failing = 0  # batches that met the outage and try again
+        self._down = False  # what the hooks were told last
         self._closed = False
 
     async def put(self, item: T) -> None:
@@ -146,9 +147,13 @@ class Batcher(Generic[T]):
         except asyncio.CancelledError:
             _fail(batch, UnavailableError(f"{self._name}: closed before it was delivered"))
             raise
+        except UnavailableError as error:  # the process ends: no batch is worth a wait for the sink any more
+            _fail([*batch, *self._waiting], error)
+            self._waiting.clear()
+            return
         except Exception as error:  # even a bug must reach the waiters, who would hang otherwise
             _fail(batch, error)
-            if not batch and not isinstance(error, UnavailableError):
+            if not batch:
                 logger.exception("%s: the probe failed", self._name)
             return
         for position, (_, waiter) in enumerate(batch):
@@ -169,10 +174,10 @@ class Batcher(Generic[T]):
                     if not failing:
                         failing = True
                         self._begin_outage(error)
+                    await self._pause(pause_s * random.uniform(0.75, 1.25))
                     if self._hooks.stopping():
                         over = False
                         raise
-                await self._pause(pause_s * random.uniform(0.75, 1.25))
                 pause_s = min(pause_s * 2, self._retry_max_s)
         except asyncio.CancelledError:
             over = False
@@ -189,13 +194,15 @@ class Batcher(Generic[T]):
 
     def _begin_outage(self, error: UnavailableError) -> None:
         self._failing += 1
-        if self._failing == 1:
+        if not self._down:
+            self._down = True
             logger.warning("%s: down, its items wait: %s", self._name, error)
             self._hooks.on_down(self._name)
 
     def _end_outage(self, *, over: bool) -> None:
         self._failing -= 1
         if over and not self._failing:
+            self._down = False
             logger.info("%s: up again", self._name)
             self._hooks.on_up(self._name)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from sink_samples import Outages
+from pipelines.sink_samples import Outages
 
 from crawler.errors import SinkRejectedError, UnavailableError
 from crawler.pipelines import batch as module

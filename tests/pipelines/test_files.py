@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from sink_samples import SETTINGS, Outages, page
+from pipelines.sink_samples import SETTINGS, Outages, page
 
 from crawler.errors import ConfigError, SinkRejectedError
 from crawler.pipelines.files import REPAIR_BLOCK_BYTES, FilesSink
@@ -100,7 +100,7 @@ async def test_a_living_workers_file_and_other_nodes_files_are_left_alone(tmp_pa
 WRITER = """
 import asyncio, sys
 sys.path.insert(0, {here!r})
-from sink_samples import SETTINGS, page
+from pipelines.sink_samples import SETTINGS, page
 from crawler.pipelines.batch import Hooks
 from crawler.pipelines.files import FilesSink
 
@@ -117,15 +117,15 @@ asyncio.run(main())
 
 def acknowledged_before_kill_9(script: str) -> int:
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as writer:
-        for line in writer.stdout:
-            if int(line) == 200:
-                break
+        acknowledged = 0
+        while acknowledged < 200:
+            acknowledged = int(writer.stdout.readline())
         writer.send_signal(signal.SIGKILL)
-        return max([200, *map(int, writer.stdout)])
+        return max([acknowledged, *map(int, writer.stdout)])
 
 
 async def test_kill_9_loses_nothing_acknowledged_and_leaves_no_half_line(tmp_path):
-    script = WRITER.format(here=str(Path(__file__).parent), folder=str(tmp_path))
+    script = WRITER.format(here=str(Path(__file__).parents[1]), folder=str(tmp_path))
     for _ in range(3):
         acknowledged = acknowledged_before_kill_9(script)
         files = sink(tmp_path)

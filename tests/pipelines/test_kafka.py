@@ -7,7 +7,7 @@ from contextlib import closing
 import orjson
 import pytest
 from kafka import KafkaConsumer, TopicPartition
-from sink_samples import SETTINGS, Outages, page
+from pipelines.sink_samples import SETTINGS, Outages, page
 
 from crawler.errors import ConfigError, SinkRejectedError, UnavailableError
 from crawler.pipelines import kafka as module

@@ -3,8 +3,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from pipelines.sink_samples import SETTINGS, Outages, page
 from pymongo import AsyncMongoClient
-from sink_samples import SETTINGS, Outages, page
 
 from crawler.errors import ConfigError, SinkRejectedError, UnavailableError
 from crawler.pipelines.mongo import COLLECTION, DOCUMENT_MAX_BYTES, MongoSink
