@@ -1,18 +1,20 @@
-"""Every Redis key, built here and nowhere else. The Lua scripts get them as KEYS, in the order of `script_keys`.
+"""Every Redis key, built here and nowhere else. The Lua scripts get them as KEYS, in `script_keys`' order.
 
     PREFIX:plans, :sites, :nodes:HOST, :node_names, :schema     definitions, node figures, format (one slot each)
     PREFIX:{P}:...                                              everything about the hosts of partition P, in one slot
 
-A key that ends in `:` here is a prefix: the script appends a host, an owner, a bucket or `PLAN:SITE` to it. None of these
-can hold a blank or a brace, so no name can leave its slot.
+A key that ends in `:` here is a prefix: the script appends a host, an owner, a bucket or `PLAN:SITE` to it. The first
+braces of a key name its slot, whatever stands behind them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import TYPE_CHECKING
 
-from crawler.models import Frontier
+if TYPE_CHECKING:
+    from crawler.models import Frontier
 
 SCHEMA_VERSION = 1  # of the format in Redis; checked at start
 OTHER: dict[Frontier, Frontier] = {"nav": "content", "content": "nav"}
@@ -54,6 +56,14 @@ class Keys:
     def node(self, name: str) -> str:
         """Hash: owner -> JSON figures of that worker. Expires when the node is silent."""
         return f"{self.prefix}:node:{name}"
+
+    def robots(self, authority: str) -> str:
+        """String: what asking for an authority's robots.txt brought (robotsfile.py). Expires within 24 hours."""
+        return f"{self.prefix}:robots:{authority}"
+
+    def robots_asked(self, authority: str) -> str:
+        """String: the owner who is asking for that file just now. Expires should he die."""
+        return f"{self.prefix}:robots_asked:{authority}"
 
     def wake(self, frontier: Frontier) -> str:
         """Channel: something may have become claimable, or (message `sites`) a definition has changed."""
@@ -108,7 +118,7 @@ class PartitionKeys:
         return [
             *(self.of(frontier, name) for name in FRONTIER_KEYS),
             *(f"{self.stem}:{name}" for name in SHARED_KEYS),
-            *(self.of(other, name) for name in ("hosts", "ready:", "held:")),
+            *(self.of(other, name) for name in OTHER_KEYS),
         ]
 
 
@@ -131,5 +141,16 @@ FRONTIER_KEYS = (
     "parked:",  # zset per plan: fp -> due, ms; seeds of a paused plan
     "counts",  # hash: STATE -> seeds, over all plans
     "wake_pause",  # string: freed turns were announced a moment ago
+    "lapsed",  # zset: owner -> deadline, ms; lapsed sessions that may still hold something here
 )
-SHARED_KEYS = ("turn:", "turns:", "sessions", "lapsed", "paused", "ledger:", "ledgers", "politeness")
+SHARED_KEYS = (
+    "turn:",  # hash per host: its turns (see lua/lib.lua)
+    "turns:",  # set per owner: `TOKEN HOST` of the turns it holds
+    "fence:",  # string per owner: calls of it up to this serial are void
+    "sessions",
+    "paused",
+    "ledger:",
+    "ledgers",
+    "politeness",
+)
+OTHER_KEYS = ("hosts", "ready:", "held:", "wake_pause", "lapsed")  # what scripts need of the other frontier

@@ -1,26 +1,29 @@
 """The frontier: all seeds in Redis. Offer, claim, settle, borrow a turn; each is one script call per partition.
 
-Every method may raise `redis.exceptions.RedisError` when Redis is away; calling again is then safe: an offer that did arrive
-is `known` the second time, and a settle that did arrive is refused.
+Every method may raise `redis.exceptions.RedisError` when Redis is away; calling again is then safe. An offer that did
+arrive is `known` the second time, a settle is refused, and what a claim or a borrowing gave is taken back first.
 """
 
 from __future__ import annotations
 
+import itertools
 import secrets
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
+from crawler.errors import FrontierError
 from crawler.frontier import scripts
-from crawler.frontier.keys import Keys, partition_of
+from crawler.frontier.keys import OTHER, Keys, partition_of
 from crawler.models import Claimed, Frontier, Seed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Awaitable, Iterable, Sequence
 
     from redis.asyncio import Redis
 
 OFFER_BATCH = 500  # seeds in one offer call: some 5 ms of Redis's time, so that claims of others aren't held up
+SERIALS = itertools.count(1)  # of this process's claims and borrowings; with the owner id they are unique
 Operation = Literal["finish", "retry", "fail", "back"]
 
 
@@ -29,8 +32,8 @@ class ClaimAnswer:
     """What a claim came back with.
 
     Attributes:
-        state: `ok`; `locked` (another claimant is at it); `lapsed` (open a session first); `drain` (finish what you carry, a
-            suspect waits for you); `alone` (the one seed is a suspect, run nothing beside it).
+        state: `ok`; `locked` (another claimant is at it); `lapsed` (open a session first); `drain` (finish what you
+            carry, a suspect waits for you); `alone` (the one seed is a suspect, run nothing beside it).
         wait_ms: How long until a claim may succeed; None when nothing is in sight.
         seeds: What is now yours; empty unless `state` is `ok` or `alone`.
     """
@@ -60,6 +63,7 @@ class TurnBack:
     """A turn that a worker gives back.
 
     Attributes:
+        turn: Its token, as `Claimed.turn` or `borrow_turn` gave it; one given back before, or reclaimed, is left alone.
         age_ms: Time since its last request was started; -1 when none was.
         leave_ms: How long the host asked to be left alone (Retry-After); 0: it didn't.
     """
@@ -116,7 +120,9 @@ class Queue:
         self.frontier: Frontier = frontier
         self.partitions = partitions
         self._script_keys = [keys.partition(number).script_keys(frontier) for number in range(partitions)]
-        self._wake = keys.wake(frontier)
+        self._wake, self._other_wake = keys.wake(frontier), keys.wake(OTHER[frontier])
+        # Calls whose answers were lost, as claim id and serial: what they gave, nobody knows of.
+        self._lost: dict[tuple[int, str], list[tuple[str, int]]] = defaultdict(list)
         self._lock_ms = lock_ms
         self._max_attempts = max_attempts
         self._fail_days = fail_days
@@ -150,34 +156,48 @@ class Queue:
             claim: The claim id, never used before.
             carrying: Seeds that the owner holds already.
         """
-        keys = self._script_keys[partition]
-        token = secrets.token_bytes(8)
-        async with self.redis.pipeline(transaction=False) as pipeline:
-            pipeline.set(keys[0], token, nx=True, px=self._lock_ms)
-            arguments = [self._wake, token, owner, claim, most, carrying]
-            state, wait_ms, _now, flat = await scripts.run_after(pipeline, "claim", keys, arguments)
-        name = state.decode()
-        seeds = [
-            Claimed(
-                seed=Seed.load(flat[at + 1], self.frontier),
-                fingerprint=flat[at],
-                partition=partition,
-                claim=claim,
-                turn=int(flat[at + 2]),
-                due_ms=int(flat[at + 3]),
-                tries=int(flat[at + 4]),
-                delay_s=int(flat[at + 5]) / 1000,
-                alone=name == "alone",
-            )
-            for at in range(0, len(flat), 6)
-        ]
-        return ClaimAnswer(name, None if wait_ms < 0 else int(wait_ms), seeds)
+        keys, token, serial = self._script_keys[partition], secrets.token_bytes(8), next(SERIALS)
+        await self._undo(partition, owner)
+        try:
+            async with self.redis.pipeline(transaction=False) as pipeline:
+                pipeline.set(keys[0], token, nx=True, px=self._lock_ms)
+                arguments = [self._wake, self._other_wake, token, owner, claim, serial, most, carrying]
+                state, wait_ms, _now, flat = await scripts.run_after(pipeline, "claim", keys, arguments)
+            seeds: list[Claimed] = []
+            damaged: dict[tuple[str, int], list[Settlement]] = defaultdict(list)
+            for fingerprint, value, turn, due_ms, tries, delay_ms in zip(*[iter(flat)] * 6, strict=True):
+                host, seed = self._load(value)
+                claimed = Claimed(
+                    seed=seed or Seed("", "", ""),
+                    fingerprint=fingerprint,
+                    partition=partition,
+                    claim=claim,
+                    turn=int(turn),
+                    due_ms=int(due_ms),
+                    tries=int(tries),
+                    delay_s=int(delay_ms) / 1000,
+                    alone=state == b"alone",
+                )
+                if seed is None:
+                    damaged[host, claimed.turn].append(Settlement("fail", claimed, reason="damaged"))
+                else:
+                    seeds.append(claimed)
+            if damaged:
+                turns = damaged.keys() - {(claimed.seed.host, claimed.turn) for claimed in seeds}
+                ends = list(itertools.chain(*damaged.values()))
+                await self.settle(partition, owner, ends, [TurnBack(host, turn) for host, turn in turns])
+        except BaseException:  # a cancelled call may have arrived as well
+            self._lost[partition, owner].append((claim, serial))
+            raise
+        return ClaimAnswer(state.decode(), None if wait_ms < 0 else int(wait_ms), seeds)
 
     async def settle(
         self, partition: int, owner: str, settlements: Sequence[Settlement], turns: Sequence[TurnBack] = ()
     ) -> tuple[int, int]:
         """Ends claims and gives turns back; returns how many settlements were accepted and how many refused."""
-        arguments: list[object] = [self._wake, owner, self._max_attempts, self._fail_days, len(settlements)]
+        await self._undo(partition, owner)
+        limits = [self._max_attempts, self._fail_days, len(settlements)]
+        arguments: list[object] = [self._wake, self._other_wake, owner, *limits]
         for end in settlements:
             amount = end.amount_ms if end.operation == "retry" else end.claimed.due_ms
             arguments += (end.operation, end.claimed.fingerprint, end.claimed.claim, amount, end.reason)
@@ -187,18 +207,26 @@ class Queue:
         return int(accepted), int(refused)
 
     async def borrow_turn(self, host: str, site: str, owner: str) -> tuple[int, int]:
-        """Takes a turn of a host without a seed; returns (turn, delay in ms), or (0, ms until it is worth asking again).
+        """Takes a turn of a host without a seed: (token, delay in ms), or (0, ms until it is worth asking again).
 
         (-1, 0) means that the owner has no session.
         """
-        turn, number = await self._run("turn", partition_of(host, self.partitions), [owner, host, site])
+        partition, serial = partition_of(host, self.partitions), next(SERIALS)
+        await self._undo(partition, owner)
+        try:
+            turn, number = await self._run("turn", partition, [owner, host, site, serial])
+        except BaseException:
+            self._lost[partition, owner].append(("", serial))
+            raise
         return int(turn), int(number)
 
     async def totals(self) -> Totals:
         """Returns the counts over all partitions, each partition at its own moment."""
         sums: dict[str, int] = defaultdict(int)
         for number in range(self.partitions):
-            for name, value in (await self.redis.hgetall(self.keys.partition(number).of(self.frontier, "counts"))).items():
+            key = self.keys.partition(number).of(self.frontier, "counts")
+            counts = await cast("Awaitable[dict[bytes, bytes]]", self.redis.hgetall(key))
+            for name, value in counts.items():
                 sums[name.decode()] += int(value)
         return Totals(
             offered=sums["offered"],
@@ -209,6 +237,22 @@ class Queue:
             finished=sums["finished"],
             failed=sums["failed"],
         )
+
+    def _load(self, value: bytes) -> tuple[str, Seed | None]:
+        """Returns a stored seed's host and the seed; None for a damaged one: workers don't die of what Redis holds."""
+        host = value.split(b" ", 1)[0].decode("utf-8", "replace")
+        try:
+            seed = Seed.load(value, self.frontier)
+            sound = seed.host == host
+        except (FrontierError, ValueError):
+            return host, None
+        return host, seed if sound else None
+
+    async def _undo(self, partition: int, owner: str) -> None:
+        """Takes back what the owner's calls with lost answers gave; what is still on its way is void."""
+        if lost := list(self._lost.get((partition, owner), ())):
+            await self._run("undo", partition, [self._wake, owner, *itertools.chain(*lost)])
+            self._lost[partition, owner] = [call for call in self._lost[partition, owner] if call not in lost]
 
     async def _run(self, name: str, partition: int, arguments: Sequence[object]) -> list[int]:
         answer: list[int] = await scripts.run(self.redis, name, self._script_keys[partition], arguments)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @cache
 def source(name: str) -> str:
-    """Returns a script's whole text: lua/lib.lua, then lua/NAME.lua. Read through the package, so a zipped egg works."""
+    """Returns a script's text: lua/lib.lua, then lua/NAME.lua. Read through the package: a zipped egg works."""
     folder = resources.files("crawler.frontier") / "lua"
     return (folder / "lib.lua").read_text("utf-8") + (folder / f"{name}.lua").read_text("utf-8")
 
@@ -33,8 +33,7 @@ async def run(redis: Redis, name: str, keys: Sequence[str], arguments: Sequence[
     """Runs a script in one round trip (two, when Redis has never seen it).
 
     Raises:
-        redis.exceptions.RedisError: Redis is away or refuses; whether the script ran is then unknown, and every script may
-            safely be run again.
+        redis.exceptions.RedisError: Redis is away or refuses; whether the script ran is then unknown.
     """
     try:
         return await redis.evalsha(digest(name), len(keys), *keys, *arguments)

@@ -1,7 +1,7 @@
 """A worker's session: its one renewable deadline in every partition, its lease on all that it holds.
 
-A thread of its own renews it, so that a slow parse on the event loop costs nothing; but a loop that shows no sign of life for
-`LOOP_STUCK_SECONDS` is not renewed any more: its seeds are better off elsewhere.
+A thread of its own renews it, so that a slow parse on the event loop costs nothing; but a loop without a sign of life
+for `LOOP_STUCK_SECONDS` is not renewed any more: its seeds are better off elsewhere.
 """
 
 from __future__ import annotations
@@ -98,16 +98,16 @@ class Session:
         self._loop_seen = boottime()
 
     def close(self) -> bool:
-        """Ends the session; returns False when seeds or turns are still held (they move on when it lapses). Blocking."""
+        """Ends the session; False: seeds or turns are still held and move on when it lapses. Blocking."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join(timeout=self._seconds)
+        self.deadline = 0.0
         try:
-            return all([self._call(keys, "end") for keys in self._script_keys])
+            return self._everywhere("end", self.owner)
         except RedisError:
             return False
         finally:
-            self.deadline = 0.0
             self._redis.close()
 
     def _run(self) -> None:
@@ -121,18 +121,24 @@ class Session:
                 self._beside(self._redis)
             except RedisError as error:
                 logger.warning("session not renewed: %s", error)
+            except Exception:  # whatever it was, the next renewal matters more than this thread's pride
+                logger.exception("session thread")
 
     def _renew(self, what: str) -> bool:
         asked = boottime()  # before the call: our deadline must not be later than Redis's
         owner = self.owner
-        held = all([self._call(keys, what) for keys in self._script_keys])
-        if held and owner == self.owner:
+        held = self._everywhere(what, owner)
+        if held and owner == self.owner and not self._stop.is_set():
             self.deadline = asked + self._seconds
         return held
 
-    def _call(self, keys: list[str], what: str) -> bool:
-        arguments = [what, self.owner, int(self._seconds * 1000)]
+    def _everywhere(self, what: str, owner: str) -> bool:
+        answers = [self._call(keys, what, owner) for keys in self._script_keys]  # all of them are asked
+        return all(answers)
+
+    def _call(self, keys: list[str], what: str, owner: str) -> bool:
+        arguments = [*keys, what, owner, str(int(self._seconds * 1000))]
         try:
-            return bool(self._redis.evalsha(scripts.digest("session"), len(keys), *keys, *arguments))
+            return bool(self._redis.evalsha(scripts.digest("session"), len(keys), *arguments))
         except NoScriptError:
-            return bool(self._redis.eval(scripts.source("session"), len(keys), *keys, *arguments))
+            return bool(self._redis.eval(scripts.source("session"), len(keys), *arguments))

@@ -1,20 +1,23 @@
 -- Moves a batch ready -> execute for one owner. Sent in one pipeline behind SET lock token NX PX.
 --
--- ARGV: wake channel, lock token, owner, claim id, most seeds, seeds the owner carries.
+-- ARGV: wake channel, the other frontier's, lock token, owner, claim id, serial number of the call, most seeds, seeds the owner
+--   carries.
 -- Returns {state, next_ms, server_ms, flat list}:
 --   state    'ok', 'locked' (next_ms: what the lock has left), 'lapsed' (open a session first), 'drain' (a suspect waits for you:
 --            finish what you carry, then claim again), 'alone' (the one seed given is a suspect)
 --   next_ms  ms until a claim may succeed; -1: nothing in sight
---   list     per seed: fingerprint, stored value, turn, due in ms, tries, delay in ms
+--   list     per seed: fingerprint, stored value, token of its turn, due in ms, tries, delay in ms
 
 local WALK_MAX = 1000     -- hosts looked at in one call
-local RECLAIM_MAX = 200   -- seeds of lapsed sessions moved in one call
+local RECLAIM_MAX = 200   -- seeds and turns of lapsed sessions moved in one call
+local LAPSED_MAX = 10     -- lapsed sessions looked at in one call
 local CRASHES_MAX = 3     -- a seed that killed its worker so often, alone, is given up
 local GRACE_MS = 100      -- after another session's deadline, so that one look finds it lapsed
 local ALONE_MS = 60000    -- how long an owner may take to drain for a suspect
+local YIELD_MS = 1200     -- how long a turn is left to who wants it: borrowers ask once a second, workers come when called
 
-local channel, token, owner, claim = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local most, carrying = tonumber(ARGV[5]), tonumber(ARGV[6])
+local channel, other_channel, token, owner, claim = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local serial, most, carrying = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
 
 if call('GET', lock) ~= token then return { 'locked', call('PTTL', lock), now, {} } end
 local deadline = call('ZSCORE', sessions, owner)
@@ -22,25 +25,32 @@ if not deadline or tonumber(deadline) < now then
   call('DEL', lock)
   return { 'lapsed', 0, now, {} }
 end
+if serial <= tonumber(call('GET', fence .. owner) or '0') then -- given up while it was on its way
+  call('DEL', lock)
+  return { 'locked', 0, now, {} }
+end
 
 -- 1. What lapsed sessions held. No sweeper has to be alive: whoever claims does it.
-for _, gone in ipairs(call('ZRANGE', sessions, '-inf', '(' .. now, 'BYSCORE', 'LIMIT', 0, 10)) do
-  if gone ~= owner then
-    call('ZADD', lapsed, call('ZSCORE', sessions, gone), gone)
-    call('ZREM', sessions, gone)
-  end
+for _, gone in ipairs(call('ZRANGE', sessions, '-inf', '(' .. now, 'BYSCORE', 'LIMIT', 0, LAPSED_MAX)) do
+  local ended = call('ZSCORE', sessions, gone)
+  call('ZADD', lapsed, ended, gone)
+  call('ZADD', other_lapsed, ended, gone)
+  call('ZREM', sessions, gone)
 end
-local moved = 0
-local gone = call('ZRANGE', lapsed, 0, 9, 'WITHSCORES')
+local moved, turns_came_back = 0, false
+local gone = call('ZRANGE', lapsed, 0, LAPSED_MAX - 1, 'WITHSCORES')
 for i = 1, #gone, 2 do
   local lost, ended = gone[i], tonumber(gone[i + 1])
-  for _, entry in ipairs(call('SMEMBERS', turns .. lost)) do
-    local index, host = string.match(entry, '^(%d+) (.+)$')
+  local entries = moved < RECLAIM_MAX and call('SPOP', turns .. lost, RECLAIM_MAX - moved) or {}
+  for _, entry in ipairs(entries) do
+    local turn_token, host = string.match(entry, '^(%d+) (.+)$')
     local state = turns_of(host)
     local delay = politeness_of(state)
-    give_turn(state, host, lost, tonumber(index), ended + delay) -- it may have started a request just before its deadline
+    give_turn(state, host, lost, turn_token, ended + delay) -- it may have started a request just before its deadline
     refresh_both(host, state)
+    turns_came_back = true
   end
+  moved = moved + #entries
   local fps = moved < RECLAIM_MAX and call('SPOP', held .. lost, RECLAIM_MAX - moved) or {}
   local values = hmget(seed, fps)
   for n, fp in ipairs(fps) do
@@ -48,8 +58,7 @@ for i = 1, #gone, 2 do
     call('HDEL', claims, fp)
     if values[n] then
       local host, plan, site, interval = head(values[n])
-      local count = call('HGET', crashes, fp)
-      count = count and call('HINCRBY', crashes, fp, 1) or 0
+      local count = call('HEXISTS', crashes, fp) == 1 and call('HINCRBY', crashes, fp, 1) or 0
       book(plan, site, 'executing', -1)
       book(plan, site, 'reclaimed', 1)
       if count >= CRASHES_MAX then
@@ -61,8 +70,9 @@ for i = 1, #gone, 2 do
     end
   end
   moved = moved + #fps
-  if call('EXISTS', held .. lost) == 0 and call('EXISTS', other_held .. lost) == 0 then call('ZREM', lapsed, lost) end
+  if call('EXISTS', held .. lost, turns .. lost) == 0 then call('ZREM', lapsed, lost) end
 end
+if turns_came_back then announce(other_channel, other_wake_pause) end
 
 -- 2. Which plans are paused or cancelled.
 local stopped, any_stopped = {}, false
@@ -73,10 +83,10 @@ for _, entry in ipairs(call('SMEMBERS', paused)) do
 end
 
 local list, taken, taken_at, taken_claims = {}, {}, {}, {}
-local function take(fp, value, plan, site, interval, index, due, delay)
+local function take(fp, value, plan, site, interval, turn_token, due, delay)
   list[#list + 1] = fp
   list[#list + 1] = value
-  list[#list + 1] = index
+  list[#list + 1] = turn_token
   list[#list + 1] = string.format('%.0f', due)
   list[#list + 1] = '0'
   list[#list + 1] = delay
@@ -111,7 +121,7 @@ if call('ZCARD', suspects) > 0 then
     local waiting = call('ZRANGE', suspects, '-inf', now, 'BYSCORE', 'LIMIT', 0, 20, 'WITHSCORES')
     for i = 1, #waiting, 2 do
       local fp, value = waiting[i], call('HGET', seed, waiting[i])
-      local host, plan, site, interval = head(value or '- - - 0 ')
+      local host, plan, site, interval = head(value or '')
       if not value then
         call('ZREM', suspects, fp)
       elseif is_stopped(fp, value, plan, site, interval, tonumber(waiting[i + 1])) then
@@ -127,8 +137,8 @@ if call('ZCARD', suspects) > 0 then
           if carrying == 0 then
             state = 'alone'
             call('ZREM', suspects, fp)
-            take_turn(turn_state, host, owner, free[1])
-            take(fp, value, plan, site, interval, free[1], tonumber(waiting[i + 1]), delay)
+            local turn_token = take_turn(turn_state, host, owner, serial, free[1], F)
+            take(fp, value, plan, site, interval, turn_token, tonumber(waiting[i + 1]), delay)
             refresh_both(host, turn_state)
           end
           break
@@ -138,7 +148,23 @@ if call('ZCARD', suspects) > 0 then
   end
 end
 
--- 4. Hosts, longest waiting first: their free turns, up to `burst` seeds on each.
+-- Nobody starves who shares a host: one free turn is left to who has asked for it in vain, was not served last and has waited
+-- longer than F; once. Returns whether it is.
+local function yields(turn_state, host, free)
+  local mine = wants_since(turn_state, F) or now + 1
+  for _, who in ipairs({ 'borrow', OTHER_F }) do
+    local since = wants_since(turn_state, who)
+    if #free > 0 and since and since < mine then
+      call('HDEL', turn .. host, 'w' .. who)
+      if who == OTHER_F then call('PUBLISH', other_channel, 'yield') end
+      free[#free] = nil
+      return true
+    end
+  end
+  return false
+end
+
+-- 4. Hosts, longest waiting first: their free turns, up to `burst` seeds on each, the oldest seeds first.
 local walked = 0
 local left = state == 'ok' and most or 0
 while left > 0 and walked < WALK_MAX do
@@ -148,39 +174,49 @@ while left > 0 and walked < WALK_MAX do
     if left <= 0 then break end
     walked = walked + 1
     local turn_state = turns_of(host)
-    local first = call('ZRANGE', ready .. host, '-inf', now, 'BYSCORE', 'LIMIT', 0, 1)
-    local first_value = #first > 0 and call('HGET', seed, first[1])
-    if first_value then
-      local _, _, site = head(first_value)
-      add_site(turn_state, host, site)
+    if not turn_state.s then -- its first time: how politely, only its seeds say
+      local first = call('ZRANGE', ready .. host, 0, 0)
+      local value = #first > 0 and call('HGET', seed, first[1])
+      if value then
+        local _, _, site = head(value)
+        add_site(turn_state, host, site)
+      end
     end
     local delay, concurrency, burst = politeness_of(turn_state)
     local free, free_ms = free_turns(turn_state, concurrency)
-    if #free > 0 and #first > 0 then
+    if #free == 0 then
+      ask_in_vain(turn_state, host, F)
+    else
       local due = call('ZRANGE', ready .. host, '-inf', now, 'BYSCORE', 'LIMIT', 0, math.min(left, #free * burst), 'WITHSCORES')
-      local fps = {}
+      local fps, out, keep = {}, {}, {}
       for i = 1, #due, 2 do fps[#fps + 1] = due[i] end
-      many('ZREM', ready .. host, fps)
-      local values = hmget(seed, fps)
-      local keep = {}
-      for n, fp in ipairs(fps) do
-        if values[n] then
-          local _, plan, site, interval = head(values[n])
-          if not (any_stopped and is_stopped(fp, values[n], plan, site, interval, tonumber(due[2 * n]))) then
-            keep[#keep + 1] = { fp, values[n], plan, site, interval, tonumber(due[2 * n]) }
-            add_site(turn_state, host, site)
-          end
+      for n, value in ipairs(hmget(seed, fps)) do
+        local fp, at = fps[n], tonumber(due[2 * n])
+        local _, plan, site, interval = head(value or '')
+        if not value or any_stopped and is_stopped(fp, value, plan, site, interval, at) then
+          out[#out + 1] = fp
+        else
+          keep[#keep + 1] = { fp, value, plan, site, interval, at }
+          add_site(turn_state, host, site)
         end
       end
-      delay = politeness_of(turn_state) -- a stricter site may have joined
-      local per_turn, used = math.ceil(#keep / #free), 0
-      for n, entry in ipairs(keep) do
-        local index = free[math.floor((n - 1) / per_turn) + 1]
-        if index ~= used then take_turn(turn_state, host, owner, index); used = index end
-        take(entry[1], entry[2], entry[3], entry[4], entry[5], index, entry[6], delay)
+      local yielded = false
+      if #keep > 0 then
+        delay, concurrency, burst = politeness_of(turn_state) -- a stricter site may have joined
+        free = free_turns(turn_state, concurrency)
+        yielded = yields(turn_state, host, free)
+        local tokens, number = {}, math.min(#keep, #free * burst)
+        for n = 1, number do
+          local at, entry = (n - 1) % #free + 1, keep[n]
+          if n <= #free then tokens[n] = take_turn(turn_state, host, owner, serial, free[n], F) end
+          out[#out + 1] = entry[1]
+          take(entry[1], entry[2], entry[3], entry[4], entry[5], tokens[at], entry[6], delay)
+        end
+        left = left - number
       end
-      left = left - #keep
+      many('ZREM', ready .. host, out)
       free, free_ms = free_turns(turn_state, concurrency)
+      if yielded then free_ms = math.max(free_ms, now + YIELD_MS) end
     end
     refresh(hosts, ready, host, free_ms, false)
   end
@@ -199,7 +235,7 @@ book_close()
 call('DEL', lock)
 
 -- 6. When to ask again.
-local next_ms = -1
+local next_ms = moved >= RECLAIM_MAX and 0 or -1
 local function no_later(wait) next_ms = next_ms < 0 and wait or math.min(next_ms, wait) end
 local head_host = call('ZRANGE', hosts, 0, 0, 'WITHSCORES')
 if #head_host > 0 then no_later(math.max(0, tonumber(head_host[2]) - now)) end

@@ -1,21 +1,27 @@
 -- Shared by every script, put before it. Names the keys (frontier/keys.py documents them) and holds what two scripts need.
 --
--- A host's turns, hash turn:HOST: hI = owner who holds turn I; nI = earliest next start of turn I, ms; x = no start before, ms;
--- r = least delay that robots.txt asks for, ms; s = names of the sites that crawl the host, "a,b" (the strictest counts).
+-- A host's turns, hash turn:HOST: hI = `OWNER TOKEN` of who holds turn I; nI = earliest next start of turn I, ms; x = no start
+-- before, ms; r = least delay that robots.txt asks for, ms; s = names of the sites that crawl the host, "a,b" (the strictest
+-- counts); l = who got a turn last: `nav`, `content` or `borrow`; wWHO = since when WHO has asked in vain, ms.
+-- A turn's token is SERIAL * 1000 + I: the serial number of the call that took it fences it, as a claim id fences a seed.
 -- Redis TIME is the only clock. No script reads a seed's JSON: Lua's numbers lose digits.
 
-local lock, hosts, ready, execute, claims, held, finish, fail, seed, tries, reasons, crashes, suspects, alone, scheduled, parked, counts, wake_pause,
-  turn, turns, sessions, lapsed, paused, ledger, ledgers, politeness, other_hosts, other_ready, other_held = unpack(KEYS)
+local lock, hosts, ready, execute, claims, held, finish, fail, seed, tries, reasons, crashes, suspects, alone, scheduled,
+  parked, counts, wake_pause, lapsed, turn, turns, fence, sessions, paused, ledger, ledgers, politeness, other_hosts,
+  other_ready, other_held, other_wake_pause, other_lapsed = unpack(KEYS)
 
 local call = redis.call
 local F = string.match(lock, ':(%a+):lock$')
+local OTHER_F = F == 'nav' and 'content' or 'nav'
 local time = call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 
 local UNPACK_MAX = 4000      -- Lua's unpack ends near 8,000 values
-local DEFAULT_POLITENESS = '1000 1 10'
-local TURN_IDLE_MS = 3600000 -- a host's turns are forgotten an hour after their last use
+local TURN_STEP = 1000       -- turns of a host are fewer
+local TURN_IDLE_MS = 7200000 -- a host's turns are forgotten two hours after the last was given back: no delay is longer
 local RECHECK_MS = 15000     -- all turns held: look again then, should their holder have died
+local WANT_MS = 60000        -- who asked in vain is waited for no longer: it asks again, or has gone
+local WAKE_PAUSE_MS = 200    -- between two announcements of freed turns
 local BUCKET_MAX = 120       -- of 128, where a listpack of 17 bytes an entry would become a skiplist of 37
 
 -- Calls COMMAND KEY VALUES... in pieces that unpack can take.
@@ -35,10 +41,10 @@ local function hmget(key, fields)
   return all
 end
 
--- HOST, PLAN, SITE, INTERVAL_S of a stored seed.
+-- HOST, PLAN, SITE, INTERVAL_S of a stored seed; dashes of a damaged one, which its claimant will fail.
 local function head(value)
   local host, plan, site, interval = string.match(value, '^(%S+) (%S+) (%S+) (%d+) ')
-  return host, plan, site, tonumber(interval)
+  return host or '-', plan or '-', site or '-', tonumber(interval or '0')
 end
 
 -- The ledger: sums are kept here and written once, by book_close.
@@ -68,15 +74,17 @@ local function bucket_at(fp, depth)
   return 2 ^ depth + math.floor((((a * 256 + b) * 256 + c) * 256 + d) / 2 ^ (32 - depth))
 end
 local function bucket_key(index) return finish .. string.format('%.0f', index) end
+local buckets_now -- read once a call, kept by add_finished
 local function guess_depth()
-  local number = tonumber(call('HGET', counts, 'buckets') or '1')
-  return number == 1 and 0 or math.max(1, math.floor(math.log(number) / math.log(2) + 0.5))
+  buckets_now = buckets_now or tonumber(call('HGET', counts, 'buckets') or '1')
+  return buckets_now == 1 and 0 or math.max(1, math.floor(math.log(buckets_now) / math.log(2) + 0.5))
 end
 -- The one bucket on the fingerprint's path that exists: looked for at the guess, then ever farther from it.
-local function bucket_of(fp, guess)
+local function bucket_of(fp)
+  local guess = guess_depth()
   if guess > 0 then
     for off = 0, 32 do
-      for sign = 1, -1, -2 do
+      for sign = 1, off == 0 and 1 or -1, -2 do
         local depth = guess + sign * off
         if depth >= 0 and depth <= 32 then
           local index = bucket_at(fp, depth)
@@ -87,12 +95,12 @@ local function bucket_of(fp, guess)
   end
   return 1, 0
 end
-local function is_finished(fp, depth)
-  local index = bucket_of(fp, depth)
+local function is_finished(fp)
+  local index = bucket_of(fp)
   return call('ZSCORE', bucket_key(index), string.sub(fp, 1, 8)) ~= false
 end
-local function add_finished(fp, depth)
-  local index, found = bucket_of(fp, depth)
+local function add_finished(fp)
+  local index, found = bucket_of(fp)
   local key = bucket_key(index)
   call('ZADD', key, tonumber(time[1]), string.sub(fp, 1, 8))
   if call('ZCARD', key) > BUCKET_MAX and found < 32 then
@@ -106,7 +114,8 @@ local function add_finished(fp, depth)
       call('DEL', key)
       many('ZADD', bucket_key(2 * index), halves[1])
       many('ZADD', bucket_key(2 * index + 1), halves[2])
-      call('HINCRBY', counts, 'buckets', call('HEXISTS', counts, 'buckets') == 1 and 1 or 2)
+      buckets_now = buckets_now + 1
+      call('HSET', counts, 'buckets', buckets_now)
     end
   end
 end
@@ -118,8 +127,8 @@ local function politeness_of(state)
   for site in string.gmatch(state.s or '', '[^,]+') do
     local rule = known_politeness[site]
     if not rule then
-      local d, c, b = string.match(call('HGET', politeness, site) or DEFAULT_POLITENESS, '^(%d+) (%d+) (%d+)$')
-      rule = { tonumber(d), tonumber(c), tonumber(b) }
+      local d, c, b = string.match(call('HGET', politeness, site) or '', '^(%d+) (%d+) (%d+)$')
+      rule = { tonumber(d or 1000), tonumber(c or 1), tonumber(b or 10) }
       known_politeness[site] = rule
     end
     delay = math.max(delay, rule[1])
@@ -133,6 +142,17 @@ local function turns_of(host)
   for i = 1, #flat, 2 do state[flat[i]] = flat[i + 1] end
   return state
 end
+local function turns_held(state)
+  local number = 0
+  for field in pairs(state) do
+    if string.byte(field) == 104 then number = number + 1 end -- h
+  end
+  return number
+end
+-- Held turns are kept for as long as they are held, however slow the host; free ones need not be.
+local function forget_later(state, host)
+  if turns_held(state) == 0 then call('PEXPIRE', turn .. host, TURN_IDLE_MS) end
+end
 local function add_site(state, host, site)
   if not state.s then
     state.s = site
@@ -142,35 +162,56 @@ local function add_site(state, host, site)
     return
   end
   call('HSET', turn .. host, 's', state.s)
+  forget_later(state, host)
 end
 
--- Turns that may start now, and when the next one may (now, when there are some).
+-- Turns that may start now, and when the next one may (now, when there are some). A concurrency that was lowered counts what
+-- is held already.
 local function free_turns(state, concurrency)
   local free, next_ms, not_before = {}, now + RECHECK_MS, tonumber(state.x or '0')
-  for i = 1, concurrency do
-    if not state['h' .. i] then
-      local at = math.max(tonumber(state['n' .. i] or '0'), not_before)
-      if at <= now then free[#free + 1] = i else next_ms = math.min(next_ms, at) end
+  local most = concurrency - turns_held(state)
+  if most > 0 then
+    for i = 1, concurrency do
+      if not state['h' .. i] then
+        local at = math.max(tonumber(state['n' .. i] or '0'), not_before)
+        if at > now then next_ms = math.min(next_ms, at) elseif #free < most then free[#free + 1] = i end
+      end
     end
   end
   return free, #free > 0 and now or next_ms
 end
-local function take_turn(state, host, owner, i)
-  state['h' .. i] = owner
-  call('HSET', turn .. host, 'h' .. i, owner)
-  call('PEXPIRE', turn .. host, TURN_IDLE_MS)
-  call('SADD', turns .. owner, i .. ' ' .. host)
+-- who: 'nav', 'content' or 'borrow'. Returns the turn's token.
+local function take_turn(state, host, owner, serial, i, who)
+  local token = string.format('%.0f', serial * TURN_STEP + i)
+  state['h' .. i], state.l = owner .. ' ' .. token, who
+  call('HSET', turn .. host, 'h' .. i, state['h' .. i], 'l', who)
+  call('PERSIST', turn .. host)
+  if state['w' .. who] then state['w' .. who] = nil; call('HDEL', turn .. host, 'w' .. who) end
+  call('SADD', turns .. owner, token .. ' ' .. host)
+  return token
 end
 -- next_ms: earliest next start of that turn; nil leaves it as it was.
-local function give_turn(state, host, owner, i, next_ms)
-  call('SREM', turns .. owner, i .. ' ' .. host)
-  if state['h' .. i] ~= owner then return end
+local function give_turn(state, host, owner, token, next_ms)
+  call('SREM', turns .. owner, token .. ' ' .. host)
+  local i = string.format('%.0f', tonumber(token) % TURN_STEP)
+  if state['h' .. i] ~= owner .. ' ' .. token then return end -- given back before, or reclaimed
   state['h' .. i] = nil
   call('HDEL', turn .. host, 'h' .. i)
   if next_ms then
-    state['n' .. i] = tostring(next_ms)
-    call('HSET', turn .. host, 'n' .. i, string.format('%.0f', next_ms))
-    call('PEXPIRE', turn .. host, math.max(TURN_IDLE_MS, next_ms - now + TURN_IDLE_MS))
+    state['n' .. i] = string.format('%.0f', next_ms)
+    call('HSET', turn .. host, 'n' .. i, state['n' .. i])
+  end
+  forget_later(state, host)
+end
+-- Notes that WHO, not served last, asked in vain: claim.lua leaves the next free turn to who has waited longest.
+local function wants_since(state, who)
+  local since = tonumber(state['w' .. who] or '0')
+  return state.l ~= who and now - since < WANT_MS and since or nil
+end
+local function ask_in_vain(state, host, who)
+  if state.l ~= who and not wants_since(state, who) then
+    call('HSET', turn .. host, 'w' .. who, string.format('%.0f', now))
+    forget_later(state, host)
   end
 end
 
@@ -184,10 +225,14 @@ local function refresh(hosts_key, ready_prefix, host, free_ms, only_earlier)
 end
 local function refresh_both(host, state)
   local _, concurrency = politeness_of(state)
-  local free, free_ms = free_turns(state, concurrency)
+  local _, free_ms = free_turns(state, concurrency)
   refresh(hosts, ready, host, free_ms, true)
   refresh(other_hosts, other_ready, host, free_ms, true)
-  return #free > 0
+end
+
+-- Says on a channel that a turn is free or will be, but not a thousand times a second.
+local function announce(channel, pause_key)
+  if call('SET', pause_key, 1, 'NX', 'PX', WAKE_PAUSE_MS) then call('PUBLISH', channel, 'turn') end
 end
 
 -- Books a seed in or out of ready (by = 1, -1). Re-runs of a schedule are also counted as waiting: they don't keep a crawl going.

@@ -3,7 +3,6 @@
 -- ARGV: wake channel; then per seed: fingerprint, stored value, due in ms ('0' means now).
 -- Returns one byte per seed: '1' new, '0' known.
 
-local depth = guess_depth()
 local fps, answer = {}, {}
 for i = 2, #ARGV, 3 do fps[#fps + 1] = ARGV[i] end
 local present = hmget(seed, fps)
@@ -12,7 +11,7 @@ for n, fp in ipairs(fps) do
   local value = ARGV[3 * n]
   local host, plan, site = head(value)
   book(plan, site, 'offered', 1)
-  if present[n] or seen[fp] or is_finished(fp, depth) then
+  if present[n] or seen[fp] or is_finished(fp) then
     book(plan, site, 'known', 1)
     answer[n] = '0'
   else
@@ -40,6 +39,5 @@ if any then
   end
   call('PUBLISH', ARGV[1], 'offer')
 end
-if any then call('PUBLISH', ARGV[1], 'offer') end
 book_close()
 return table.concat(answer)

@@ -1,0 +1,43 @@
+-- Takes back what calls of an owner gave whose answers never arrived, as if they had not been made: the owner lives on and
+-- renews its session, so nobody else would ever reclaim it. Calls still on their way are void from now on.
+--
+-- ARGV: wake channel, owner; then per call: claim id ('' for a borrowed turn), serial number.
+-- Returns how many seeds became ready again.
+
+local FENCE_MS = 3600000 -- no call is on its way for longer
+
+local owner = ARGV[2]
+local lost_claims, lost_serials = {}, {}
+local highest = tonumber(call('GET', fence .. owner) or '0')
+for i = 3, #ARGV, 2 do
+  lost_claims[ARGV[i]], lost_serials[tonumber(ARGV[i + 1])] = true, true
+  highest = math.max(highest, tonumber(ARGV[i + 1]))
+end
+call('SET', fence .. owner, string.format('%.0f', highest), 'PX', FENCE_MS)
+
+local done = 0
+local fps = call('SMEMBERS', held .. owner)
+local under, values = hmget(claims, fps), hmget(seed, fps)
+for n, fp in ipairs(fps) do
+  if lost_claims[under[n]] and values[n] then
+    local host, plan, site, interval = head(values[n])
+    local claimed_at = tonumber(call('ZSCORE', execute, fp)) -- when it was due went with the answer
+    call('ZREM', execute, fp)
+    call('HDEL', claims, fp)
+    call('SREM', held .. owner, fp)
+    book(plan, site, 'executing', -1)
+    make_ready(fp, host, plan, site, interval, claimed_at)
+    done = done + 1
+  end
+end
+for _, entry in ipairs(call('SMEMBERS', turns .. owner)) do
+  local token, host = string.match(entry, '^(%d+) (.+)$')
+  if lost_serials[math.floor(tonumber(token) / TURN_STEP)] then
+    local state = turns_of(host)
+    give_turn(state, host, owner, token, nil)
+    refresh_both(host, state)
+  end
+end
+book_close()
+if done > 0 then call('PUBLISH', ARGV[1], 'back') end
+return done

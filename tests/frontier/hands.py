@@ -1,0 +1,122 @@
+"""What the tests of the frontier work it with."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+
+from crawler.frontier import ledger, scripts
+from crawler.frontier.keys import OTHER, Keys, partition_of
+from crawler.frontier.queue import Queue, Settlement, TurnBack
+from crawler.models import Seed
+
+LONG_MS = 60_000  # a session that no test outlives
+PATIENCE_SECONDS = 5.0
+
+
+def content(number, host="a.test", *, plan="p", site="s", **more):
+    return Seed(f"http://{host}/{number}", plan, site, **more)
+
+
+def nav(number, host="a.test", *, plan="p", site="s", **more):
+    return Seed(f"http://{host}/search/{number}", plan, site, frontier="nav", edition=1, **more)
+
+
+def ends(seeds, operation="finish", amount_ms=0, reason=""):
+    return [Settlement(operation, claimed, amount_ms, reason) for claimed in seeds]
+
+
+def turns(seeds, age_ms=-1, leave_ms=0):
+    """The turns that claimed seeds run on, each once."""
+    held = dict.fromkeys((claimed.seed.host, claimed.turn) for claimed in seeds)
+    return [TurnBack(host, turn, age_ms, leave_ms) for host, turn in held]
+
+
+class Hands:
+    """What tests do to one frontier in Redis, over one or more partitions."""
+
+    def __init__(self, redis, partitions=1, **options):
+        self.redis = redis
+        self.keys = Keys("t")
+        self.partitions = partitions
+        self.queues = {name: Queue(redis, self.keys, name, partitions=partitions, **options) for name in OTHER}
+        self.claims = itertools.count(1)
+
+    async def polite(self, site="s", delay_ms=0, concurrency=1, burst=10):
+        for number in range(self.partitions):
+            await self.redis.hset(self.keys.partition(number).politeness, site, f"{delay_ms} {concurrency} {burst}")
+
+    async def session(self, owner, ms=LONG_MS, what="open"):
+        """Opens, renews or ends a session in each partition; returns whether all answered yes."""
+        answers = [
+            await scripts.run(
+                self.redis, "session", self.keys.partition(number).script_keys("content"), [what, owner, ms]
+            )
+            for number in range(self.partitions)
+        ]
+        return all(answers)
+
+    async def lapse(self, owner, ended_ms=1):
+        """Makes an owner's session lapsed, since a moment in ms: long ago, or less than a delay ago."""
+        for number in range(self.partitions):
+            await self.redis.zadd(self.keys.partition(number).sessions, {owner: ended_ms}, xx=True)
+
+    async def offer(self, *seeds, due_ms=0):
+        return await self.queues[seeds[0].frontier].offer(seeds, due_ms)
+
+    async def claim(self, owner="A", most=100, *, carrying=0, frontier="content", partition=0):
+        claim = f"{owner}#{next(self.claims)}"
+        return await self.queues[frontier].claim(partition, owner, claim, most=most, carrying=carrying)
+
+    async def settle(self, owner, settlements, turns_back=(), frontier="content", partition=0):
+        return await self.queues[frontier].settle(partition, owner, settlements, turns_back)
+
+    async def finish(self, owner, seeds, **options):
+        return await self.settle(owner, ends(seeds), turns(seeds), **options)
+
+    async def totals(self, frontier="content"):
+        return await self.queues[frontier].totals()
+
+    async def account(self, plan="p", site="s", frontier="content"):
+        return (await ledger.read(self.redis, self.keys, self.partitions))[plan, site][frontier]
+
+    async def problems(self):
+        return await ledger.recount(self.redis, self.keys, self.partitions)
+
+    def key(self, name, frontier="content", partition=0):
+        return self.keys.partition(partition).of(frontier, name)
+
+    async def mark(self, *marks):
+        for number in range(self.partitions):
+            paused = self.keys.partition(number).paused
+            await self.redis.delete(paused)
+            if marks:
+                await self.redis.sadd(paused, *marks)
+
+    async def resume(self, plan, frontier="content"):
+        for number in range(self.partitions):
+            keys = self.keys.partition(number).script_keys(frontier)
+            while await scripts.run(self.redis, "resume", keys, ["wake", plan, 100]):
+                pass
+
+    async def now_ms(self):
+        seconds, micros = await self.redis.time()
+        return seconds * 1000 + micros // 1000
+
+    async def score(self, name, member, frontier="content", partition=0):
+        return await self.redis.zscore(self.key(name, frontier, partition), member)
+
+    async def make_due(self, seed):
+        """Lets a waiting seed's time come."""
+        partition = partition_of(seed.host, self.partitions)
+        await self.redis.zadd(self.key(f"ready:{seed.host}", seed.frontier, partition), {seed.fingerprint: 1}, xx=True)
+        await self.redis.zadd(self.key("hosts", seed.frontier, partition), {seed.host: 1}, xx=True)
+
+    async def until(self, condition):
+        """Awaits a condition; returns what it came to."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not (found := await condition()):
+            assert time.monotonic() < deadline, "waited in vain"
+            await asyncio.sleep(0.005)
+        return found

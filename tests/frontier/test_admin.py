@@ -1,0 +1,215 @@
+"""What operators do to seeds: each action leaves a frontier that reconciles, and can be done twice."""
+
+from __future__ import annotations
+
+import pytest
+from frontier.hands import content, ends, nav, turns
+
+from crawler.errors import FrontierError
+from crawler.frontier.admin import Admin
+from crawler.models import Seed
+
+
+@pytest.fixture
+def admin(frontier):
+    return Admin(frontier.queues["content"])
+
+
+async def fail(frontier, *seeds, reason="http-404"):
+    """Offers seeds and lets them fail."""
+    await frontier.offer(*seeds)
+    claimed = (await frontier.claim()).seeds
+    await frontier.settle("A", ends(claimed, "fail", reason=reason), turns(claimed))
+
+
+async def found(admin, state=None):
+    return {one.seed.url.rpartition("/")[2]: (one.state, one.reason) async for one in admin.seeds(state)}
+
+
+async def test_seeds_are_found_by_state(frontier, admin):
+    await fail(frontier, content(1))
+    await frontier.offer(content(2))
+    await frontier.claim()
+    await frontier.offer(content(3))
+    everything = {"1": ("failed", "http-404"), "2": ("executing", ""), "3": ("ready", "")}
+    assert await found(admin) == everything
+    for state in ("ready", "executing", "failed"):
+        assert await found(admin, state) == {name: value for name, value in everything.items() if value[0] == state}
+
+
+async def test_many_seeds_are_all_found(frontier, admin):
+    seeds = [content(number) for number in range(2_500)]
+    await frontier.offer(*seeds)
+    assert len(await found(admin, "ready")) == 2_500
+
+
+async def test_what_is_no_seed_is_passed_over(frontier, admin, redis):
+    await frontier.offer(content(1))
+    await redis.hset(frontier.key("seed"), b"x" * 16, b"\x80pickle")
+    assert await found(admin) == {"1": ("ready", "")}
+
+
+async def test_retry_makes_wanted_failures_ready(frontier, admin):
+    await fail(frontier, content(1))
+    await fail(frontier, content(2), reason="robots")
+    assert await admin.retry(lambda one: one.reason == "robots") == 1
+    assert await found(admin) == {"1": ("failed", "http-404"), "2": ("ready", "")}
+    account = await frontier.account()
+    assert (account.ready, account.failed, account.failures, account.difference) == (
+        1,
+        1,
+        {"http-404": 1, "robots": 0},
+        0,
+    )
+    assert len((await frontier.claim()).seeds) == 1
+
+
+async def test_cancel_fails_what_nobody_holds(frontier, admin):
+    await frontier.offer(content(1), content(2, plan="other"))
+    (held,) = (await frontier.claim(most=1)).seeds
+    await frontier.offer(content(3))
+    await frontier.mark("cancel p")
+    assert await admin.cancel("p") == 1
+    assert await admin.cancel("p") == 0
+    await frontier.finish("A", [held])
+    account = await frontier.account()
+    assert (account.finished, account.failed, account.failures) == (1, 1, {"cancelled": 1})
+    assert (await frontier.account("other")).ready == 1
+    assert await frontier.problems() == []
+
+
+async def test_resume_brings_parked_seeds_back(frontier, admin):
+    await frontier.offer(*(content(number) for number in range(3)))
+    await frontier.mark("pause p")
+    assert (await frontier.claim()).seeds == []
+    await frontier.mark()
+    assert await admin.resume("p") == 3
+    assert await admin.resume("p") == 0
+    assert len((await frontier.claim()).seeds) == 3
+    assert await frontier.problems() == []
+
+
+async def test_drop_ends_seeds_in_any_state_and_they_may_be_offered_again(frontier, admin, redis):
+    """A plan's ready, parked, suspect, executing and failed seeds, and one that is none of its business."""
+    await fail(frontier, content("failed"))
+    await frontier.offer(content("suspect"))
+    await frontier.claim("B")
+    await frontier.lapse("B")
+    (suspect,) = [content("suspect").fingerprint]
+    await frontier.claim("A", most=0)
+    assert await frontier.score("suspects", suspect) is not None
+    await frontier.offer(content("parked", "b.test"))
+    await frontier.mark("pause p")
+    await frontier.claim()
+    await frontier.mark()
+    await frontier.offer(
+        content("executing", "c.test"), content("ready", "c.test"), content("other", "d.test", plan="q")
+    )
+    (held,) = [one for one in (await frontier.claim(most=1)).seeds if one.seed.plan == "p"] or [None]
+    mine = [content("suspect"), content("parked", "b.test"), content("executing", "c.test"), content("ready", "c.test")]
+
+    assert await admin.drop(lambda one: one.seed.plan == "p", "replaced") == 5
+    assert await admin.drop(lambda one: one.seed.plan == "p", "replaced") == 0
+    account = await frontier.account()
+    assert account.failures == {"http-404": 1, "replaced": 4}
+    assert (account.ready, account.executing, account.failed, account.difference) == (0, 0, 5, 0)
+    assert await frontier.problems() == []
+    if held:  # its holder's word counts no more
+        assert await frontier.finish("A", [held]) == (0, 1)
+    assert await frontier.offer(*mine, content("failed"), content("other", "d.test", plan="q")) == [True] * 5 + [False]
+    assert await frontier.problems() == []
+
+
+async def test_drop_ends_a_schedule(frontier, redis):
+    question = nav(1, interval_s=60)
+    await frontier.offer(question)
+    claimed = (await frontier.claim(frontier="nav")).seeds
+    await frontier.finish("A", claimed, frontier="nav")
+    assert (await frontier.totals("nav")).waiting == 1
+    assert await Admin(frontier.queues["nav"]).drop(lambda _one: True, "replaced") == 1
+    totals = await frontier.totals("nav")
+    assert (totals.ready, totals.waiting, totals.failed) == (0, 0, 1)
+    assert not await redis.exists(frontier.key("scheduled", "nav"))
+
+
+async def test_forget_removes_the_ledger_and_the_failures_only_when_all_is_over(frontier, admin):
+    await fail(frontier, *(content(number) for number in range(700)))
+    await frontier.offer(content("late"))
+    assert not await admin.forget("p", "s")
+    assert (await frontier.account()).offered == 701
+    await frontier.finish("A", (await frontier.claim()).seeds)
+    assert await admin.forget("p", "s")
+    assert await admin.forget("p", "s")
+    assert await found(admin) == {}
+    with pytest.raises(KeyError):
+        await frontier.account()
+    assert await frontier.problems() == []
+    assert await frontier.offer(content(1), content("late")) == [True, False]
+
+
+class TestShow:
+    async def test_unknown(self, admin):
+        info = await admin.show(content(1))
+        assert (info.state, info.seed) == ("unknown", None)
+
+    async def test_ready_and_how_many_before_it(self, frontier, admin):
+        await frontier.offer(content(1), due_ms=1)
+        await frontier.offer(content(2))
+        assert (await admin.show(content(1))).why == "due, the next of a.test"
+        info = await admin.show(Seed("http://a.test/2", "", ""))  # its URL is enough
+        assert (info.state, info.why) == ("ready", "due, 1 seeds of a.test before it")
+        assert (info.seed["plan"], info.seed["site"]) == ("p", "s")
+
+    async def test_due_later_after_a_failed_try(self, frontier, admin):
+        await frontier.offer(content(1))
+        claimed = (await frontier.claim()).seeds
+        await frontier.settle("A", ends(claimed, "retry", 60_000, "http-503"), turns(claimed, leave_ms=90_000))
+        info = await admin.show(content(1))
+        assert info.state == "ready"
+        assert info.why.startswith("due in 60 s; a.test asked to be left alone for ")
+        assert info.why.endswith("; tried 1 times, the last ended with http-503")
+
+    @pytest.mark.parametrize(("mark", "word"), [("pause", "paused"), ("cancel", "cancelled")])
+    async def test_ready_in_a_plan_that_is_stopped(self, frontier, admin, mark, word):
+        await frontier.offer(content(1))
+        await frontier.mark(f"{mark} p")
+        assert (await admin.show(content(1))).why == f"plan p is {word}; due, the next of a.test"
+
+    async def test_parked(self, frontier, admin):
+        await frontier.offer(content(1))
+        await frontier.mark("pause p")
+        await frontier.claim()
+        assert (await admin.show(content(1))).state == "parked"
+
+    async def test_executing_by_the_living_and_the_dead(self, frontier, admin):
+        await frontier.offer(content(1))
+        (held,) = (await frontier.claim("B")).seeds
+        info = await admin.show(content(1))
+        assert info.state == "executing"
+        assert info.details["claim"] == held.claim
+        assert info.why == f"held for 0 s by {held.claim}, which is alive"
+        await frontier.lapse("B")
+        assert "whose session has lapsed" in (await admin.show(content(1))).why
+
+    async def test_suspect(self, frontier, admin):
+        await frontier.offer(content(1))
+        await frontier.claim("B")
+        await frontier.lapse("B")
+        await frontier.claim("A", most=0)
+        assert (await admin.show(content(1))).state == "suspect"
+
+    async def test_failed(self, frontier, admin):
+        await fail(frontier, content(1), reason="robots")
+        info = await admin.show(content(1))
+        assert (info.state, info.why) == ("failed", "failed for good with robots")
+
+    async def test_finished_in_whichever_bucket(self, frontier, admin):
+        await frontier.offer(*(content(number) for number in range(400)))
+        while claimed := (await frontier.claim()).seeds:
+            await frontier.finish("A", claimed)
+        assert {(await admin.show(content(number))).state for number in range(400)} == {"finished"}
+
+    async def test_damaged(self, frontier, admin, redis):
+        await redis.hset(frontier.key("seed"), content(1).fingerprint, b"rm -rf")
+        with pytest.raises(FrontierError, match="not a seed"):
+            await admin.show(content(1))

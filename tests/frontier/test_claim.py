@@ -1,0 +1,267 @@
+"""A claim takes what is due, oldest first, within lock, session, turns and politeness; its answer may get lost."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+
+import pytest
+from frontier.hands import content, ends, nav, turns
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+from crawler.frontier import scripts
+
+
+def urls(seeds):
+    return [claimed.seed.url for claimed in seeds]
+
+
+async def test_the_longest_waiting_host_and_its_oldest_seed_come_first(frontier):
+    now = await frontier.now_ms()
+    await frontier.offer(content(1, "late.test"), due_ms=now - 1_000)
+    await frontier.offer(content(2, "early.test"), due_ms=now - 2_000)
+    await frontier.offer(content(3, "early.test"), due_ms=now - 3_000)
+    answer = await frontier.claim()
+    assert urls(answer.seeds) == ["http://early.test/3", "http://early.test/2", "http://late.test/1"]
+    first = answer.seeds[0]
+    assert (first.due_ms, first.tries, first.partition, first.alone) == (now - 3_000, 0, 0, False)
+    assert first.fingerprint == content(3, "early.test").fingerprint
+
+
+async def test_free_turns_share_the_seeds_up_to_burst_each(frontier):
+    await frontier.polite(concurrency=3, burst=2)
+    now = await frontier.now_ms()
+    for number in range(10):
+        await frontier.offer(content(number), due_ms=now - 1_000 + number)
+    seeds = (await frontier.claim()).seeds
+    assert [claimed.seed.url[-1] for claimed in seeds] == list("012345")
+    tokens = [claimed.turn for claimed in seeds]
+    assert len(set(tokens)) == 3
+    assert tokens[:3] == tokens[3:]  # oldest first on all turns at once
+    assert (await frontier.claim("B")).seeds == []
+
+
+async def test_a_claim_never_takes_more_than_it_asked_for(frontier):
+    await frontier.polite(concurrency=2)
+    await frontier.offer(*(content(number, f"h{number % 3}.test") for number in range(30)))
+    assert len((await frontier.claim(most=5)).seeds) == 5
+    assert len((await frontier.claim(most=4)).seeds) == 4
+    assert await frontier.problems() == []
+
+
+async def test_two_sites_on_a_host_the_strictest_counts(frontier):
+    await frontier.polite("lax", delay_ms=10, concurrency=4, burst=10)
+    await frontier.polite("strict", delay_ms=700, concurrency=1, burst=3)
+    now = await frontier.now_ms()
+    for number in range(8):
+        await frontier.offer(content(number, site="strict" if number == 4 else "lax"), due_ms=now - 100 + number)
+    seeds = (await frontier.claim()).seeds
+    assert len({claimed.turn for claimed in seeds}) == 1
+    assert len(seeds) == 3
+    assert {claimed.delay_s for claimed in seeds} == {0.7}
+
+
+async def test_a_lowered_concurrency_counts_what_is_held_already(frontier):
+    await frontier.polite(concurrency=2, burst=1)
+    await frontier.offer(*(content(number) for number in range(6)))
+    seeds = (await frontier.claim()).seeds
+    assert len(seeds) == 2
+    await frontier.polite(concurrency=1, burst=1)
+    await frontier.settle("A", ends(seeds[:1]), turns(seeds[:1]))
+    assert (await frontier.claim()).seeds == []
+    await frontier.settle("A", ends(seeds[1:]), turns(seeds[1:]))
+    assert len((await frontier.claim()).seeds) == 1
+
+
+async def test_a_claim_without_a_session_is_refused(frontier):
+    await frontier.offer(content(1))
+    assert (await frontier.claim("nobody")).state == "lapsed"
+    await frontier.lapse("A")
+    assert (await frontier.claim("A")).state == "lapsed"
+    assert len((await frontier.claim("B")).seeds) == 1
+
+
+async def test_the_lock_keeps_a_second_claimant_off_and_dies_with_its_holder(frontier):
+    await frontier.offer(content(1))
+    await frontier.redis.set(frontier.key("lock"), "another", px=150)
+    answer = await frontier.claim()
+    assert (answer.state, answer.seeds) == ("locked", [])
+    assert 0 <= answer.wait_ms <= 150
+
+    async def free():
+        return (await frontier.claim()).seeds
+
+    assert len(await frontier.until(free)) == 1
+    assert not await frontier.redis.exists(frontier.key("lock"))
+
+
+async def test_frontiers_and_partitions_have_locks_of_their_own(frontier):
+    await frontier.offer(nav(1))
+    await frontier.redis.set(frontier.key("lock"), "another")
+    assert len((await frontier.claim(frontier="nav")).seeds) == 1
+
+
+async def test_many_claimants_at_once_share_without_overlap(frontier):
+    await frontier.polite(burst=2)
+    seeds = [content(number, f"h{number % 50}.test") for number in range(100)]
+    await frontier.offer(*seeds)
+
+    async def claimant(owner):
+        taken = []
+        await frontier.session(owner)
+        while (answer := await frontier.claim(owner, 8)).seeds or answer.state == "locked":
+            taken += urls(answer.seeds)
+        return taken
+
+    taken = await asyncio.gather(*(claimant(f"owner{number}") for number in range(8)))
+    assert sorted(itertools.chain(*taken)) == sorted(seed.url for seed in seeds)
+
+
+async def test_redis_forgets_the_scripts(frontier):
+    await frontier.offer(content(1))
+    await frontier.redis.script_flush()
+    assert len((await frontier.claim()).seeds) == 1
+
+
+async def test_an_empty_frontier_has_nothing_in_sight(frontier):
+    answer = await frontier.claim()
+    assert (answer.state, answer.wait_ms, answer.seeds) == ("ok", None, [])
+
+
+async def test_a_stale_head_is_repaired(frontier):
+    later = await frontier.now_ms() + 20_000
+    await frontier.offer(content(1), due_ms=later)
+    await frontier.redis.zadd(frontier.key("hosts"), {"a.test": 1, "gone.test": 1})
+    answer = await frontier.claim()
+    assert answer.seeds == []
+    assert answer.wait_ms > 19_000
+    assert await frontier.redis.zrange(frontier.key("hosts"), 0, -1, withscores=True) == [(b"a.test", later)]
+
+
+async def test_stale_heads_don_t_hide_a_host_that_is_due(frontier):
+    await frontier.redis.zadd(frontier.key("hosts"), {f"stale{number}.test": 1 for number in range(500)})
+    await frontier.offer(content(1))
+    assert len((await frontier.claim(most=10)).seeds) == 1
+
+
+async def test_while_others_execute_the_next_look_is_at_their_deadline(frontier):
+    await frontier.session("A", 3_000)
+    await frontier.offer(content(1))
+    await frontier.claim("A")
+    assert 2_000 < (await frontier.claim("B")).wait_ms <= 3_100
+
+
+async def test_a_damaged_seed_fails_and_harms_nobody(frontier):
+    good, bad, alone = content(1), content(2), content(3, "b.test")
+    await frontier.offer(good, bad, alone)
+    await frontier.redis.hset(frontier.key("seed"), bad.fingerprint, b"a.test p s 0 {broken")
+    await frontier.redis.hset(frontier.key("seed"), alone.fingerprint, b'b.test p s 0 {"u":"http://elsewhere.test/"}')
+    assert urls((await frontier.claim()).seeds) == [good.url]
+    assert (await frontier.account()).failures == {"damaged": 2}
+    assert await frontier.problems() == []
+    await frontier.offer(content(4, "b.test"))
+    assert urls((await frontier.claim()).seeds) == ["http://b.test/4"]  # its turn came back
+
+
+# -- Paused and cancelled plans ---------------------------------------------------------------------------------------
+
+
+async def test_paused_seeds_are_parked_and_come_back(frontier):
+    await frontier.offer(content(1), content(2, plan="other"), content(3))
+    await frontier.mark("pause p")
+    assert urls((await frontier.claim()).seeds) == ["http://a.test/2"]
+    assert (await frontier.totals()).parked == 2
+    assert (await frontier.account()).difference == 0
+    assert await frontier.problems() == []
+    await frontier.mark()
+    keys = frontier.keys.partition(0).script_keys("content")
+    assert await scripts.run(frontier.redis, "resume", keys, ["wake", "p", 1]) == 1
+    assert await scripts.run(frontier.redis, "resume", keys, ["wake", "p", 100]) == 1
+    assert await scripts.run(frontier.redis, "resume", keys, ["wake", "p", 100]) == 0
+    await frontier.lapse("A")
+    assert (await frontier.totals()).parked == 0
+    assert await frontier.problems() == []
+
+
+async def test_a_paused_host_does_not_hold_up_others(frontier):
+    await frontier.offer(*(content(number, plan="paused") for number in range(60)))
+    await frontier.offer(content(1, "b.test"))
+    await frontier.mark("pause paused")
+    assert urls((await frontier.claim(most=10)).seeds) == ["http://b.test/1"]
+    assert (await frontier.totals()).parked == 60
+
+
+async def test_cancelled_seeds_fail_when_their_time_comes(frontier):
+    await frontier.offer(content(1), content(2))
+    await frontier.mark("cancel p")
+    assert (await frontier.claim()).seeds == []
+    assert (await frontier.account()).failures == {"cancelled": 2}
+    assert await frontier.problems() == []
+
+
+# -- Answers that get lost --------------------------------------------------------------------------------------------
+
+
+async def test_what_a_claim_gave_whose_answer_was_lost_is_taken_back(frontier, losing):
+    await frontier.offer(content(1), content(2))
+    losing.update({"claim", "turn"})
+    with pytest.raises(RedisConnectionError):
+        await frontier.claim()
+    assert (await frontier.totals()).executing == 2  # and this worker will renew its session for days
+    losing.clear()
+    assert len((await frontier.claim()).seeds) == 2
+    assert await frontier.redis.scard(frontier.keys.partition(0).stem + ":turns:A") == 1
+    assert await frontier.problems() == []
+
+
+async def test_taking_back_spares_what_the_owner_knows_of(frontier, losing):
+    await frontier.polite(concurrency=2, burst=1)
+    await frontier.offer(content(1), content(2))
+    known = (await frontier.claim(most=1)).seeds
+    losing.update({"claim", "turn"})
+    with pytest.raises(RedisConnectionError):
+        await frontier.claim()
+    losing.clear()
+    assert await frontier.settle("A", ends(known), turns(known)) == (1, 0)
+    totals = await frontier.totals()
+    assert (totals.ready, totals.executing, totals.finished) == (1, 0, 1)
+
+
+async def test_a_borrowed_turn_is_taken_back_likewise(frontier, losing):
+    queue = frontier.queues["content"]
+    losing.update({"claim", "turn"})
+    with pytest.raises(RedisConnectionError):
+        await queue.borrow_turn("img.test", "s", "A")
+    losing.clear()
+    turn, _delay = await queue.borrow_turn("img.test", "s", "A")
+    assert turn > 0
+
+
+async def test_a_call_that_arrives_after_it_was_given_up_gives_nothing(frontier):
+    """A frozen Redis may read the new connection before the old one."""
+    await frontier.offer(content(1))
+    keys = frontier.keys.partition(0).script_keys("content")
+    late = 10**9  # as if the latest call were the lost one
+    await scripts.run(frontier.redis, "undo", keys, ["wake", "A", "A#lost", late])
+    await frontier.redis.set(frontier.key("lock"), "token")
+    arguments = ["wake", "other", "token", "A", "A#lost", late, 10, 0]
+    state, _wait, _now, flat = await scripts.run(frontier.redis, "claim", keys, arguments)
+    assert (state, flat) == (b"locked", [])
+    assert await scripts.run(frontier.redis, "turn", keys, ["A", "img.test", "s", late]) == [0, 0]
+    assert len((await frontier.claim("B")).seeds) == 1
+
+
+async def test_a_cancelled_claim_is_taken_back_too(frontier):
+    await frontier.offer(content(1))
+    await frontier.redis.client_pause(100)
+    task = asyncio.create_task(frontier.claim())
+    await asyncio.sleep(0.02)  # by now it has been sent; should it not, the test holds as well
+    task.cancel()
+    await asyncio.wait([task])
+    assert task.cancelled()
+
+    async def again():
+        return (await frontier.claim()).seeds
+
+    assert len(await frontier.until(again)) == 1
+    assert await frontier.problems() == []

@@ -1,0 +1,280 @@
+"""A random crawl by owners who die, pause, lose answers and come late: nothing is ever lost, doubled or stuck."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+from frontier.hands import Hands, content, nav
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+from crawler.frontier import ledger, scripts
+from crawler.frontier.queue import Settlement, TurnBack
+
+STEPS = 1_000  # for each of the seeds
+CHECK_EVERY = 50
+DRAIN_ROUNDS = 4_000
+HOSTS = [f"h{number}.test" for number in range(12)]
+PLANS = [f"plan{number}" for number in range(4)]
+SITES = {"quick": (0, 3, 4), "slow": (3, 1, 2)}  # delay in ms, concurrency, burst
+SOON_MS = 60
+YIELD_MS = 1_200  # as in claim.lua
+FRONTIERS = ("nav", "content")
+
+
+class Driver:
+    """Does random things to the frontier, and knows what each owner holds."""
+
+    def __init__(self, hands, losing, seed):
+        self.hands = hands
+        self.losing = losing
+        self.random = random.Random(seed)
+        self.names = iter(f"owner{number}" for number in range(10_000))
+        self.holds = {}  # (owner, frontier) -> claimed seeds and borrowed turns
+        self.ghosts = []  # owners who died: (owner, frontier, what they held)
+        self.offered = set()
+        self.states = dict.fromkeys(PLANS, "active")
+
+    async def join(self):
+        owner = next(self.names)
+        await self.hands.session(owner)
+        self.holds[owner, self.random.choice(FRONTIERS)] = []
+
+    async def step(self):
+        action = self.random.choices(
+            (self.offer, self.claim, self.settle, self.die, self.haunt, self.borrow, self.lose, self.plan, self.retry),
+            (20, 40, 45, 2, 3, 5, 2, 2, 2),
+        )[0]
+        await action()
+
+    async def offer(self):
+        frontier, seeds = self.random.choice(FRONTIERS), []
+        for _ in range(self.random.randint(1, 12)):
+            make = content if frontier == "content" else nav
+            more = {"interval_s": 3_600} if frontier == "nav" and self.random.random() < 0.3 else {}
+            seeds.append(
+                make(
+                    self.random.randrange(200),
+                    self.random.choice(HOSTS),
+                    plan=self.random.choice(PLANS),
+                    site=self.random.choice(list(SITES)),
+                    **more,
+                )
+            )
+        due_ms = self.random.choice((0, 0, await self.hands.now_ms() + self.random.randint(1, SOON_MS)))
+        fresh = await self.hands.offer(*seeds, due_ms=due_ms)
+        for seed, new in zip(seeds, fresh, strict=True):
+            identity = (frontier, seed.fingerprint)
+            assert new == (identity not in self.offered)
+            self.offered.add(identity)
+
+    async def claim(self):
+        owner, frontier = self.random.choice(list(self.holds))
+        held = self.holds[owner, frontier]
+        carrying = sum(not isinstance(one, TurnBack) for one in held)
+        answer = await self.hands.claim(owner, self.random.randint(1, 30), carrying=carrying, frontier=frontier)
+        assert len(answer.seeds) <= 30
+        if answer.state == "alone":
+            assert carrying == 0
+            assert len(answer.seeds) == 1
+        assert all(self.states[claimed.seed.plan] == "active" for claimed in answer.seeds)
+        held += answer.seeds
+
+    async def settle(self):
+        owner, frontier = self.random.choice(list(self.holds))
+        held = self.holds[owner, frontier]
+        ending = self.random.sample(held, self.random.randint(0, len(held)))
+        self.holds[owner, frontier] = held = [one for one in held if one not in ending]
+        assert await self.tell(owner, frontier, ending, held) == (self.seeds_in(ending), 0)
+
+    @staticmethod
+    def seeds_in(what):
+        return sum(not isinstance(one, TurnBack) for one in what)
+
+    async def tell(self, owner, frontier, ending, kept):
+        settlements, backs, on_turns = [], [], set()
+        for one in ending:
+            if isinstance(one, TurnBack):
+                backs.append(one)
+                continue
+            on_turns.add((one.seed.host, one.turn))
+            operation = self.random.choices(("finish", "retry", "fail", "back"), (60, 20, 10, 10))[0]
+            reason = "" if operation == "finish" else self.random.choice(("timeout", "http-500"))
+            settlements.append(Settlement(operation, one, self.random.randint(0, SOON_MS), reason))
+        on_turns -= {(one.seed.host, one.turn) for one in kept if not isinstance(one, TurnBack)}
+        backs += [TurnBack(host, turn, self.random.choice((-1, 0, 5))) for host, turn in sorted(on_turns)]
+        return await self.hands.settle(owner, settlements, backs, frontier)
+
+    async def borrow(self):
+        owner, frontier = self.random.choice(list(self.holds))
+        host = self.random.choice(HOSTS)
+        turn, _number = await self.hands.queues[frontier].borrow_turn(host, "quick", owner)
+        if turn:
+            self.holds[owner, frontier].append(TurnBack(host, turn))
+
+    async def die(self):
+        await self.die_of(*self.random.choice(list(self.holds)))
+
+    async def die_of(self, owner, frontier):
+        self.ghosts.append((owner, frontier, self.holds.pop((owner, frontier))))
+        await self.hands.lapse(owner)
+        await self.join()
+
+    async def haunt(self):
+        """A dead owner's settle arrives late, perhaps twice: it ends what nobody has reclaimed, and nothing else."""
+        if self.ghosts:
+            owner, frontier, held = self.random.choice(self.ghosts)
+            await self.tell(owner, frontier, held, [])
+
+    async def lose(self):
+        owner, frontier = self.random.choice(list(self.holds))
+        self.losing.add(self.random.choice(("claim", "turn")))
+        try:
+            if self.random.random() < 0.5:
+                await self.hands.claim(
+                    owner, 10, carrying=self.seeds_in(self.holds[owner, frontier]), frontier=frontier
+                )
+            else:
+                await self.hands.queues[frontier].borrow_turn(self.random.choice(HOSTS), "quick", owner)
+        except RedisConnectionError:
+            return
+        finally:
+            self.losing.clear()
+        await self.die_of(owner, frontier)  # it had an answer that we dropped: as good as dead
+
+    async def plan(self):
+        plan = self.random.choice(PLANS)
+        self.states[plan] = self.random.choice(("active", "pause", "cancel"))
+        await self.mark()
+        if self.states[plan] == "active":
+            for frontier in FRONTIERS:
+                await self.hands.resume(plan, frontier)
+
+    async def mark(self):
+        await self.hands.mark(*(f"{state} {plan}" for plan, state in self.states.items() if state != "active"))
+
+    async def retry(self):
+        frontier = self.random.choice(FRONTIERS)
+        failed = await self.hands.redis.zrange(self.hands.key("fail", frontier), 0, 20)
+        keys = self.hands.keys.partition(0).script_keys(frontier)
+        assert await scripts.run(self.hands.redis, "retry", keys, ["wake", *failed]) == len(failed)
+
+
+async def members(hands, pattern):
+    found = {}
+    async for key in hands.redis.scan_iter(match=pattern, count=1_000):
+        kind = await hands.redis.type(key)
+        read = hands.redis.smembers(key) if kind == b"set" else hands.redis.zrange(key, 0, -1)
+        found[key.decode()] = set(await read)
+    return found
+
+
+async def check(hands):
+    """All that must hold between any two script calls."""
+    assert await hands.problems() == []
+    redis, stem = hands.redis, hands.keys.partition(0).stem
+    accounts = await ledger.read(redis, hands.keys, 1)
+    for frontier in FRONTIERS:
+        key = lambda name: hands.key(name, frontier)  # noqa: B023, E731 -- used at once
+        by_set = {
+            **await members(hands, key("ready:*")),
+            **await members(hands, key("parked:*")),
+            **{name: set(await redis.zrange(key(name), 0, -1)) for name in ("execute", "suspects", "fail")},
+        }
+        everywhere = Counter(fp for fps in by_set.values() for fp in fps)
+        assert not [fp for fp, places in everywhere.items() if places > 1]
+        assert set(everywhere) == set(await redis.hkeys(key("seed")))
+        assert by_set["execute"] == set(await redis.hkeys(key("claims")))
+        held = await members(hands, key("held:*"))
+        assert sum(map(len, held.values())) == len(by_set["execute"])
+        assert set().union(*held.values()) == by_set["execute"]
+        await check_hosts(hands, frontier, {name.rpartition("ready:")[2] for name in by_set if "ready:" in name})
+        totals = await hands.totals(frontier)
+        sums = Counter()
+        for by_frontier in accounts.values():
+            account = by_frontier[frontier]
+            assert account.difference == 0
+            sums.update(
+                {name: getattr(account, name) for name in ("offered", "executing", "finished", "failed", "ready")}
+            )
+        assert {name: getattr(totals, name) for name in ("offered", "executing", "finished", "failed")} == {
+            name: sums[name] for name in ("offered", "executing", "finished", "failed")
+        }
+        assert totals.ready + totals.waiting + totals.parked == sums["ready"]
+        claimable = set().union(*(fps for name, fps in by_set.items() if "ready:" in name), by_set["suspects"])
+        assert totals.waiting == len(claimable & await redis.smembers(key("scheduled")))
+    by_owner = Counter()
+    for name, entries in (await members(hands, f"{stem}:turns:*")).items():
+        by_owner.update((name.rpartition(":")[2], *entry.decode().split(" ")) for entry in entries)
+    by_host = Counter()
+    for host in HOSTS:
+        state = await redis.hgetall(hands.keys.partition(0).turn(host))
+        held = [value.decode().split(" ") for field, value in state.items() if field.startswith(b"h")]
+        by_host.update((owner, token, host) for owner, token in held)
+    assert by_owner == by_host
+
+
+async def check_hosts(hands, frontier, with_ready):
+    """Every host with ready seeds stands in hosts, no later than a claim could succeed."""
+    redis, now = hands.redis, await hands.now_ms()
+    scores = {
+        host.decode(): at for host, at in await redis.zrange(hands.key("hosts", frontier), 0, -1, withscores=True)
+    }
+    assert set(scores) == with_ready
+    for host, at in scores.items():
+        state = {
+            field.decode(): value.decode()
+            for field, value in (await redis.hgetall(hands.keys.partition(0).turn(host))).items()
+        }
+        concurrency = min(SITES[site][1] for site in state.get("s", "quick").split(","))
+        free = [turn for turn in range(1, concurrency + 1) if f"h{turn}" not in state]
+        if sum(field.startswith("h") for field in state) >= concurrency or not free:
+            continue
+        first = (await redis.zrange(hands.key(f"ready:{host}", frontier), 0, 0, withscores=True))[0][1]
+        start = max(float(state.get("x", 0)), min(float(state.get(f"n{turn}", 0)) for turn in free))
+        assert at <= max(first, start, now) + YIELD_MS
+
+
+async def drain(driver):
+    """Everybody but one per frontier dies; these two finish all there is, waiting as they are told."""
+    hands = driver.hands
+    for owner, _frontier in list(driver.holds):
+        await hands.lapse(owner)
+    driver.states = dict.fromkeys(PLANS, "active")
+    await driver.mark()
+    for frontier in FRONTIERS:
+        await hands.session(f"last-{frontier}")
+        for plan in PLANS:
+            await hands.resume(plan, frontier)
+    for _ in range(DRAIN_ROUNDS):
+        left = 0
+        for frontier in FRONTIERS:
+            answer = await hands.claim(f"last-{frontier}", 100, frontier=frontier)
+            await hands.finish(f"last-{frontier}", answer.seeds, frontier=frontier)
+            totals = await hands.totals(frontier)
+            left += totals.ready + totals.executing + totals.parked
+        if not left:
+            return
+    raise AssertionError(f"stuck: {left} seeds left")
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+async def test_whatever_happens_nothing_is_lost_doubled_or_stuck(redis, losing, seed):
+    hands = Hands(redis, max_attempts=3)
+    for site, (delay_ms, concurrency, burst) in SITES.items():
+        await hands.polite(site, delay_ms, concurrency, burst)
+    driver = Driver(hands, losing, seed)
+    for _ in range(4):
+        await driver.join()
+    for number in range(STEPS):
+        await driver.step()
+        if number % CHECK_EVERY == 0:
+            await check(hands)
+    await drain(driver)
+    await check(hands)
+    for frontier in FRONTIERS:
+        totals = await hands.totals(frontier)
+        offered = sum(kind == frontier for kind, _fp in driver.offered)
+        assert totals.finished + totals.failed + totals.waiting == offered
+        assert not await redis.exists(hands.key("execute", frontier), hands.key("suspects", frontier))

@@ -1,0 +1,69 @@
+"""Every key of a partition lies in one Redis Cluster slot, or no script could be atomic over it."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from frontier.hands import Hands, content, ends, nav, turns
+from redis.crc import key_slot
+
+from crawler.frontier import keys
+from crawler.frontier.keys import Keys, partition_of
+
+HOSTS = ("a.test", "b.test:8080", "[2001:db8::1]:81", "xn--fiq228c.test", "{curly}.test")
+
+
+def test_partitions_are_even_and_never_change():
+    hosts = [f"host{number}.test" for number in range(4_000)]
+    sizes = [sum(partition_of(host, 4) == number for host in hosts) for number in range(4)]
+    assert min(sizes) > 900
+    assert {partition_of(host, 1) for host in hosts} == {0}
+    assert [partition_of(host, 1_000) for host in HOSTS[:4]] == [239, 356, 820, 289]
+
+
+def test_no_two_keys_share_a_name():
+    for frontier in ("nav", "content"):
+        names = Keys("t").partition(0).script_keys(frontier)
+        assert len(names) == len(set(names)) == len(keys.FRONTIER_KEYS) + len(keys.SHARED_KEYS) + len(keys.OTHER_KEYS)
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_host_can_t_leave_its_slot(host):
+    part = Keys("t").partition(3)
+    names = (part.turn(host), part.of("nav", "ready:") + host, part.sessions)
+    assert len({key_slot(name.encode()) for name in names}) == 1
+
+
+async def test_a_whole_life_over_two_partitions_stays_in_two_slots(redis):
+    frontier = Hands(redis, 2)
+    await frontier.polite(delay_ms=5)
+    owners = itertools.cycle(["A", "B"])
+    for owner in ("A", "B", "C"):
+        await frontier.session(owner)
+    hosts = [f"host{number}.test" for number in range(12)]
+    await frontier.offer(*(content(number, host) for host in hosts for number in range(6)))
+    await frontier.offer(*(nav(number, host, interval_s=60) for host in hosts for number in range(3)))
+    for partition, kind in itertools.product(range(2), ("nav", "content")):
+        await frontier.claim("C", 20, frontier=kind, partition=partition)
+    await frontier.lapse("C")
+    await frontier.mark("pause nobody")
+    for partition, kind, operation in itertools.product(
+        range(2), ("nav", "content"), ("finish", "retry", "fail", "back")
+    ):
+        owner = next(owners)
+        seeds = (await frontier.claim(owner, 9, frontier=kind, partition=partition)).seeds
+        await frontier.settle(
+            owner, ends(seeds, operation, 50, "" if operation == "finish" else "x"), turns(seeds, 1, 2), kind, partition
+        )
+    await frontier.queues["content"].borrow_turn(hosts[0], "s", "A")
+
+    slots = {}
+    async for key in redis.scan_iter(count=1_000):
+        name = key.decode()
+        number = name[name.index("{") + 1 : name.index("}")]
+        slots.setdefault(number, set()).add(key_slot(key))
+    assert set(slots) == {"0", "1"}
+    assert all(len(found) == 1 for found in slots.values())
+    assert slots["0"] != slots["1"]
+    assert await frontier.problems() == []

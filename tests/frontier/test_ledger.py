@@ -1,0 +1,128 @@
+"""The ledger reconciles, and a recount finds what doesn't."""
+
+from __future__ import annotations
+
+import pytest
+from frontier.hands import Hands, content, ends, nav, turns
+
+from crawler.frontier import ledger
+from crawler.frontier.ledger import Account
+
+
+@pytest.fixture
+async def busy(frontier):
+    """A frontier with seeds in every state."""
+    await frontier.offer(*(content(number) for number in range(9)), content(1))
+    await frontier.offer(nav(1), nav(2, site="t"))
+    claimed = (await frontier.claim(most=5)).seeds
+    await frontier.settle("A", ends(claimed[:2]))
+    await frontier.settle("A", ends(claimed[2:3], "fail", reason="robots"))
+    await frontier.settle("A", ends(claimed[3:4], "retry", 60_000, "http-503"))
+    await frontier.offer(content("parked", "b.test", plan="q"))
+    await frontier.mark("pause q")
+    await frontier.claim("B", most=1)
+    return frontier
+
+
+async def test_every_state_is_counted(busy):
+    account = await busy.account()
+    assert account.as_dict() == {
+        "offered": 10,
+        "known": 1,
+        "ready": 5,
+        "executing": 1,
+        "finished": 2,
+        "failed": 1,
+        "difference": 0,
+        "failures": {"robots": 1},
+        "notes": {"retried": 1},
+    }
+    assert (await busy.account("p", "t", "nav")).ready == 1
+    assert await busy.problems() == []
+
+
+async def test_parked_seeds_count_as_ready(busy, redis):
+    assert (await busy.account("q")).ready == 1
+    assert await redis.zcard(busy.key("parked:q")) == 1
+    assert await busy.problems() == []
+
+
+async def test_one_plan_alone(busy, redis):
+    assert set(await ledger.read(redis, busy.keys, 1, "q")) == {("q", "s")}
+    assert await ledger.read(redis, busy.keys, 1, "none") == {}
+
+
+async def test_partitions_are_added_up(redis):
+    hands = Hands(redis, partitions=3)
+    await hands.offer(*(content(number, f"{number}.test") for number in range(20)))
+    assert (await hands.account()).ready == 20
+    assert await hands.problems() == []
+
+
+async def test_a_lost_seed_is_a_problem(busy, redis):
+    (fingerprint,) = await redis.zrange(busy.key("ready:a.test"), 0, 0)
+    await redis.hdel(busy.key("seed"), fingerprint)
+    problems = await busy.problems()
+    assert "p s content: ledger ready 5, counted 4" in problems
+    assert any(problem.startswith("content: 5 seeds wait, ready holds 5") for problem in problems)
+
+
+async def test_a_seed_in_no_set_is_a_problem(busy, redis):
+    (fingerprint,) = await redis.zrange(busy.key("ready:a.test"), 0, 0)
+    await redis.zrem(busy.key("ready:a.test"), fingerprint)
+    assert await busy.problems() == ["content: 6 seeds wait, ready holds 4, parked 1"]
+
+
+async def test_a_host_that_no_claim_would_find_is_a_problem(frontier, redis):
+    await frontier.offer(content(1))
+    await redis.delete(frontier.key("hosts"))
+    assert await frontier.problems() == [
+        "content: 1 hosts have ready seeds but no place in hosts, such as a.test",
+    ]
+
+
+async def test_a_claim_without_its_seed_is_a_problem(busy, redis):
+    await redis.delete(busy.key("held:A"))
+    assert await busy.problems() == ["content: 1 in execute, 1 claims, 0 held"]
+
+
+async def test_a_miscount_is_a_problem(busy, redis):
+    await redis.hincrby(busy.keys.partition(0).ledger("p", "s"), "content:finished", 1)
+    await redis.hincrby(busy.key("counts"), "finished", 1)
+    assert await busy.problems() == [
+        "p s content: difference -1",
+        "content: ledger finished 3, counted 2",
+    ] or await busy.problems() == ["content: ledger finished 3, counted 2", "p s content: difference -1"]
+
+
+async def test_seeds_without_a_ledger_are_a_problem(busy, redis):
+    await redis.srem(busy.keys.partition(0).ledgers, "p t")
+    assert await busy.problems() == ["p t nav: {'ready': 1} seeds without a ledger"]
+
+
+async def test_finished_seeds_are_counted_through_split_buckets(frontier, redis):
+    await frontier.offer(*(content(number) for number in range(300)))
+    while claimed := (await frontier.claim()).seeds:
+        await frontier.finish("A", claimed)
+    assert len(await redis.keys(frontier.key("finish:") + "*")) > 1
+    assert await frontier.problems() == []
+
+
+async def test_what_else_is_in_redis_is_nobody_s_seed(frontier, redis):
+    await frontier.offer(content(1))
+    await redis.set("t:{0}:content:held", "x")
+    await redis.hset(frontier.keys.partition(0).ledger("p", "s"), "other", 3)
+    assert await frontier.problems() == []
+
+
+def test_accounts_add_up():
+    one, two = Account(offered=3, ready=1, failed=2, failures={"a": 1, "b": 1}), Account(offered=1, known=1)
+    two.add(one)
+    assert (two.offered, two.known, two.failed, two.failures, two.difference) == (4, 1, 2, {"a": 1, "b": 1}, 0)
+
+
+def test_a_reason_that_was_retried_away_is_not_shown():
+    account = Account()
+    account.count("failed:robots", 0)
+    account.count("redirected", 2)
+    assert (account.failures, account.notes) == ({}, {"redirected": 2})

@@ -1,0 +1,84 @@
+"""Each seed is taken once; whoever offers it again is told so, and the ledger counts it."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from frontier.hands import content, ends, nav
+
+
+async def test_new_seeds_are_ready_and_counted(frontier):
+    assert await frontier.offer(content(1), content(2, "b.test")) == [True, True]
+    assert (await frontier.totals()).ready == 2
+    assert await frontier.problems() == []
+
+
+async def test_the_same_seed_twice_in_a_batch_is_known_the_second_time(frontier):
+    assert await frontier.offer(content(1), content(2), content(1)) == [True, True, False]
+    account = await frontier.account()
+    assert (account.offered, account.known, account.ready) == (3, 1, 2)
+
+
+async def test_a_seed_belongs_to_the_first_plan_that_wants_it(frontier):
+    await frontier.offer(content(1, plan="first"))
+    assert await frontier.offer(content(1, plan="second")) == [False]
+    first, second = await frontier.account("first"), await frontier.account("second")
+    assert (first.offered, first.known, first.ready) == (1, 0, 1)
+    assert (second.offered, second.known, second.ready, second.difference) == (1, 1, 0, 0)
+
+
+async def test_two_plans_may_ask_the_same_question(frontier):
+    assert await frontier.offer(nav(1, plan="first"), nav(1, plan="second")) == [True, True]
+
+
+@pytest.mark.parametrize("operation", ["", "finish", "fail", "retry", "back"])
+async def test_a_seed_is_known_in_every_state(frontier, operation):
+    await frontier.offer(content(1))
+    claimed = (await frontier.claim()).seeds
+    if operation:
+        await frontier.settle("A", ends(claimed, operation, 60_000, "" if operation == "finish" else "http-500"))
+    assert await frontier.offer(content(1)) == [False]
+    account = await frontier.account()
+    assert (account.offered, account.known, account.difference) == (2, 1, 0)
+
+
+async def test_a_seed_due_later_is_not_claimed_before(frontier):
+    later = await frontier.now_ms() + 30_000
+    await frontier.offer(content(1), due_ms=later)
+    answer = await frontier.claim()
+    assert answer.seeds == []
+    assert 29_000 < answer.wait_ms <= 30_000
+    await frontier.make_due(content(1))
+    assert len((await frontier.claim()).seeds) == 1
+
+
+async def test_an_earlier_seed_brings_its_host_forward(frontier):
+    await frontier.offer(content(1), due_ms=await frontier.now_ms() + 30_000)
+    await frontier.offer(content(2))
+    assert [claimed.seed.url for claimed in (await frontier.claim()).seeds] == ["http://a.test/2"]
+
+
+async def test_a_large_offer_goes_out_in_pieces(frontier):
+    seeds = [content(number, f"h{number % 7}.test") for number in range(1_201)]
+    assert all(await frontier.offer(*seeds))
+    assert not any(await frontier.offer(*seeds))
+    assert await frontier.problems() == []
+
+
+async def test_an_offer_of_nothing(frontier):
+    assert await frontier.queues["content"].offer([]) == []
+
+
+async def test_an_offer_wakes_its_frontier_once(frontier):
+    async with frontier.redis.pubsub() as channel:
+        await channel.subscribe(frontier.keys.wake("content"))
+        await frontier.offer(content(1), content(2))
+        await frontier.offer(content(1))  # known: no news
+        await frontier.redis.publish(frontier.keys.wake("content"), "end")
+        heard = []
+        async with asyncio.timeout(5):
+            while b"end" not in heard:
+                message = await channel.get_message(ignore_subscribe_messages=True, timeout=None)
+                heard += [message["data"]] if message else []
+    assert heard == [b"offer", b"end"]

@@ -1,0 +1,258 @@
+"""A host is asked by one request a turn, a delay apart, whoever asks: nav, content, borrowers, one worker or many."""
+
+from __future__ import annotations
+
+import asyncio
+
+from frontier.hands import LONG_MS, content, ends, nav, turns
+
+from crawler.frontier import scripts
+
+
+async def held(frontier, host="a.test"):
+    """The host's turns as its hash has them, and as the owners' sets have them."""
+    state = await frontier.redis.hgetall(frontier.keys.partition(0).turn(host))
+    by_host = {value for field, value in state.items() if field.startswith(b"h")}
+    by_owner = set()
+    async for key in frontier.redis.scan_iter(match=f"{frontier.keys.partition(0).stem}:turns:*"):
+        owner = key.rpartition(b":")[2]
+        for entry in await frontier.redis.smembers(key):
+            token, of_host = entry.split(b" ")
+            if of_host.decode() == host:
+                by_owner.add(owner + b" " + token)
+    assert by_host == by_owner
+    return by_host
+
+
+async def borrow(frontier, host="a.test", owner="A"):
+    return await frontier.queues["content"].borrow_turn(host, "s", owner)
+
+
+async def give_back(frontier, host, turn, owner="A", **options):
+    from crawler.frontier.queue import TurnBack
+
+    await frontier.settle(owner, [], [TurnBack(host, turn, **options)])
+
+
+async def test_a_held_turn_keeps_everybody_else_off(frontier):
+    await frontier.offer(content(1))
+    await frontier.offer(nav(1))
+    seeds = (await frontier.claim()).seeds
+    assert (await frontier.claim("B", frontier="nav")).seeds == []
+    assert (await borrow(frontier, owner="B"))[0] == 0
+    assert len(await held(frontier)) == 1
+    await frontier.finish("A", seeds)
+    assert len((await frontier.claim("B", frontier="nav")).seeds) == 1
+    assert len(await held(frontier)) == 1
+
+
+async def test_the_next_start_is_a_delay_after_the_last_also_for_others(frontier):
+    await frontier.polite(delay_ms=10_000)
+    await frontier.offer(content(1), content(2))
+    await frontier.offer(nav(1))
+    seeds = (await frontier.claim(most=1)).seeds
+    assert seeds[0].delay_s == 10
+    await frontier.settle("A", ends(seeds), turns(seeds, age_ms=4_000))
+    for owner, kind in (("A", "content"), ("B", "content"), ("B", "nav")):
+        answer = await frontier.claim(owner, frontier=kind)
+        assert answer.seeds == []
+        assert 5_000 < answer.wait_ms <= 6_000
+    assert 5_000 < (await borrow(frontier))[1] <= 6_000
+
+
+async def test_a_turn_that_was_not_used_may_start_at_once(frontier):
+    await frontier.polite(delay_ms=10_000)
+    await frontier.offer(content(1), content(2))
+    seeds = (await frontier.claim(most=1)).seeds
+    await frontier.settle("A", ends(seeds, "back"), turns(seeds))
+    assert len((await frontier.claim("B")).seeds) == 2
+
+
+async def test_each_turn_paces_itself(frontier):
+    await frontier.polite(delay_ms=10_000, concurrency=2, burst=1)
+    await frontier.offer(*(content(number) for number in range(4)))
+    seeds = (await frontier.claim()).seeds
+    await frontier.settle("A", ends(seeds[:1]), turns(seeds[:1], age_ms=11_000))
+    assert len((await frontier.claim("B")).seeds) == 1
+    await frontier.settle("A", ends(seeds[1:]), turns(seeds[1:], age_ms=0))
+    assert (await frontier.claim("B")).seeds == []
+
+
+async def test_with_all_turns_held_one_looks_again_in_a_while(frontier):
+    await frontier.offer(content(1), content(2))
+    await frontier.claim(most=1)
+    assert 14_000 < (await frontier.claim("B")).wait_ms <= 15_000
+
+
+async def test_a_host_that_asks_to_be_left_alone_is(frontier):
+    await frontier.polite(concurrency=4)
+    await frontier.offer(*(content(number) for number in range(8)))
+    seeds = (await frontier.claim(most=1)).seeds
+    await frontier.settle("A", ends(seeds, "retry", 0, "http-429"), turns(seeds, age_ms=0, leave_ms=90_000))
+    answer = await frontier.claim("B")
+    assert answer.seeds == []
+    assert 80_000 < answer.wait_ms <= 90_000 or answer.wait_ms <= LONG_MS + 100
+
+
+async def test_a_turn_given_back_twice_frees_nobody_else_s(frontier):
+    """The settle whose answer got lost is sent again, when the turn is held anew."""
+    await frontier.offer(content(1), content(2))
+    first = (await frontier.claim(most=1)).seeds
+    await frontier.settle("A", ends(first), turns(first))
+    second = (await frontier.claim(most=1)).seeds
+    assert await frontier.settle("A", ends(first), turns(first)) == (0, 1)
+    assert await held(frontier) == {f"A {second[0].turn}".encode()}
+    assert (await frontier.claim("B")).seeds == []
+
+
+async def test_nobody_gives_back_what_another_holds(frontier):
+    await frontier.offer(content(1))
+    seeds = (await frontier.claim()).seeds
+    await frontier.settle("B", [], turns(seeds))
+    assert len(await held(frontier)) == 1
+
+
+async def test_borrowing_takes_turns_without_seeds(frontier):
+    await frontier.polite(delay_ms=3_000, concurrency=2)
+    first, delay_ms = await borrow(frontier, "img.test")
+    second, _delay = await borrow(frontier, "img.test", "B")
+    assert delay_ms == 3_000
+    assert len({first, second}) == 2
+    turn, wait_ms = await borrow(frontier, "img.test")
+    assert turn == 0
+    assert wait_ms > 0
+    await give_back(frontier, "img.test", first)
+    assert (await borrow(frontier, "img.test"))[0] > 0
+    assert len(await held(frontier, "img.test")) == 2
+
+
+async def test_borrowing_takes_a_session(frontier):
+    assert await borrow(frontier, owner="nobody") == (-1, 0)
+    await frontier.lapse("A")
+    assert await borrow(frontier) == (-1, 0)
+
+
+async def test_nav_and_content_of_one_host_take_turns(frontier):
+    """Neither starves, though the one that held the turn is always the first to know that it is free."""
+    await frontier.polite(burst=3)
+    await frontier.offer(*(content(number) for number in range(40)))
+    await frontier.offer(*(nav(number) for number in range(40)))
+    served = []
+    seeds = {"content": (await frontier.claim("A")).seeds, "nav": []}
+    for _ in range(8):
+        assert (await frontier.claim("B", frontier="nav")).seeds == []
+        await frontier.finish("A", seeds["content"])
+        assert (await frontier.claim("A")).seeds == []  # it was there first, but nav has asked
+        seeds["nav"] = (await frontier.claim("B", frontier="nav")).seeds
+        served += ["nav"] * len(seeds["nav"])
+        assert (await frontier.claim("A")).seeds == []
+        await frontier.redis.zadd(frontier.key("hosts"), {"a.test": 1})  # as if it had waited for its next look
+        assert (await frontier.claim("A")).seeds == []
+        await frontier.finish("B", seeds["nav"], frontier="nav")
+        seeds["content"] = (await frontier.claim("A")).seeds
+        served += ["content"] * len(seeds["content"])
+    assert served.count("nav") == served.count("content") == 24
+
+
+async def test_of_several_free_turns_one_is_left(frontier):
+    await frontier.polite(concurrency=4, burst=1)
+    await frontier.offer(*(content(number) for number in range(9)))
+    await frontier.offer(nav(1), nav(2))
+    seeds = (await frontier.claim("A")).seeds
+    assert (await frontier.claim("B", frontier="nav")).seeds == []
+    await frontier.finish("A", seeds)
+    assert len((await frontier.claim("A")).seeds) == 3
+    assert len((await frontier.claim("B", frontier="nav")).seeds) == 1
+
+
+async def test_a_turn_is_left_once_to_who_does_not_come(frontier):
+    await frontier.polite(burst=1)
+    await frontier.offer(*(content(number) for number in range(3)))
+    await frontier.offer(nav(1))
+    seeds = (await frontier.claim("A")).seeds
+    await frontier.claim("B", frontier="nav")
+    await frontier.finish("A", seeds)
+    answer = await frontier.claim("A")
+    assert answer.seeds == []
+    assert 1_000 < answer.wait_ms <= 1_200
+    await frontier.redis.zadd(frontier.key("hosts"), {"a.test": 1})
+    assert len((await frontier.claim("A")).seeds) == 1
+
+
+async def test_a_borrower_gets_the_next_turn_of_a_busy_host(frontier):
+    await frontier.polite(burst=1)
+    await frontier.offer(*(content(number) for number in range(3)))
+    seeds = (await frontier.claim("A")).seeds
+    assert (await borrow(frontier, owner="B"))[0] == 0
+    await frontier.finish("A", seeds)
+    assert (await frontier.claim("A")).seeds == []
+    assert (await borrow(frontier, owner="B"))[0] > 0
+
+
+async def test_yielding_calls_the_other_frontier(frontier):
+    await frontier.offer(*(content(number) for number in range(20)))
+    await frontier.offer(nav(1))
+    seeds = (await frontier.claim("A")).seeds
+    await frontier.claim("B", frontier="nav")
+    async with frontier.redis.pubsub() as channel:
+        await channel.subscribe(frontier.keys.wake("nav"))
+        await frontier.finish("A", seeds)
+        await frontier.claim("A")
+        heard = []
+        async with asyncio.timeout(5):
+            while len(heard) < 2:
+                message = await channel.get_message(ignore_subscribe_messages=True, timeout=None)
+                heard += [message["data"]] if message else []
+    assert heard == [b"turn", b"yield"]
+
+
+async def test_held_turns_never_expire_and_free_ones_do(frontier):
+    turn_key = frontier.keys.partition(0).turn("a.test")
+    await frontier.polite(concurrency=2, burst=1)
+    await frontier.offer(content(1), content(2))
+    seeds = (await frontier.claim()).seeds
+    assert await frontier.redis.ttl(turn_key) == -1
+    await frontier.settle("A", ends(seeds[:1]), turns(seeds[:1], age_ms=0))
+    assert await frontier.redis.ttl(turn_key) == -1
+    await frontier.settle("A", ends(seeds[1:]), turns(seeds[1:], age_ms=0))
+    assert await frontier.redis.ttl(turn_key) > 3_600
+
+
+async def test_a_lapsed_owner_s_turns_wait_a_delay_from_its_deadline(frontier):
+    await frontier.polite(delay_ms=5_000)
+    await frontier.session("C", 100)
+    turn, _delay = await borrow(frontier, owner="C")
+    assert turn > 0
+    await frontier.offer(content(1))
+    now = await frontier.now_ms()
+    sessions = frontier.keys.partition(0).sessions
+    await frontier.redis.zadd(sessions, {"C": now - 1_000})
+    answer = await frontier.claim("A")
+    assert answer.seeds == []
+    assert 3_000 < answer.wait_ms <= 4_000
+    assert await held(frontier) == set()
+
+
+async def test_lapsed_borrowers_of_the_other_frontier_are_found_too(frontier):
+    """Nobody need be alive there."""
+    await frontier.session("C")
+    await frontier.offer(nav(1))
+    await frontier.offer(content(1))
+    assert len((await frontier.claim("C", frontier="nav")).seeds) == 1
+    await frontier.lapse("C")
+    assert [claimed.seed for claimed in (await frontier.claim("A")).seeds] == [content(1)]
+
+
+async def test_a_damaged_politeness_is_the_default(frontier):
+    await frontier.redis.hset(frontier.keys.partition(0).politeness, "s", "quick!")
+    await frontier.offer(*(content(number) for number in range(20)))
+    seeds = (await frontier.claim()).seeds
+    assert (len(seeds), seeds[0].delay_s) == (10, 1)
+
+
+async def test_session_end_waits_for_turns(frontier):
+    turn, _delay = await borrow(frontier)
+    keys = frontier.keys.partition(0).script_keys("content")
+    assert await scripts.run(frontier.redis, "session", keys, ["end", "A", 0]) == 0
+    await give_back(frontier, "a.test", turn)
+    assert await scripts.run(frontier.redis, "session", keys, ["end", "A", 0]) == 1
