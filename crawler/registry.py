@@ -1,4 +1,4 @@
-"""Definitions in Redis: plans with their state, sites with their version. Every process of a cluster reads the same ones.
+"""Definitions in Redis: plans with their state, sites with their version. All processes of a cluster read the same.
 
 What comes back from Redis is validated again: a definition is data, and Redis isn't trusted.
 """
@@ -6,21 +6,26 @@ What comes back from Redis is validated again: a definition is data, and Redis i
 from __future__ import annotations
 
 import itertools
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, cast
+from dataclasses import asdict, dataclass
+from dataclasses import replace as changed
+from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
+from pydantic import TypeAdapter, ValidationError
 
-from crawler.errors import FrontierError, PlanError
+from crawler.errors import FrontierError, InputError, PlanError
+from crawler.frontier.admin import Admin
 from crawler.frontier.keys import SCHEMA_VERSION, Keys
+from crawler.frontier.ledger import FRONTIERS
 from crawler.frontier.queue import OFFER_BATCH, Queue
 from crawler.sites import Site
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable
+    from collections.abc import AsyncIterator, Iterable
 
     from redis.asyncio import Redis
 
+    from crawler.frontier.admin import Found
     from crawler.plans import Plan
 
 PlanState = Literal["active", "paused", "cancelled"]
@@ -37,6 +42,7 @@ class PlanRecord:
         edition: When it was submitted, in ms since the epoch; part of its nav seeds' identity.
         nav_seeds: How many it has.
         offering_until_ms: Deadline of the running submission; 0: all its nav seeds are offered.
+        replacing: What the edition before left isn't cleared away yet.
     """
 
     name: str
@@ -46,10 +52,14 @@ class PlanRecord:
     nav_seeds: int
     state: PlanState = "active"
     offering_until_ms: int = 0
+    replacing: bool = False
 
 
-async def prepare(redis: Redis, keys: Keys, partitions: int) -> None:
-    """Checks that this Redis can hold the frontier, and writes down its format at the very first start.
+async def prepare(redis: Redis, keys: Keys, partitions: int, *, begin: bool = True) -> None:
+    """Checks that this Redis can hold the frontier.
+
+    Args:
+        begin: Writes down the frontier's format at the very first start. Who only looks must not decide it.
 
     Raises:
         FrontierError: Redis is too old, or holds a frontier of another format or number of partitions.
@@ -59,19 +69,21 @@ async def prepare(redis: Redis, keys: Keys, partitions: int) -> None:
     if tuple(int(part) for part in version.split(".")[:2]) < MIN_REDIS:
         wanted = ".".join(map(str, MIN_REDIS))
         raise FrontierError(f"Redis {version} is too old, expected {wanted} or later (or Valkey)")
-    wanted_schema = {"version": SCHEMA_VERSION, "partitions": partitions}
-    for name, value in wanted_schema.items():
-        await cast("Awaitable[int]", redis.hsetnx(keys.schema, name, str(value)))
-    found = await cast("Awaitable[dict[bytes, bytes]]", redis.hgetall(keys.schema))
-    if int(found[b"version"]) != SCHEMA_VERSION:
+    needed = {"version": SCHEMA_VERSION, "partitions": partitions}
+    if begin:
+        for name, value in needed.items():
+            await redis.hsetnx(keys.schema, name, str(value))
+    raw: Any = await redis.hgetall(keys.schema)
+    found = {name.decode(): value.decode("utf-8", "replace") for name, value in raw.items()}
+    if found.get("version", str(SCHEMA_VERSION)) != str(SCHEMA_VERSION):
         raise FrontierError(
-            f"Redis holds a frontier of format {found[b'version'].decode()}, this version needs {SCHEMA_VERSION}: finish that crawl "
-            "with the version that began it, or use another KEY_PREFIX"
+            f"Redis holds a frontier of format {found['version']!r}, this version needs {SCHEMA_VERSION}: finish that "
+            "crawl with the version that began it, or use another KEY_PREFIX"
         )
-    if int(found[b"partitions"]) != partitions:
+    if found.get("partitions", str(partitions)) != str(partitions):
         raise FrontierError(
-            f"setting FRONTIER_PARTITIONS: got {partitions}, expected {found[b'partitions'].decode()}, which the frontier in Redis "
-            "was begun with; it can't change while seeds are there"
+            f"setting FRONTIER_PARTITIONS: got {partitions}, expected {found['partitions']}, which the frontier in "
+            "Redis was begun with; it can't change while seeds are there"
         )
 
 
@@ -83,7 +95,7 @@ class Registry:
     """
 
     def __init__(self, redis: Redis, keys: Keys, partitions: int) -> None:
-        self._redis = redis
+        self._redis: Any = redis  # its types don't know that answers are bytes
         self._keys = keys
         self._partitions = [keys.partition(number) for number in range(partitions)]
 
@@ -98,7 +110,7 @@ class Registry:
         Raises:
             FrontierError: Something that isn't a plan lies among them.
         """
-        raw = await cast("Awaitable[dict[bytes, bytes]]", self._redis.hgetall(self._keys.plans))
+        raw = await self._redis.hgetall(self._keys.plans)
         return {name.decode(): _load_record(value) for name, value in sorted(raw.items())}
 
     async def plan(self, name: str) -> PlanRecord:
@@ -107,7 +119,7 @@ class Registry:
         Raises:
             PlanError: There is none of that name.
         """
-        raw = await cast("Awaitable[bytes | None]", self._redis.hget(self._keys.plans, name))
+        raw = await self._redis.hget(self._keys.plans, name)
         if raw is None:
             known = ", ".join(await self.plans()) or "there are none"
             raise PlanError(f"no plan {name!r}; submitted plans: {known}")
@@ -115,11 +127,11 @@ class Registry:
 
     async def save(self, record: PlanRecord) -> None:
         """Writes a plan's record."""
-        await cast("Awaitable[int]", self._redis.hset(self._keys.plans, record.name, orjson.dumps(asdict(record))))
+        await self._redis.hset(self._keys.plans, record.name, orjson.dumps(asdict(record)))
 
     async def remove(self, name: str) -> None:
         """Removes a plan's record and its pause marks."""
-        await cast("Awaitable[int]", self._redis.hdel(self._keys.plans, name))
+        await self._redis.hdel(self._keys.plans, name)
         await self.mark(name, "active")
 
     async def mark(self, name: str, state: PlanState) -> None:
@@ -137,76 +149,135 @@ class Registry:
         Raises:
             FrontierError: Redis has no such site, or what it has isn't one.
         """
-        raw = await cast("Awaitable[bytes | None]", self._redis.hget(self._keys.sites, name))
+        raw = await self._redis.hget(self._keys.sites, name)
         if raw is None:
             raise FrontierError(f"Redis has no definition of site {name!r}: submit a plan that uses it")
         try:
-            return Site.from_definition(orjson.loads(raw)["definition"])
-        except (ValueError, KeyError, TypeError) as error:
+            return Site.from_definition(_load_site(raw)[1])
+        except (InputError, FrontierError) as error:
             raise FrontierError(f"the definition of site {name!r} in Redis is damaged: {error}") from error
 
     async def save_sites(self, sites: tuple[Site, ...]) -> None:
         """Writes definitions; a changed one gets the next version, and workers pick it up within seconds."""
         changed = False
         for site in sites:
-            raw = await cast("Awaitable[bytes | None]", self._redis.hget(self._keys.sites, site.name))
-            old = orjson.loads(raw) if raw else {"version": 0, "definition": None}
+            raw = await self._redis.hget(self._keys.sites, site.name)
+            try:
+                version, old = _load_site(raw) if raw else (0, None)
+            except FrontierError:  # damaged: the new one takes its place
+                version, old = 0, None
             definition = orjson.loads(orjson.dumps(site.definition()))
-            if old["definition"] != definition:
-                value = orjson.dumps({"version": old["version"] + 1, "definition": definition})
-                await cast("Awaitable[int]", self._redis.hset(self._keys.sites, site.name, value))
+            if old != definition:
+                value = orjson.dumps({"version": version + 1, "definition": definition})
+                await self._redis.hset(self._keys.sites, site.name, value)
                 changed = True
             rule = site.politeness
             for keys in self._partitions:
                 value = f"{rule.delay_s * 1000:.0f} {rule.concurrency} {rule.burst}".encode()
-                await cast("Awaitable[int]", self._redis.hset(keys.politeness, site.name, value))
+                await self._redis.hset(keys.politeness, site.name, value)
         if changed:
-            for frontier in ("nav", "content"):
-                await self._redis.publish(self._keys.wake(frontier), SITES_CHANGED)  # type: ignore[arg-type]  # literals
+            for frontier in FRONTIERS:
+                await self._redis.publish(self._keys.wake(frontier), SITES_CHANGED)
 
-    async def submit(self, plan: Plan, queue: Queue) -> AsyncIterator[tuple[int, int]]:
+    async def versions(self, sites: Iterable[str]) -> dict[str, int]:
+        """Returns the stored version of each site, in the order given; 0 for one that isn't stored."""
+        stored = {name: await self._redis.hget(self._keys.sites, name) for name in sites}
+        return {name: _load_site(raw)[0] if raw else 0 for name, raw in stored.items()}
+
+    async def submit(self, plan: Plan, queue: Queue, *, replace: bool = False) -> AsyncIterator[tuple[int, int]]:
         """Stores a plan and offers its nav seeds; yields (offered, new) as it goes on.
 
-        Submitting the same plan again carries on where it was: what is there already counts as known. A submission that
-        dies half-way leaves an active plan with fewer seeds; the same command completes it.
+        Submitting the same plan again carries on where it was, also when it was paused: what is there already counts
+        as known. Whatever dies half-way, the same call completes it.
+
+        Args:
+            queue: Of the nav frontier.
+            replace: Begin a new edition: search pages of the one before are dropped as `replaced`. Content pages that
+                it found stay; those that failed as `cancelled` may be found again.
 
         Raises:
-            PlanError: Another plan of that name is there.
+            PlanError: Another plan of that name is there, or this one was cancelled, and `replace` is off. Or it was
+                cancelled, replaced or deleted by somebody else meanwhile; what was offered until then stays.
         """
-        old = (await self.plans()).get(plan.name)
-        definition = orjson.loads(orjson.dumps(plan.definition()))
-        if old and old.definition != definition:
-            raise PlanError(f"plan {plan.name!r} was submitted with another content: give it another name, or use --replace")
-        now = await self.now_ms()
-        edition = old.edition if old else now
-        record = PlanRecord(
-            name=plan.name,
-            definition=definition,
-            sites=[site.name for site in plan.sites],
-            edition=edition,
-            nav_seeds=sum(1 for _ in plan.nav_seeds(edition)),
-            offering_until_ms=now + OFFERING_MS,
-        )
+        record = await self._admit(plan, replace=replace)
         await self.save_sites(plan.sites)
+        await self.save(record)  # from here on the same call completes it
         await self.mark(plan.name, "active")
-        await self.save(record)
+        nav, content = Admin(queue), Admin(Queue(self._redis, self._keys, "content", partitions=queue.partitions))
+        if record.replacing:
+            await nav.drop(lambda found: _is_older(found, record), "replaced")
+            await content.drop(lambda found: _is_cancelled(found, plan.name), "replaced")
+        for admin in (nav, content):
+            await admin.resume(plan.name)
         offered = new = 0
-        seeds = plan.nav_seeds(edition)
+        seeds = plan.nav_seeds(record.edition)
         while batch := list(itertools.islice(seeds, OFFER_BATCH)):
             new += sum(await queue.offer(batch))
             offered += len(batch)
-            await self.save(replace(record, offering_until_ms=await self.now_ms() + OFFERING_MS))
+            await self._extend(record, await self.now_ms() + OFFERING_MS)
             yield offered, new
-        await self.save(replace(record, offering_until_ms=0))
+        await self._extend(record, 0)
 
     async def is_offering(self) -> bool:
         """Returns whether some submission is under way."""
         now = await self.now_ms()
         return any(record.offering_until_ms > now for record in (await self.plans()).values())
 
+    async def _admit(self, plan: Plan, *, replace: bool) -> PlanRecord:
+        """Returns the record to submit a plan under: the one there is, or one with a new edition."""
+        old = (await self.plans()).get(plan.name)
+        definition = orjson.loads(orjson.dumps(plan.definition()))
+        now = await self.now_ms()
+        if old and not replace and old.definition != definition:
+            raise PlanError(
+                f"plan {plan.name!r} was submitted with another content: give it another name, or use --replace"
+            )
+        if old and not replace and old.state == "cancelled":
+            raise PlanError(f"plan {plan.name!r} was cancelled: delete it first, or use --replace")
+        goes_on = (
+            old and old.definition == definition and old.state != "cancelled" and (not replace or old.offering_until_ms)
+        )
+        edition = old.edition if old and goes_on else max(now, old.edition + 1 if old else 0)
+        return PlanRecord(
+            name=plan.name,
+            definition=definition,
+            sites=[site.name for site in plan.sites],
+            edition=edition,
+            nav_seeds=sum(1 for _ in plan.nav_seeds(edition)),
+            offering_until_ms=now + OFFERING_MS,
+            replacing=old.replacing if old and goes_on else old is not None,
+        )
+
+    async def _extend(self, record: PlanRecord, until_ms: int) -> None:
+        """Moves a submission's deadline; 0 ends it. Its state is read again: it may have been paused meanwhile."""
+        now = await self.plan(record.name)
+        if now.edition != record.edition or now.state == "cancelled":
+            what = "cancelled" if now.state == "cancelled" else "replaced"
+            raise PlanError(f"plan {record.name!r} was {what} while it was being submitted")
+        await self.save(changed(now, offering_until_ms=until_ms, replacing=False))
+
+
+def _is_older(found: Found, record: PlanRecord) -> bool:
+    return found.state != "failed" and found.seed.plan == record.name and found.seed.edition != record.edition
+
+
+def _is_cancelled(found: Found, plan: str) -> bool:
+    return found.state == "failed" and found.reason == "cancelled" and found.seed.plan == plan
+
+
+_record_type = TypeAdapter(PlanRecord)
+
 
 def _load_record(raw: bytes) -> PlanRecord:
     try:
-        return PlanRecord(**orjson.loads(raw))
-    except (ValueError, TypeError) as error:
-        raise FrontierError(f"not a plan: {raw[:80]!r}") from error
+        return _record_type.validate_json(raw, strict=True)
+    except ValidationError:
+        raise FrontierError(f"not a plan: {raw[:80]!r}") from None
+
+
+def _load_site(raw: bytes) -> tuple[int, Any]:
+    try:
+        stored = orjson.loads(raw)
+        return int(stored["version"]), stored["definition"]
+    except (ValueError, KeyError, TypeError):
+        raise FrontierError(f"not a site: {raw[:80]!r}") from None

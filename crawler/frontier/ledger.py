@@ -1,4 +1,4 @@
-"""The ledger: per plan and site, where every offered seed is. It must reconcile, and a recount from the sets must agree."""
+"""The ledger: per plan and site, where every offered seed is. It reconciles, and a recount from the sets agrees."""
 
 from __future__ import annotations
 
@@ -67,6 +67,7 @@ class Account:
         return values | {"difference": self.difference, "failures": self.failures, "notes": self.notes}
 
 
+COUNTED = {"ready": "ZCARD", "parked": "ZCARD", "held": "SCARD", "finish": "ZCARD"}  # sets, and what counts them
 STATES = ("offered", "known", "ready", "executing", "finished", "failed")
 Ledger = dict[tuple[str, str], dict[Frontier, Account]]  # by plan and site
 
@@ -76,14 +77,18 @@ async def read(redis: Redis, keys: Keys, partitions: int, plan: str | None = Non
     ledger: Ledger = {}
     for number in range(partitions):
         part = keys.partition(number)
-        for entry in sorted(await redis.smembers(part.ledgers)):
-            name, site = entry.decode().split(" ")
+        entries: Any = await redis.smembers(part.ledgers)  # redis-py's types don't know that answers are bytes
+        for entry in sorted(entries):
+            name, _, site = entry.decode().partition(" ")
             if plan is not None and name != plan:
                 continue
             accounts = ledger.setdefault((name, site), {"nav": Account(), "content": Account()})
-            for field_name, seeds in (await redis.hgetall(part.ledger(name, site))).items():
-                frontier, _, state = field_name.decode().partition(":")
-                accounts[frontier].count(state, int(seeds))
+            fields: Any = await redis.hgetall(part.ledger(name, site))
+            for frontier, account in accounts.items():
+                prefix = f"{frontier}:".encode()
+                for field_name, seeds in fields.items():
+                    if field_name.startswith(prefix):
+                        account.count(field_name.removeprefix(prefix).decode(), int(seeds))
     return ledger
 
 
@@ -108,46 +113,69 @@ async def recount(redis: Redis, keys: Keys, partitions: int) -> list[str]:
                         f"{plan} {site} {frontier}: ledger {state} {getattr(account, state)}, counted {counted[state]}"
                     )
             if account.failed < counted["failed"]:  # expired failures are forgotten
-                problems.append(f"{plan} {site} {frontier}: ledger failed {account.failed}, counted {counted['failed']}")
+                problems.append(
+                    f"{plan} {site} {frontier}: ledger failed {account.failed}, counted {counted['failed']}"
+                )
             if account.difference:
                 problems.append(f"{plan} {site} {frontier}: difference {account.difference}")
-    problems += [f"{plan} {site} {frontier}: {dict(counts)} seeds without a ledger" for (plan, site, frontier), counts in found.items()]
+    problems += [
+        f"{plan} {site} {frontier}: {dict(counts)} seeds without a ledger"
+        for (plan, site, frontier), counts in found.items()
+    ]
     return problems
 
 
 async def _recount_one(
-    redis: Redis, part: PartitionKeys, frontier: Frontier, found: dict[tuple[str, str, Frontier], Counter[str]]
+    redis: Any, part: PartitionKeys, frontier: Frontier, found: dict[tuple[str, str, Frontier], Counter[str]]
 ) -> list[str]:
-    problems: list[str] = []
     executing = set(await redis.zrange(part.of(frontier, "execute"), 0, -1))
     failed = set(await redis.zrange(part.of(frontier, "fail"), 0, -1))
     suspects = set(await redis.zrange(part.of(frontier, "suspects"), 0, -1))
-    parked = 0
-    claims = await redis.hlen(part.of(frontier, "claims"))
-    if claims != len(executing):
-        problems.append(f"{frontier}: {len(executing)} in execute, {claims} claims")
     waiting: Counter[str] = Counter()
+    seen: set[bytes] = set()  # SCAN may show an entry twice
     async for fingerprint, value in redis.hscan_iter(part.of(frontier, "seed"), count=SCAN_COUNT):
-        host, plan, site, _interval, _rest = value.split(b" ", 4)
+        if fingerprint in seen:
+            continue
+        seen.add(fingerprint)
+        host, plan, site = value.decode("utf-8", "replace").split(" ", 3)[:3]
         state = "executing" if fingerprint in executing else "failed" if fingerprint in failed else "ready"
-        found[plan.decode(), site.decode(), frontier][state] += 1
+        found[plan, site, frontier][state] += 1
         if state == "ready" and fingerprint not in suspects:
-            waiting[host.decode()] += 1
-    async for key in redis.scan_iter(match=_escaped(part.of(frontier, "parked:")) + "*", count=SCAN_COUNT):
-        parked += await redis.zcard(key)
-    in_ready = 0
-    for host in waiting:
-        in_ready += await redis.zcard(part.of(frontier, "ready:") + host)
-    if in_ready + parked != waiting.total():
-        problems.append(f"{frontier}: {waiting.total()} seeds wait, ready holds {in_ready}, parked {parked}")
-    finished = 0
-    async for key in redis.scan_iter(match=_escaped(part.of(frontier, "finish:")) + "*", count=SCAN_COUNT):
-        finished += await redis.zcard(key)
-    counts = await redis.hgetall(part.of(frontier, "counts"))
-    booked = int(counts.get(b"finished", 0))
-    if finished != booked:
-        problems.append(f"{frontier}: ledger finished {booked}, counted {finished}")
+            waiting[host] += 1
+    sizes = await _sizes(redis, part, frontier)
+    claims = await redis.hlen(part.of(frontier, "claims"))
+    booked = int(await redis.hget(part.of(frontier, "counts"), "finished") or 0)
+    queued = {host.decode() for host in await redis.zrange(part.of(frontier, "hosts"), 0, -1)}
+    problems: list[str] = []
+    if not len(executing) == claims == sizes["held"]:
+        problems.append(f"{frontier}: {len(executing)} in execute, {claims} claims, {sizes['held']} held")
+    if sizes["ready"] + sizes["parked"] != waiting.total():
+        counted = f"ready holds {sizes['ready']}, parked {sizes['parked']}"
+        problems.append(f"{frontier}: {waiting.total()} seeds wait, {counted}")
+    if sizes["finish"] != booked:
+        problems.append(f"{frontier}: ledger finished {booked}, counted {sizes['finish']}")
+    if not sizes["parked"] and (lost := waiting.keys() - queued):  # parked seeds have no place there
+        problems.append(f"{frontier}: {len(lost)} hosts have ready seeds but no place in hosts, such as {min(lost)}")
     return problems
+
+
+async def _sizes(redis: Any, part: PartitionKeys, frontier: Frontier) -> Counter[str]:
+    """Returns how many entries the sets hold that there are several of: one per host, plan, owner or bucket."""
+    sizes: Counter[str] = Counter()
+    for kind, command in COUNTED.items():
+        stem = part.of(frontier, f"{kind}:")
+        seen: set[bytes] = set()
+        cursor = 0
+        while True:
+            cursor, names = await redis.scan(cursor, match=_escaped(stem) + "*", count=SCAN_COUNT)
+            async with redis.pipeline(transaction=False) as pipeline:
+                for name in set(names) - seen:
+                    pipeline.execute_command(command, name)
+                sizes[kind] += sum(await pipeline.execute())
+            seen.update(names)
+            if not cursor:
+                break
+    return sizes
 
 
 def _escaped(key: str) -> str:
