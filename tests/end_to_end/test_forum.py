@@ -27,7 +27,7 @@ COMBINATIONS = [[region, "洪水", event] for region in ("重庆", "四川") for
 
 def lines(folder):
     """Returns the messages of a folder of JSON-lines files."""
-    return [json.loads(line) for file in sorted(Path(folder).glob("*.jsonl")) for line in file.open(encoding="utf-8")]
+    return [json.loads(line) for file in sorted(Path(folder).glob("*.jsonl")) for line in file.read_bytes().splitlines()]
 
 
 def wanted(board):
@@ -39,8 +39,8 @@ def wanted(board):
 
 
 def expected_items(board):
-    """Returns those of them that a right crawl makes items of."""
-    return {number: thread for number, thread in wanted(board).items() if thread.kind.item != "none"}
+    """Returns those of them that a right crawl makes items of, some after a redirect to another host."""
+    return {number: thread for number, thread in wanted(board).items() if thread.kind.ending == "finish"}
 
 
 @pytest.fixture
@@ -147,7 +147,7 @@ def test_an_item_holds_what_the_thread_says_and_its_files_lie_in_the_store(crawl
         if item["resource"] != "ajax":
             continue
         thread = threads[int(item["url"].rpartition("/")[2])]
-        assert item["content"].split("\n") == thread.paragraphs
+        assert item["content"].split("\n") == list(thread.paragraphs)
         assert item["author"] == thread.author
         assert item["language"] == thread.language
         hashes = sorted(hashlib.sha256(files.image(number)).hexdigest() for number in thread.images)

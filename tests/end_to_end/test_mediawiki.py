@@ -43,9 +43,8 @@ def test_every_page_of_the_wiki_becomes_one_item(kind, scrapy, spawn, mediawiki,
     for worker in workers:
         assert worker.wait(WORKER_SECONDS) == 0, worker.log.read_text()
 
-    items = [
-        json.loads(line) for file in Path(tmp_path / "items").glob("*.jsonl") for line in file.open(encoding="utf-8")
-    ]
+    files = Path(tmp_path / "items").glob("*.jsonl")
+    items = [json.loads(line) for file in files for line in file.read_bytes().splitlines()]
     titles = [item["title"] for item in items]
     imported = {title for title in mediawiki.titles() if title != "Main Page"}
     assert sorted(titles) == sorted(imported)  # all of them, none twice

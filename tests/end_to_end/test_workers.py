@@ -70,7 +70,8 @@ def test_a_killed_workers_seeds_go_to_the_next_one(scrapy, spawn, forum, total, 
     after = total()
     assert after["finished"] + after["failed"] == len(urls)
     assert after["failed"] == sum(total_failures(after).values())
-    found = {json.loads(line)["url"] for file in (tmp_path / "items").glob("*.jsonl") for line in file.open()}
+    files = (tmp_path / "items").glob("*.jsonl")
+    found = {json.loads(line)["url"] for file in files for line in file.read_bytes().splitlines()}
     assert len(found) == after["finished"] - after["notes"].get("redirected", 0)
 
 
