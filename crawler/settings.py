@@ -34,6 +34,10 @@ SETTLE_BATCH = 100  # seeds in one settle call; one call a page costs 14 times m
 SETTLE_WAIT_SECONDS = 0.02  # how long a settle waits for company
 FAIL_DAYS = 30  # failed seeds are remembered, and refused, for so long
 
+# -- robots.txt -----------------------------------------------------------------------------------------------------
+ROBOTS_RETRY_SECONDS = 60  # an unreachable file is asked for again after that, then after 4, 16 ... times as long
+ROBOTS_MAX_CRAWL_DELAY_SECONDS = 60  # a longer Crawl-delay counts as this: a host must not hold a turn for hours
+
 # -- Headroom (the patent's rule) -----------------------------------------------------------------------------------
 NODE_MEMORY_LIMIT_PERCENT = 90  # ML
 NODE_CPU_LIMIT_PERCENT = 90  # CL

@@ -1,8 +1,18 @@
-"""Canonical URL, fingerprint and host: what makes two links the same page.
+r"""Canonical URL, fingerprint and host: what makes two links the same page.
 
-URLs are parsed and resolved by the WHATWG URL Standard, as browsers do (https://url.spec.whatwg.org/), through ada-url.
-The canonical form is what the crawler stores and fetches: no fragment, no credentials, no tracking parameters,
-parameter order kept. The fingerprint sorts the parameters first, since most sites don't care about their order.
+The canonical form is what the crawler stores and fetches. A link comes to it in these steps, and stays in it
+(`canonical(canonical(x)) == canonical(x)`, for any x that is accepted):
+
+1. Parsed and resolved by the WHATWG URL Standard (https://url.spec.whatwg.org/), as browsers do, through ada-url: white
+   space around it and line breaks within go, `\` becomes `/`, scheme and host become lower case, the host IDNA's ASCII
+   form or a plain address (`0x7f.1` is 127.0.0.1), the default port and dot segments go, octets that may not stand are
+   escaped. Escapes that stand there stay, in their case: servers may tell `%7E` from `~`.
+2. http and https only, and no longer than `MAX_URL_CHARACTERS`; anything else is refused.
+3. Fragment and credentials go.
+4. Tracking parameters go (`TRACKING_PARAMETERS`, `TRACKING_PREFIXES`), and those that the site's `drop_parameters`
+   name; names are compared unescaped and in lower case. All other parameters stay as they are, in their order.
+
+The fingerprint sorts the parameters first, since most sites don't care about their order.
 """
 
 from __future__ import annotations
@@ -14,33 +24,38 @@ import ada_url
 
 from crawler.errors import UrlError
 
-# Parameters that say where a visitor came from, never which page is meant.
+# Parameters that say where a visitor came from, never which page is meant. A name that some site uses for a page's own
+# sake (`ref`, `source`, `from`, `id`) is not here: a site file's `drop_parameters` is the place for those.
 TRACKING_PARAMETERS = frozenset(
     {
-        "fbclid",
-        "gclid",
-        "dclid",
-        "gbraid",
-        "wbraid",
-        "msclkid",
-        "yclid",
-        "twclid",
-        "igshid",
-        "mc_cid",
-        "mc_eid",
-        "_hsenc",
-        "_hsmi",
-        "mkt_tok",
-        "oly_anon_id",
-        "oly_enc_id",
-        "spm",
-        "share_source",
-        "share_medium",
-        "vero_id",
-        "wickedid",
+        *(
+            "gclid",
+            "gclsrc",
+            "dclid",
+            "gbraid",
+            "wbraid",
+            "gad_source",
+            "gad_campaignid",
+            "srsltid",
+            "_ga",
+            "_gl",
+        ),  # Google
+        *("fbclid", "igshid", "igsh"),  # Meta
+        *(
+            "msclkid",
+            "twclid",
+            "ttclid",
+            "li_fat_id",
+            "rdt_cid",
+            "epik",
+        ),  # Microsoft, X, TikTok, LinkedIn, Reddit, Pinterest
+        *("yclid", "ysclid", "_openstat"),  # Yandex
+        *("spm", "share_source", "share_medium"),  # Alibaba, Bilibili
+        *("mc_cid", "mc_eid", "_hsenc", "_hsmi", "__hstc", "__hssc", "__hsfp", "hsctatracking"),  # Mailchimp, HubSpot
+        *("mkt_tok", "oly_anon_id", "oly_enc_id", "vero_id", "wickedid", "s_cid", "_branch_match_id"),  # other mailers
     }
 )
-TRACKING_PREFIXES = ("utm_", "pk_", "mtm_")
+TRACKING_PREFIXES = ("utm_", "pk_", "mtm_")  # Google Analytics, Piwik, Matomo
 MAX_URL_CHARACTERS = 8_192  # servers refuse longer ones; a longer link is a trap
 FINGERPRINT_BYTES = 16
 
@@ -79,6 +94,11 @@ def canonical(url: str, base: str = "", *, drop: frozenset[str] = frozenset()) -
 def host(url: str) -> str:
     """Returns the lower-case punycode host of a canonical URL, with `:port` where it isn't the scheme's own."""
     return str(ada_url.URL(url).host)
+
+
+def origin(url: str) -> str:
+    """Returns scheme, host and non-default port of an http(s) URL: what one robots.txt is for."""
+    return str(ada_url.URL(url).origin)
 
 
 def hostname(url: str) -> str:

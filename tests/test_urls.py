@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from crawler.errors import UrlError
-from crawler.urls import MAX_URL_CHARACTERS, canonical, fingerprint, host, hostname
+from crawler.urls import MAX_URL_CHARACTERS, canonical, fingerprint, host, hostname, origin
 
 
 @pytest.mark.parametrize(
@@ -107,6 +107,7 @@ def odd_urls():
     rng = random.Random(1)
     pieces = [
         *"/?#&=%:@\\ .;'\"<>[]{}|^`~\t\n\0+",
+        *("%75tm_x=1", "%", "%25", "//", "ß", "ａ", "。", "\u00ad", "xn--", "0x7f.1", ":80", "\x7f", "\ufeff"),
         "utm_a=1",
         "é",
         "中",
@@ -118,7 +119,7 @@ def odd_urls():
         "..",
         "a",
     ]
-    for _ in range(20_000):
+    for _ in range(2_000):
         yield "http://a" + "".join(rng.choices(pieces, k=rng.randrange(12)))
 
 
@@ -136,7 +137,7 @@ def test_canonical_is_idempotent_and_plain_ascii():
         assert urlsplit(once).hostname
         assert "@" not in host(once)
         assert len(fingerprint(once)) == 16
-    assert accepted > 5_000
+    assert accepted > 500
 
 
 def test_hosts_keep_a_port_that_is_not_the_scheme_s():
@@ -145,6 +146,12 @@ def test_hosts_keep_a_port_that_is_not_the_scheme_s():
     assert host("http://[::1]:81/") == "[::1]:81"
     assert hostname("http://a.example:8080/x") == "a.example"
     assert hostname("http://[::1]:81/") == "[::1]"
+
+
+def test_origins_are_what_a_robots_txt_is_for():
+    assert origin("https://a.example:443/x?y") == "https://a.example"
+    assert origin("https://a.example:80/x") == "https://a.example:80"
+    assert origin("http://[::1]:81/x") == "http://[::1]:81"
 
 
 def test_the_order_of_parameters_does_not_tell_pages_apart():

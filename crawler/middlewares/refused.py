@@ -10,13 +10,15 @@ if TYPE_CHECKING:
     from crawler.outcomes import Outcome
 
 
-class RefusedError(IgnoreRequest):  # type: ignore[misc]  # Scrapy's class is untyped for some checkers
+class RefusedError(IgnoreRequest):
     """A request that must not be sent.
 
     Args:
         outcome: What becomes of the seed.
+        wait_s: A retry makes no sense earlier.
     """
 
-    def __init__(self, outcome: Outcome) -> None:
+    def __init__(self, outcome: Outcome, wait_s: float = 0.0) -> None:
         super().__init__(outcome.reason)
         self.outcome = outcome
+        self.wait_s = wait_s

@@ -100,7 +100,7 @@ class FrontierSpider(Spider, ABC):
         assert failure.value is not None  # it never is, but for Twisted's types
         outcome = of_exception(failure.value)
         self.logger.info("%s: %s (%s)", outcome.reason, visit.seed.url, failure.value)
-        self.settle(visit, outcome)
+        self.settle(visit, outcome, at_least_s=getattr(failure.value, "wait_s", 0.0))
         visit.fetch_ends()
         visit.part_ends()
 

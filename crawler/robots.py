@@ -1,0 +1,236 @@
+"""robots.txt by RFC 9309: a file's rules for one crawler, and whether they allow a URL. Pure: bytes in, answers out.
+
+Where the RFC is silent, Google's parser (https://github.com/google/robotstxt) is followed: misspelt keys, a missing
+colon, lines cut at 16,663 bytes, NUL as the end of a line, a part of a byte order mark, `Allow: /x/index.html` for
+`/x/` too, and `*` and `$` counting as octets of a pattern. Where the two differ, the RFC wins:
+
+- 2.2.2: escapes of unreserved characters are undone on both sides: `/%62` and `/b` are one path (Google: two).
+- 2.2.2: octets that no URI may hold are escaped on both sides (Google: in rules, and only those beyond ASCII).
+- 2.2.2, its table: in a query `:` and `/` are equal to their escapes (Google: not).
+- 2.2.3: `%2A` and `%24` in a rule stand for `*` and `$` in a URL (Google: for themselves only).
+- 2.2.2: `/robots.txt` itself is always allowed (Google leaves it to its caller).
+
+Beyond both: a product token may hold digits and dots, as real ones do; it must then stand in the file as a whole word.
+Crawl-delay, which neither knows, counts for the agents named above it and, as every unknown line, ends no group.
+
+Time and memory are linear in the file. Matching has no backtracking: a hostile pattern costs what a long one does.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+MOST_BYTES = 500 * 1024  # RFC 9309, 2.5: at least so much is parsed; lines that begin after it are ignored
+MOST_LINE_BYTES = 2_083 * 8 - 1  # Google's limit: eight of the longest URLs that browsers take
+_BOM = "\xef\xbb\xbf"  # UTF-8's, as Latin-1
+_WHITE = " \t\n\v\f\r"  # ASCII's; str.strip() would take some bytes of UTF-8 characters too
+_LINE = re.compile(r"[^\r\n]+")
+_WORD = re.compile(r"[^\s/]*")
+_TOKEN = re.compile(r"[A-Za-z_-]*")  # RFC 9309, 2.2.1: all that a product token may hold
+_DELAY = re.compile(r"[0-9]{1,9}(?:\.[0-9]{0,9})?|\.[0-9]{1,9}")
+_AGENT_KEYS = ("user-agent", "useragent", "user agent")
+_DISALLOW_KEYS = ("disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw")
+# An escape, or an octet that RFC 3986 allows nowhere in a URI.
+_ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]")
+_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_AUTHORITY = re.compile(r"(?://|[^/?;]*?://)?[^/?;]*")
+
+
+class _Wildcard(NamedTuple):
+    """A pattern with `*` or `$`: literal pieces that follow each other at any distance."""
+
+    priority: tuple[int, bool]
+    head: str
+    middle: tuple[str, ...]
+    tail: str | None  # None: there is no `*`
+    anchored: bool
+
+    def matches(self, path: str) -> bool:
+        """The leftmost place of each piece leaves most to the others, so no other needs to be tried."""
+        if not path.startswith(self.head):
+            return False
+        at = len(self.head)
+        if self.tail is None:
+            return at == len(path)  # without `*` it is here for its `$`
+        for piece in self.middle:
+            found = path.find(piece, at)
+            if found < 0:
+                return False
+            at = found + len(piece)
+        if self.anchored:
+            return len(path) - len(self.tail) >= at and path.endswith(self.tail)
+        return path.find(self.tail, at) >= 0
+
+
+class Rules:
+    """The rules of one robots.txt for one crawler.
+
+    Args:
+        rules: (whether it allows, pattern as it stands in the file), in any order; empty patterns match nothing.
+
+    Attributes:
+        crawl_delay_s: What Crawl-delay asks for, in seconds, as it stands there; 0: nothing.
+    """
+
+    __slots__ = ("_lengths", "_plain", "_wild", "crawl_delay_s")
+
+    def __init__(self, rules: Iterable[tuple[bool, str]] = (), crawl_delay_s: float = 0.0) -> None:
+        self.crawl_delay_s = crawl_delay_s
+        self._plain: dict[str, tuple[int, bool]] = {}
+        wild: set[_Wildcard] = set()
+        for allows, written in rules:
+            pattern = _escaped(written)
+            self._add(wild, allows, pattern)
+            slash = pattern.rfind("/")
+            if allows and slash >= 0 and pattern.startswith("/index.htm", slash):
+                self._add(wild, allows, pattern[: slash + 1] + "$")
+        self._wild = sorted(wild, key=lambda rule: rule.priority, reverse=True)
+        self._lengths = sorted({len(text) for text in self._plain})
+
+    def allows(self, url: str) -> bool:
+        """Returns whether a URL may be fetched: the longest matching pattern decides, `Allow` among equals.
+
+        Args:
+            url: A whole URL, or its path and query. A fragment doesn't count.
+        """
+        path = _target(url)
+        if path == "/robots.txt":
+            return True
+        best = (0, True)
+        for length in self._lengths:
+            if length > len(path):
+                break
+            hit = self._plain.get(path[:length])
+            if hit is not None and hit > best:
+                best = hit
+        for rule in self._wild:
+            if rule.priority <= best:
+                break
+            if rule.matches(path):
+                return rule.priority[1]
+        return best[1]
+
+    def _add(self, wild: set[_Wildcard], allows: bool, pattern: str) -> None:  # noqa: FBT001 -- half of a rule
+        if not pattern:
+            return
+        priority = (len(pattern), allows)
+        anchored = pattern.endswith("$")
+        body = pattern[:-1] if anchored else pattern
+        # What follows a `*` may lie in the path or in the query; each way of writing it must match where it lies.
+        for text in {_in_query(body, "?"), _in_query(body, "*?")}:
+            head, *rest = (piece.replace("$", "%24") for piece in text.split("*"))
+            if rest or anchored:
+                tail = rest.pop() if rest else None
+                wild.add(_Wildcard(priority, head, tuple(filter(None, rest)), tail, anchored))
+            elif self._plain.get(head, (0, False)) < priority:
+                self._plain[head] = priority
+
+
+def clip(body: bytes) -> bytes:
+    """Returns what is read of a file: every line that begins in its first 500 KiB."""
+    if len(body) <= MOST_BYTES:
+        return body
+    rest = body[MOST_BYTES : MOST_BYTES + MOST_LINE_BYTES]
+    ends = [at for at in (rest.find(b"\n"), rest.find(b"\r")) if at >= 0]
+    return body[: MOST_BYTES + min(ends, default=len(rest))]
+
+
+def parse(body: bytes, agent: str) -> Rules:
+    """Reads a file's rules for one crawler: those of all groups that name it, else those of all groups for `*`.
+
+    Any bytes will do; what is no line of robots.txt is skipped.
+
+    Args:
+        body: The file as it came. What `clip` cuts off is ignored.
+        agent: The crawler's product token (see `product_token`), in any case.
+    """
+    token = agent.partition("/")[0].lower()
+    own: list[tuple[bool, str]] = []
+    common: list[tuple[bool, str]] = []
+    own_delay_s = common_delay_s = 0.0
+    named = False  # some group names us
+    known = general = closed = False  # the group at hand: names us, names all, has rules
+    for key, value in _fields(body):
+        if key.startswith(_AGENT_KEYS):
+            if closed:
+                known = general = closed = False
+            if value.startswith("*") and value[1:2].strip(_WHITE) == "":
+                general = True
+            elif _names(value, token):
+                known = named = True
+        elif not (known or general):
+            continue
+        elif key.startswith("allow") or key.startswith(_DISALLOW_KEYS):
+            closed = True
+            (own if known else common).append((key.startswith("allow"), value))
+        elif key == "crawl-delay" and _DELAY.fullmatch(value):
+            if known:
+                own_delay_s = max(own_delay_s, float(value))
+            else:
+                common_delay_s = max(common_delay_s, float(value))
+    return Rules(own, own_delay_s) if named else Rules(common, common_delay_s)
+
+
+def product_token(user_agent: str) -> str:
+    """Returns the token of a User-Agent that robots.txt calls a crawler by: `headroom` of `headroom/1.0 (+https://...)`."""
+    found = _WORD.match(user_agent.strip())
+    return found[0] if found else ""
+
+
+def _fields(body: bytes) -> Iterator[tuple[str, str]]:
+    """Yields key, in lower case, and value of each line that has them; text is Latin-1, a character for each byte."""
+    text = clip(body).decode("latin-1")
+    start = 0
+    while start < len(_BOM) and text[start : start + 1] == _BOM[start]:
+        start += 1
+    for found in _LINE.finditer(text, start):
+        line = found[0][:MOST_LINE_BYTES].partition("\0")[0].partition("#")[0].strip(_WHITE)
+        key, colon, value = line.partition(":")
+        if not colon:
+            words = re.split(r"[ \t]+", line, maxsplit=2)
+            if len(words) != 2:  # noqa: PLR2004 -- key and value
+                continue
+            key, value = words
+        yield key.strip(_WHITE).lower(), value.strip(_WHITE)
+
+
+def _names(value: str, token: str) -> bool:
+    """Whether a user-agent line's value names the token: as a product token, or as a word that is none."""
+    value = value.lower()
+    return token != "" and token in (_TOKEN.match(value)[0], _WORD.match(value)[0])  # type: ignore[index]  # both match ""
+
+
+def _escaped(text: str) -> str:
+    """Returns Latin-1 text with every escape that is needed, in capitals, and no other."""
+    return _ESCAPE.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    if len(found[0]) == 1:
+        return f"%{ord(found[0]):02X}"
+    character = chr(int(found[0][1:], 16))
+    return character if character in _UNRESERVED else found[0].upper()
+
+
+def _in_query(text: str, marks: str) -> str:
+    """Undoes the escapes of `:` and `/` after the first of the marks: in a query they say the same."""
+    if "%3A" not in text and "%2F" not in text:
+        return text
+    start = min((at for mark in marks if (at := text.find(mark)) >= 0), default=len(text))
+    return text[:start] + text[start:].replace("%3A", ":").replace("%2F", "/")
+
+
+def _target(url: str) -> str:
+    """Returns a URL's path and query in the form that patterns are compared with."""
+    authority = _AUTHORITY.match(url)
+    assert authority is not None  # it matches the empty text
+    before, rest = url[: authority.end()], url[authority.end() :].partition("#")[0]
+    if "#" in before or not rest:
+        return "/"
+    path = rest if rest.startswith("/") else "/" + rest
+    escaped = _escaped(path.encode("utf-8", "replace").decode("latin-1"))
+    return _in_query(escaped, "?").replace("*", "%2A").replace("$", "%24")

@@ -1,0 +1,278 @@
+"""What becomes of pages, by what their host's robots.txt answers: real crawls over real servers."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import pickle
+import socket
+from itertools import pairwise
+
+import pytest
+import redis as redis_library
+from middlewares.hostileserver import serving
+
+from crawler.frontier.keys import Keys
+from crawler.robotsfile import RobotsFile
+
+ALL = "User-agent: *\nDisallow: /\n"
+WORKER_SECONDS = 120.0  # a run takes 5 on an idle machine
+SETTINGS = {
+    "ALLOW_PRIVATE_ADDRESSES": 1,
+    "NODE_CPU_LIMIT_PERCENT": 100,
+    "NODE_MEMORY_LIMIT_PERCENT": 100,
+    "STOP_WHEN_DONE": 1,
+    "MAX_ATTEMPTS": 2,
+    "RETRY_BASE_SECONDS": 0.01,
+    "ROBOTS_RETRY_SECONDS": 0.3,
+    "DOWNLOAD_TIMEOUT": 2,
+}
+
+
+@pytest.fixture
+def serve():
+    """Returns a function that starts a place; all end with the test."""
+    with contextlib.ExitStack() as places:
+        yield lambda robots: places.enter_context(serving(robots))
+
+
+@pytest.fixture
+def offer(scrapy, tmp_path):
+    """Returns a function that offers pages, for a site of the given politeness."""
+
+    def run(*urls, delay=0, concurrency=1, burst=10):
+        name = f"quick{delay}{concurrency}{burst}".replace(".", "")
+        (tmp_path / "sites").mkdir(exist_ok=True)
+        politeness = f"{{delay: {delay}, concurrency: {concurrency}, burst: {burst}}}"
+        (tmp_path / "sites" / f"{name}.yaml").write_text(f"name: {name}\npoliteness: {politeness}\n")
+        settings = {"SITES_DIR": tmp_path / "sites"}
+        done = scrapy("seeds", "offer", "--site", name, *urls, settings=settings)
+        assert done.returncode == 0, done.stderr
+
+    return run
+
+
+@pytest.fixture
+def crawl(spawn, scrapy):
+    """Returns a function that runs consumers till all is done, and gives the reasons of what failed, by URL."""
+
+    def run(workers=1, **settings):
+        running = [spawn("crawl", "consumer", settings=SETTINGS | settings) for _ in range(workers)]
+        for worker in running:
+            assert worker.wait(WORKER_SECONDS) == 0, worker.log.read_text()
+            assert "Traceback" not in worker.log.read_text()
+        failed = json.loads(scrapy("seeds", "list", "--state", "failed", "--json").stdout)
+        return {seed["url"]: seed["reason"] for seed in failed["seeds"]}
+
+    return run
+
+
+@pytest.fixture
+def database(redis_url):
+    with contextlib.closing(redis_library.Redis.from_url(redis_url)) as client:
+        yield client
+
+
+def says(status, body=b"", **headers):
+    """Always the same answer."""
+    return lambda _place, handler: handler.answer(status, body, **headers)
+
+
+def first(answer, then):
+    """One answer, then another."""
+    return lambda place, handler: (answer if len(place.asked()) == 1 else then)(place, handler)
+
+
+def hangs(place, _handler):
+    place.ending.wait(30)
+
+
+def resets(_place, handler):
+    handler.connection.shutdown(socket.SHUT_RDWR)
+    handler.close_connection = True
+
+
+def breaks_off(_place, handler):
+    handler.answer(200, ALL, Content_Length=1_000)
+    handler.close_connection = True
+
+
+def never_ends(place, handler):
+    handler.send_response(200)
+    handler.send_header("Connection", "close")
+    handler.end_headers()
+    handler.wfile.write(ALL.encode())
+    with contextlib.suppress(OSError):
+        while not place.ending.is_set():
+            handler.wfile.write(b"# and so on\n" * 1_000)
+
+
+def hops(number, to):
+    """Leads from host to host (from /0 to /NUMBER), to rules that disallow all."""
+
+    def answer(_place, handler):
+        step = 0 if handler.path == "/robots.txt" else int(handler.path[1:])
+        if step == number:
+            handler.answer(200, ALL)
+        else:
+            handler.answer(302, Location=f"{to.url}/{step + 1}")
+
+    return answer
+
+
+def test_what_each_answer_means_for_the_page(serve, offer, crawl):
+    elsewhere = serve(lambda place, handler: place.then(place, handler))
+    elsewhere.then = says(200, ALL)
+    five, six = serve(says(404)), serve(says(404))
+    five.robots, six.robots = hops(5, other := serve(says(404))), hops(6, another := serve(says(404)))
+    other.robots, another.robots = hops(5, five), hops(6, six)
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        nobody = f"http://127.0.0.1:{closed.getsockname()[1]}/page"
+    places = {
+        "allowed": (serve(says(200, "User-agent: *\nDisallow: /private\n")), None),
+        "disallowed": (serve(says(200, ALL)), "robots"),
+        "disallowed by name": (serve(says(200, "User-agent: HEADROOM/9\nDisallow: /\n")), "robots"),
+        "allowed by name": (serve(says(200, ALL + "User-agent: headroom\nDisallow:\n")), None),
+        "empty": (serve(says(200)), None),
+        "an HTML page": (serve(says(200, "<html>Disallow: /</html>", Content_Type="text/html")), None),
+        "no rules: 404": (serve(says(404, ALL)), None),
+        "no rules: 401": (serve(says(401, ALL)), None),
+        "no rules: 403": (serve(says(403, ALL)), None),
+        "no rules: 410": (serve(says(410)), None),
+        "moved on the host": (
+            serve(
+                lambda place, handler: (
+                    handler.answer(301, Location="/r.txt")
+                    if handler.path == "/robots.txt"
+                    else handler.answer(200, ALL)
+                )
+            ),
+            "robots",
+        ),
+        "moved to another host": (serve(says(302, Location=f"{elsewhere.url}/r.txt")), "robots"),
+        "moved five times": (five, "robots"),
+        "moved six times": (six, None),
+        "moved in a circle": (serve(says(302, Location="/robots.txt")), None),
+        "moved to no URL": (serve(says(302, Location="http://")), None),
+        "moved to nowhere said": (serve(says(302)), None),
+        "moved to an error": (serve(says(302, Location=nobody)), "robots-unreachable"),
+        "unreachable: 500": (serve(says(500, "User-agent: *\nDisallow:\n")), "robots-unreachable"),
+        "unreachable: 429": (serve(says(429)), "robots-unreachable"),
+        "unreachable: reset": (serve(resets), "robots-unreachable"),
+        "unreachable: broken off": (serve(breaks_off), "robots-unreachable"),
+        "unreachable: timeout": (serve(hangs), "robots-unreachable"),
+        "heals: 503": (serve(first(says(503), says(404))), None),
+        "heals: 429": (serve(first(says(429, Retry_After=1), says(404))), None),
+        "heals: reset": (serve(first(resets, says(200, ALL))), "robots"),
+        "endless": (serve(never_ends), "robots"),
+        "compressed, unasked": (serve(says(200, gzip.compress(ALL.encode()), Content_Encoding="gzip")), "robots"),
+        "after 400 KiB": (serve(says(200, "#" * 79 + "\n" + "# x\n" * 100_000 + ALL)), "robots"),
+    }
+    offer(*(place.page for place, _ in places.values()), nobody, "http://nowhere.invalid/page")
+    reasons = crawl()
+    assert {name: reasons.get(place.page) for name, (place, _) in places.items()} == {
+        name: reason for name, (_, reason) in places.items()
+    }
+    assert reasons[nobody] == reasons["http://nowhere.invalid/page"] == "robots-unreachable"
+
+    for name, (place, reason) in places.items():
+        assert len(place.asked("/page")) == (reason is None), name
+        if name.startswith(("allowed", "disallowed", "no rules", "endless", "moved on")):
+            assert len(place.asked()) == 1, name
+        if name.startswith("unreachable"):
+            assert len(place.asked()) == 2, name  # MAX_ATTEMPTS, with ROBOTS_RETRY_SECONDS between them
+            before, after = place.asked()
+            assert after - before >= 0.3, name
+    before, after = places["heals: 429"][0].asked()
+    assert after - before >= 1
+
+
+def test_pages_of_one_host_fare_by_their_own_paths(serve, offer, crawl):
+    place = serve(says(200, "User-agent: *\nDisallow: /page/private\nAllow: /page/private/open$\n"))
+    paths = ["/page/a", "/page/private/x", "/page/private/open", "/page/private/open?x", "/page/PRIVATE"]
+    offer(*(place.url + path for path in paths))
+    reasons = crawl()
+    assert reasons == dict.fromkeys((place.url + path for path in (paths[1], paths[3])), "robots")
+    assert len(place.asked()) == 1
+
+
+def test_two_workers_ask_once_and_know_for_a_day(serve, offer, crawl, database):
+    def slowly(place, handler):
+        place.ending.wait(0.5)  # others come while the first waits
+        handler.answer(200, "User-agent: *\nDisallow: /page/9\n")
+
+    place = serve(slowly)
+    offer(*(f"{place.page}/{number}" for number in range(40)), concurrency=8, burst=1)
+    reasons = crawl(workers=2, FIRST_BATCH=4, STOP_WHEN_DONE=1)
+    assert reasons == {f"{place.page}/9": "robots"}
+    assert len(place.asked()) == 1
+    key = Keys("hr").robots(place.url)
+    assert 86_000 < database.ttl(key) <= 86_400
+    assert json.loads(database.get(key))["state"] == "rules"
+    assert not database.exists(Keys("hr").robots_asked(place.url))
+
+    offer(f"{place.page}/later")
+    crawl()
+    assert len(place.asked()) == 1
+
+
+def test_junk_in_redis_is_asked_for_again(serve, offer, crawl, database):
+    junk = [
+        (pickle.dumps({"state": "none"}), 80_000),
+        (b"\xff" * 3_000_000, 80_000),
+        (b'{"state":"none","text":"","failures":-1}', 80_000),
+        (b'{"state":"rules","text":"AAAA","failures":0}', 80_000),
+        (RobotsFile("none").dump(), None),
+        (RobotsFile("none").dump(), 90_000),
+    ]
+    places = [serve(says(200, ALL)) for _ in junk]
+    for place, (value, seconds) in zip(places, junk, strict=True):
+        database.set(Keys("hr").robots(place.url), value, ex=seconds)
+    database.hset(Keys("hr").robots((other := serve(says(200, ALL))).url), "not", "a string")
+    places.append(other)
+    offer(*(place.page for place in places))
+    assert crawl() == {place.page: "robots" for place in places}
+    assert [len(place.asked()) for place in places] == [1] * len(places)
+
+
+def test_a_file_that_moved_to_a_known_host_s_is_taken_from_there(serve, offer, crawl):
+    known = serve(says(200, ALL))
+    offer(known.page)
+    crawl()
+    place = serve(says(301, Location=f"{known.url}/robots.txt"))
+    offer(place.page)
+    assert crawl()[place.page] == "robots"
+    assert len(known.asked()) == 1
+
+
+def test_two_hosts_that_point_at_each_other_do_not_wait_for_each_other(serve, offer, crawl):
+    one, other = serve(says(404)), serve(says(404))
+    one.robots, other.robots = says(302, Location=f"{other.url}/r"), says(302, Location=f"{one.url}/r")
+    offer(*(f"{place.page}/{number}" for place in (one, other) for number in range(5)))
+    assert crawl() == {}  # in a circle: no rules
+
+
+def test_a_crawl_delay_holds_for_all_workers(serve, offer, crawl):
+    place = serve(says(200, "User-agent: *\nCrawl-delay: 0.5\nDisallow:\n"))
+    offer(*(f"{place.page}/{number}" for number in range(8)), burst=2)
+    assert crawl(workers=2, FIRST_BATCH=2) == {}
+    assert len(place.requests) == 9
+    times = sorted(at for at, _ in place.requests)
+    assert min(after - before for before, after in pairwise(times)) >= 0.45
+
+
+def test_a_crawl_delay_is_clamped(serve, offer, crawl):
+    place = serve(says(200, "User-agent: *\nCrawl-delay: 86400\n"))
+    offer(place.page)
+    assert crawl(ROBOTS_MAX_CRAWL_DELAY_SECONDS=0.2) == {}
+    (asked,), (fetched,) = place.asked(), place.asked("/page")
+    assert 0.15 <= fetched - asked < 10
+
+
+def test_without_robotstxt_obey_nothing_is_asked(serve, offer, crawl):
+    place = serve(says(200, ALL))
+    offer(place.page)
+    assert crawl(ROBOTSTXT_OBEY=0) == {}
+    assert place.asked() == []
