@@ -129,9 +129,8 @@ def main() -> None:
                 for problem in problems:
                     print(f"run {number}: {problem}", flush=True)
     times.sort()
-    print(
-        f"{options.runs} runs: {wrong} wrong; seconds min {times[0]:.1f}, median {times[len(times) // 2]:.1f}, max {times[-1]:.1f}"
-    )
+    spread = f"min {times[0]:.1f}, median {times[len(times) // 2]:.1f}, max {times[-1]:.1f}"
+    print(f"{options.runs} runs: {wrong} wrong; seconds {spread}")
 
 
 if __name__ == "__main__":

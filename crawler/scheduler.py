@@ -20,6 +20,7 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.defer import deferred_from_coro
 
 from crawler import config
+from crawler.tasks import cancel
 from crawler.visits import Lane, Visit
 from crawler.worker import Worker
 
@@ -128,9 +129,7 @@ class Scheduler(BaseScheduler):
     async def _close(self) -> None:
         self._hand_back()
         self._cut_off()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await cancel(*self._tasks)
         await self.worker.close()
 
     async def _claim_ahead(self) -> None:

@@ -23,6 +23,7 @@ from crawler.frontier.sessions import Session
 from crawler.headroom import Sampler, batch_size
 from crawler.registry import Registry, prepare
 from crawler.settler import Settler
+from crawler.tasks import cancel
 from crawler.visits import Lane
 from crawler.wakeups import RECONNECT_SECONDS, listen
 from crawler.workerconfig import WorkerConfig
@@ -135,9 +136,7 @@ class Worker:
 
     async def close(self) -> None:
         """Tells the frontier all there is to tell, ends the session and disconnects."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await cancel(*self._tasks)
         if not await self.settler.drain(self.config.session_s):
             logger.warning("Redis is away: what this worker held is claimed by others when its session lapses")
         await self.settler.close()

@@ -1,6 +1,7 @@
 """Redirects: on the same host they are followed on the turn that the page holds; to another host the seed ends.
 
-The spider then sees the 3xx response, finishes the seed as `redirected` and offers the target, which waits for its own host's turn.
+The spider then sees the 3xx response, finishes the seed as `redirected` and offers the target, which waits for a turn
+of its own host.
 """
 
 from __future__ import annotations
@@ -23,16 +24,19 @@ if TYPE_CHECKING:
 class RedirectMiddleware(ScrapyRedirectMiddleware):
     """Scrapy's redirect middleware, kept to the request's own host for requests of a visit."""
 
-    def process_response(self, request: Request, response: Response) -> Request | Response:
+    def process_response(  # type: ignore[override]  # Scrapy's own takes a deprecated spider as well
+        self, request: Request, response: Response
+    ) -> Request | Response:
         """Returns a new request on the same host, or the response as it is.
 
         Raises:
             RefusedError: A redirect that leads nowhere, or too many of them.
         """
-        if "visit" not in request.meta or response.status not in REDIRECTS or "Location" not in response.headers:
+        location = response.headers.get("Location")
+        if "visit" not in request.meta or response.status not in REDIRECTS or not location:
             return super().process_response(request, response)
         try:
-            target = urls.canonical(response.headers["Location"].decode("utf-8", "replace"), request.url)
+            target = urls.canonical(location.decode("utf-8", "replace"), request.url)
         except UrlError:
             raise RefusedError(Outcome("fail", "bad-redirect")) from None
         if urls.host(target) != urls.host(urls.canonical(request.url)):

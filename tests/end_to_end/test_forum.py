@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 from kafka import KafkaConsumer
 from pymongo import MongoClient
 
-from crawler.demo.forum import content, files, kinds
+from crawler.demo.forum import content, kinds
+from crawler.demo.forum.files import image as image_bytes
 
 WORKER_SECONDS = 120.0  # a run takes 15 on an idle machine
 PLAN = """
@@ -27,7 +29,8 @@ COMBINATIONS = [[region, "洪水", event] for region in ("重庆", "四川") for
 
 def lines(folder):
     """Returns the messages of a folder of JSON-lines files."""
-    return [json.loads(line) for file in sorted(Path(folder).glob("*.jsonl")) for line in file.read_bytes().splitlines()]
+    files = sorted(Path(folder).glob("*.jsonl"))
+    return [json.loads(line) for file in files for line in file.read_bytes().splitlines()]
 
 
 def wanted(board):
@@ -138,8 +141,6 @@ def test_equal_threads_on_both_boards_give_equal_items(crawl, submitted, tmp_pat
 
 
 def test_an_item_holds_what_the_thread_says_and_its_files_lie_in_the_store(crawl, submitted, tmp_path):
-    import hashlib
-
     crawl("producer", "consumer")
     threads = expected_items("ajax")
     checked = 0
@@ -150,7 +151,7 @@ def test_an_item_holds_what_the_thread_says_and_its_files_lie_in_the_store(crawl
         assert item["content"].split("\n") == list(thread.paragraphs)
         assert item["author"] == thread.author
         assert item["language"] == thread.language
-        hashes = sorted(hashlib.sha256(files.image(number)).hexdigest() for number in thread.images)
+        hashes = sorted(hashlib.sha256(image_bytes(number)).hexdigest() for number in thread.images)
         assert sorted(image["sha256"] for image in item["images"]) == hashes
         for image in item["images"]:
             stored = (tmp_path / "media" / image["path"]).read_bytes()
