@@ -1,50 +1,48 @@
-"""`scrapy plan ACTION`: an analyst's plans."""
+"""`scrapy plan ACTION`: an analyst's plans, from the dry run to their end."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from scrapy.exceptions import UsageError
-
-from crawler.commands.base import HeadroomCommand, one_line, print_json
+from crawler.commands.actions import ActionCommand
+from crawler.commands.base import print_json
+from crawler.errors import UnavailableError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
 
-    from crawler.plans import Check, Plan
+    from crawler.cluster import Cluster
+    from crawler.plans import Plan
+    from crawler.registry import PlanRecord
 
-# What each action takes, and does: the help and the check of the command line read it from here.
-ACTIONS = {
-    "check": ("FILE", "show a plan's combinations, seeds, overlap and cost; nothing is sent"),
-}
+COLUMNS = ("plan", "state", "search pages", "offered", "finished", "failed", "done")
 
 
-class Command(HeadroomCommand):
-    """`scrapy plan check FILE`."""
+class Command(ActionCommand):
+    """Checks, submits and steers plans."""
 
-    def syntax(self) -> str:
-        """Returns what follows `scrapy plan`."""
-        return "ACTION [FILE]"
+    actions: ClassVar[dict[str, tuple[str, str]]] = {
+        "check": ("FILE", "show a plan's combinations, seeds, overlap and cost, and send nothing"),
+        "submit": ("FILE", "send a plan to the crawl, or go on where the same file was left"),
+        "list": ("", "all plans and how far they are"),
+        "show": ("NAME", "a plan's state, definition and ledger"),
+        "pause": ("NAME", "crawl nothing more of it until it is resumed"),
+        "resume": ("NAME", "go on with a paused plan"),
+        "cancel": ("NAME", "give up all of it that isn't crawled yet"),
+        "delete": ("NAME", "forget a plan that is done or cancelled, though not its pages"),
+    }
 
     def short_desc(self) -> str:
         """Returns the line in the list of commands."""
-        return f"Plans: {', '.join(ACTIONS)}"
+        return f"Plans: {', '.join(self.actions)}"
 
-    def long_desc(self) -> str:
-        """Returns the text above the options."""
-        return "; ".join(f"{action} {takes}: {text}" for action, (takes, text) in ACTIONS.items())
-
-    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Does one action."""
-        actions: dict[str, Callable[[list[str], argparse.Namespace], None]] = {"check": self._check}
-        action, *rest = args or [""]
-        if action not in actions:
-            raise UsageError(f"{action or 'nothing'} after plan, expected one of {', '.join(actions)}")
-        takes = ACTIONS[action][0].split()
-        if len(rest) != len(takes):
-            raise UsageError(f"plan {action}: expected {' '.join(takes)}")
-        actions[action](rest, opts)
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Adds `--replace`."""
+        super().add_options(parser)
+        parser.add_argument(
+            "--replace", action="store_true", help="submit: begin anew, in place of the plan of that name"
+        )
 
     def read(self, path: str) -> Plan:
         """Returns the plan in a file.
@@ -58,67 +56,217 @@ class Command(HeadroomCommand):
         max_seeds = config.whole(self.values, "PLAN_MAX_SEEDS", 1, plans.SEEDS_MAX)
         return plans.load(path, sites_dir=self.values["SITES_DIR"] or "", max_seeds=max_seeds)
 
-    def _check(self, args: list[str], opts: argparse.Namespace) -> None:
+    def do_check(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Shows what a plan would do; opens no connection."""
         from crawler import plans
+        from crawler.commands.plancheck import print_check
 
         result = plans.check(self.read(args[0]))
         if opts.json:
             print_json(result)
         else:
-            _show(result)
+            print_check(result)
 
+    async def do_submit(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Sends a plan.
 
-def _show(check: Check) -> None:
-    from rich.console import Console
-    from rich.table import Table
+        Raises:
+            PlanError: Another plan of that name is there.
+            UnavailableError: Redis is away; the same command completes what has begun.
+        """
+        from crawler.cluster import Cluster
 
-    width = len(str(len(check.combinations)))
-    amounts = ((len(check.combinations), "combination"), (check.nav_seeds, "search page"), (len(check.sites), "site"))
-    print(f"plan {check.plan}:", ", ".join(f"{number:,} {thing}{'s' * (number != 1)}" for number, thing in amounts))
-    print()
-    for number, words in enumerate(check.combinations, 1):
-        print(f"  {number:>{width}}  {_joined(words)}")
-    print()
-    table = Table(box=None, pad_edge=False, padding=(0, 2))
-    for name in ("site", "host"):
-        table.add_column(name, overflow="fold")
-    for name in ("search pages", "all pages", "time"):
-        table.add_column(name, justify="right")
-    for share in check.sites:
-        numbers = (f"{share.nav_seeds:,}", f"{share.pages_at_most:,}", _duration(share.hours_at_most))
-        table.add_row(share.site, share.host, *numbers)
-    if len(check.sites) > 1:
-        table.add_row(
-            "all", "", f"{check.nav_seeds:,}", f"{check.pages_at_most:,}", _duration(check.hours_at_most), style="bold"
+        plan = self.read(args[0])
+        async with Cluster.connect(self.values, begin=True) as cluster:
+            old = (await cluster.registry.plans()).get(plan.name)
+            try:
+                offered, new = await _offer(cluster, plan, replace=opts.replace)
+            except UnavailableError as error:
+                raise UnavailableError(f"{error}; the same command completes it") from error
+            record = await cluster.registry.plan(plan.name)
+            sites = await cluster.registry.versions(record.sites)
+        result = {
+            "plan": plan.name,
+            "edition": record.edition,
+            "combinations": len(plan.combinations()),
+            "nav_seeds": record.nav_seeds,
+            "offered": offered,
+            "new": new,
+            "known": offered - new,
+            "resumed": old is not None and old.edition == record.edition,
+            "replaced": old is not None and old.edition != record.edition,
+            "sites": [{"site": name, "version": version} for name, version in sites.items()],
+        }
+        if opts.json:
+            print_json(result)
+        else:
+            _print_submitted(result)
+
+    async def do_list(self, _args: list[str], opts: argparse.Namespace) -> None:
+        """Shows all plans."""
+        from crawler.cluster import Cluster
+        from crawler.commands.views import print_table
+
+        async with Cluster.connect(self.values) as cluster:
+            plans = [await _progress(cluster, record) for record in (await cluster.registry.plans()).values()]
+        if opts.json:
+            print_json({"plans": plans})
+        elif plans:
+            rows = [
+                (
+                    one["plan"],
+                    _word(one),
+                    one["nav_seeds"],
+                    one["offered"],
+                    one["finished"],
+                    one["failed"],
+                    _percent(one),
+                )
+                for one in plans
+            ]
+            print_table(COLUMNS, rows)
+        else:
+            print("no plans; scrapy plan submit FILE sends one")
+
+    async def do_show(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Shows one plan."""
+        from crawler.cluster import Cluster
+        from crawler.commands.ledger import as_rows
+
+        async with Cluster.connect(self.values) as cluster:
+            record = await cluster.registry.plan(args[0])
+            progress = await _progress(cluster, record)
+            versions = await cluster.registry.versions(record.sites)
+            ledger = as_rows(await cluster.ledger(record.name))
+        sites = [{"site": name, "version": version} for name, version in versions.items()]
+        shown = progress | {"sites": sites, "definition": record.definition, "ledger": ledger}
+        if opts.json:
+            print_json(shown)
+        else:
+            _print_plan(shown)
+
+    async def do_pause(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Pauses a plan."""
+        from crawler.cluster import Cluster
+
+        async with Cluster.connect(self.values) as cluster:
+            await cluster.pause(args[0])
+        text = f"plan {args[0]} is paused; what is executing ends by itself. scrapy plan resume {args[0]} goes on"
+        _say(opts, {"plan": args[0], "state": "paused"}, text)
+
+    async def do_resume(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Resumes a plan."""
+        from crawler.cluster import Cluster
+
+        async with Cluster.connect(self.values) as cluster:
+            moved = await cluster.resume(args[0])
+        text = f"plan {args[0]} goes on, with {moved:,} seeds that were set aside"
+        _say(opts, {"plan": args[0], "state": "active", "moved": moved}, text)
+
+    async def do_cancel(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Cancels a plan."""
+        from crawler.cluster import Cluster
+
+        async with Cluster.connect(self.values) as cluster:
+            failed = await cluster.cancel(args[0])
+        text = f"plan {args[0]} is cancelled, {failed:,} seeds given up; what is executing ends by itself"
+        _say(opts, {"plan": args[0], "state": "cancelled", "failed": failed}, text)
+
+    async def do_delete(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Deletes a plan."""
+        from crawler.cluster import Cluster
+
+        async with Cluster.connect(self.values) as cluster:
+            await cluster.delete(args[0])
+        _say(
+            opts, {"plan": args[0], "state": "deleted"}, f"plan {args[0]} is deleted; pages that it crawled stay known"
         )
-    Console(highlight=False, markup=False, emoji=False).print(table)
-    print("\nPages and time are upper bounds: every result is new; images and later pages of a thread come on top.")
-    for line in _hints(check):
-        print(line)
 
 
-def _hints(check: Check) -> list[str]:
-    lines = []
-    if check.overlaps:
-        pair = check.overlaps[0]
-        number = f"{len(check.overlaps)} or more" if check.more_overlaps else str(len(check.overlaps))
-        example = f"{_joined(pair.wider)} finds all that {_joined(pair.narrower)} finds"
-        lines.append(f"Overlap: {number} pairs of combinations, such as: {example}.")
-    if check.unused:
-        lines.append(f"Not in match, so never searched: {', '.join(check.unused)}.")
-    if check.interval_s:
-        lines.append(f"Runs every {_duration(check.interval_s / 3_600)}; pages that are known are not fetched again.")
-    return lines
+async def _offer(cluster: Cluster, plan: Plan, *, replace: bool) -> tuple[int, int]:
+    """Submits a plan, with a progress bar where somebody watches; returns how many seeds were offered and were new."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    bar = Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
+    offered = new = 0
+    with bar:
+        task = bar.add_task("search pages", total=plan.seeds_per_combination * len(plan.combinations()))
+        async for offered, new in cluster.registry.submit(plan, cluster.queues["nav"], replace=replace):  # noqa: B007 -- the last pair is the result
+            bar.update(task, completed=offered)
+    return offered, new
 
 
-def _joined(words: tuple[str, ...]) -> str:
-    return " + ".join(one_line(word) for word in words)
+async def _progress(cluster: Cluster, record: PlanRecord) -> dict[str, Any]:
+    """Returns a plan's state and how far it is, as JSON values."""
+    from crawler.frontier.ledger import Account
+
+    account = Account()
+    for pages in (await cluster.ledger(record.name)).values():
+        for page in pages.values():
+            account.add(page)
+    offering = record.offering_until_ms > await cluster.registry.now_ms()
+    over = account.finished + account.failed
+    seeds = account.offered - account.known
+    return {
+        "plan": record.name,
+        "state": record.state,
+        "edition": record.edition,
+        "schedule": record.definition.get("schedule") or "",
+        "offering": offering,
+        "complete": not record.offering_until_ms,
+        "nav_seeds": record.nav_seeds,
+        "offered": account.offered,
+        "known": account.known,
+        "ready": account.ready,
+        "executing": account.executing,
+        "finished": account.finished,
+        "failed": account.failed,
+        "percent_done": round(100 * over / seeds, 1) if seeds else 0.0,
+        "done": not (offering or account.ready or account.executing),
+    }
 
 
-def _duration(hours: float) -> str:
-    """Returns a time as a person says it: 40 s, 12 min, 3.5 h, 4.2 days."""
-    seconds = hours * 3_600
-    for unit_s, unit in ((86_400 * 2, "days"), (3_600, "h"), (60, "min")):
-        if seconds >= unit_s:
-            return f"{seconds / (86_400 if unit == 'days' else unit_s):.3g} {unit}"
-    return f"{seconds:.0f} s"
+def _word(plan: dict[str, Any]) -> str:
+    if plan["offering"]:
+        return "being submitted"
+    if not plan["complete"]:
+        return "half submitted"
+    return "done" if plan["done"] and plan["state"] == "active" else str(plan["state"])
+
+
+def _percent(plan: dict[str, Any]) -> str:
+    return f"{plan['percent_done']:.0f} %" if plan["percent_done"] < 99 or plan["done"] else f"{plan['percent_done']} %"  # noqa: PLR2004 -- percent
+
+
+def _say(opts: argparse.Namespace, result: dict[str, Any], text: str) -> None:
+    if opts.json:
+        print_json(result)
+    else:
+        print(text)
+
+
+def _print_submitted(result: dict[str, Any]) -> None:
+    from crawler.commands.views import amount
+
+    name = result["plan"]
+    how = " goes on" if result["resumed"] else " is replaced" if result["replaced"] else ""
+    pages = f"{amount(result['offered'], 'search page')} offered: {result['new']:,} new, {result['known']:,} known"
+    print(f"plan {name}{how}: {amount(result['combinations'], 'combination')}, {pages}")
+    print("sites:", ", ".join(f"{one['site']} (version {one['version']})" for one in result["sites"]))
+    print(
+        f"next: scrapy crawl producer and scrapy crawl consumer, on any node; scrapy ledger {name} shows how far it is"
+    )
+
+
+def _print_plan(shown: dict[str, Any]) -> None:
+    import yaml
+
+    from crawler.commands.ledger import print_ledger
+    from crawler.commands.views import inert, moment
+
+    print(f"plan {shown['plan']}: {_word(shown)}, {_percent(shown)} of its seeds, submitted {moment(shown['edition'])}")
+    print("sites:", inert(", ".join(f"{one['site']} (version {one['version']})" for one in shown["sites"])))
+    print()
+    print(inert(yaml.safe_dump(shown["definition"], allow_unicode=True, sort_keys=False)))
+    print_ledger(shown["ledger"])

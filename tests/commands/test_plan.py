@@ -80,6 +80,7 @@ def test_words_can_not_move_the_terminal_s_cursor(plan):
     [
         (("pages: 2", "pages: 2000"), "plan.yaml:9: pages: got 2000, expected at most 1000"),
         (("demo_forum", "demo_form"), "unknown site 'demo_form'; did you mean demo_forum?"),
+        (("[demo_forum", "[web"), "plan.yaml:3: sites.0: got 'web', expected a site with a search"),
         (("region and event", "region and (event"), "expected a closing parenthesis for the one at character 12"),
         (("pages: 2", "pages: [2"), "plan.yaml:10: got"),
     ],

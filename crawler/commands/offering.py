@@ -1,0 +1,63 @@
+"""Offers single pages to the content frontier, for `scrapy seeds offer`."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from typing import TYPE_CHECKING
+
+from crawler import sites, urls
+from crawler.errors import FrontierError, UrlError
+from crawler.frontier.queue import OFFER_BATCH
+from crawler.models import Seed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawler.cluster import Cluster
+    from crawler.sites import Site
+
+
+async def site_to_offer(cluster: Cluster, name: str, sites_dir: str) -> Site:
+    """Returns the site's definition, and sees to it that workers have the same.
+
+    A file goes before what Redis has, but for the place: where a plan put a kind of site, it stays.
+
+    Raises:
+        SiteError: No file and no submitted plan defines it.
+        InputError: Its file is wrong.
+    """
+    stored = None
+    with contextlib.suppress(FrontierError):  # Redis has none, or a damaged one that the file's replaces
+        stored = await cluster.registry.site(name)
+    try:
+        site = sites.load(name, sites_dir)
+    except sites.SiteError:
+        if stored is None:
+            raise
+        return stored
+    if stored is not None and stored.base:
+        site = site.named(name, stored.base)
+    await cluster.registry.save_sites((site,))
+    return site
+
+
+async def offer(cluster: Cluster, site: Site, plan: str, lines: Iterable[str]) -> tuple[int, int, list[dict[str, str]]]:
+    """Offers URLs as they come, in batches.
+
+    Returns:
+        How many were offered and were new, and those that are no URLs, each with the reason.
+    """
+    offered = new = 0
+    bad: list[dict[str, str]] = []
+    source = iter(lines)
+    while batch := list(itertools.islice(source, OFFER_BATCH)):
+        seeds = []
+        for line in batch:
+            try:
+                seeds.append(Seed(urls.canonical(line, drop=site.drop), plan, site.name))
+            except UrlError as error:
+                bad.append({"url": line, "why": str(error)})
+        new += sum(await cluster.queues["content"].offer(seeds))
+        offered += len(seeds)
+    return offered, new, bad

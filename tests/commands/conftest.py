@@ -1,0 +1,61 @@
+"""A cluster in an empty Redis, for tests that bring it into a state before they run a command on it."""
+
+from __future__ import annotations
+
+import pytest
+from scrapy.settings import Settings
+
+from crawler.cluster import Cluster
+from crawler.frontier.queue import Settlement, TurnBack
+
+PLAN = """
+name: flood
+sites: [{use: demo_forum, name: board, base: "http://board.test"}]
+keywords: {event: {optional: [洪水, flood]}}
+pages: 2
+"""
+
+
+@pytest.fixture
+def plan_file(tmp_path):
+    """A plan with 4 search pages on one site."""
+    file = tmp_path / "flood.yaml"
+    file.write_text(PLAN, encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+async def cluster(redis_url):
+    settings = Settings()
+    settings.setmodule("crawler.settings")
+    settings.set("REDIS_URL", redis_url)
+    async with Cluster.connect(settings, begin=True) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def claim(cluster):
+    """Returns a function that claims seeds for an owner whose session outlives the test."""
+
+    async def run(most=1, owner="node-1:10:1:abc", frontier="content"):
+        await cluster.redis.zadd(cluster.keys.partition(0).sessions, {owner: 10**15})
+        await cluster.redis.delete(cluster.keys.partition(0).turn("board.test"))
+        number = await cluster.redis.incr("test:claims")
+        return (await cluster.queues[frontier].claim(0, owner, f"{owner}#{number}", most=most, carrying=0)).seeds
+
+    return run
+
+
+@pytest.fixture
+def fail(cluster, claim):
+    """Returns a function that offers seeds and lets them fail for a reason."""
+
+    async def run(reason, *seeds):
+        await cluster.queues["content"].offer(seeds)
+        held = await claim(len(seeds))
+        owner = held[0].claim.partition("#")[0]
+        ends = [Settlement("fail", one, reason=reason) for one in held]
+        turns = [TurnBack(*turn) for turn in {(one.seed.host, one.turn) for one in held}]
+        await cluster.queues["content"].settle(0, owner, ends, turns)
+
+    return run

@@ -1,0 +1,124 @@
+"""`scrapy crawl`: a spider of ours starts only with settings that fit and a Redis that answers."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from scrapy.settings import Settings
+
+from crawler.commands.crawl import _check_settings
+from crawler.demo.servers import Redis
+from crawler.errors import ConfigError
+
+PATIENCE_SECONDS = 30.0
+PLAIN_SPIDER = """
+import scrapy
+
+class Plain(scrapy.Spider):
+    name = "plain"
+
+    async def start(self):
+        self.logger.info("plain with %s", self.word)
+        return
+        yield
+"""
+
+
+def until(condition):
+    """Waits for a condition."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SESSION_SECONDS", "0"),
+        ("SESSION_SECONDS", "soon"),
+        ("KEY_PREFIX", "a b"),
+        ("FRONTIER_PARTITIONS", "1.5"),
+        ("FIRST_BATCH", "0"),
+        ("NODE_MEMORY_LIMIT_PERCENT", "101"),
+        ("MAX_ATTEMPTS", "-1"),
+        ("REDIS_URL", "http://x"),
+        ("ITEM_SINKS", "files,pigeon"),
+        ("ITEMS_DIR", "/proc/none"),
+        ("SINK_BATCH", "0"),
+        ("TOPIC_PREFIX", "a b"),
+        ("MONGO_DATABASE", "a/b"),
+        ("MONGO_URL", "http://x"),
+    ],
+)
+def test_settings_are_read_before_anything_starts(tmp_path, name, value):
+    settings = Settings()
+    settings.setmodule("crawler.settings")
+    settings.setdict({"ITEM_SINKS": "files,kafka,mongo", "ITEMS_DIR": str(tmp_path)})
+    _check_settings(settings)
+    settings.set(name, value)
+    with pytest.raises(ConfigError, match=f"^setting {name}: got "):
+        _check_settings(settings)
+
+
+def test_a_bad_setting_is_one_line_and_exit_status_1(scrapy):
+    done = scrapy("crawl", "consumer", settings={"SESSION_SECONDS": 0})
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "error: setting SESSION_SECONDS: got '0', expected a number from 1 to 3600\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("RETRY_BASE_SECONDS", "-1"), ("IDLE_WAIT_SECONDS", "x"), ("ALLOW_PRIVATE_ADDRESSES", "maybe")]
+)
+def test_a_bad_setting_that_a_part_finds_is_one_line_in_the_log(scrapy, name, value):
+    done = scrapy("crawl", "consumer", settings={name: value})
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith(f"error: setting {name}: got '{value}', expected ")
+    assert "Traceback" not in done.stderr
+
+
+async def test_a_frontier_of_other_partitions_is_refused(scrapy, cluster):
+    done = scrapy("crawl", "producer", settings={"FRONTIER_PARTITIONS": 2})
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert done.stderr.startswith("error: setting FRONTIER_PARTITIONS: got 2, expected 1")
+
+
+def test_without_redis_it_tries_for_a_while_and_gives_up(scrapy):
+    done = scrapy(
+        "crawl", "producer", settings={"CONNECT_SECONDS": 1}, environment={"REDIS_URL": "redis://127.0.0.1:1"}
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    first, *_, last = done.stderr.splitlines()
+    assert first.startswith("Redis at redis://127.0.0.1:1: Error 111")
+    assert first.endswith("; next try in 0.2 s")
+    assert last.startswith("error: Redis at redis://127.0.0.1:1: Error 111")
+
+
+def test_a_redis_that_comes_later_is_waited_for(spawn, tmp_path, redis_server):
+    server = Redis(tmp_path)
+    settings = {"STOP_WHEN_DONE": 1, "NODE_CPU_LIMIT_PERCENT": 100, "NODE_MEMORY_LIMIT_PERCENT": 100}
+    worker = spawn("crawl", "consumer", "-a", "_job=7", settings=settings, environment={"REDIS_URL": server.url})
+    until(lambda: "next try in" in worker.log.read_text())
+    with server:
+        assert worker.wait(PATIENCE_SECONDS) == 0, worker.log.read_text()
+
+
+def test_other_spiders_run_as_ever(scrapy, tmp_path):
+    (tmp_path / "plain_spiders.py").write_text(PLAIN_SPIDER)
+    done = scrapy(
+        "crawl",
+        "plain",
+        "-a",
+        "word=hello",
+        settings={"SPIDER_MODULES": "plain_spiders", "SCHEDULER": "scrapy.core.scheduler.Scheduler"},
+        environment={"REDIS_URL": "redis://127.0.0.1:1", "PYTHONPATH": str(tmp_path)},
+    )
+    assert done.returncode == 0
+    assert "[plain] INFO: plain with hello" in done.stderr
+
+
+def test_the_command_line_is_scrapy_s(scrapy):
+    done = scrapy("crawl", "producer", "consumer")
+    assert done.returncode == 2
+    assert "more than one spider" in done.stderr
