@@ -1,20 +1,23 @@
 """Headroom: how many more seeds this node can carry now, from its own CPU and memory.
 
-Source: the patent's rule. With limits ML and CL (percent of memory and CPU), the node's use m and c, and W seeds carried by crawl
-processes that use M and C of it: N = floor(min((ML - m) * W / M, (CL - c) * W / C)), at least 0; n while W = 0.
+Source: the patent's rule. With limits ML and CL (percent of memory and CPU), the node's use m and c, and W seeds
+carried by crawl processes that use M and C: N = floor(min((ML - m) * W / M, (CL - c) * W / C)), at
+least 0; n while W = 0.
 """
 
 from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import psutil
 
 from crawler import config
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SMOOTHING = 0.3  # weight of a new sample: some 5 samples until a step shows in full
 LEAST_COST_PERCENT = 0.01  # of a seed: an idle process would seem to carry seeds for nothing
@@ -118,13 +121,15 @@ class Sampler:
 
     def sample(self) -> Load:
         """Takes a sample and returns the smoothed load."""
-        tree = {child.pid: child for child in self._process.children(recursive=True)}
+        tree = {}
+        with contextlib.suppress(psutil.Error):
+            tree = {child.pid: child for child in self._process.children(recursive=True)}
         self._known = {pid: self._known.get(pid, child) for pid, child in tree.items()} | {
             self._process.pid: self._process
         }
         own_memory = own_cpu = 0.0
         for process in self._known.values():
-            with contextlib.suppress(psutil.NoSuchProcess):
+            with contextlib.suppress(psutil.Error):  # it has ended, or is somebody else's
                 own_memory += process.memory_percent()
                 own_cpu += process.cpu_percent() / self._cores
         look = Load(psutil.virtual_memory().percent, psutil.cpu_percent(), own_memory, own_cpu)

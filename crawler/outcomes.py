@@ -1,4 +1,4 @@
-"""What a fetch that brought no page means for its seed: try again later, or give up, and the word that the ledger counts.
+"""What a fetch that brought no page means for its seed: try again or give up, and the word that the ledger counts.
 
 Framework exceptions are told by their class name, so that this table needs no framework.
 """
@@ -9,9 +9,10 @@ import random
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.frontier.queue import Operation
+if TYPE_CHECKING:
+    from crawler.frontier.queue import Operation
 
 MAX_LEAVE_SECONDS = 3_600.0  # a Retry-After of a year is a mistake
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -74,7 +75,7 @@ def retry_after_s(header: bytes | None) -> float:
         return min(float(text), MAX_LEAVE_SECONDS)
     try:
         when = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, TypeError, IndexError, OverflowError):  # the parser's ways to say no
         return 0.0
     if when.tzinfo is None:
         when = when.replace(tzinfo=UTC)
@@ -82,5 +83,5 @@ def retry_after_s(header: bytes | None) -> float:
 
 
 def backoff_ms(tries: int, base_s: float, longest_s: float) -> int:
-    """Returns the wait before the next try: doubling, with jitter so that a site's failures don't all come back at once."""
+    """Returns the wait before the next try: doubling, with jitter: a site's failures mustn't all come back at once."""
     return int(1000 * min(base_s * 2**tries, longest_s) * random.uniform(0.75, 1.25))

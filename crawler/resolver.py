@@ -1,6 +1,7 @@
 """Resolves names to public addresses only, so that no page can point the crawler at the network it runs in.
 
-The check is made on the very address that the socket is opened to: a name that answers differently next time gains nothing.
+The check is made on the very address that the socket is opened to: a name that answers differently next time gains
+nothing.
 """
 
 from __future__ import annotations
@@ -21,8 +22,14 @@ if TYPE_CHECKING:
     from twisted.internet.defer import Deferred
 
 
+# Addresses that a gateway turns into the IPv4 address in their last four bytes: NAT64 (RFC 6052), and the old
+# IPv4-compatible ones (RFC 4291, 2.5.5.1).
+WITH_IPV4_INSIDE = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("::/96"))
+LOCAL_NAT64 = ipaddress.IPv6Network("64:ff9b:1::/48")  # RFC 8215; Python 3.11 takes it for global
+
+
 def is_private(host: str) -> bool:
-    """Returns whether a host is written as an address outside the public internet. Names are not: they are resolved first.
+    """Returns whether a host is an address outside the public internet. Names are not: they are resolved first.
 
     Args:
         host: As in a canonical URL: decimal and octal IPv4 forms are dotted by then, IPv6 stands in brackets.
@@ -33,8 +40,12 @@ def is_private(host: str) -> bool:
         return False
     if isinstance(address, ipaddress.IPv6Address):
         inner = address.ipv4_mapped or address.sixtofour or (address.teredo or (None, None))[1]
+        if inner is None and any(address in network for network in WITH_IPV4_INSIDE):
+            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
         if inner is not None:
-            return not inner.is_global
+            return not inner.is_global or inner.is_multicast
+        if address in LOCAL_NAT64:
+            return True
     return not address.is_global or address.is_multicast
 
 

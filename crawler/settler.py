@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING
 
 from redis.exceptions import RedisError
+
+from crawler import tasks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,9 +59,7 @@ class Settler:
     def forget(self, owner: str) -> None:
         """Drops what a lost session still had to say; it would be refused."""
         for key in [key for key in {*self._ends, *self._turns} if key[1] == owner]:
-            self._count -= len(self._ends.pop(key, ())) + len(self._turns.pop(key, ()))
-        if not self._count:
-            self._idle.set()
+            self._told(len(self._ends.pop(key, ())) + len(self._turns.pop(key, ())))
 
     async def drain(self, timeout_s: float) -> bool:
         """Waits until all is told; returns False when `timeout_s` was too short."""
@@ -71,8 +72,7 @@ class Settler:
 
     async def close(self) -> None:
         """Stops; what was not told is reclaimed when the session lapses."""
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
+        await tasks.cancel(self._task)
 
     def _added(self) -> None:
         self._count += 1
@@ -85,10 +85,8 @@ class Settler:
         while True:
             await self._work.wait()
             if self._wait_s:
-                try:
+                with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._full.wait(), self._wait_s)
-                except TimeoutError:
-                    pass
             self._work.clear()
             self._full.clear()
             for key in {*self._ends, *self._turns}:
@@ -103,17 +101,20 @@ class Settler:
             try:
                 accepted, refused = await self._queue.settle(partition, owner, batch, backs)
             except RedisError as error:
-                if key not in self._ends:  # forgotten meanwhile
-                    self._count -= len(batch) + len(backs)
-                    break
+                if self._ends.get(key) is not ends:  # forgotten meanwhile
+                    self._told(len(batch) + len(backs))
+                    return
                 ends.extendleft(reversed(batch))
                 turns.extendleft(reversed(backs))
                 logger.warning("%d settlements wait for Redis: %s", len(ends), error)
                 await asyncio.sleep(RETRY_SECONDS)
-                continue
-            self._count -= len(batch) + len(backs)
-            self._on_settled(accepted, refused)
+            else:
+                self._told(len(batch) + len(backs))
+                self._on_settled(accepted, refused)
         self._ends.pop(key, None)
         self._turns.pop(key, None)
+
+    def _told(self, number: int) -> None:
+        self._count -= number
         if not self._count:
             self._idle.set()

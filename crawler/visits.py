@@ -24,10 +24,21 @@ class Lane:
     Attributes:
         waiting: Visits not begun, in the order they were claimed.
         current: The visit whose page is being fetched.
-        leave_s: How long the host asked to be left alone; 0: it didn't.
+        returned: The turn was given back: nothing may be sent on it any more.
     """
 
-    __slots__ = ("_last_start", "_sending", "current", "delay_s", "host", "leave_s", "partition", "turn", "waiting")
+    __slots__ = (
+        "_last_start",
+        "_left_until",
+        "_sending",
+        "current",
+        "delay_s",
+        "host",
+        "partition",
+        "returned",
+        "turn",
+        "waiting",
+    )
 
     def __init__(self, host: str, turn: int, partition: int, delay_s: float) -> None:
         self.host = host
@@ -36,15 +47,30 @@ class Lane:
         self.delay_s = delay_s
         self.waiting: deque[Visit] = deque()
         self.current: Visit | None = None
-        self.leave_s = 0.0
+        self.returned = False
+        self._left_until = 0.0
         self._last_start: float | None = None
         self._sending = asyncio.Lock()
 
+    @property
+    def leave_s(self) -> float:
+        """How long the host still wants to be left alone, in s; 0: it doesn't. Setting it never shortens that."""
+        return max(0.0, self._left_until - _now()) if self._left_until else 0.0
+
+    @leave_s.setter
+    def leave_s(self, seconds: float) -> None:
+        if seconds > 0:
+            self._left_until = max(self._left_until, _now() + seconds)
+
+    @property
+    def ready(self) -> bool:
+        """Whether `start` wouldn't wait."""
+        return not self._sending.locked() and not self.pause_s()
+
     def pause_s(self) -> float:
         """Returns the seconds until the next request may start; 0: now."""
-        if self._last_start is None:
-            return 0.0
-        return max(0.0, self._last_start + self.delay_s - _now())
+        paced_s = 0.0 if self._last_start is None else self._last_start + self.delay_s - _now()
+        return max(0.0, paced_s, self.leave_s)
 
     async def start(self) -> None:
         """Waits until a request may be sent on this turn, and counts it as sent. `done` must follow."""
@@ -62,7 +88,8 @@ class Lane:
         self._sending.release()
 
     def back(self) -> TurnBack:
-        """Returns what the frontier must know when the turn is given back."""
+        """Gives the turn up; returns what the frontier must know of it."""
+        self.returned = True
         age_ms = -1 if self._last_start is None else int((_now() - self._last_start) * 1000)
         return TurnBack(self.host, self.turn, age_ms, int(self.leave_s * 1000))
 

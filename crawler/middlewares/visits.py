@@ -5,11 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from scrapy import Request
+from scrapy import Request, signals
+from scrapy.utils.asyncgen import as_async_generator
+from scrapy.utils.defer import ensure_awaitable
+from scrapy.utils.spider import iterate_spider_output
 
-from crawler import urls
+from crawler import config, urls
 from crawler.errors import UrlError
 from crawler.models import Page
+from crawler.outcomes import backoff_ms, of_exception
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -22,15 +26,34 @@ if TYPE_CHECKING:
 
 
 class VisitSpiderMiddleware:
-    """Opens a part of the visit for every item and request that a callback yields, and ends the callback's own part."""
+    """Opens a part of the visit for every item and request that a callback yields, and ends the callback's own part.
 
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+    Args:
+        media: Whether items have their media fetched: they need the page's turn until then.
+        retry_base_s: RETRY_BASE_SECONDS, for follow-up requests that fail.
+        retry_max_s: RETRY_MAX_SECONDS.
+    """
+
+    def __init__(self, *, media: bool, retry_base_s: float, retry_max_s: float) -> None:
+        self._media = media
+        self._retry_base_s = retry_base_s
+        self._retry_max_s = retry_max_s
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Builds the middleware."""
-        return cls(crawler)
+        """Builds the middleware.
+
+        Raises:
+            ConfigError: A setting is wrong.
+        """
+        settings = crawler.settings
+        middleware = cls(
+            media=bool(settings["FILES_STORE"]),
+            retry_base_s=config.number(settings, "RETRY_BASE_SECONDS", 0, 3_600),
+            retry_max_s=config.number(settings, "RETRY_MAX_SECONDS", 0, 86_400),
+        )
+        crawler.signals.connect(middleware.raised, signal=signals.spider_error)
+        return middleware
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Passes everything on, counted. What a visit that was handed back or lost still yields is dropped."""
@@ -40,37 +63,70 @@ class VisitSpiderMiddleware:
                 yield output
             return
         try:
-            async for output in result:
-                if visit.ended:
-                    return
-                if isinstance(output, Request):
-                    self._follow(output, visit)
-                else:
-                    visit.items += 1
-                    visit.part_begins(fetches=isinstance(output, Page))
+            async for output in self._counted(result, visit):
                 yield output
         finally:
-            visit.fetch_ends()
-            visit.part_ends()
+            _end_part(response.meta, visit)
+
+    def raised(self, response: Response | Failure) -> None:
+        """Ends the part of a callback that raised before it had any output to look at."""
+        request = getattr(response, "request", None)
+        if request is not None and "visit" in request.meta:
+            _end_part(request.meta, request.meta["visit"])
+
+    async def _counted(self, result: AsyncIterator[Any], visit: Visit) -> AsyncIterator[Any]:
+        async for output in result:
+            if visit.ended:
+                return
+            if output is None:  # Scrapy ignores it: no end would ever be heard of
+                continue
+            if isinstance(output, Request):
+                self._follow(output, visit)
+            else:
+                visit.items += 1
+                visit.part_begins(fetches=self._media and isinstance(output, Page))
+            yield output
 
     def _follow(self, request: Request, visit: Visit) -> None:
-        """Ties a request of a user's callback to the visit: it runs on the visit's turn, or borrows one for another host."""
-        visit.part_begins(fetches=True)
-        request.meta["visit"] = visit
-        request.meta.pop("lane", None)
+        """Ties a request of a user's callback to the visit: on the visit's turn, or on one borrowed of another host.
+
+        A request to another host doesn't keep the visit's turn: two visits could wait for each other's.
+        """
+        for name in ("lane", "borrowed", "sending", "part_ended"):  # they come with a copied meta
+            request.meta.pop(name, None)
         try:
             same_host = urls.host(urls.canonical(request.url)) == visit.lane.host
         except UrlError:
             same_host = True  # it fails on this turn, before anything is sent
+        request.meta["visit"] = visit
+        request.meta["part_fetches"] = same_host
         if same_host:
             request.meta["lane"] = visit.lane
+        visit.part_begins(fetches=same_host)
         request.errback = partial(self._failed, request.errback)
 
-    def _failed(self, errback: Callable[[Failure], Any] | None, failure: Failure) -> Any:
-        request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it
-        visit: Visit = request.meta["visit"]
+    async def _failed(self, errback: Callable[[Failure], Any] | None, failure: Failure) -> AsyncIterator[Any]:
+        """Lets the request's own errback decide; without one the seed fares as if its page had failed."""
+        meta = failure.request.meta  # type: ignore[attr-defined]  # Scrapy sets it
+        visit: Visit = meta["visit"]
         try:
-            return errback(failure) if errback else None
+            if errback is None:
+                assert failure.value is not None  # it never is, but for Twisted's types
+                outcome = of_exception(failure.value)
+                wait_ms = backoff_ms(visit.claimed.tries, self._retry_base_s, self._retry_max_s)
+                visit.decide(outcome.operation, outcome.reason, wait_ms)
+                return
+            output = await ensure_awaitable(iterate_spider_output(errback(failure)))
+            async for one in self._counted(as_async_generator(output), visit):
+                yield one
         finally:
+            _end_part(meta, visit)
+
+
+def _end_part(meta: dict[str, Any], visit: Visit) -> None:
+    """Ends the part that a request stands for, once."""
+    if not meta.get("part_ended"):
+        meta["part_ended"] = True
+        if meta.get("part_fetches", True):
             visit.fetch_ends()
-            visit.part_ends()
+        visit.part_ends()

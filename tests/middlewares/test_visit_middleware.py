@@ -1,0 +1,153 @@
+"""Whatever a callback does, its visit ends exactly once, after all that it yielded."""
+
+from __future__ import annotations
+
+import pytest
+from scrapy import Request
+from scrapy.utils.test import get_crawler
+from twisted.python.failure import Failure
+
+from crawler.middlewares.visits import VisitSpiderMiddleware
+from crawler.models import Page
+
+PAGE = Page("id", "text", "s", "http://a.test/", "2026-11-21T00:00:00Z")
+
+
+@pytest.fixture
+def middleware():
+    return VisitSpiderMiddleware(media=True, retry_base_s=2, retry_max_s=600)
+
+
+async def as_generator(*outputs, error=None):
+    for output in outputs:
+        yield output
+    if error:
+        raise error
+
+
+async def collect(outputs):
+    return [output async for output in outputs]
+
+
+async def run(middleware, response, *outputs, error=None):
+    return await collect(middleware.process_spider_output(response, as_generator(*outputs, error=error)))
+
+
+def failure_of(request, error):
+    failure = Failure(error)
+    failure.request = request
+    return failure
+
+
+async def test_other_spiders_outputs_pass_untouched(middleware, held):
+    response = held.response(Request("http://a.test/"))
+    assert await run(middleware, response, {"x": 1}, None) == [{"x": 1}, None]
+
+
+async def test_items_are_counted_until_they_are_delivered(middleware, held):
+    assert await run(middleware, held.response(), PAGE, {"x": 1}) == [PAGE, {"x": 1}]
+    assert (held.visit.items, held.ended, held.lanes_free) == (2, [], [])
+    held.visit.fetch_ends()  # the page's media
+    assert held.lanes_free == [held.visit]
+    held.visit.part_ends()
+    held.visit.part_ends()
+    assert held.ended == [("finish", "")]
+
+
+async def test_without_media_an_item_keeps_no_turn(held):
+    middleware = VisitSpiderMiddleware(media=False, retry_base_s=2, retry_max_s=600)
+    await run(middleware, held.response(), PAGE)
+    assert (held.lanes_free, held.ended) == ([held.visit], [])
+
+
+async def test_none_is_no_output(middleware, held):
+    assert await run(middleware, held.response(), None) == []
+    assert held.ended == [("finish", "")]
+
+
+@pytest.mark.parametrize("before", [0, 1])
+async def test_a_callback_that_raises_ends_its_own_part_only(middleware, held, before):
+    response = held.response()
+    with pytest.raises(ZeroDivisionError):
+        await run(middleware, response, *[{"x": 1}] * before, error=ZeroDivisionError())
+    held.visit.decide("fail", "callback-error")
+    middleware.raised(response)  # Scrapy's signal, afterwards
+    if before:
+        assert held.ended == []
+        held.visit.part_ends()
+    assert [operation for operation, _reason in held.ended] == ["fail" if before else "finish"]
+
+
+async def test_a_callback_that_raises_before_any_output_ends_too(middleware, held):
+    """A plain function: Scrapy never asks for its output."""
+    response = held.response()
+    held.visit.decide("fail", "callback-error")
+    middleware.raised(response)
+    middleware.raised(response)
+    assert held.ended == [("fail", "callback-error")]
+
+
+async def test_a_visit_that_has_ended_yields_nothing_more(middleware, held):
+    held.visit.hand_back()
+    assert await run(middleware, held.response(), PAGE) == []
+    assert held.ended == [("back", "stopped")]
+
+
+async def test_a_request_to_the_same_host_runs_on_the_same_turn(middleware, held):
+    first = held.response()
+    [request] = await run(middleware, first, Request("http://a.test/2", meta=dict(first.meta)))
+    assert request.meta["lane"] is held.lane
+    assert (held.lanes_free, held.ended) == ([], [])
+    await run(middleware, held.response(request))
+    assert (held.lanes_free, held.ended) == ([held.visit], [("finish", "")])
+
+
+async def test_a_request_to_another_host_keeps_no_turn_of_this_one(middleware, held):
+    [request] = await run(middleware, held.response(), Request("http://b.test/", meta={"lane": held.lane}))
+    assert "lane" not in request.meta
+    assert (held.lanes_free, held.ended) == ([held.visit], [])
+    await run(middleware, held.response(request))
+    assert held.ended == [("finish", "")]
+
+
+async def test_a_follow_up_that_fails_decides_for_its_seed(middleware, held):
+    [request] = await run(middleware, held.response(), Request("http://a.test/2"))
+    assert await collect(request.errback(failure_of(request, TimeoutError()))) == []
+    assert held.ended == [("retry", "download-error")]
+    assert held.settlements[0].amount_ms > 0
+
+
+@pytest.mark.parametrize("kind", ["function", "generator", "coroutine"])
+async def test_a_follow_up_s_own_errback_decides_and_may_yield(middleware, held, kind):
+    def function(failure):
+        return [{"instead": 1}]
+
+    def generator(failure):
+        yield {"instead": 1}
+
+    async def coroutine(failure):
+        return [{"instead": 1}]
+
+    errback = {"function": function, "generator": generator, "coroutine": coroutine}[kind]
+    [request] = await run(middleware, held.response(), Request("http://a.test/2", errback=errback))
+    assert await collect(request.errback(failure_of(request, TimeoutError()))) == [{"instead": 1}]
+    assert held.ended == []
+    held.visit.part_ends()
+    assert held.ended == [("finish", "")]
+
+
+async def test_an_errback_that_raises_ends_its_part_once(middleware, held):
+    def broken(failure):
+        raise ZeroDivisionError
+
+    [request] = await run(middleware, held.response(), Request("http://a.test/2", errback=broken))
+    failure = failure_of(request, TimeoutError())
+    with pytest.raises(ZeroDivisionError):
+        await collect(request.errback(failure))
+    middleware.raised(failure)
+    assert held.ended == [("finish", "")]
+
+
+def test_it_is_built_from_settings():
+    crawler = get_crawler(settings_dict={"FILES_STORE": "", "RETRY_BASE_SECONDS": 1, "RETRY_MAX_SECONDS": 9})
+    assert VisitSpiderMiddleware.from_crawler(crawler)._media is False
