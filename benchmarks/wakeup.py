@@ -20,13 +20,14 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crawler.demo.forum import content, kinds
 from crawler.demo.servers import Forum, Process, Redis
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 PATIENCE_SECONDS = 30
-PAUSE_SECONDS = 0.5  # between two offers: the worker is idle again by then
+PAUSE_SECONDS = 1.5  # between two offers: the site's delay of a second is over, and the worker idle, by then
 
 
 def arrived(log: Path, path: str) -> float:
@@ -88,13 +89,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with Redis(folder) as redis, Forum(folder) as forum:
-            settings = {"ALLOW_PRIVATE_ADDRESSES": 1, "ITEMS_DIR": folder / "items", "FILES_STORE": folder / "media"}
+            settings = {"ALLOW_PRIVATE_ADDRESSES": 1, "NODE_CPU_LIMIT_PERCENT": 100}
+            settings |= {"ITEMS_DIR": folder / "items", "FILES_STORE": folder / "media"}
             words = [sys.executable, "-m", "scrapy", "crawl", "consumer"]
             words += [word for key, value in settings.items() for word in ("-s", f"{key}={value}")]
             consumer = Process("consumer", words, folder, environment={"REDIS_URL": redis.url})
             consumer.start()
             try:
-                paths = [f"/thread/{1001 + number}" for number in range(2 * options.offers + 1)]
+                plain = [thread.path for thread in content.threads() if thread.kind is kinds.PLAIN]
+                paths = plain[: 2 * options.offers + 1]
                 measure(offer_by_command, redis, forum, paths[:1])  # the site's definition, robots.txt
                 for label, offer, some in (
                     ("offer sent to Redis -> request", offer_directly, paths[1 : options.offers + 1]),

@@ -167,7 +167,7 @@ class Scheduler(BaseScheduler):
         if answer.wait_ms is not None:
             # A worker that is told "now" and got nothing met a host's turn being taken; a moment later is soon enough.
             wait_s = min(wait_s, max(answer.wait_ms / 1000, LOCK_WAIT_SECONDS))
-        if self._stop_when_done and not self._visits:
+        if self._stop_when_done and not self._visits and self._engine_runs():
             if await self.worker.is_done():
                 self._finish()
                 return 0.0
@@ -288,6 +288,9 @@ class Scheduler(BaseScheduler):
         self._hand_back()
         await asyncio.sleep(STOP_GRACE_SECONDS)
         self._cut_off()  # a slow page, a sink that is away: others will do it
+
+    def _engine_runs(self) -> bool:
+        return self.crawler.engine is not None and self.crawler.engine.running
 
     def _engine_stops(self) -> bool:
         engine = self.crawler.engine

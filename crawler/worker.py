@@ -7,6 +7,7 @@ Scheduler, delivery, middlewares, pipelines and spiders all reach the frontier t
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import random
 import time
@@ -140,7 +141,7 @@ class Worker:
         if not await self.settler.drain(self.config.session_s):
             logger.warning("Redis is away: what this worker held is claimed by others when its session lapses")
         await self.settler.close()
-        await asyncio.to_thread(self.session.close)
+        await asyncio.to_thread(self._leave)
         await self.redis.aclose()
 
     # -- Claims -------------------------------------------------------------------------------------------------------
@@ -311,6 +312,12 @@ class Worker:
             hook()
         self.carrying = 0
         self._tasks.append(asyncio.create_task(self._reopen(), name="reopen"))
+
+    def _leave(self) -> None:
+        redis = connections.redis_sync(self.crawler.settings)
+        with contextlib.suppress(RedisError), contextlib.closing(redis):
+            figures.withdraw(redis, self.keys, self.session.owner)
+        self.session.close()
 
     def _look(self) -> dict[str, Any]:
         load = self._sampler.load
