@@ -27,7 +27,8 @@ from crawler.demo.servers import Forum, Redis
 from crawler.frontier import ledger
 from crawler.frontier.keys import Keys
 from crawler.frontier.queue import Queue
-from crawler.registry import Registry, prepare
+from crawler.readiness import prepare
+from crawler.registry import Registry
 
 PLAN = """
 name: small

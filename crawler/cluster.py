@@ -16,7 +16,8 @@ from crawler.frontier.admin import Admin
 from crawler.frontier.keys import Keys
 from crawler.frontier.ledger import FRONTIERS
 from crawler.frontier.queue import Queue
-from crawler.registry import Registry, prepare
+from crawler.readiness import prepare
+from crawler.registry import Registry
 from crawler.workerconfig import WorkerConfig
 
 if TYPE_CHECKING:

@@ -11,8 +11,19 @@ if TYPE_CHECKING:
     from redis import Redis
 
     from crawler.frontier.keys import Keys
+    from crawler.headroom import Load
 
 NODE_SILENT_SECONDS = 60  # a worker's figures are forgotten after that
+
+
+def of_load(load: Load) -> dict[str, float]:
+    """Returns a load as figures, in percent of the node."""
+    return {
+        "cpu_percent": round(load.cpu, 1),
+        "memory_percent": round(load.memory, 1),
+        "own_cpu_percent": round(load.own_cpu, 1),
+        "own_memory_percent": round(load.own_memory, 2),
+    }
 
 
 def publish(redis: Redis, keys: Keys, owner: str, figures: dict[str, Any]) -> int:

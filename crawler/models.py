@@ -132,7 +132,7 @@ class Claimed:
 
     Attributes:
         claim: The claim id it was taken under (owner and counter); settling compares it.
-        turn: Which of the host's turns it runs on, from 1.
+        turn: Token of the turn it runs on: which of the host's turns, and since when.
         due_ms: When it was due.
         tries: Real tries before this one.
         delay_s: Seconds between two starts on the turn.

@@ -15,23 +15,23 @@ from pydantic import TypeAdapter, ValidationError
 
 from crawler.errors import FrontierError, InputError, PlanError
 from crawler.frontier.admin import Admin
-from crawler.frontier.keys import SCHEMA_VERSION, Keys
 from crawler.frontier.ledger import FRONTIERS
 from crawler.frontier.queue import OFFER_BATCH, Queue
 from crawler.sites import Site
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
+    from collections.abc import AsyncIterator, Iterable, Mapping
 
     from redis.asyncio import Redis
 
     from crawler.frontier.admin import Found
+    from crawler.frontier.keys import Keys
+    from crawler.models import Frontier
     from crawler.plans import Plan
 
 PlanState = Literal["active", "paused", "cancelled"]
 OFFERING_MS = 60_000  # a submission that says nothing for so long has died; it no longer keeps a crawl from ending
 SITES_CHANGED = "sites"  # message on the wake channels
-MIN_REDIS = (7, 0)  # ZADD LT, ZRANGE BYSCORE, TIME before writes in scripts
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,38 +53,6 @@ class PlanRecord:
     state: PlanState = "active"
     offering_until_ms: int = 0
     replacing: bool = False
-
-
-async def prepare(redis: Redis, keys: Keys, partitions: int, *, begin: bool = True) -> None:
-    """Checks that this Redis can hold the frontier.
-
-    Args:
-        begin: Writes down the frontier's format at the very first start. Who only looks must not decide it.
-
-    Raises:
-        FrontierError: Redis is too old, or holds a frontier of another format or number of partitions.
-        redis.exceptions.RedisError: Redis is away.
-    """
-    version = str((await redis.info("server"))["redis_version"])
-    if tuple(int(part) for part in version.split(".")[:2]) < MIN_REDIS:
-        wanted = ".".join(map(str, MIN_REDIS))
-        raise FrontierError(f"Redis {version} is too old, expected {wanted} or later (or Valkey)")
-    needed = {"version": SCHEMA_VERSION, "partitions": partitions}
-    if begin:
-        for name, value in needed.items():
-            await redis.hsetnx(keys.schema, name, str(value))
-    raw: Any = await redis.hgetall(keys.schema)
-    found = {name.decode(): value.decode("utf-8", "replace") for name, value in raw.items()}
-    if found.get("version", str(SCHEMA_VERSION)) != str(SCHEMA_VERSION):
-        raise FrontierError(
-            f"Redis holds a frontier of format {found['version']!r}, this version needs {SCHEMA_VERSION}: finish that "
-            "crawl with the version that began it, or use another KEY_PREFIX"
-        )
-    if found.get("partitions", str(partitions)) != str(partitions):
-        raise FrontierError(
-            f"setting FRONTIER_PARTITIONS: got {partitions}, expected {found['partitions']}, which the frontier in "
-            "Redis was begun with; it can't change while seeds are there"
-        )
 
 
 class Registry:
@@ -222,6 +190,21 @@ class Registry:
         """Returns whether some submission is under way."""
         now = await self.now_ms()
         return any(record.offering_until_ms > now for record in (await self.plans()).values())
+
+    async def is_done(self, queues: Mapping[Frontier, Queue]) -> bool:
+        """Returns whether nothing is ready, executing or on its way, in either frontier.
+
+        Nav is read before content, twice, with unchanged offer counts: what nav pages offered in between would show.
+        """
+        seen: list[tuple[int, int]] = []
+        for _ in range(2):
+            if await self.is_offering():
+                return False
+            nav, content = await queues["nav"].totals(), await queues["content"].totals()
+            if nav.ready or nav.executing or content.ready or content.executing:
+                return False
+            seen.append((nav.offered, content.offered))
+        return seen[0] == seen[1]
 
     async def _admit(self, plan: Plan, *, replace: bool) -> PlanRecord:
         """Returns the record to submit a plan under: the one there is, or one with a new edition."""

@@ -20,6 +20,7 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.defer import deferred_from_coro
 
 from crawler import config
+from crawler.lanes import Lanes
 from crawler.tasks import cancel
 from crawler.visits import Lane, Visit
 from crawler.worker import Worker
@@ -30,12 +31,11 @@ if TYPE_CHECKING:
     from twisted.internet.defer import Deferred
 
     from crawler.frontier.queue import ClaimAnswer, Settlement
-    from crawler.models import Claimed, Frontier
+    from crawler.models import Frontier
 
 logger = logging.getLogger(__name__)
-SOON_SECONDS = 1.0  # a lane that may start within that counts as work at hand
 ROOM_SECONDS = 1.0  # between two looks at the headroom while there is none
-REDIS_AWAY_SECONDS = 1.0
+TROUBLE_SECONDS = 1.0  # between two claims while they fail
 STOP_LOOK_SECONDS = 0.25  # between two looks whether the engine is stopping
 STOP_GRACE_SECONDS = 15.0  # what runs may still end; the whole stop has 30 s
 DONE_LOOK_SECONDS = 1.0  # between two looks whether all is done, with STOP_WHEN_DONE
@@ -59,8 +59,7 @@ class Scheduler(BaseScheduler):
         self._parallel = parallel
         self._idle_wait_s = idle_wait_s
         self._stop_when_done = stop_when_done
-        self._lanes: set[Lane] = set()
-        self._startable: deque[Lane] = deque()
+        self._lanes = Lanes(self._released, self._engine_wakes)
         self._extras: deque[Request] = deque()  # redirects on the same host, requests of users' callbacks
         self._visits: set[Visit] = set()
         self._done = False
@@ -109,13 +108,8 @@ class Scheduler(BaseScheduler):
         """Returns a request that may be sent now; None when there is none."""
         if self._extras:
             return self._extras.popleft()
-        while self._startable:
-            lane = self._startable.popleft()
-            if lane.waiting and lane.current is None:
-                visit = lane.waiting.popleft()
-                lane.current = visit
-                return self._request(visit)
-        return None
+        visit = self._lanes.next_visit()
+        return self._request(visit) if visit is not None else None
 
     # -- Claims -------------------------------------------------------------------------------------------------------
 
@@ -127,9 +121,10 @@ class Scheduler(BaseScheduler):
         ]
 
     async def _close(self) -> None:
-        self._hand_back()
+        self.worker.stopping = True
+        await cancel(*self._tasks)  # first: a claim under way would bring seeds after the others were handed back
+        self._lanes.hand_back()
         self._cut_off()
-        await cancel(*self._tasks)
         await self.worker.close()
 
     async def _claim_ahead(self) -> None:
@@ -139,7 +134,10 @@ class Scheduler(BaseScheduler):
                 wait_s = await self._claim_once()
             except RedisError as error:
                 logger.warning("claims wait for Redis: %s", error)
-                wait_s = REDIS_AWAY_SECONDS
+                wait_s = TROUBLE_SECONDS
+            except Exception:
+                logger.exception("claims go on after an error")  # a worker that stops claiming would look idle for ever
+                wait_s = TROUBLE_SECONDS
             if wait_s > 0:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self.worker.wake.wait(), wait_s)
@@ -148,8 +146,7 @@ class Scheduler(BaseScheduler):
         """Claims, if there is need and room; returns the seconds until it is worth trying again unless woken before."""
         if self._alone:
             return self._idle_wait_s
-        near = sum(lane.pause_s() < SOON_SECONDS for lane in self._lanes)
-        most = self.worker.room() if near < self._parallel else 0
+        most = self.worker.room() if self._lanes.near() < self._parallel else 0
         if most == 0:
             return ROOM_SECONDS
         answer = await self.worker.claim(most)
@@ -167,37 +164,35 @@ class Scheduler(BaseScheduler):
         if answer.wait_ms is not None:
             # A worker that is told "now" and got nothing met a host's turn being taken; a moment later is soon enough.
             wait_s = min(wait_s, max(answer.wait_ms / 1000, LOCK_WAIT_SECONDS))
-        if self._stop_when_done and not self._visits and self._engine_runs():
-            if await self.worker.is_done():
+        if self._stop_when_done and not self._visits:
+            if self._engine_runs() and await self.worker.is_done():
                 self._finish()
                 return 0.0
             wait_s = min(wait_s, DONE_LOOK_SECONDS)
         return wait_s
 
     async def _take(self, answer: ClaimAnswer) -> None:
-        await self.worker.load_sites({claimed.seed.site for claimed in answer.seeds})
+        """Turns claimed seeds into visits. They are held before anything can fail, so that none is forgotten."""
         self._alone = answer.state == "alone"
         lanes: dict[tuple[str, int], Lane] = {}
         for claimed in answer.seeds:
             key = (claimed.seed.host, claimed.turn)
-            lane = lanes.get(key)
-            if lane is None:
-                lane = lanes[key] = Lane(claimed.seed.host, claimed.turn, claimed.partition, claimed.delay_s)
-                self._lanes.add(lane)
-                self._startable.append(lane)
-            visit = self._visit(claimed, lane)
-            lane.waiting.append(visit)
-        self._engine_wakes()
-
-    def _visit(self, claimed: Claimed, lane: Lane) -> Visit:
-        visit = Visit(claimed, lane, self._fetched, self._ended)
-        self._visits.add(visit)
-        return visit
+            if key not in lanes:
+                lanes[key] = Lane(claimed.seed.host, claimed.turn, claimed.partition, claimed.delay_s)
+            visit = Visit(claimed, lanes[key], self._fetched, self._ended)
+            self._visits.add(visit)
+            lanes[key].waiting.append(visit)
+        self._lanes.hold(lanes.values())
+        await self.worker.sites.load({claimed.seed.site for claimed in answer.seeds})
+        if self.worker.stopping:
+            self._lanes.hand_back()
+        for lane in lanes.values():
+            self._lanes.start(lane)
 
     def _request(self, visit: Visit) -> Request:
         seed = visit.seed
         headers = None
-        site = self.worker.site(seed.site)
+        site = self.worker.sites.get(seed.site)
         if seed.body and site is not None:
             headers = {"Content-Type": site.request_content_type}
         return Request(
@@ -210,31 +205,16 @@ class Scheduler(BaseScheduler):
             errback=getattr(self.crawler.spider, "errback", None),
         )
 
-    # -- Lanes --------------------------------------------------------------------------------------------------------
+    # -- Visits -------------------------------------------------------------------------------------------------------
 
     def _fetched(self, visit: Visit) -> None:
-        lane = visit.lane
-        lane.current = None
-        if lane.waiting:
-            pause_s = lane.pause_s()
-            if pause_s > 0:
-                asyncio.get_running_loop().call_later(pause_s, self._start, lane)
-            else:
-                self._start(lane)
-        else:
-            self._release(lane)
+        self._lanes.fetched(visit.lane)
 
-    def _start(self, lane: Lane) -> None:
-        self._startable.append(lane)
-        self._engine_wakes()
-
-    def _release(self, lane: Lane) -> None:
-        if lane in self._lanes:
-            self._lanes.discard(lane)
-            self.worker.give_back(lane)
-            # The host may be claimed again after its delay, a little later for the settle to arrive.
-            later_s = lane.pause_s() + 2 * self.worker.config.settle_wait_s
-            asyncio.get_running_loop().call_later(later_s, self.worker.wake.set)
+    def _released(self, lane: Lane) -> None:
+        self.worker.give_back(lane)
+        # The host may be claimed again after its delay, a little later for the settle to arrive.
+        later_s = lane.pause_s() + 2 * self.worker.config.settle_wait_s
+        asyncio.get_running_loop().call_later(later_s, self.worker.wake.set)
 
     def _ended(self, visit: Visit, settlement: Settlement) -> None:
         self._visits.discard(visit)
@@ -249,8 +229,7 @@ class Scheduler(BaseScheduler):
         for visit in self._visits:
             visit.abandon()
         self._visits.clear()
-        self._lanes.clear()
-        self._startable.clear()
+        self._lanes.forget()
         self._alone = False
 
     # -- The end ------------------------------------------------------------------------------------------------------
@@ -267,25 +246,18 @@ class Scheduler(BaseScheduler):
             engine.close_spider_async(reason="finished"), name="finish"
         )  # it calls close
 
-    def _hand_back(self) -> None:
-        self.worker.stopping = True
-        for lane in list(self._lanes):
-            while lane.waiting:
-                lane.waiting.popleft().hand_back()
-            if lane.current is None:
-                self._release(lane)
-
     def _cut_off(self) -> None:
         for visit in list(self._visits):
             visit.hand_back()
-            self._release(visit.lane)
+            self._lanes.release(visit.lane)
 
     async def _watch_stop(self) -> None:
         """Scrapy has no signal for "about to stop": SIGTERM shows only in the engine's state."""
         while not self._engine_stops():  # noqa: ASYNC110 -- there is no event for it
             await asyncio.sleep(STOP_LOOK_SECONDS)
-        logger.info("stopping: %d seeds handed back", sum(len(lane.waiting) for lane in self._lanes))
-        self._hand_back()
+        self.worker.stopping = True
+        logger.info("stopping: %d seeds handed back", self._lanes.waiting)
+        self._lanes.hand_back()
         await asyncio.sleep(STOP_GRACE_SECONDS)
         self._cut_off()  # a slow page, a sink that is away: others will do it
 

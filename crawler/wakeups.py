@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-import time
 from typing import TYPE_CHECKING
 
 from redis.exceptions import RedisError
@@ -28,7 +27,9 @@ async def listen(redis: Redis, channel: str, wake: asyncio.Event, on_sites_chang
 
     It also sets it once after each subscription: what was offered before nobody has told us.
     """
+    loop = asyncio.get_running_loop()
     turns_from = 0.0
+    later: asyncio.TimerHandle | None = None  # news of freed turns that came too early
     while True:
         try:
             async with redis.pubsub() as subscription:
@@ -41,9 +42,12 @@ async def listen(redis: Redis, channel: str, wake: asyncio.Event, on_sites_chang
                     if message["data"] == SITES_CHANGED.encode():
                         on_sites_changed()
                     elif message["data"] == b"turn":
-                        if time.monotonic() < turns_from:
+                        now = loop.time()
+                        if now < turns_from:
+                            if later is None or later.when() < now:
+                                later = loop.call_at(turns_from, wake.set)
                             continue
-                        turns_from = time.monotonic() + TURN_WAKE_SECONDS
+                        turns_from = now + TURN_WAKE_SECONDS
                     await asyncio.sleep(random.uniform(0, HERD_SECONDS))
                     wake.set()
         except (RedisError, OSError) as error:

@@ -17,13 +17,15 @@ from typing import TYPE_CHECKING, Any, Self
 from redis.exceptions import RedisError
 
 from crawler import connections, figures
-from crawler.errors import FrontierError, HeadroomError, UnavailableError
+from crawler.errors import FrontierError, HeadroomError
 from crawler.frontier.keys import Keys, partition_of
-from crawler.frontier.queue import ClaimAnswer, Queue, Settlement, Totals
+from crawler.frontier.queue import ClaimAnswer, Queue, Settlement
 from crawler.frontier.sessions import Session
 from crawler.headroom import Sampler, batch_size
-from crawler.registry import Registry, prepare
+from crawler.readiness import wait_until_ready
+from crawler.registry import Registry
 from crawler.settler import Settler
+from crawler.sitecache import SiteCache
 from crawler.tasks import cancel
 from crawler.visits import Lane
 from crawler.wakeups import RECONNECT_SECONDS, listen
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from crawler.models import Frontier, Seed
-    from crawler.sites import Site
 
 logger = logging.getLogger(__name__)
 BEAT_SECONDS = 1.0  # sample of the load, sign of life for the session
@@ -62,8 +63,9 @@ class Worker:
         self.on_lost: list[Callable[[], None]] = []
         self._claims = 0
         self._next_partition = 0
+        self._draining = False
+        self._open = False
         self._down: set[str] = set()
-        self._sites: dict[str, Site] = {}
         self._ended: deque[float] = deque()
         self._begun = time.monotonic()
         self._workers_here = 1
@@ -113,7 +115,16 @@ class Worker:
         }
         self.queue = self.queues[frontier]
         self.registry = Registry(self.redis, self.keys, self.config.partitions)
-        await self._connect()
+        self.sites = SiteCache(self.registry)
+        where = connections.redacted(str(self.crawler.settings["REDIS_URL"]))
+        await wait_until_ready(
+            self.redis,
+            self.keys,
+            self.config.partitions,
+            where=where,
+            seconds=self.config.connect_s,
+            say=logger.warning,
+        )
         self.session = Session(
             connections.redis_sync(self.crawler.settings),
             self.keys,
@@ -127,20 +138,26 @@ class Worker:
         self.settler = Settler(
             self.queue, size=self.config.settle_batch, wait_s=self.config.settle_wait_s, on_settled=self._settled
         )
+        self._open = True
         self._tasks = [
             asyncio.create_task(self._beat(), name="beat"),
             asyncio.create_task(
-                listen(self.redis, self.keys.wake(frontier), self.wake, self._sites.clear), name="wake-ups"
+                listen(self.redis, self.keys.wake(frontier), self.wake, self.sites.clear), name="wake-ups"
             ),
         ]
         logger.info("worker %s on frontier %s", self.session.owner, frontier)
 
     async def close(self) -> None:
-        """Tells the frontier all there is to tell, ends the session and disconnects."""
+        """Tells the frontier all there is to tell, ends the session and disconnects. Without `open`, does nothing."""
+        if not self._open:
+            return
         await cancel(*self._tasks)
         if not await self.settler.drain(self.config.session_s):
             logger.warning("Redis is away: what this worker held is claimed by others when its session lapses")
         await self.settler.close()
+        with contextlib.suppress(RedisError):
+            for partition in range(self.config.partitions):  # takes back what a claim gave whose answer was lost
+                await self.queue.settle(partition, self.session.owner, [])
         await asyncio.to_thread(self._leave)
         await self.redis.aclose()
 
@@ -169,15 +186,18 @@ class Worker:
         """
         waits: list[int] = []
         answer = ClaimAnswer("ok", None, [])
-        for _ in range(self.config.partitions):
-            partition = self._next_partition
-            self._next_partition = (partition + 1) % self.config.partitions
+        for _ in range(1 if self._draining else self.config.partitions):
+            partition, owner = self._next_partition, self.session.owner
             self._claims += 1
-            owner = self.session.owner
-            answer = await self.queue.claim(
-                partition, owner, f"{owner}#{self._claims}", most=most, carrying=self.carrying
-            )
+            claim = f"{owner}#{self._claims}"
+            answer = await self.queue.claim(partition, owner, claim, most=most, carrying=self.carrying)
             self.crawler.stats.inc_value(f"frontier/claims/{answer.state}")
+            if owner != self.session.owner:  # the session was lost meanwhile, and with it what this claim gave
+                return ClaimAnswer("lapsed", None, [])
+            self._draining = answer.state == "drain"  # then this partition alone is asked, or others would feed us on
+            if self._draining:
+                return answer
+            self._next_partition = (partition + 1) % self.config.partitions
             if answer.seeds:
                 self.carrying += len(answer.seeds)
                 self.crawler.stats.inc_value("frontier/claimed", len(answer.seeds))
@@ -231,36 +251,9 @@ class Worker:
             self.crawler.stats.inc_value("frontier/offered/new", fresh)
             return fresh
 
-    async def load_sites(self, names: set[str]) -> None:
-        """Makes sure that `site` knows these; those that Redis doesn't have stay unknown.
-
-        Raises:
-            redis.exceptions.RedisError: Redis is away.
-        """
-        for name in names - self._sites.keys():
-            try:
-                self._sites[name] = await self.registry.site(name)
-            except FrontierError as error:
-                logger.error("%s", error)  # noqa: TRY400 -- the text says it all
-
-    def site(self, name: str) -> Site | None:
-        """Returns a loaded definition; None when Redis has none, or a damaged one."""
-        return self._sites.get(name)
-
     async def is_done(self) -> bool:
-        """Returns whether nothing is ready, executing or on its way, in either frontier.
-
-        Nav is read before content, twice, with unchanged offer counts: what nav pages offered in between would show.
-        """
-        seen: list[tuple[int, int]] = []
-        for _ in range(2):
-            if await self.registry.is_offering():
-                return False
-            nav, content = await self.queues["nav"].totals(), await self.queues["content"].totals()
-            if any(_active(totals) for totals in (nav, content)):
-                return False
-            seen.append((nav.offered, content.offered))
-        return seen[0] == seen[1]
+        """Returns whether nothing is ready, executing or on its way, in either frontier."""
+        return await self.registry.is_done(self.queues)
 
     # -- Sinks --------------------------------------------------------------------------------------------------------
 
@@ -275,23 +268,13 @@ class Worker:
 
     # -- Inside -------------------------------------------------------------------------------------------------------
 
-    async def _connect(self) -> None:
-        deadline, pause = time.monotonic() + self.config.connect_s, 0.2
-        while True:
-            try:
-                return await prepare(self.redis, self.keys, self.config.partitions)
-            except RedisError as error:
-                url = connections.redacted(self.crawler.settings["REDIS_URL"])
-                if time.monotonic() + pause > deadline:
-                    raise UnavailableError(f"Redis at {url} can't be reached: {error}") from error
-                logger.warning("Redis at %s: %s; next try in %.1f s", url, error, pause)
-                await asyncio.sleep(pause)
-                pause = min(pause * 2, 5.0)
-
     async def _beat(self) -> None:
         while True:
             self.session.loop_alive()
-            await asyncio.to_thread(self._sampler.sample)
+            try:
+                await asyncio.to_thread(self._sampler.sample)
+            except OSError as error:
+                logger.warning("load unknown: %s", error)
             self._figures = self._look()
             await asyncio.sleep(BEAT_SECONDS)
 
@@ -320,17 +303,13 @@ class Worker:
         self.session.close()
 
     def _look(self) -> dict[str, Any]:
-        load = self._sampler.load
         return {
             "frontier": self.frontier,
             "carrying": self.carrying,
             "pages_per_minute": round(self.rate() * 60),
             "room": self.room(),
-            "cpu_percent": round(load.cpu, 1),
-            "memory_percent": round(load.memory, 1),
-            "own_cpu_percent": round(load.own_cpu, 1),
-            "own_memory_percent": round(load.own_memory, 2),
             "sinks_down": sorted(self._down),
+            **figures.of_load(self._sampler.load),
         }
 
     def _publish(self, redis: Redis) -> None:
@@ -345,7 +324,3 @@ class Worker:
             else:
                 self.wake.set()
                 return
-
-
-def _active(totals: Totals) -> bool:
-    return bool(totals.ready or totals.executing)

@@ -12,7 +12,8 @@ from crawler.frontier.admin import Admin
 from crawler.frontier.keys import Keys
 from crawler.frontier.queue import Queue, Settlement
 from crawler.models import Seed
-from crawler.registry import SITES_CHANGED, PlanRecord, Registry, prepare
+from crawler.readiness import prepare
+from crawler.registry import SITES_CHANGED, PlanRecord, Registry
 
 PLAN = """
 name: flood

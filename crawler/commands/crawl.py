@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 from scrapy.commands.crawl import Command as ScrapyCrawl
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 logger = logging.getLogger(__name__)
-PAUSE_FIRST_SECONDS = 0.2  # between the first two looks for Redis; doubles
-PAUSE_MAX_SECONDS = 5.0
 
 
 class Command(ScrapyCrawl):
@@ -116,22 +113,23 @@ def _wait_for_redis(settings: Mapping[str, Any]) -> None:
 
 
 async def _look_for_redis(settings: Mapping[str, Any]) -> None:
-    from crawler.cluster import Cluster
-    from crawler.errors import UnavailableError
+    from crawler import connections
+    from crawler.frontier.keys import Keys
+    from crawler.readiness import wait_until_ready
     from crawler.workerconfig import WorkerConfig
 
-    deadline = time.monotonic() + WorkerConfig.from_settings(settings).connect_s
-    pause_s = PAUSE_FIRST_SECONDS
-    while True:
-        try:
-            async with Cluster.connect(settings, begin=True):
-                return
-        except UnavailableError as error:
-            if time.monotonic() + pause_s > deadline:
-                raise
-            print(one_line(f"{error}; next try in {pause_s:.1f} s"), file=sys.stderr, flush=True)
-        await asyncio.sleep(pause_s)
-        pause_s = min(2 * pause_s, PAUSE_MAX_SECONDS)
+    def say(text: str) -> None:
+        print(one_line(text), file=sys.stderr, flush=True)
+
+    config = WorkerConfig.from_settings(settings)
+    where = connections.redacted(str(settings["REDIS_URL"]))
+    redis = connections.redis_async(settings)
+    try:
+        await wait_until_ready(
+            redis, Keys(config.prefix), config.partitions, where=where, seconds=config.connect_s, say=say
+        )
+    finally:
+        await redis.aclose()
 
 
 def _ours(failure: BaseException | None) -> HeadroomError | None:

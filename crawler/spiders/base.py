@@ -83,7 +83,7 @@ class FrontierSpider(Spider, ABC):
             visit.lane.leave_s = retry_after_s(response.headers.get("Retry-After"))
             self.settle(visit, outcome, at_least_s=visit.lane.leave_s)
             return
-        site = self.worker.site(visit.seed.site)
+        site = self.worker.sites.get(visit.seed.site)
         if site is None:
             visit.decide("fail", "unknown-site")
             return

@@ -1,0 +1,79 @@
+"""Looks whether Redis can hold the frontier, before anything is claimed or offered."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+from redis.exceptions import RedisError
+
+from crawler.errors import FrontierError, UnavailableError
+from crawler.frontier.keys import SCHEMA_VERSION, Keys
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from redis.asyncio import Redis
+
+MIN_REDIS = (7, 0)  # ZADD LT, ZRANGE BYSCORE, TIME before writes in scripts
+PAUSE_FIRST_SECONDS = 0.2  # between the first two looks for Redis; doubles
+PAUSE_MAX_SECONDS = 5.0
+
+
+async def prepare(redis: Redis, keys: Keys, partitions: int, *, begin: bool = True) -> None:
+    """Checks that this Redis can hold the frontier.
+
+    Args:
+        begin: Writes down the frontier's format at the very first start. Who only looks must not decide it.
+
+    Raises:
+        FrontierError: Redis is too old, or holds a frontier of another format or number of partitions.
+        redis.exceptions.RedisError: Redis is away.
+    """
+    version = str((await redis.info("server"))["redis_version"])
+    if tuple(int(part) for part in version.split(".")[:2]) < MIN_REDIS:
+        wanted = ".".join(map(str, MIN_REDIS))
+        raise FrontierError(f"Redis {version} is too old, expected {wanted} or later (or Valkey)")
+    needed = {"version": SCHEMA_VERSION, "partitions": partitions}
+    if begin:
+        for name, value in needed.items():
+            await redis.hsetnx(keys.schema, name, str(value))
+    raw: Any = await redis.hgetall(keys.schema)
+    found = {name.decode(): value.decode("utf-8", "replace") for name, value in raw.items()}
+    if found.get("version", str(SCHEMA_VERSION)) != str(SCHEMA_VERSION):
+        raise FrontierError(
+            f"Redis holds a frontier of format {found['version']!r}, this version needs {SCHEMA_VERSION}: finish that "
+            "crawl with the version that began it, or use another KEY_PREFIX"
+        )
+    if found.get("partitions", str(partitions)) != str(partitions):
+        raise FrontierError(
+            f"setting FRONTIER_PARTITIONS: got {partitions}, expected {found['partitions']}, which the frontier in "
+            "Redis was begun with; it can't change while seeds are there"
+        )
+
+
+async def wait_until_ready(
+    redis: Redis, keys: Keys, partitions: int, *, where: str, seconds: float, say: Callable[[str], object]
+) -> None:
+    """Prepares the frontier, and tries again while Redis can't be reached.
+
+    Args:
+        where: Redis's address without credentials, for messages.
+        seconds: How long to try.
+        say: Gets a line for each vain try.
+
+    Raises:
+        UnavailableError: Redis can't be reached.
+        FrontierError: It holds something that these settings can't work on.
+    """
+    deadline, pause_s = time.monotonic() + seconds, PAUSE_FIRST_SECONDS
+    while True:
+        try:
+            return await prepare(redis, keys, partitions)
+        except (RedisError, OSError) as error:
+            if time.monotonic() + pause_s > deadline:
+                raise UnavailableError(f"Redis at {where}: {error}") from error
+            say(f"Redis at {where}: {error}; next try in {pause_s:.1f} s")
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, PAUSE_MAX_SECONDS)
