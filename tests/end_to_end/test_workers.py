@@ -118,3 +118,14 @@ def test_a_setting_out_of_range_is_named(scrapy):
     assert done.returncode == 1
     assert "SESSION_SECONDS" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_pages_that_are_no_pages_fail_with_a_reason(scrapy, spawn, forum, total):
+    odd = {kind.name: next(thread for thread in content.threads() if thread.kind is kind) for kind in kinds.ODD}
+    urls = [forum.url + path for path in ("/big", odd["empty"].path, odd["not-html"].path, odd["mislabelled"].path)]
+    assert scrapy("seeds", "offer", *urls).returncode == 0
+    worker = spawn("crawl", "consumer", settings=SETTINGS | {"STOP_WHEN_DONE": 1})
+    assert worker.wait(120) == 0
+    assert total()["failures"] == {"too-large": 1, "empty-body": 1, "not-html": 1}
+    assert total()["finished"] == 1
+    assert "Traceback" not in worker.log.read_text()
