@@ -253,8 +253,12 @@ class Scheduler(BaseScheduler):
 
     async def _watch_stop(self) -> None:
         """Scrapy has no signal for "about to stop": SIGTERM shows only in the engine's state."""
-        while not self._engine_stops():  # noqa: ASYNC110 -- there is no event for it
+        while not self._engine_runs():  # noqa: ASYNC110 -- there is no event for it; it isn't running yet when we open
             await asyncio.sleep(STOP_LOOK_SECONDS)
+        while self._engine_runs():  # noqa: ASYNC110
+            await asyncio.sleep(STOP_LOOK_SECONDS)
+        if self._done:
+            return
         self.worker.stopping = True
         logger.info("stopping: %d seeds handed back", self._lanes.waiting)
         self._lanes.hand_back()
@@ -263,10 +267,6 @@ class Scheduler(BaseScheduler):
 
     def _engine_runs(self) -> bool:
         return self.crawler.engine is not None and self.crawler.engine.running
-
-    def _engine_stops(self) -> bool:
-        engine = self.crawler.engine
-        return engine is not None and bool(engine.start_time) and not engine.running and not self._done
 
     def _engine_wakes(self) -> None:
         """Lets the engine ask at once; by itself it asks every 5 s. Scrapy 2.19 has no public way."""
