@@ -13,10 +13,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 import orjson
-from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
-from kafka.errors import KafkaError
-from pymongo import AsyncMongoClient
-from pymongo.errors import PyMongoError
 from redis import Redis
 from redis.asyncio import Redis as AsyncRedis
 from redis.asyncio.retry import Retry as AsyncRetry
@@ -27,6 +23,9 @@ from crawler.errors import ConfigError, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+    from pymongo import AsyncMongoClient
 
 DEFAULT_REDIS_URL = "redis://127.0.0.1:6379/0"
 REDIS_CONNECT_SECONDS = 3.0  # a node on the same network answers within ms; a dead address must not hold a heartbeat
@@ -104,6 +103,9 @@ def mongo(settings: Mapping[str, Any]) -> AsyncMongoClient[dict[str, Any]]:
     Raises:
         ConfigError: MONGO_URL isn't one.
     """
+    from pymongo import AsyncMongoClient  # late, as Kafka's: together half a second that most commands don't need
+    from pymongo.errors import PyMongoError
+
     url = str(settings.get("MONGO_URL") or "")
     options: dict[str, Any] = {
         "serverSelectionTimeoutMS": MONGO_SELECT_MILLISECONDS,
@@ -127,7 +129,7 @@ def kafka_producer(settings: Mapping[str, Any]) -> KafkaProducer:
         UnavailableError: No broker answers, or none accepts the credentials.
     """
     return _kafka(
-        KafkaProducer,
+        "KafkaProducer",
         settings,
         acks="all",
         enable_idempotence=True,
@@ -154,7 +156,7 @@ def kafka_consumer(
         UnavailableError: No broker answers, or none accepts the credentials.
     """
     return _kafka(
-        KafkaConsumer,
+        "KafkaConsumer",
         settings,
         topic,
         group_id=group,
@@ -172,7 +174,7 @@ def kafka_admin(settings: Mapping[str, Any]) -> KafkaAdminClient:
     Raises:
         UnavailableError: No broker answers, or none accepts the credentials.
     """
-    return _kafka(KafkaAdminClient, settings)
+    return _kafka("KafkaAdminClient", settings)
 
 
 def kafka_security() -> dict[str, str]:
@@ -226,13 +228,16 @@ def _redis_refused(url: str) -> ConfigError:
     )
 
 
-def _kafka(kind: Any, settings: Mapping[str, Any], *args: str, **options: Any) -> Any:
+def _kafka(kind: str, settings: Mapping[str, Any], *args: str, **options: Any) -> Any:
     """Builds one of the library's clients with what they share.
 
     Raises:
         ConfigError: The library refuses the address or a KAFKA_ variable of the environment.
         UnavailableError: No broker answers, or none accepts the credentials.
     """
+    import kafka
+    from kafka.errors import KafkaError
+
     servers = settings.get("KAFKA_BOOTSTRAP_SERVERS") or ()
     addresses = [part.strip() for part in (servers.split(",") if isinstance(servers, str) else servers) if part.strip()]
     where = ",".join(redacted(address) for address in addresses)
@@ -243,7 +248,7 @@ def _kafka(kind: Any, settings: Mapping[str, Any], *args: str, **options: Any) -
     if not any(_answers(address) for address in addresses):
         raise UnavailableError(f"Kafka at {where}: no connection")
     try:
-        return kind(
+        return getattr(kafka, kind)(
             *args,
             bootstrap_servers=addresses,
             bootstrap_timeout_ms=KAFKA_BOOTSTRAP_MILLISECONDS,
