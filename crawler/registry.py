@@ -168,6 +168,7 @@ class Registry:
                 cancelled, replaced or deleted by somebody else meanwhile; what was offered until then stays.
         """
         record = await self._admit(plan, replace=replace)
+        await self._admit_sites(plan)
         await self.save_sites(plan.sites)
         await self.save(record)  # from here on the same call completes it
         await self.mark(plan.name, "active")
@@ -185,6 +186,20 @@ class Registry:
             await self._extend(record, await self.now_ms() + OFFERING_MS)
             yield offered, new
         await self._extend(record, 0)
+
+    async def _admit_sites(self, plan: Plan) -> None:
+        """Keeps one plan from moving another one's site: a name stands for one place.
+
+        Raises:
+            PlanError: A plan that isn't cancelled uses the name for another `base`; nothing was changed.
+        """
+        others = [one for one in (await self.plans()).values() if one.name != plan.name and one.state != "cancelled"]
+        for site in plan.sites:
+            users = [one.name for one in others if site.name in one.sites]
+            stored = (await self.site(site.name)).base if users else site.base
+            if stored != site.base:
+                here = f"{stored} in plan {users[0]!r} and {site.base} in this one"
+                raise PlanError(f"site {site.name!r} is {here}: give one of them another name")
 
     async def is_offering(self) -> bool:
         """Returns whether some submission is under way."""

@@ -301,3 +301,17 @@ async def _nav_seeds(node):
     async for found in Admin(node.nav).seeds():
         if found.state != "failed":
             yield found
+
+
+async def test_a_site_name_that_another_plan_uses_for_another_place_is_refused(redis):
+    node = Node(redis)
+    await prepare(redis, node.keys, 1)
+    await node.submit(a_plan())
+    elsewhere = (
+        PLAN.format(words=["flood"], pages=1).replace("name: flood", "name: other").replace("board.test", "b.test")
+    )
+    plan = plans.parse(elsewhere, "other.yaml", max_seeds=100)
+    with pytest.raises(PlanError, match=r"http://board\.test in plan 'flood' and http://b\.test in this one"):
+        await node.submit(plan)
+    assert list(await node.registry.plans()) == ["flood"]
+    assert (await node.registry.site("board")).base == "http://board.test"
