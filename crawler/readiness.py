@@ -28,13 +28,15 @@ async def prepare(redis: Redis, keys: Keys, partitions: int, *, begin: bool = Tr
         begin: Writes down the frontier's format at the very first start. Who only looks must not decide it.
 
     Raises:
-        FrontierError: Redis is too old, or holds a frontier of another format or number of partitions.
+        FrontierError: Redis is too old, may evict keys when it is full, or holds a frontier of another format or
+            number of partitions.
         redis.exceptions.RedisError: Redis is away.
     """
     version = str((await redis.info("server"))["redis_version"])
     if tuple(int(part) for part in version.split(".")[:2]) < MIN_REDIS:
         wanted = ".".join(map(str, MIN_REDIS))
         raise FrontierError(f"Redis {version} is too old, expected {wanted} or later (or Valkey)")
+    await _refuse_eviction(redis)
     needed = {"version": SCHEMA_VERSION, "partitions": partitions}
     if begin:
         for name, value in needed.items():
@@ -50,6 +52,22 @@ async def prepare(redis: Redis, keys: Keys, partitions: int, *, begin: bool = Tr
         raise FrontierError(
             f"setting FRONTIER_PARTITIONS: got {partitions}, expected {found['partitions']}, which the frontier in "
             "Redis was begun with; it can't change while seeds are there"
+        )
+
+
+async def _refuse_eviction(redis: Redis) -> None:
+    """Refuses a Redis that drops keys when it is full: each would be a lost seed, or a forgotten visit.
+
+    INFO is asked, since hosted servers often forbid CONFIG.
+
+    Raises:
+        FrontierError: It may evict keys.
+    """
+    policy = str((await redis.info("memory")).get("maxmemory_policy", "noeviction"))
+    if policy != "noeviction":
+        raise FrontierError(
+            f"Redis evicts keys when it is full (maxmemory-policy {policy}), expected noeviction: "
+            "CONFIG SET maxmemory-policy noeviction, and in its configuration file"
         )
 
 

@@ -1,0 +1,57 @@
+"""A Redis that can't hold the frontier is refused before anything lies in it."""
+
+from __future__ import annotations
+
+import pytest
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+
+from crawler.errors import FrontierError, UnavailableError
+from crawler.frontier.keys import Keys
+from crawler.readiness import prepare, wait_until_ready
+
+KEYS = Keys("t")
+
+
+@pytest.fixture
+async def redis(redis_url):
+    client = Redis.from_url(redis_url)
+    yield client
+    await client.config_set("maxmemory-policy", "noeviction")
+    await client.aclose()
+
+
+@pytest.mark.parametrize("policy", ["allkeys-lru", "allkeys-lfu", "volatile-ttl"])
+async def test_a_redis_that_may_evict_keys_is_refused(redis, policy):
+    await redis.config_set("maxmemory-policy", policy)
+    with pytest.raises(FrontierError, match=f"maxmemory-policy {policy}.*expected noeviction"):
+        await prepare(redis, KEYS, 1)
+    assert await redis.dbsize() == 0
+
+
+async def test_another_number_of_partitions_is_refused(redis):
+    await prepare(redis, KEYS, 2)
+    with pytest.raises(FrontierError, match="FRONTIER_PARTITIONS: got 3, expected 2"):
+        await prepare(redis, KEYS, 3)
+
+
+async def test_a_frontier_of_another_format_is_refused(redis):
+    await redis.hset(KEYS.schema, "version", "99")
+    with pytest.raises(FrontierError, match="format '99'"):
+        await prepare(redis, KEYS, 1)
+
+
+async def test_who_only_looks_writes_nothing(redis):
+    await prepare(redis, KEYS, 1, begin=False)
+    assert await redis.dbsize() == 0
+
+
+async def test_a_redis_that_stays_away_is_given_up():
+    nobody = Redis(port=1, retry=Retry(NoBackoff(), 0))
+    said = []
+    with pytest.raises(UnavailableError, match="Redis at here"):
+        await wait_until_ready(nobody, KEYS, 1, where="here", seconds=2, say=said.append)
+    assert said
+    assert "next try in" in said[0]
+    await nobody.aclose()
