@@ -14,8 +14,6 @@ from crawler.errors import PlanError, UnavailableError
 from crawler.frontier import ledger
 from crawler.frontier.admin import Admin
 from crawler.frontier.keys import Keys
-from crawler.frontier.ledger import FRONTIERS
-from crawler.frontier.queue import Queue
 from crawler.readiness import prepare
 from crawler.registry import Registry
 from crawler.workerconfig import WorkerConfig
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
     from crawler.frontier.ledger import Ledger
+    from crawler.frontier.queue import Queue
     from crawler.models import Frontier
     from crawler.registry import PlanRecord, PlanState
 
@@ -74,7 +73,7 @@ class Cluster:
                     await prepare(redis, keys, partitions, begin=begin)
             except (OSError, TimeoutError) as error:
                 raise UnavailableError(f"{where}: {str(error).rstrip('.') or 'no answer'}") from error
-            queues = {name: Queue(redis, keys, name, partitions=partitions) for name in FRONTIERS}
+            queues = config.queues(redis, keys)
             admins = {name: Admin(queue) for name, queue in queues.items()}
             registry = Registry(redis, keys, partitions)
             yield cls(redis, keys, partitions, config.session_s, registry, queues, admins)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import math
+import time
+from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,6 +21,7 @@ from crawler import config
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+RATE_WINDOW_SECONDS = 10.0  # long enough to be steady, short enough to follow a change of site
 SMOOTHING = 0.3  # weight of a new sample: some 5 samples until a step shows in full
 LEAST_COST_PERCENT = 0.01  # of a seed: an idle process would seem to carry seeds for nothing
 MOST = 1_000_000  # seeds: "as many as you like"; other bounds hold then
@@ -136,3 +139,22 @@ class Sampler:
         self.load = look if self._first else self.load.smoothed(look)
         self._first = False
         return self.load
+
+
+class Rate:
+    """How many seeds a worker ends per second, lately."""
+
+    def __init__(self) -> None:
+        self._ended: deque[float] = deque()
+        self._begun = time.monotonic()
+
+    def count(self) -> None:
+        """Counts one."""
+        self._ended.append(time.monotonic())
+
+    def per_second(self) -> float:
+        """Returns the rate over the last RATE_WINDOW_SECONDS, or since the start when that is less."""
+        now = time.monotonic()
+        while self._ended and self._ended[0] < now - RATE_WINDOW_SECONDS:
+            self._ended.popleft()
+        return len(self._ended) / min(RATE_WINDOW_SECONDS, max(1.0, now - self._begun))

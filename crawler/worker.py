@@ -10,8 +10,6 @@ import asyncio
 import contextlib
 import logging
 import random
-import time
-from collections import deque
 from typing import TYPE_CHECKING, Any, Self
 
 from redis.exceptions import RedisError
@@ -19,9 +17,9 @@ from redis.exceptions import RedisError
 from crawler import connections, figures
 from crawler.errors import FrontierError, HeadroomError
 from crawler.frontier.keys import Keys, partition_of
-from crawler.frontier.queue import ClaimAnswer, Queue, Settlement
+from crawler.frontier.queue import ClaimAnswer, Settlement
 from crawler.frontier.sessions import Session
-from crawler.headroom import Sampler, batch_size
+from crawler.headroom import Rate, Sampler, batch_size
 from crawler.readiness import wait_until_ready
 from crawler.registry import Registry
 from crawler.settler import Settler
@@ -41,7 +39,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 BEAT_SECONDS = 1.0  # sample of the load, sign of life for the session
-RATE_WINDOW_SECONDS = 10.0  # over which finished seeds are counted
 
 
 class Worker:
@@ -66,8 +63,7 @@ class Worker:
         self._draining = False
         self._open = False
         self._down: set[str] = set()
-        self._ended: deque[float] = deque()
-        self._begun = time.monotonic()
+        self._rate = Rate()
         self._workers_here = 1
         self._sampler = Sampler()
         self._tasks: list[asyncio.Task[None]] = []
@@ -101,29 +97,13 @@ class Worker:
         """
         self.frontier = frontier
         self.redis = connections.redis_async(self.crawler.settings)
-        self.queues: dict[Frontier, Queue] = {
-            name: Queue(
-                self.redis,
-                self.keys,
-                name,
-                partitions=self.config.partitions,
-                lock_ms=self.config.lock_ms,
-                max_attempts=self.config.max_attempts,
-                fail_days=self.config.fail_days,
-            )
-            for name in ("nav", "content")
-        }
+        self.queues = self.config.queues(self.redis, self.keys)
         self.queue = self.queues[frontier]
         self.registry = Registry(self.redis, self.keys, self.config.partitions)
         self.sites = SiteCache(self.registry)
-        where = connections.redacted(str(self.crawler.settings["REDIS_URL"]))
+        where, patience_s = connections.redacted(str(self.crawler.settings["REDIS_URL"])), self.config.connect_s
         await wait_until_ready(
-            self.redis,
-            self.keys,
-            self.config.partitions,
-            where=where,
-            seconds=self.config.connect_s,
-            say=logger.warning,
+            self.redis, self.keys, self.config.partitions, where=where, seconds=patience_s, say=logger.warning
         )
         self.session = Session(
             connections.redis_sync(self.crawler.settings),
@@ -135,9 +115,8 @@ class Worker:
         )
         self._loop = asyncio.get_running_loop()
         await asyncio.to_thread(self.session.open)
-        self.settler = Settler(
-            self.queue, size=self.config.settle_batch, wait_s=self.config.settle_wait_s, on_settled=self._settled
-        )
+        size, wait_s = self.config.settle_batch, self.config.settle_wait_s
+        self.settler = Settler(self.queue, size=size, wait_s=wait_s, on_settled=self._settled)
         self._open = True
         self._tasks = [
             asyncio.create_task(self._beat(), name="beat"),
@@ -168,15 +147,11 @@ class Worker:
         if self.stopping or self._down or not self.session.alive:
             return 0
         by_headroom = batch_size(self.config.limits, self._sampler.load, self.carrying, self._workers_here)
-        ahead = max(self.config.limits.first_batch, int(self.rate() * self.config.claim_ahead_s)) - self.carrying
+        ahead = (
+            max(self.config.limits.first_batch, int(self._rate.per_second() * self.config.claim_ahead_s))
+            - self.carrying
+        )
         return max(0, min(by_headroom, ahead, self.config.batch_max))
-
-    def rate(self) -> float:
-        """Returns the seeds that this worker ended per second, lately."""
-        now = time.monotonic()
-        while self._ended and self._ended[0] < now - RATE_WINDOW_SECONDS:
-            self._ended.popleft()
-        return len(self._ended) / min(RATE_WINDOW_SECONDS, max(1.0, now - self._begun))
 
     async def claim(self, most: int) -> ClaimAnswer:
         """Claims up to `most` seeds; tries the partitions in turn until one has some.
@@ -209,7 +184,7 @@ class Worker:
     def settle(self, settlement: Settlement) -> None:
         """Ends a claim; the frontier hears of it with the next batch."""
         self.carrying -= 1
-        self._ended.append(time.monotonic())
+        self._rate.count()
         what = f"{settlement.operation}/{settlement.reason}" if settlement.reason else settlement.operation
         self.crawler.stats.inc_value(f"frontier/{what}")
         self.settler.end(settlement.claimed.claim.partition("#")[0], settlement)
@@ -306,7 +281,7 @@ class Worker:
         return {
             "frontier": self.frontier,
             "carrying": self.carrying,
-            "pages_per_minute": round(self.rate() * 60),
+            "pages_per_minute": round(self._rate.per_second() * 60),
             "room": self.room(),
             "sinks_down": sorted(self._down),
             **figures.of_load(self._sampler.load),

@@ -6,10 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from crawler import config
+from crawler.frontier.ledger import FRONTIERS
+from crawler.frontier.queue import Queue
 from crawler.headroom import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from redis.asyncio import Redis
+
+    from crawler.frontier.keys import Keys
+    from crawler.models import Frontier
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +57,18 @@ class WorkerConfig:
             connect_s=config.number(settings, "CONNECT_SECONDS", 0, 3_600),
             limits=Limits.from_settings(settings),
         )
+
+    def queues(self, redis: Redis, keys: Keys) -> dict[Frontier, Queue]:
+        """Returns both frontiers."""
+        return {
+            name: Queue(
+                redis,
+                keys,
+                name,
+                partitions=self.partitions,
+                lock_ms=self.lock_ms,
+                max_attempts=self.max_attempts,
+                fail_days=self.fail_days,
+            )
+            for name in FRONTIERS
+        }
