@@ -165,7 +165,7 @@ class Scheduler(BaseScheduler):
             # A worker that is told "now" and got nothing met a host's turn being taken; a moment later is soon enough.
             wait_s = min(wait_s, max(answer.wait_ms / 1000, LOCK_WAIT_SECONDS))
         if self._stop_when_done and not self._visits:
-            if self._engine_runs() and await self.worker.is_done():
+            if self._engine_runs() and await self.worker.registry.is_done(self.worker.queues):
                 self._finish()
                 return 0.0
             wait_s = min(wait_s, DONE_LOOK_SECONDS)

@@ -226,10 +226,6 @@ class Worker:
             self.crawler.stats.inc_value("frontier/offered/new", fresh)
             return fresh
 
-    async def is_done(self) -> bool:
-        """Returns whether nothing is ready, executing or on its way, in either frontier."""
-        return await self.registry.is_done(self.queues)
-
     # -- Sinks --------------------------------------------------------------------------------------------------------
 
     def sink_down(self, name: str) -> None:

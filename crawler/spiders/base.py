@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
 
     from crawler.sites import Site
@@ -51,6 +52,13 @@ class FrontierSpider(Spider, ABC):
         spider.retry_base_s = config.number(crawler.settings, "RETRY_BASE_SECONDS", 0, 3_600)
         spider.retry_max_s = config.number(crawler.settings, "RETRY_MAX_SECONDS", 0, 86_400)
         return spider
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        """Adds CONTACT to the User-Agent, unless the command line names one of its own."""
+        super().update_settings(settings)
+        if contact := str(settings["CONTACT"] or "").strip():
+            settings.set("USER_AGENT", f"{settings['USER_AGENT']} (+{contact})", priority="spider")
 
     @cached_property
     def worker(self) -> Worker:
