@@ -123,11 +123,11 @@ class Admin:
         stored = Seed.load(raw, self._frontier)
         async with self._redis.pipeline() as pipeline:
             pipeline.time()
-            for name in ("tries", "reasons", "claims"):
+            for name in ("tries", "reasons", "claims", "crashes"):
                 pipeline.hget(self._key(partition, name), fingerprint)
             for name in ("fail", "execute", "suspects", f"parked:{stored.plan}", f"ready:{stored.host}"):
                 pipeline.zscore(self._key(partition, name), fingerprint)
-            (seconds, micros), tries, reason, claim, *scores = await pipeline.execute()
+            (seconds, micros), tries, reason, claim, crashes, *scores = await pipeline.execute()
         now_ms = int(seconds) * 1000 + int(micros) // 1000
         at_ms = next((int(score) for score in scores if score is not None), None)
         details: dict[str, Any] = {"tries": int(tries or 0), "reason": _text(reason), "score_ms": at_ms}
@@ -139,13 +139,13 @@ class Admin:
             details["claim"] = _text(claim) or "?"
             state, why = "executing", await self._held(partition, details["claim"], now_ms, at_ms)
         elif suspect:
-            state, why = "suspect", "its worker died while it held it; it waits for a worker that carries nothing else"
+            details["crashes_alone"] = int(crashes or 0)
+            state, why = "suspect", "two workers died while they held it; it waits for one that carries nothing else"
         elif parked:
             state, why = "parked", f"plan {stored.plan} is paused"
         elif ready and at_ms is not None:
             state, why = "ready", await self._waits(partition, stored, fingerprint, now_ms, at_ms)
-            if details["reason"]:
-                why += f"; tried {details['tries']} times, the last ended with {details['reason']}"
+            why += _past(details, doubted=crashes is not None)
         return SeedInfo(state, why, fingerprint.hex(), asdict(stored), details)
 
     async def _held(self, partition: int, claim: str, now_ms: int, at_ms: int) -> str:
@@ -246,6 +246,12 @@ class Admin:
 
 def _state(execute: float | None, fail: float | None) -> State:
     return "executing" if execute is not None else "failed" if fail is not None else "ready"
+
+
+def _past(details: dict[str, Any], *, doubted: bool) -> str:
+    """Returns what a ready seed has been through; empty when it is new."""
+    tried = f"; tried {details['tries']} times, the last ended with {details['reason']}" if details["reason"] else ""
+    return tried + ("; a worker died while it held it: should one more, it runs alone" if doubted else "")
 
 
 def _text(raw: bytes | None) -> str:

@@ -84,6 +84,12 @@ async def test_resume_brings_parked_seeds_back(frontier, admin):
     assert await frontier.problems() == []
 
 
+async def crash(frontier, owner):
+    await frontier.session(owner)
+    await frontier.claim(owner)
+    await frontier.lapse(owner)
+
+
 async def get_into(frontier, state):
     """Brings seed 1 into a state; returns who holds it."""
     if state == "failed":
@@ -95,8 +101,8 @@ async def get_into(frontier, state):
         await frontier.claim()
         await frontier.mark()
     if state == "suspect":
-        await frontier.claim("B")
-        await frontier.lapse("B")
+        await crash(frontier, "C")
+        await crash(frontier, "D")
         assert (await frontier.claim("A", carrying=1)).state == "drain"
     return (await frontier.claim()).seeds if state == "executing" else []
 
@@ -191,11 +197,17 @@ class TestShow:
         assert "whose session has lapsed" in (await admin.show(content(1))).why
 
     async def test_suspect(self, frontier, admin):
+        await get_into(frontier, "suspect")
+        info = await admin.show(content(1))
+        assert (info.state, info.details["crashes_alone"]) == ("suspect", 0)
+
+    async def test_doubted(self, frontier, admin):
         await frontier.offer(content(1))
-        await frontier.claim("B")
-        await frontier.lapse("B")
-        await frontier.claim("A", carrying=1)
-        assert (await admin.show(content(1))).state == "suspect"
+        await crash(frontier, "C")
+        await frontier.claim("A", 0)
+        info = await admin.show(content(1))
+        assert info.state == "ready"
+        assert info.why.endswith("; a worker died while it held it: should one more, it runs alone")
 
     async def test_failed(self, frontier, admin):
         await fail(frontier, content(1), reason="robots")

@@ -186,6 +186,11 @@ async def check(hands):
         assert not [fp for fp, places in everywhere.items() if places > 1]
         assert set(everywhere) == set(await redis.hkeys(key("seed")))
         assert by_set["execute"] == set(await redis.hkeys(key("claims")))
+        crashes = await redis.hgetall(key("crashes"))
+        ready = set().union(*(fps for name, fps in by_set.items() if "ready:" in name))
+        assert crashes.keys() <= set(everywhere) - by_set["fail"]
+        assert by_set["suspects"] <= {fp for fp, count in crashes.items() if int(count) >= 0}
+        assert {count for fp, count in crashes.items() if fp in ready} <= {b"-1"}  # doubted, no suspects
         held = await members(hands, key("held:*"))
         assert sum(map(len, held.values())) == len(by_set["execute"])
         assert set().union(*held.values()) == by_set["execute"]

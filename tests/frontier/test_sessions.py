@@ -38,14 +38,14 @@ async def test_reclaiming_is_bounded_per_call_and_complete_after_several(frontie
     await frontier.lapse("C")
     sizes = []
     while await frontier.redis.exists(frontier.key("held:C")):
-        answer = await frontier.claim("A", carrying=1)  # busy: it takes no suspect
+        answer = await frontier.claim("A", 0)  # it only looks
         assert answer.seeds == []
         if await frontier.redis.exists(frontier.key("held:C")):
             assert answer.wait_ms == 0
         sizes.append(await frontier.redis.scard(frontier.key("held:C")))
     assert sizes == [253, 53, 0]  # 200 a call, three turns among them
     assert await frontier.redis.zcard(frontier.key("lapsed")) == 0
-    assert await frontier.redis.zcard(frontier.key("suspects")) == 450
+    assert (await frontier.totals()).ready == 450
     assert await frontier.problems() == []
 
 
@@ -84,9 +84,65 @@ async def crash(frontier, owner, ended_ms=1):
     return answer
 
 
+async def crash_twice(frontier, ended_ms=1):
+    """Makes all that is ready suspect."""
+    await crash(frontier, "C")
+    return await crash(frontier, "D", ended_ms)
+
+
+async def test_the_first_crash_only_leaves_a_doubt(frontier):
+    """A worker killed at random held hundreds: they must not run one by one for it."""
+    await frontier.polite(burst=500)
+    await frontier.offer(*(content(number) for number in range(150)))
+    assert len((await crash(frontier, "C")).seeds) == 100
+    answer = await frontier.claim("A", 500, carrying=1)
+    assert (answer.state, len(answer.seeds)) == ("ok", 150)
+    assert not any(claimed.alone for claimed in answer.seeds)
+    assert await frontier.redis.zcard(frontier.key("suspects")) == 0
+    await frontier.finish("A", answer.seeds)
+    assert not await frontier.redis.exists(frontier.key("crashes"))
+    assert await frontier.problems() == []
+
+
+async def test_the_second_crash_makes_suspects_of_the_doubted_alone(frontier):
+    await frontier.offer(content(1))
+    await crash(frontier, "C")
+    await frontier.offer(content(2))
+    assert len((await crash(frontier, "D")).seeds) == 2
+    assert (await frontier.claim("A", carrying=1)).state == "drain"
+    assert await frontier.redis.zrange(frontier.key("suspects"), 0, -1) == [content(1).fingerprint]
+
+
+@pytest.mark.parametrize("operation", ["finish", "fail", "retry"])
+async def test_a_worker_that_survives_a_seed_forgets_the_doubt(frontier, operation):
+    question = nav(1, interval_s=60)
+    await frontier.offer(question)
+    for owner in ("C", "D"):
+        await frontier.session(owner)
+        await frontier.make_due(question)
+        seeds = (await frontier.claim(owner, frontier="nav")).seeds
+        assert [claimed.alone for claimed in seeds] == [False]
+        await frontier.lapse(owner)
+        if owner == "C":
+            seeds = (await frontier.claim("A", frontier="nav")).seeds
+            await frontier.settle("A", ends(seeds, operation, 0, "x"), turns(seeds), frontier="nav")
+    seeds = (await frontier.claim("A", frontier="nav")).seeds
+    assert [claimed.alone for claimed in seeds] == [False]
+    assert await frontier.problems() == []
+
+
+async def test_handing_a_doubted_seed_back_leaves_the_doubt(frontier):
+    await frontier.offer(content(1))
+    await crash(frontier, "C")
+    seeds = (await frontier.claim("A")).seeds
+    await frontier.settle("A", ends(seeds, "back"), turns(seeds))
+    await crash(frontier, "D")
+    assert (await frontier.claim("A")).state == "alone"
+
+
 async def test_suspects_are_claimed_alone_by_who_carries_nothing(frontier):
     await frontier.offer(content(1), content(2))
-    await crash(frontier, "C")
+    await crash_twice(frontier)
     await frontier.offer(content(3, "b.test"))
     assert (await frontier.claim("A", carrying=5)).state == "drain"
     other = await frontier.claim("B", carrying=5)  # A drains already: B goes on
@@ -103,7 +159,8 @@ async def test_three_crashes_alone_fail_the_seed_and_none_that_was_beside_it(fro
     poison = content(0)
     pages = [content(number) for number in range(5)]
     await frontier.offer(*pages)
-    assert len((await crash(frontier, "C0")).seeds) == 5
+    for owner in ("first", "second"):
+        assert len((await crash(frontier, owner)).seeds) == 5
     finished, crashes, owner = set(), 0, "C1"
     await frontier.session(owner)
     while (answer := await frontier.claim(owner)).seeds:
@@ -126,7 +183,7 @@ async def test_three_crashes_alone_fail_the_seed_and_none_that_was_beside_it(fro
 
 async def test_handing_a_suspect_back_is_no_crash_and_no_pardon(frontier):
     await frontier.offer(content(1))
-    await crash(frontier, "C")
+    await crash_twice(frontier)
     for _ in range(5):
         answer = await frontier.claim("A")
         assert answer.state == "alone"
@@ -136,7 +193,7 @@ async def test_handing_a_suspect_back_is_no_crash_and_no_pardon(frontier):
 
 async def test_a_suspect_that_its_worker_survived_is_none_any_more(frontier):
     await frontier.offer(content(1))
-    await crash(frontier, "C")
+    await crash_twice(frontier)
     answer = await frontier.claim("A")
     await frontier.settle("A", ends(answer.seeds, "retry", 0, "timeout"), turns(answer.seeds))
     answer = await frontier.claim("A", carrying=3)
@@ -146,7 +203,7 @@ async def test_a_suspect_that_its_worker_survived_is_none_any_more(frontier):
 async def test_a_suspect_without_a_free_turn_holds_up_nobody(frontier):
     await frontier.polite(delay_ms=10_000)
     await frontier.offer(content(1))
-    await crash(frontier, "C", ended_ms=await frontier.now_ms() - 1)
+    await crash_twice(frontier, ended_ms=await frontier.now_ms() - 1)
     await frontier.offer(content(2, "b.test"), content(3, "b.test"))
     await frontier.offer(content(4))
     answer = await frontier.claim("A")  # a.test waits for its delay
@@ -156,7 +213,7 @@ async def test_a_suspect_without_a_free_turn_holds_up_nobody(frontier):
 
 async def test_who_drains_and_dies_lets_another_one_try(frontier):
     await frontier.offer(content(1))
-    await crash(frontier, "C")
+    await crash_twice(frontier)
     assert (await frontier.claim("A", carrying=1)).state == "drain"
     await frontier.lapse("A")
     assert (await frontier.claim("B")).state == "alone"
@@ -164,7 +221,7 @@ async def test_who_drains_and_dies_lets_another_one_try(frontier):
 
 async def test_suspects_of_stopped_plans_don_t_run(frontier):
     await frontier.offer(content(1, plan="paused"), content(2, plan="cancelled"))
-    await crash(frontier, "C")
+    await crash_twice(frontier)
     await frontier.mark("pause paused", "cancel cancelled")
     assert (await frontier.claim("A")).seeds == []
     assert (await frontier.account("paused")).ready == 1

@@ -3,8 +3,8 @@
 -- ARGV: wake channel, the other frontier's, lock token, owner, claim id, serial number of the call, most seeds, seeds the owner
 --   carries.
 -- Returns {state, next_ms, server_ms, flat list}:
---   state    'ok', 'locked' (next_ms: what the lock has left), 'lapsed' (open a session first), 'drain' (a suspect waits for you:
---            finish what you carry, then claim again), 'alone' (the one seed given is a suspect)
+--   state    'ok', 'locked' (next_ms: what the lock has left), 'lapsed' (open a session first), 'drain' (a suspect, with which
+--            two workers died, waits for you: finish what you carry, then claim again), 'alone' (the one seed given is a suspect)
 --   next_ms  ms until a claim may succeed; -1: nothing in sight
 --   list     per seed: fingerprint, stored value, token of its turn, due in ms, tries, delay in ms
 
@@ -12,6 +12,7 @@ local WALK_MAX = 1000     -- hosts looked at in one call
 local RECLAIM_MAX = 200   -- seeds and turns of lapsed sessions moved in one call
 local LAPSED_MAX = 10     -- lapsed sessions looked at in one call
 local CRASHES_MAX = 3     -- a seed that killed its worker so often, alone, is given up
+local DOUBTED = -1        -- in place of crashes: one worker died with it, and perhaps for another seed's sake
 local GRACE_MS = 100      -- after another session's deadline, so that one look finds it lapsed
 local ALONE_MS = 60000    -- how long an owner may take to drain for a suspect
 local YIELD_MS = 1200     -- how long a turn is left to who wants it: borrowers ask once a second, workers come when called
@@ -52,13 +53,13 @@ for i = 1, #gone, 2 do
   end
   moved = moved + #entries
   local fps = moved < RECLAIM_MAX and call('SPOP', held .. lost, RECLAIM_MAX - moved) or {}
-  local values = hmget(seed, fps)
+  local values, before = hmget(seed, fps), hmget(crashes, fps)
   for n, fp in ipairs(fps) do
     call('ZREM', execute, fp)
     call('HDEL', claims, fp)
     if values[n] then
       local host, plan, site, interval = head(values[n])
-      local count = call('HEXISTS', crashes, fp) == 1 and call('HINCRBY', crashes, fp, 1) or 0
+      local count = before[n] and tonumber(before[n]) + 1 or DOUBTED
       book(plan, site, 'executing', -1)
       book(plan, site, 'reclaimed', 1)
       if count >= CRASHES_MAX then

@@ -241,10 +241,11 @@ local function book_ready(fp, plan, site, interval, by)
   if interval > 0 and call('SISMEMBER', scheduled, fp) == 1 then book(plan, site, 'waiting', by) end
 end
 
--- Puts a seed where the next claim finds it.
+-- Puts a seed where the next claim finds it. With one crash it is only doubted; from the second on it is a suspect.
 local function make_ready(fp, host, plan, site, interval, due)
   book_ready(fp, plan, site, interval, 1)
-  if call('HEXISTS', crashes, fp) == 1 then call('ZADD', suspects, due, fp); return end
+  local crashed = call('HGET', crashes, fp)
+  if crashed and tonumber(crashed) >= 0 then call('ZADD', suspects, due, fp); return end
   local first = call('ZRANGE', ready .. host, 0, 0, 'WITHSCORES')
   call('ZADD', ready .. host, due, fp)
   if #first == 0 or due < tonumber(first[2]) then call('ZADD', hosts, 'LT', due, host) end
