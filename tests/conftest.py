@@ -8,16 +8,15 @@ import subprocess
 import sys
 import uuid
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
 import redis
 from pymongo import MongoClient
 from servers.mediawiki import MediaWiki
+from servers.needs import started
 from servers.wikipages import wiki_pages
 
 from crawler.demo.servers import Forum, Kafka, Mongo, Process, Redis
-from crawler.errors import UnavailableError
 
 ROOT = Path(__file__).parent.parent
 SCRAPY_SECONDS = 60.0  # no command of a test takes half as long on a loaded machine
@@ -28,27 +27,6 @@ NOWHERE = {
     "MONGO_URL": "mongodb://127.0.0.1:1",
     "MONGO_DATABASE": "nowhere",
 }
-
-
-def need(reason) -> NoReturn:
-    """Skips the test, or fails it where everything must be there (CI=true)."""
-    if os.environ.get("CI") == "true":
-        pytest.fail(f"needed in CI: {reason}", pytrace=False)
-    pytest.skip(str(reason))
-
-
-@contextlib.contextmanager
-def started(kind, *arguments):
-    """Runs a server; a test that needs it is skipped where it can't be had."""
-    try:
-        server = kind(*arguments)
-        server.start()
-    except UnavailableError as error:
-        need(error)
-    try:
-        yield server
-    finally:
-        server.stop()
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,86 @@
+"""Servers to break, and the table of what came of it."""
+
+from __future__ import annotations
+
+import pytest
+from faults.rig import FULL, Origin, Rig
+from servers.needs import started
+
+from crawler.demo.servers import Kafka, Mongo, Redis
+
+ROWS: list[tuple[str, str, str]] = []
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Prints a row for each fault that was tried."""
+    if not ROWS:
+        return
+    terminalreporter.section("faults, full form" if FULL else "faults, short form")
+    wide = max(len(fault) for fault, _, _ in ROWS)
+    for fault, figures, verdict in ROWS:
+        terminalreporter.write_line(f"{fault:<{wide}}  {verdict:<4}  {figures}")
+
+
+@pytest.fixture
+def row(request):
+    """Returns `say(FAULT, FIGURES)`: a row of the table, with whether the test that said it passed."""
+    said = []
+    yield lambda fault, **figures: said.append((fault, figures))
+    report = getattr(request.node, "called", None)
+    for fault, figures in said:
+        text = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in figures.items())
+        ROWS.append((fault, text, "pass" if report is not None and report.passed else "FAIL"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Keeps the report of the test itself where the fixture `row` finds it."""
+    report = yield
+    if call.when == "call":
+        item.called = report
+    return report
+
+
+@pytest.fixture(scope="session")
+def fault_folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("faults")
+
+
+@pytest.fixture(scope="session")
+def fault_redis(fault_folder):
+    with started(Redis, fault_folder) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def fault_mongo(fault_folder):
+    with started(Mongo, fault_folder) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def fault_kafka(fault_folder):
+    with started(Kafka, fault_folder) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def origin(fault_folder):
+    with started(Origin, fault_folder) as server:
+        yield server
+
+
+@pytest.fixture
+def rig(tmp_path, origin, fault_redis, fault_mongo, fault_kafka):
+    """A cluster with every sink."""
+    rig = Rig(tmp_path, origin, fault_redis, fault_mongo, fault_kafka)
+    yield rig
+    rig.close()
+
+
+@pytest.fixture
+def files_rig(tmp_path, origin, fault_redis):
+    """A cluster that writes files alone."""
+    rig = Rig(tmp_path, origin, fault_redis)
+    yield rig
+    rig.close()

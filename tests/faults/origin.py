@@ -1,0 +1,90 @@
+"""The web that the fault tests crawl: many small pages on several hosts (ports), and a log of every request.
+
+Run as a program: `python origin.py LOG PORT [PORT ...]`. It needs nothing but the standard library.
+
+Paths: `/page/N` is a page about N; `/slow/N` answers after SLOW_SECONDS; `/kill/N` is a page that kills a worker whose
+parser minds it; `/redirect/KIND/...` leads elsewhere; `/robots.txt` is missing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import sys
+import time
+from pathlib import Path
+
+SLOW_SECONDS = 0.2
+FLUSH_SECONDS = 0.05
+CHAIN_HOPS = 3
+PAGE = """<!doctype html><html><head><meta charset="utf-8"><title>Page {name}</title></head><body>
+<h1>Page {name}</h1><div class="text">{words}</div></body></html>"""
+WORDS = "The river rose above the dam at night and people moved to the school on the hill. " * 12
+
+
+class Origin(asyncio.Protocol):
+    """One connection, kept alive; requests are answered one after the other."""
+
+    def __init__(self, log, ports):
+        self._log = log
+        self._ports = ports
+        self._rest = b""
+
+    def connection_made(self, transport):
+        self._transport = transport
+        self._port = transport.get_extra_info("sockname")[1]
+
+    def data_received(self, data):
+        self._rest += data
+        while b"\r\n\r\n" in self._rest:
+            head, _, self._rest = self._rest.partition(b"\r\n\r\n")
+            lines = head.decode("latin-1").split("\r\n")
+            path = lines[0].split(" ")[1]
+            agent = next((line[12:] for line in lines if line.lower().startswith("user-agent: ")), "")
+            self._log.write(f"{time.monotonic():.6f}\t{self._port}\t{agent}\t{path}\n")
+            if path.startswith("/slow/"):
+                asyncio.get_running_loop().call_later(SLOW_SECONDS, self._answer, path)
+            else:
+                self._answer(path)
+
+    def _answer(self, path):
+        _, kind, *rest = path.split("/")
+        status, headers, body = "200 OK", "Content-Type: text/html\r\n", b""
+        if kind in ("page", "slow", "kill"):
+            body = PAGE.format(name=f"{kind}-{rest[0]}", words=WORDS).encode()
+        elif kind == "redirect":
+            status, headers = "302 Found", f"Location: {self._target(*rest)}\r\n"
+        else:
+            status, body = "404 Not Found", b"nothing here"
+        if not self._transport.is_closing():
+            self._transport.write(f"HTTP/1.1 {status}\r\n{headers}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+
+    def _target(self, kind, number, hop="0"):
+        """Where `/redirect/KIND/NUMBER[/HOP]` leads."""
+        other = self._ports[(self._ports.index(self._port) + 1) % len(self._ports)]
+        if kind == "chain" and int(hop) < CHAIN_HOPS:
+            return f"/redirect/chain/{number}/{int(hop) + 1}"
+        if kind == "loop":
+            return f"/redirect/loop/{number}"
+        if kind == "wide-loop":  # from host to host, for ever
+            return f"http://127.0.0.1:{other}/redirect/wide-loop/{number}/{int(hop) + 1}"
+        if kind == "cross":
+            return f"http://127.0.0.1:{other}/page/cross-{number}"
+        return f"/page/{kind}-{number}"
+
+
+async def _main(log, ports):
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_signal_handler(signal.SIGTERM, ended.set)
+    for port in ports:
+        await loop.create_server(lambda: Origin(log, ports), "127.0.0.1", port, backlog=512)
+    while not ended.is_set():
+        log.flush()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(ended.wait(), FLUSH_SECONDS)
+
+
+if __name__ == "__main__":
+    with Path(sys.argv[1]).open("a", encoding="utf-8") as log_file:
+        asyncio.run(_main(log_file, [int(word) for word in sys.argv[2:]]))
