@@ -59,7 +59,9 @@ class SeedInfo:
 class Admin:
     """Operations on one frontier that are not part of the crawl itself.
 
-    Every method may raise `redis.exceptions.RedisError` when Redis is away; calling again then completes it.
+    Every method may raise `redis.exceptions.RedisError` when Redis is away; calling again then completes it. A full
+    Redis hinders none: what they read is read without a transaction, which Redis 7.0 would refuse then, and the scripts
+    look again before they move anything.
     """
 
     def __init__(self, queue: Queue) -> None:
@@ -121,7 +123,7 @@ class Admin:
         if raw is None:
             return await self._gone(partition, fingerprint)
         stored = Seed.load(raw, self._frontier)
-        async with self._redis.pipeline() as pipeline:
+        async with self._redis.pipeline(transaction=False) as pipeline:
             pipeline.time()
             for name in ("tries", "reasons", "claims", "crashes"):
                 pipeline.hget(self._key(partition, name), fingerprint)
@@ -156,7 +158,7 @@ class Admin:
 
     async def _waits(self, partition: int, seed: Seed, fingerprint: bytes, now_ms: int, due_ms: int) -> str:
         keys = self._queue.keys.partition(partition)
-        async with self._redis.pipeline() as pipeline:
+        async with self._redis.pipeline(transaction=False) as pipeline:
             pipeline.zrank(keys.of(self._frontier, f"ready:{seed.host}"), fingerprint)
             pipeline.smismember(keys.paused, [f"pause {seed.plan}", f"cancel {seed.plan}"])
             pipeline.hgetall(keys.turn(seed.host))
@@ -206,10 +208,10 @@ class Admin:
                 return
 
     async def _look_up(self, partition: int, fingerprints: list[bytes]) -> list[Found]:
-        """Returns what is known of some seeds, as of one moment; without those that are finished by now, or damaged."""
+        """Returns what is known of some seeds; without those that are finished by now, or damaged."""
         if not fingerprints:
             return []
-        async with self._redis.pipeline() as pipeline:
+        async with self._redis.pipeline(transaction=False) as pipeline:
             for name in ("seed", "reasons"):
                 pipeline.hmget(self._key(partition, name), fingerprints)
             for name in ("execute", "fail"):

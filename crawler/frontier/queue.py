@@ -2,6 +2,7 @@
 
 Every method may raise `redis.exceptions.RedisError` when Redis is away; calling again is then safe. An offer that did
 arrive is `known` the second time, a settle is refused, and what a claim or a borrowing gave is taken back first.
+A full Redis refuses claims and offers with an `OutOfMemoryError`, a batch as a whole; all else goes on.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import secrets
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
+
+from redis.exceptions import OutOfMemoryError
 
 from crawler.errors import FrontierError
 from crawler.frontier import scripts
@@ -186,6 +189,8 @@ class Queue:
                 turns = damaged.keys() - {(claimed.seed.host, claimed.turn) for claimed in seeds}
                 ends = list(itertools.chain(*damaged.values()))
                 await self.settle(partition, owner, ends, [TurnBack(host, turn) for host, turn in turns])
+        except OutOfMemoryError:  # it gave nothing
+            raise
         except BaseException:  # a cancelled call may have arrived as well
             self._lost[partition, owner].append((claim, serial))
             raise

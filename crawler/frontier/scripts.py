@@ -1,4 +1,8 @@
-"""Runs the Lua scripts in lua/: each one command, atomic in its partition."""
+"""Runs the Lua scripts in lua/: each one command, atomic in its partition.
+
+A Redis that is full (`maxmemory`) refuses a script as a whole, before it does anything, unless its first line says
+`allow-oom`: so do those that end what is held or keep the cluster sound. Claims and offers, which lead to more, don't.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +19,18 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
     from redis.asyncio.client import Pipeline
 
+EVEN_WHEN_FULL = "#!lua flags=allow-oom\nreturn redis.call(ARGV[1], KEYS[1], unpack(ARGV, 2))"
+
 
 @cache
 def source(name: str) -> str:
-    """Returns a script's text: lua/lib.lua, then lua/NAME.lua. Read through the package: a zipped egg works."""
+    """Returns a script's text: lua/NAME.lua, with lua/lib.lua behind its first line, where Redis looks for its flags.
+
+    Read through the package: a zipped egg works.
+    """
     folder = resources.files("crawler.frontier") / "lua"
-    return (folder / "lib.lua").read_text("utf-8") + (folder / f"{name}.lua").read_text("utf-8")
+    flags, text = (folder / f"{name}.lua").read_text("utf-8").split("\n", 1)
+    return f"{flags}\n{(folder / 'lib.lua').read_text('utf-8')}{text}"
 
 
 @cache
@@ -29,10 +39,16 @@ def digest(name: str) -> str:
     return hashlib.sha1(source(name).encode()).hexdigest()  # noqa: S324 -- Redis's own naming, no security
 
 
+def even_when_full(client: Any, key: str, command: str, *arguments: Any) -> Any:
+    """Has a client or a pipeline do a command on one key, also when Redis is full: for what stays small and few."""
+    return client.eval(EVEN_WHEN_FULL, 1, key, command, *arguments)
+
+
 async def run(redis: Redis, name: str, keys: Sequence[str], arguments: Sequence[Any]) -> Any:
     """Runs a script in one round trip (two, when Redis has never seen it).
 
     Raises:
+        redis.exceptions.OutOfMemoryError: Redis is full; the script did nothing.
         redis.exceptions.RedisError: Redis is away or refuses; whether the script ran is then unknown.
     """
     try:

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Fails seeds of a cancelled plan that nobody holds.
 --
 -- ARGV: reason; then fingerprints (of any plan and state: only those of cancelled plans that are not executing or failed count).

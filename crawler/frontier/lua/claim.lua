@@ -1,3 +1,4 @@
+#!lua
 -- Moves a batch ready -> execute for one owner. Sent in one pipeline behind SET lock token NX PX.
 --
 -- ARGV: wake channel, the other frontier's, lock token, owner, claim id, serial number of the call, most seeds, seeds the owner

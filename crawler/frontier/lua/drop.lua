@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Ends seeds at once, in any state, and forgets them, so that they may be offered again: their plan is being replaced.
 --
 -- ARGV: reason; then fingerprints. The ledger counts them as failed for the reason, unless they had failed before.

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Forgets a plan: its failed seeds and its ledger. Finished fingerprints stay known.
 --
 -- ARGV: plan, site; then fingerprints of its failed seeds.

@@ -1,3 +1,4 @@
+#!lua
 -- Proposes seeds. What is ready, executing, failed or finished is refused and counted as known.
 --
 -- ARGV: wake channel; then per seed: fingerprint, stored value, due in ms ('0' means now).

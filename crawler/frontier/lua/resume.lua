@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Puts the parked seeds of a resumed plan back into ready.
 --
 -- ARGV: wake channel, plan, most seeds in this call.

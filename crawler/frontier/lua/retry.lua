@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Makes failed seeds ready again, as if they had just been offered.
 --
 -- ARGV: wake channel; then fingerprints.

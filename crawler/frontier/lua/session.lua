@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Opens, renews or ends a worker's session: its lease on all that it holds in this partition.
 --
 -- ARGV: 'open', 'renew' or 'end'; owner; SESSION_SECONDS in ms.

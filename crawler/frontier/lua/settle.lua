@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Ends claims, in a batch: the one place that moves seeds out of execute by their holder's word. Claim ids are compared, so
 -- an owner whose session lapsed can't end somebody else's claim.
 --

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Notes the least delay that a host's robots.txt asks for, from its next claim on. Called while a turn of the host is held.
 --
 -- ARGV: host, delay in ms (0: it asks for none).

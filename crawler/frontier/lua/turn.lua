@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Borrows a turn of a host for one request that no seed stands for (media on another host). Given back through settle.lua.
 --
 -- ARGV: owner, host, site, serial number of the call.

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Takes back what calls of an owner gave whose answers never arrived, as if they had not been made: the owner lives on and
 -- renews its session, so nobody else would ever reclaim it. Calls still on their way are void from now on.
 --
