@@ -47,6 +47,22 @@ class UrlError(HeadroomError):
     """A URL that no browser would open, or one with a scheme other than http and https."""
 
 
+class PrivateAddressError(HeadroomError):
+    """A name that leads out of the public internet; nothing was sent there."""
+
+
+class LeftAloneError(HeadroomError):
+    """A host has asked to be left alone, or keeps failing; nothing was sent there.
+
+    Args:
+        wait_s: It makes no sense to ask earlier.
+    """
+
+    def __init__(self, host: str, wait_s: float) -> None:
+        super().__init__(f"{host} is left alone for {wait_s:.0f} s")
+        self.wait_s = wait_s
+
+
 class UnavailableError(HeadroomError):
     """A server (Redis, Kafka, Mongo) can't be reached or refuses to work; trying again may help."""
 
@@ -57,6 +73,22 @@ class FrontierError(HeadroomError):
 
 class SessionLostError(FrontierError):
     """This worker's session lapsed and its seeds went to others; it must open a new one."""
+
+
+class AnswerError(HeadroomError):
+    """An answer that no page can be had from.
+
+    Args:
+        reason: Short hyphenated word for the ledger, such as `bad-response`.
+    """
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(f"{reason}: {_short(detail)}" if detail else reason)
+        self.reason = reason
+
+
+class PageTimeoutError(HeadroomError):
+    """A page took longer than PAGE_SECONDS, with all that was fetched for it; the rest isn't fetched."""
 
 
 class PlanError(HeadroomError):

@@ -11,11 +11,15 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawler.errors import AnswerError
+
 if TYPE_CHECKING:
     from crawler.frontier.queue import Operation
 
 MAX_LEAVE_SECONDS = 3_600.0  # a Retry-After of a year is a mistake
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
+# The host's fault. Not dns: a node whose own resolver is broken would slow down every host for the whole cluster.
+FAULTS = frozenset({"connection-refused", "timeout", "connection"})
 
 
 class Outcome(NamedTuple):
@@ -30,6 +34,8 @@ class Outcome(NamedTuple):
     reason: str
 
 
+PAGE_TIMEOUT = Outcome("retry", "page-timeout")  # PAGE_SECONDS
+FINAL = frozenset({"too-large", "bad-headers", "bad-encoding"})  # answers that are the same next time
 _BY_EXCEPTION = {
     "CannotResolveHostError": Outcome("retry", "dns"),
     "DownloadConnectionRefusedError": Outcome("retry", "connection-refused"),
@@ -37,7 +43,11 @@ _BY_EXCEPTION = {
     "DownloadCancelledError": Outcome("fail", "too-large"),  # DOWNLOAD_MAXSIZE
     "ResponseDataLossError": Outcome("retry", "truncated"),
     "DownloadFailedError": Outcome("retry", "connection"),
+    "ConnectError": Outcome("retry", "connection"),  # Twisted's: no route, and the like
     "UnsupportedURLSchemeError": Outcome("fail", "unsupported-scheme"),
+    "PrivateAddressError": Outcome("fail", "private-address"),
+    "LeftAloneError": Outcome("retry", "left-alone"),
+    "PageTimeoutError": PAGE_TIMEOUT,
     "UnavailableError": Outcome("back", "unavailable"),
     "FrontierError": Outcome("back", "no-session"),
 }
@@ -48,6 +58,8 @@ def of_exception(error: BaseException) -> Outcome:
     own = getattr(error, "outcome", None)
     if isinstance(own, Outcome):
         return own
+    if isinstance(error, AnswerError):
+        return Outcome("fail" if error.reason in FINAL else "retry", error.reason)
     for kind in type(error).__mro__:
         if kind.__name__ in _BY_EXCEPTION:
             return _BY_EXCEPTION[kind.__name__]
@@ -66,6 +78,11 @@ def of_status(status: int) -> Outcome | None:
         HTTPStatus.TOO_MANY_REQUESTS,
     )
     return Outcome("retry" if again else "fail", f"http-{status}")
+
+
+def strains(status: int) -> bool:
+    """Returns whether an HTTP status says that the host has too much to do, or is ill."""
+    return status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.TOO_MANY_REQUESTS
 
 
 def retry_after_s(header: bytes | None) -> float:

@@ -79,9 +79,11 @@ SPIDER_MIDDLEWARES = {
 DOWNLOADER_MIDDLEWARES = {
     "crawler.middlewares.scope.ScopeMiddleware": 50,
     "crawler.middlewares.robots.RobotsMiddleware": 100,
+    "crawler.middlewares.decoding.DecodingMiddleware": 590,
     "crawler.middlewares.redirect.RedirectMiddleware": 600,
     "crawler.middlewares.turns.TurnMiddleware": 990,  # the last before the wire: what it lets through is sent
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,  # reads an error page as rules
+    "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,  # no bound on codings
     "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,  # follows to other hosts without their turn
     "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,  # retries go through the frontier, with its turns
@@ -102,7 +104,8 @@ CONCURRENT_REQUESTS = 64  # the node's budget; a host's is in its turns
 CONCURRENT_REQUESTS_PER_DOMAIN = 64  # must not bind: turns pace each host
 DOWNLOAD_DELAY = 0  # likewise
 CONCURRENT_ITEMS = 8  # the default of 100 starts 101 tasks per response
-DOWNLOAD_TIMEOUT = 60  # seconds
+DOWNLOAD_TIMEOUT = 60  # seconds for one answer, first to last byte
+PAGE_SECONDS = 300  # for all that a page fetches, its own delays included: 50 images at 5 s. A tarpit ends here
 DOWNLOAD_MAXSIZE = 32 * 1024 * 1024  # bytes; Scrapy's 1 GiB is a way to kill a worker
 DOWNLOAD_WARNSIZE = 16 * 1024 * 1024
 DOWNLOAD_VERIFY_CERTIFICATES = True

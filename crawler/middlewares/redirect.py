@@ -41,6 +41,7 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
             raise RefusedError(Outcome("fail", "bad-redirect")) from None
         if urls.host(target) != urls.host(urls.canonical(request.url)):
             return response
+        response.headers["Location"] = target  # what was looked at, not what Scrapy's own parser makes of it
         try:
             return super().process_response(request, response)
         except IgnoreRequest:

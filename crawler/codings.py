@@ -1,0 +1,183 @@
+"""Content codings (RFC 9110, 8.4.1): bodies decoded in bounded time and memory, whatever they claim to be. Pure.
+
+Input goes in by slices, and output is counted as it comes, so that a bomb costs no more than a page of the greatest
+size. A body may consist of several streams (RFC 1952, 2.2; RFC 8878, 3.1), within reason: a million empty ones fit
+into a small body. What follows the last stream is ignored, as browsers do.
+"""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from typing import TYPE_CHECKING, Protocol
+
+import brotli
+
+from crawler.errors import AnswerError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+ACCEPTED = b"gzip, deflate, br, zstd"  # what requests ask for
+MOST_CODINGS = 3  # one over the other; one is the rule, two are a mistake that happens
+MOST_STREAMS = 1_000  # in one body: bgzip's blocks of 64 KiB make 500 in the greatest page
+SLICE_BYTES = 64 * 1024
+ZSTD_WINDOW_LOG = 23  # 8 MiB, as RFC 9659 demands; zstd's own limit lets a few bytes ask for 128 MiB
+# Said by mistake where nothing was encoded; browsers show such pages.
+_NONE = frozenset({"", "identity", "none", "utf-8", "utf8", "iso-8859-1", "binary", "8bit"})
+_ERRORS = (zlib.error, brotli.error, zstd.ZstdError)
+
+
+class _Stream(Protocol):
+    """A decoder for one stream, as zlib and zstd are, and brotli is made."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def pieces(self, data: bytes) -> Iterator[bytes]: ...
+
+
+def decode(body: bytes, header: Iterable[bytes], most_bytes: int) -> bytes:
+    """Returns a body without the codings that Content-Encoding names; an empty body stays one.
+
+    Args:
+        header: The values of all Content-Encoding headers.
+        most_bytes: Of the result, and of what is between two codings; 0: no limit.
+
+    Raises:
+        AnswerError: `bad-encoding` for a coding that isn't known, or isn't what the body is in; `truncated` for a body
+            that ends early; `too-large`.
+    """
+    names = [name.strip().lower() for value in header for name in value.decode("latin-1").split(",")]
+    codings = [name for name in names if name not in _NONE]
+    if len(codings) > MOST_CODINGS:
+        raise AnswerError("bad-encoding", f"{len(codings)} codings")
+    for coding in reversed(codings):
+        if body:
+            body = _decoded(body, coding, most_bytes)
+    return body
+
+
+def _decoded(body: bytes, coding: str, most_bytes: int) -> bytes:
+    if coding not in _STREAMS:
+        raise AnswerError("bad-encoding", f"{coding!r} is not known")
+    plain = bytearray()
+    try:
+        for piece in _pieces(body, _STREAMS[coding], _MAGIC.get(coding, ())):
+            plain += piece
+            if most_bytes and len(plain) > most_bytes:
+                raise AnswerError("too-large", f"{coding}, {len(body)} bytes, more than {most_bytes} decoded")
+    except _ERRORS as error:
+        raise AnswerError("bad-encoding", f"{coding}: {error}") from None
+    return bytes(plain)
+
+
+def _pieces(body: bytes, begin: Callable[[bytes], _Stream], magic: tuple[bytes, ...]) -> Iterator[bytes]:
+    """Yields what a body holds, stream after stream; each piece has at most SLICE_BYTES."""
+    at, streams = 0, 0
+    while True:
+        streams += 1
+        if streams > MOST_STREAMS:
+            raise AnswerError("bad-encoding", f"more than {MOST_STREAMS} streams")
+        stream = begin(body[at : at + 2])
+        while not stream.eof:
+            data = body[at : at + SLICE_BYTES]
+            if not data:
+                raise AnswerError("truncated", "the body ends within a stream")
+            at += len(data)
+            yield from stream.pieces(data)
+        at -= len(stream.unused_data)
+        if not body.startswith(magic, at):
+            return
+
+
+class _Inflate:
+    """Args: window: zlib's `wbits`."""
+
+    def __init__(self, window: int) -> None:
+        self._zlib = zlib.decompressobj(window)
+
+    @property
+    def eof(self) -> bool:
+        return self._zlib.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._zlib.unused_data
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        while not self.eof:
+            piece = self._zlib.decompress(data, SLICE_BYTES)
+            data = self._zlib.unconsumed_tail
+            if not piece and not data:
+                return
+            yield piece
+
+
+class _Brotli:
+    unused_data = b""  # brotli refuses what follows its stream
+
+    def __init__(self) -> None:
+        self._brotli = brotli.Decompressor()
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._brotli.is_finished())
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        while piece := self._brotli.process(data, output_buffer_limit=SLICE_BYTES):
+            data = b""
+            yield piece
+
+
+class _Zstd:
+    def __init__(self) -> None:
+        self._zstd = zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: ZSTD_WINDOW_LOG})
+
+    @property
+    def eof(self) -> bool:
+        return self._zstd.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._zstd.unused_data
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        while not self.eof:
+            piece = self._zstd.decompress(data, SLICE_BYTES)
+            data = b""
+            yield piece
+            if self._zstd.needs_input:
+                return
+
+
+def _deflate(beginning: bytes) -> _Inflate:
+    """Returns zlib's format, which is meant (RFC 9110, 8.4.1.2), or the bare one, which some servers send."""
+    wrapped = beginning[0] & 0x0F == zlib.DEFLATED and not int.from_bytes(beginning) % 31
+    return _Inflate(zlib.MAX_WBITS if wrapped else -zlib.MAX_WBITS)
+
+
+def _gzip(_beginning: bytes) -> _Inflate:
+    return _Inflate(16 + zlib.MAX_WBITS)  # 16: zlib's way to say gzip
+
+
+_STREAMS: dict[str, Callable[[bytes], _Stream]] = {
+    "gzip": _gzip,
+    "x-gzip": _gzip,
+    "deflate": _deflate,
+    "br": lambda _beginning: _Brotli(),
+    "zstd": lambda _beginning: _Zstd(),
+}
+# How a further stream begins: gzip, zstd, and zstd's frames to be skipped.
+_GZIP = (b"\x1f\x8b",)
+_MAGIC: dict[str, tuple[bytes, ...]] = {
+    "gzip": _GZIP,
+    "x-gzip": _GZIP,
+    "zstd": (b"\x28\xb5\x2f\xfd", *(bytes((0x50 + number, 0x2A, 0x4D, 0x18)) for number in range(16))),
+}

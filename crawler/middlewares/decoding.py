@@ -1,0 +1,46 @@
+"""Downloader middleware: bodies are decoded (codings.py); in the place of Scrapy's own, which lets much more pass.
+
+Scrapy's decodes any number of codings one over the other, hands on what it can't decode, raises the libraries' errors
+for what isn't what it says, and lets zstd take 128 MiB.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
+
+from crawler import codings
+from crawler.errors import AnswerError
+from crawler.outcomes import of_status
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.http import Response
+
+
+class DecodingMiddleware(HttpCompressionMiddleware):
+    """Scrapy's middleware with our decoders."""
+
+    def process_request(self, request: Request) -> None:  # type: ignore[override]  # Scrapy's takes a spider as well
+        """Says what we read, unless the request does."""
+        request.headers.setdefault("Accept-Encoding", codings.ACCEPTED)
+
+    def process_response(  # type: ignore[override]  # likewise
+        self, request: Request, response: Response
+    ) -> Request | Response:
+        """Returns the answer decoded. One whose status says that it is no page loses a body that can't be.
+
+        Raises:
+            AnswerError: `bad-encoding`, `truncated` or `too-large`.
+        """
+        try:
+            return super().process_response(request, response)
+        except AnswerError:
+            if of_status(response.status) is None:
+                raise
+            return response.replace(body=b"")
+
+    def _handle_encoding(self, body: bytes, content_encoding: list[bytes], max_size: int) -> tuple[bytes, list[bytes]]:
+        """Returns the decoded body and the codings that are left: none."""
+        return codings.decode(body, content_encoding, max_size), []

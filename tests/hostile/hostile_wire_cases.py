@@ -1,0 +1,201 @@
+"""What a server can do to a client, and how the seed ends: `finish`, or the reason that it fails for.
+
+One line a case. They hold for any download handler (`HANDLERS` in the test).
+"""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import dataclass
+from itertools import chain
+
+import brotli
+from hostile.hostile_wire_bodies import (
+    MIB,
+    PAGE,
+    answer,
+    bare_deflate,
+    brotli_bomb,
+    chunk,
+    chunked,
+    deflate_bomb,
+    encoded,
+    forever,
+    gzip_bomb,
+    repeated,
+    zstd_bomb,
+    zstd_window,
+)
+from hostile.hostile_wire_server import HOLD, NO_RULES, RESET, Script
+
+from crawler.codings import zstd
+
+FINISH = "finish"
+STATUS = b"HTTP/1.1 200 OK\r\n"
+HEAD = STATUS + b"Content-Type: text/html\r\n"
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+FILL = b"x" * 65_536
+
+
+@dataclass(frozen=True)
+class Case:
+    """Args: steps: what the server does, see hostile_wire_server.py."""
+
+    name: str
+    ends: str
+    script: Script
+    robots: Script = lambda _path: [NO_RULES]
+
+
+def case(name, ends, *steps, then=()):
+    """Returns a case that does the same for each path; `then` comes after the steps and may have no end."""
+    return Case(name, ends, lambda _path: chain(steps, then))
+
+
+def robots(name, ends, *steps, then=()):
+    """Returns a case whose page is a good one."""
+    return Case(f"robots-{name}", ends, lambda _path: [answer()], lambda _path: chain(steps, then))
+
+
+def moved(location):
+    """Returns a redirect, for `/page` only; what it leads to is a page."""
+    there = answer(b"", b"Location: " + location, status=b"302 Found")
+    return lambda path: [there if path == "/page" else answer()]
+
+
+def length(value, body=PAGE):
+    """Returns an answer with a Content-Length of that text."""
+    return HEAD + b"Content-Length: " + value + b"\r\n\r\n" + body
+
+
+def nested(times):
+    """Returns an answer in gzip of gzip of gzip ..."""
+    return encoded(repeated(gzip.compress, PAGE, times), b", ".join([b"gzip"] * times))
+
+
+CASES = [
+    # -- More than there should be ------------------------------------------------------------------------------------
+    case("over-the-cap-with-a-length", "too-large", length(b"%d" % (64 * MIB), b""), then=forever(FILL)),
+    case("over-the-cap-without-a-length", "too-large", HEAD + b"\r\n", then=forever(FILL)),
+    case("endless-chunks", "too-large", CHUNKED, then=forever(chunk(FILL))),
+    case("a-chunk-of-a-terabyte", "too-large", CHUNKED + b"10000000000\r\n", then=forever(FILL)),
+    case("endless-chunks-of-a-byte", "bad-response", CHUNKED, then=forever(chunk(b"x") * 10_000)),
+    case("a-chunk-extension-without-end", "bad-response", CHUNKED + b"1;", then=forever(FILL)),
+    case("trailers-without-end", "bad-response", CHUNKED + chunk(PAGE) + b"0\r\n", then=forever(b"A: b\r\n" * 1_000)),
+    # -- Slower than there is time for --------------------------------------------------------------------------------
+    case("slow-headers", "timeout", STATUS, then=forever(b"X-A: b\r\n", 0.2)),
+    case("slow-headers-by-the-byte", "timeout", STATUS + b"X-A: ", then=forever(b"b", 0.2)),
+    case("slow-body-by-the-byte", "timeout", length(b"1000", b""), then=forever(b"x", 0.2)),
+    case("slow-chunks", "timeout", CHUNKED, then=forever(chunk(b"x"), 0.2)),
+    case("slow-informational-answers", "timeout", then=forever(b"HTTP/1.1 102 Processing\r\n\r\n", 0.5)),
+    case("no-answer", "timeout", HOLD),
+    case("no-body", "timeout", length(b"1000", b""), HOLD),
+    Case(
+        "slow-redirects",
+        "page-timeout",
+        lambda path: [2, answer(b"", b"Location: %sx" % path.encode(), status=b"302 Found")],
+    ),
+    # -- Bombs, and bodies that aren't what they say ------------------------------------------------------------------
+    case("gzip-bomb", "too-large", encoded(gzip_bomb(), b"gzip")),
+    case("deflate-bomb", "too-large", encoded(deflate_bomb(), b"deflate")),
+    case("br-bomb", "too-large", encoded(brotli_bomb(), b"br")),
+    case("zstd-bomb", "too-large", encoded(zstd_bomb(), b"zstd")),
+    case("gzip-bomb-in-gzip", "too-large", encoded(gzip.compress(gzip_bomb()), b"gzip, gzip")),
+    case("zstd-that-asks-for-128-MiB", "bad-encoding", encoded(zstd_window(), b"zstd")),
+    case("gzip-of-100,000-empty-members", "bad-encoding", encoded(gzip.compress(b"") * 100_000, b"gzip")),
+    case("gzip-three-times", FINISH, nested(3)),
+    case("gzip-four-times", "bad-encoding", nested(4)),
+    case("a-list-of-50-codings", "bad-encoding", nested(50)),
+    case("says-gzip-is-plain", "bad-encoding", encoded(PAGE, b"gzip")),
+    case("says-br-is-gzip", "bad-encoding", encoded(gzip.compress(PAGE), b"br")),
+    case("says-zstd-is-deflate", "bad-encoding", encoded(bare_deflate(PAGE), b"zstd")),
+    case("an-unknown-coding", "bad-encoding", encoded(PAGE, b"lzma")),
+    case("gzip-cut-off", "truncated", encoded(gzip.compress(PAGE)[:-20], b"gzip")),
+    case("broken-coding-of-no-page", "http-404", answer(PAGE, b"Content-Encoding: gzip", status=b"404 Not Found")),
+    case("gzip", FINISH, encoded(gzip.compress(PAGE) + b"trailing", b"x-gzip")),
+    case("deflate-bare", FINISH, encoded(bare_deflate(PAGE), b"deflate")),
+    case("br", FINISH, encoded(brotli.compress(PAGE), b"br")),
+    case("zstd", FINISH, encoded(zstd.compress(PAGE), b"zstd")),
+    case("gzip-then-br-in-two-headers", FINISH, encoded(brotli.compress(gzip.compress(PAGE)), b"gzip", b"br")),
+    case("a-charset-as-coding", FINISH, encoded(PAGE, b"utf-8")),
+    # -- Lengths that lie ---------------------------------------------------------------------------------------------
+    case("length-too-long", "truncated", length(b"100000")),
+    case("length-too-short", FINISH, length(b"%d" % (len(PAGE) - 20))),
+    case("length-negative", "bad-response", length(b"-1")),
+    case("length-no-number", "bad-response", length(b"many")),
+    case("length-of-5,000-digits", "bad-response", length(b"9" * 5_000)),
+    case("length-of-20-digits", "too-large", length(b"9" * 20)),
+    case("two-lengths", "bad-response", length(b"10\r\nContent-Length: 2000")),
+    case("one-length-twice", FINISH, length(b"%d, %d" % (len(PAGE), len(PAGE)))),
+    case(
+        "length-and-chunks",
+        FINISH,
+        HEAD + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk(PAGE) + b"0\r\n\r\n",
+    ),
+    # -- Broken chunks ------------------------------------------------------------------------------------------------
+    case("chunks", FINISH, chunked(PAGE[:9], PAGE[9:])),
+    case("chunk-size-no-number", "bad-response", CHUNKED + b"many\r\n" + PAGE),
+    case("chunk-size-negative", "bad-response", CHUNKED + b"-1\r\n" + PAGE),
+    case("chunk-longer-than-it-says", "bad-response", CHUNKED + b"5\r\n" + PAGE),
+    case("chunks-cut-off", "truncated", chunked(PAGE, end=b"ff\r\nab")),
+    case("unknown-transfer-coding", "bad-response", HEAD + b"Transfer-Encoding: zip\r\n\r\n" + PAGE),
+    # -- Heads --------------------------------------------------------------------------------------------------------
+    case("a-header-of-1-MB", "bad-headers", STATUS + b"X-A: " + b"b" * MIB + b"\r\n\r\n" + PAGE),
+    case("a-header-of-100-KB", FINISH, answer(PAGE, b"X-A: " + b"b" * 100_000)),
+    case(
+        "100,000-headers",
+        "bad-headers",
+        STATUS,
+        *(b"X-%d: b\r\n" % number for number in range(100_000)),
+        b"\r\n" + PAGE,
+    ),
+    case("endless-headers", "bad-headers", STATUS, then=forever(b"X-A: b\r\n" * 5_000)),
+    case("an-endless-header", "bad-headers", STATUS + b"X-A: ", then=forever(FILL)),
+    case("an-endless-folded-header", "bad-headers", STATUS + b"X-A: b\r\n", then=forever(b" b\r\n" * 5_000)),
+    case("endless-lines-without-a-colon", "bad-headers", STATUS, then=forever(b"x\r\n" * 5_000)),
+    case("a-few-odd-header-lines", FINISH, answer(PAGE, b"no colon", b": no name", b"X A : b", b"\xff: \x00", b"X-A:")),
+    case("no-status-line", "bad-response", HEAD.removeprefix(STATUS) + b"\r\n" + PAGE),
+    case("an-odd-status-line", "bad-response", b"HTTP/1.1 two hundred\r\n\r\n" + PAGE),
+    case("another-protocol", "bad-response", b"SSH-2.0-OpenSSH_9.2\r\n", HOLD),
+    case("a-protocol-that-is-no-text", "bad-response", b"\xff\xfe/1.1 200 OK\r\n\r\n" + PAGE),
+    case("a-version-of-5,000-digits", "bad-response", b"HTTP/1." + b"9" * 5_000 + b" 200 OK\r\n\r\n" + PAGE),
+    case("http-0.9", "bad-response", b"<html>\n" + PAGE),
+    case("random-bytes-without-end", "bad-headers", then=forever(bytes(range(128, 256)) * 512)),
+    case("status-099", "bad-response", answer(status=b"099 Odd")),
+    case("status-999", "http-999", answer(status=b"999 Go away")),
+    case("status-of-five-digits", "bad-response", answer(status=b"20000 OK")),
+    case("status-negative", "bad-response", answer(status=b"-200 OK")),
+    case("endless-100-continue", "bad-headers", then=forever(b"HTTP/1.1 100 Continue\r\n\r\n" * 1_000)),
+    case(
+        "endless-103-early-hints", "bad-headers", then=forever(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 100)
+    ),
+    case("a-few-informational-answers", FINISH, b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 5 + answer()),
+    case("switching-protocols", "bad-response", b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n", HOLD),
+    # -- Connections that end -----------------------------------------------------------------------------------------
+    case("an-empty-answer", "connection"),
+    case("reset-at-once", "connection", RESET),
+    case("ended-within-the-headers", "truncated", HEAD),
+    case("reset-within-the-headers", "connection", HEAD, 0.2, RESET),
+    case("reset-within-the-body", "truncated", length(b"%d" % (2 * len(PAGE))), 0.2, RESET),
+    case("reset-within-a-body-without-a-length", "truncated", HEAD + b"\r\n" + PAGE, 0.2, RESET),
+    case("ended-by-the-connection", FINISH, answer(length=False)),
+    # -- Redirects ----------------------------------------------------------------------------------------------------
+    Case("redirect-of-1-MB", "bad-headers", moved(b"/" + b"a" * MIB)),
+    Case("redirect-of-100-KB", "bad-redirect", moved(b"/" + b"a" * 100_000)),
+    Case("redirect-with-CRLF", FINISH, moved(b"/a%0d%0aX-Injected:%20b")),
+    Case("redirect-with-CR", FINISH, moved(b"/a\rX-Injected: b")),
+    Case("redirect-with-NUL", FINISH, moved(b"/a\x00b")),
+    Case("redirect-to-a-host-with-NUL", "bad-redirect", moved(b"http://a\x00b.test/")),
+    Case("redirect-to-a-file", "bad-redirect", moved(b"file:///etc/passwd")),
+    Case("redirect-to-nowhere", "bad-redirect", lambda _path: [answer(status=b"302 Found")]),
+    Case(
+        "redirect-to-itself", "too-many-redirects", lambda _path: [answer(b"", b"Location: /page", status=b"302 Found")]
+    ),
+    # -- robots.txt: the same bounds ----------------------------------------------------------------------------------
+    robots("that-never-comes", "robots-unreachable", HOLD),
+    robots("by-the-byte", "robots-unreachable", length(b"1000", b"User-agent: *\n"), then=forever(b"#", 0.2)),
+    robots("with-endless-headers", "robots-unreachable", STATUS, then=forever(b"X-A: b\r\n" * 5_000)),
+    robots("as-a-bomb", "robots-unreachable", encoded(gzip_bomb(), b"gzip")),
+    robots("that-is-no-http", "robots-unreachable", b"User-agent: *\nDisallow:\n"),
+    robots("without-end", FINISH, HEAD + b"\r\nUser-agent: *\n", then=forever(b"Disallow: /x\n" * 5_000)),
+]
