@@ -7,13 +7,14 @@ import contextlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from redis.exceptions import RedisError
+from redis.exceptions import OutOfMemoryError, RedisError
 
 from crawler import connections
 from crawler.errors import PlanError, UnavailableError
 from crawler.frontier import ledger
 from crawler.frontier.admin import Admin
 from crawler.frontier.keys import Keys
+from crawler.fullness import REMEDY
 from crawler.readiness import prepare
 from crawler.registry import Registry
 from crawler.workerconfig import WorkerConfig
@@ -60,7 +61,7 @@ class Cluster:
 
         Raises:
             ConfigError: A setting is wrong.
-            UnavailableError: Redis can't be reached, or goes away meanwhile.
+            UnavailableError: Redis can't be reached, goes away meanwhile, or is too full for what is asked of it.
             FrontierError: Redis holds something these settings can't work on.
         """
         config = WorkerConfig.from_settings(settings)
@@ -77,6 +78,8 @@ class Cluster:
             admins = {name: Admin(queue) for name, queue in queues.items()}
             registry = Registry(redis, keys, partitions)
             yield cls(redis, keys, partitions, config.session_s, registry, queues, admins)
+        except OutOfMemoryError as error:
+            raise UnavailableError(f"{where} is full: {REMEDY}") from error
         except RedisError as error:
             raise UnavailableError(f"{where}: {str(error).rstrip('.')}") from error
         finally:

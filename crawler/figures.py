@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from crawler.frontier.scripts import even_when_full
+
 if TYPE_CHECKING:
     from redis import Redis
 
@@ -27,12 +29,15 @@ def of_load(load: Load) -> dict[str, float]:
 
 
 def publish(redis: Redis, keys: Keys, owner: str, figures: dict[str, Any]) -> int:
-    """Writes an owner's figures and returns how many workers its node has, itself included. Blocking."""
+    """Writes an owner's figures and returns how many workers its node has, itself included. Blocking.
+
+    A full Redis takes them too: they say that it is full.
+    """
     node, now = owner.partition(":")[0], int(time.time())
     with redis.pipeline(transaction=False) as pipeline:
-        pipeline.hset(keys.node(node), owner, orjson.dumps({**figures, "time": now}))
+        even_when_full(pipeline, keys.node(node), "HSET", owner, orjson.dumps({**figures, "time": now}))
         pipeline.expire(keys.node(node), NODE_SILENT_SECONDS)
-        pipeline.zadd(keys.node_names, {node: now})
+        even_when_full(pipeline, keys.node_names, "ZADD", now, node)
         pipeline.hgetall(keys.node(node))
         everybody = pipeline.execute()[-1]
     silent = [one for one, raw in everybody.items() if orjson.loads(raw)["time"] < now - NODE_SILENT_SECONDS]

@@ -37,12 +37,12 @@ async def prepare(redis: Redis, keys: Keys, partitions: int, *, begin: bool = Tr
         wanted = ".".join(map(str, MIN_REDIS))
         raise FrontierError(f"Redis {version} is too old, expected {wanted} or later (or Valkey)")
     await _refuse_eviction(redis)
+    found = await _schema(redis, keys)
     needed = {"version": SCHEMA_VERSION, "partitions": partitions}
-    if begin:
+    if begin and not needed.keys() <= found.keys():  # asked first: a full Redis would refuse even what changes nothing
         for name, value in needed.items():
             await redis.hsetnx(keys.schema, name, str(value))
-    raw: Any = await redis.hgetall(keys.schema)
-    found = {name.decode(): value.decode("utf-8", "replace") for name, value in raw.items()}
+        found = await _schema(redis, keys)
     if found.get("version", str(SCHEMA_VERSION)) != str(SCHEMA_VERSION):
         raise FrontierError(
             f"Redis holds a frontier of format {found['version']!r}, this version needs {SCHEMA_VERSION}: finish that "
@@ -53,6 +53,11 @@ async def prepare(redis: Redis, keys: Keys, partitions: int, *, begin: bool = Tr
             f"setting FRONTIER_PARTITIONS: got {partitions}, expected {found['partitions']}, which the frontier in "
             "Redis was begun with; it can't change while seeds are there"
         )
+
+
+async def _schema(redis: Redis, keys: Keys) -> dict[str, str]:
+    raw: Any = await redis.hgetall(keys.schema)
+    return {name.decode(): value.decode("utf-8", "replace") for name, value in raw.items()}
 
 
 async def _refuse_eviction(redis: Redis) -> None:

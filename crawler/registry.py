@@ -17,6 +17,7 @@ from crawler.errors import FrontierError, InputError, PlanError
 from crawler.frontier.admin import Admin
 from crawler.frontier.ledger import FRONTIERS
 from crawler.frontier.queue import OFFER_BATCH, Queue
+from crawler.frontier.scripts import even_when_full
 from crawler.sites import Site
 
 if TYPE_CHECKING:
@@ -94,8 +95,8 @@ class Registry:
         return _load_record(raw)
 
     async def save(self, record: PlanRecord) -> None:
-        """Writes a plan's record."""
-        await self._redis.hset(self._keys.plans, record.name, orjson.dumps(asdict(record)))
+        """Writes a plan's record, also when Redis is full: plans can be cancelled then."""
+        await even_when_full(self._redis, self._keys.plans, "HSET", record.name, orjson.dumps(asdict(record)))
 
     async def remove(self, name: str) -> None:
         """Removes a plan's record and its pause marks."""
@@ -104,12 +105,12 @@ class Registry:
 
     async def mark(self, name: str, state: PlanState) -> None:
         """Tells every partition whether the plan's seeds may be claimed."""
+        marks = {"paused": f"pause {name}", "cancelled": f"cancel {name}"}
+        mark = marks.pop(state, None)
         for keys in self._partitions:
-            async with self._redis.pipeline() as pipeline:
-                pipeline.srem(keys.paused, f"pause {name}", f"cancel {name}")
-                if state != "active":
-                    pipeline.sadd(keys.paused, f"{'pause' if state == 'paused' else 'cancel'} {name}")
-                await pipeline.execute()
+            if mark is not None:  # first: in no moment is it active
+                await even_when_full(self._redis, keys.paused, "SADD", mark)
+            await self._redis.srem(keys.paused, *marks.values())
 
     async def site(self, name: str) -> Site:
         """Returns a site as it was last submitted, its selectors compiled.

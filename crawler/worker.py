@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from redis.exceptions import RedisError
 
-from crawler import connections, figures
+from crawler import connections, figures, offers
 from crawler.errors import FrontierError, HeadroomError
 from crawler.frontier.keys import Keys, partition_of
 from crawler.frontier.queue import ClaimAnswer, Settlement
 from crawler.frontier.sessions import Session
+from crawler.fullness import Fullness
 from crawler.headroom import Rate, Sampler, batch_size
 from crawler.readiness import wait_until_ready
 from crawler.registry import Registry
@@ -63,6 +64,7 @@ class Worker:
         self._draining = False
         self._open = False
         self._down: set[str] = set()
+        self._full = Fullness()
         self._rate = Rate()
         self._workers_here = 1
         self._sampler = Sampler()
@@ -166,6 +168,7 @@ class Worker:
             self._claims += 1
             claim = f"{owner}#{self._claims}"
             answer = await self.queue.claim(partition, owner, claim, most=most, carrying=self.carrying)
+            self._full.note(partition, refused=answer.state == "full")
             self.crawler.stats.inc_value(f"frontier/claims/{answer.state}")
             if owner != self.session.owner:  # the session was lost meanwhile, and with it what this claim gave
                 return ClaimAnswer("lapsed", None, [])
@@ -213,18 +216,16 @@ class Worker:
     # -- Offers and definitions ---------------------------------------------------------------------------------------
 
     async def offer(self, seeds: Iterable[Seed], frontier: Frontier = "content") -> int:
-        """Offers seeds and returns how many were new; waits as long as Redis is away."""
+        """Offers seeds and returns how many were new; waits as long as Redis is away or full.
+
+        Raises:
+            UnavailableError: The worker stops meanwhile.
+        """
         offered = list(seeds)
-        while True:
-            try:
-                fresh = sum(await self.queues[frontier].offer(offered))
-            except RedisError as error:
-                logger.warning("%d offers wait for Redis: %s", len(offered), error)
-                await asyncio.sleep(RECONNECT_SECONDS)
-                continue
-            self.crawler.stats.inc_value("frontier/offered", len(offered))
-            self.crawler.stats.inc_value("frontier/offered/new", fresh)
-            return fresh
+        fresh = await offers.offer(self.queues[frontier], offered, self._full, lambda: self.stopping)
+        self.crawler.stats.inc_value("frontier/offered", len(offered))
+        self.crawler.stats.inc_value("frontier/offered/new", fresh)
+        return fresh
 
     # -- Sinks --------------------------------------------------------------------------------------------------------
 
@@ -280,6 +281,7 @@ class Worker:
             "pages_per_minute": round(self._rate.per_second() * 60),
             "room": self.room(),
             "sinks_down": sorted(self._down),
+            "redis_full": self._full.now,
             **figures.of_load(self._sampler.load),
         }
 

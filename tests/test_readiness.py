@@ -18,7 +18,7 @@ KEYS = Keys("t")
 async def redis(redis_url):
     client = Redis.from_url(redis_url)
     yield client
-    await client.config_set("maxmemory-policy", "noeviction")
+    await client.config_set("maxmemory-policy", "noeviction", "maxmemory", 0)
     await client.aclose()
 
 
@@ -45,6 +45,15 @@ async def test_a_frontier_of_another_format_is_refused(redis):
 async def test_who_only_looks_writes_nothing(redis):
     await prepare(redis, KEYS, 1, begin=False)
     assert await redis.dbsize() == 0
+
+
+async def test_a_full_redis_that_holds_a_frontier_will_do(redis):
+    """Workers that are restarted then wait for room, as those that run."""
+    await prepare(redis, KEYS, 2)
+    await redis.config_set("maxmemory", 1)
+    await prepare(redis, KEYS, 2)
+    await redis.config_set("maxmemory", 0)
+    assert await redis.hgetall(KEYS.schema) == {b"version": b"1", b"partitions": b"2"}
 
 
 async def test_a_redis_that_stays_away_is_given_up():

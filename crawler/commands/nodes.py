@@ -32,8 +32,8 @@ class Command(HeadroomCommand):
         """Returns the text above the options."""
         return (
             "A row per worker: its frontier, seeds it carries and has room for, its pages a minute, the CPU and memory "
-            "in use on its node, sinks it waits for. State: alive, silent (no news), or lapsed (what it held goes to "
-            "others)."
+            "in use on its node, sinks it waits for. State: alive, redis-full (claims and offers wait: raise Redis's "
+            "maxmemory), silent (no news), or lapsed (what it held goes to others)."
         )
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -74,8 +74,8 @@ def _print_workers(workers: list[dict[str, Any]]) -> None:
 
 
 def _state(worker: dict[str, Any]) -> str:
-    if worker["state"] == "alive":
-        return "alive"
+    if worker["state"] in ("alive", "redis-full"):
+        return str(worker["state"])
     if worker["state"] == "silent":
         return f"silent for {worker['age_s']:.0f} s"
     return "lapsed" if worker["session_s"] is None else f"lapsed {-worker['session_s']:.0f} s ago"

@@ -72,19 +72,22 @@ class Command(ActionCommand):
 
         Raises:
             PlanError: Another plan of that name is there.
-            UnavailableError: Redis is away; the same command completes what has begun.
+            UnavailableError: Redis is away, or full; the same command completes what has begun.
         """
         from crawler.cluster import Cluster
 
-        plan = self.read(args[0])
-        async with Cluster.connect(self.values, begin=True) as cluster:
-            old = (await cluster.registry.plans()).get(plan.name)
-            try:
+        plan, begun = self.read(args[0]), False
+        try:
+            async with Cluster.connect(self.values, begin=True) as cluster:
+                old = (await cluster.registry.plans()).get(plan.name)
+                begun = True
                 offered, new = await _offer(cluster, plan, replace=opts.replace)
-            except UnavailableError as error:
+                record = await cluster.registry.plan(plan.name)
+                sites = await cluster.registry.versions(record.sites)
+        except UnavailableError as error:
+            if begun:
                 raise UnavailableError(f"{error}; the same command completes it") from error
-            record = await cluster.registry.plan(plan.name)
-            sites = await cluster.registry.versions(record.sites)
+            raise
         result = {
             "plan": plan.name,
             "edition": record.edition,

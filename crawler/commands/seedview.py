@@ -73,9 +73,12 @@ async def _idle(cluster: Cluster, frontier: Frontier) -> str:
     """Returns what keeps this frontier's workers from claiming; empty when nothing does."""
     from crawler.commands.workers import read_workers
 
-    workers = [one for one in await read_workers(cluster) if one["frontier"] == frontier and one["state"] == "alive"]
+    everybody = [one for one in await read_workers(cluster) if one["frontier"] == frontier]
+    workers = [one for one in everybody if one["state"] in ("alive", "redis-full")]
     if not workers:
         return f"; no {SPIDERS[frontier]} is running: scrapy crawl {SPIDERS[frontier]}"
+    if all(one["state"] == "redis-full" for one in workers):
+        return "; its workers claim nothing while Redis is full: raise its maxmemory"
     down = {sink for one in workers for sink in one["sinks_down"]}
     if down and all(one["sinks_down"] for one in workers):
         return f"; its workers claim nothing while sinks are down: {', '.join(sorted(down))}"

@@ -25,7 +25,8 @@ async def read_workers(cluster: Cluster) -> list[dict[str, Any]]:
 
     Each has `node`, `owner`, `frontier`, its figures (None where it hasn't told them), `sinks_down`, `age_s` since it
     last told them, `session_s` until its session lapses (negative: since it did; None: it has none), and `state`:
-    `alive`, `silent` (a session, but no news for as long as a session lasts) or `lapsed` (what it held goes to others).
+    `alive`, `redis-full` (alive, but claims and offers are refused), `silent` (a session, but no news for as long as a
+    session lasts) or `lapsed` (what it held goes to others).
     """
     redis: Any = cluster.redis  # its types don't know that answers are bytes
     now_ms = await cluster.registry.now_ms()
@@ -58,8 +59,10 @@ def _worker(
     session_s = None if deadline_ms is None else round((deadline_ms - now_ms) / 1000, 1)
     if session_s is None or session_s < 0:
         state = "lapsed"
+    elif age_s is not None and age_s > silent_s:
+        state = "silent"
     else:
-        state = "silent" if age_s is not None and age_s > silent_s else "alive"
+        state = "redis-full" if figures.get("redis_full") is True else "alive"
     down = figures.get("sinks_down")
     return {
         "node": owner.partition(":")[0],

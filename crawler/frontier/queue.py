@@ -2,7 +2,7 @@
 
 Every method may raise `redis.exceptions.RedisError` when Redis is away; calling again is then safe. An offer that did
 arrive is `known` the second time, a settle is refused, and what a claim or a borrowing gave is taken back first.
-A full Redis refuses claims and offers with an `OutOfMemoryError`, a batch as a whole; all else goes on.
+A full Redis refuses claims (`full`) and offers (`OutOfMemoryError`), a batch as a whole; all else goes on.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 OFFER_BATCH = 500  # seeds in one offer call: some 5 ms of Redis's time, so that claims of others aren't held up
+FULL_MILLISECONDS = 5_000  # until a full Redis is tried again: room comes by an operator's hand, or as seeds end
 SERIALS = itertools.count(1)  # of this process's claims and borrowings; with the owner id they are unique
 Operation = Literal["finish", "retry", "fail", "back"]
 
@@ -36,7 +37,8 @@ class ClaimAnswer:
 
     Attributes:
         state: `ok`; `locked` (another claimant is at it); `lapsed` (open a session first); `drain` (finish what you
-            carry, a suspect waits for you); `alone` (the one seed is a suspect, run nothing beside it).
+            carry, a suspect waits for you); `alone` (the one seed is a suspect, run nothing beside it); `full` (Redis
+            is at its maxmemory and refuses claims).
         wait_ms: How long until a claim may succeed; None when nothing is in sight.
         seeds: What is now yours; empty unless `state` is `ok` or `alone`.
     """
@@ -189,8 +191,8 @@ class Queue:
                 turns = damaged.keys() - {(claimed.seed.host, claimed.turn) for claimed in seeds}
                 ends = list(itertools.chain(*damaged.values()))
                 await self.settle(partition, owner, ends, [TurnBack(host, turn) for host, turn in turns])
-        except OutOfMemoryError:  # it gave nothing
-            raise
+        except OutOfMemoryError:  # before it did anything
+            return ClaimAnswer("full", FULL_MILLISECONDS, [])
         except BaseException:  # a cancelled call may have arrived as well
             self._lost[partition, owner].append((claim, serial))
             raise

@@ -114,13 +114,15 @@ class Session:
         while not self._stop.wait(self._seconds / RENEWALS_PER_SESSION):
             if boottime() - self._loop_seen > LOOP_STUCK_SECONDS:
                 continue
+            what = "session not renewed"
             try:
                 if self.deadline and not self._renew("renew"):
                     self.deadline = 0.0
                     self._on_lost()
+                what = "session renewed, but not what goes beside it"
                 self._beside(self._redis)
             except RedisError as error:
-                logger.warning("session not renewed: %s", error)
+                logger.warning("%s: %s", what, error)
             except Exception:  # whatever it was, the next renewal matters more than this thread's pride
                 logger.exception("session thread")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy import Request, Spider
 
 from crawler import config, urls
-from crawler.errors import ExtractError, UrlError
+from crawler.errors import ExtractError, UnavailableError, UrlError
 from crawler.models import Fetched, Frontier
 from crawler.outcomes import REDIRECTS, Outcome, backoff_ms, of_exception, of_status, retry_after_s
 from crawler.worker import Worker
@@ -101,6 +101,8 @@ class FrontierSpider(Spider, ABC):
         except ExtractError as error:
             self.logger.info("%s: %s", error, visit.seed.url)
             visit.decide("fail", error.reason)
+        except UnavailableError as error:
+            self._give_up(visit, error)
 
     def errback(self, failure: Failure) -> None:
         """Ends the visit of a request that brought no answer."""
@@ -139,8 +141,16 @@ class FrontierSpider(Spider, ABC):
             visit.decide("fail", "too-many-redirects")
             return
         moved = replace(seed, url=target, method="GET", body="", hops=seed.hops + 1)  # GET, as browsers do
-        await self.worker.offer([moved], seed.frontier)
+        try:
+            await self.worker.offer([moved], seed.frontier)
+        except UnavailableError as error:
+            self._give_up(visit, error)
         visit.note = "redirected"
+
+    def _give_up(self, visit: Visit, error: UnavailableError) -> None:
+        """Hands a seed back whose page can't be done with here, by no fault of its own."""
+        self.logger.info("%s: %s", error, visit.seed.url)
+        visit.decide("back", "unavailable")
 
 
 def fetched(response: Response) -> Fetched:

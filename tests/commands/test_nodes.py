@@ -42,7 +42,8 @@ async def test_workers_by_node_with_their_load(scrapy, cluster):
     await put(cluster, "b-node:20:1:x", frontier="nav", sinks_down=[])
     await put(cluster, "a-node:10:1:x")
     await put(cluster, "a-node:11:1:x", session_s=-30.0, sinks_down=[])
-    await put(cluster, "c-node:30:1:x", age_s=45.0, sinks_down=[])
+    await put(cluster, "c-node:30:1:x", age_s=45.0, sinks_down=[], redis_full=True)
+    await put(cluster, "d-node:40:1:x", sinks_down=[], redis_full=True)
     done = scrapy("nodes", environment={"COLUMNS": "120"})
     assert (done.returncode, done.stderr) == (0, "")
     lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
@@ -53,6 +54,9 @@ async def test_workers_by_node_with_their_load(scrapy, cluster):
     assert lines[2].startswith("a-node 11 content lapsed 3")
     assert lines[3] == "b-node 20 nav alive 7 3 120 41.5 20.0"
     assert lines[4].startswith("c-node 30 content silent for 4")
+    assert lines[5] == "d-node 40 content redis-full 7 3 120 41.5 20.0"
+    states = [one["state"] for one in json.loads(scrapy("nodes", "--json").stdout)["workers"]]
+    assert states == ["alive", "lapsed", "alive", "silent", "redis-full"]
 
 
 async def test_json_has_every_figure(scrapy, cluster):

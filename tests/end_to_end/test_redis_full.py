@@ -1,0 +1,273 @@
+"""Redis at maxmemory: claims and offers wait in a state that shows, what is held ends, and nothing is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import time
+
+import pytest
+import redis as sync_redis
+from scrapy.settings import Settings
+from servers.needs import started
+
+from crawler.cluster import Cluster
+from crawler.demo.forum import content, kinds
+from crawler.demo.servers import Redis
+from crawler.frontier.queue import Settlement, TurnBack
+from crawler.frontier.sessions import Session
+from crawler.models import Seed
+
+PATIENCE_SECONDS = 40.0
+STOP_SECONDS = 30.0  # what a stopping worker has
+SETTINGS = {"ALLOW_PRIVATE_ADDRESSES": 1, "NODE_CPU_LIMIT_PERCENT": 100}
+FULL = "is full: raise its maxmemory (CONFIG SET maxmemory, and in its configuration file)"
+SEEDS = 10_000
+BATCH = 500
+HOSTS = 40
+PLAN = """
+name: flood
+sites: [{{use: demo_forum, name: board, base: "{base}"}}]
+keywords: {{event: {{optional: [洪水, 重庆, 四川, 救援]}}}}
+pages: 4
+"""
+WORDS = ("洪水", "重庆", "四川", "救援")
+
+
+@pytest.fixture
+def own_redis(tmp_path):
+    """A client of a Redis that nobody else fills."""
+    with started(Redis, tmp_path) as server, sync_redis.Redis(port=server.port) as client:
+        client.url = server.url
+        yield client
+
+
+@pytest.fixture
+def redis_url(own_redis):
+    return own_redis.url
+
+
+def limit(client, more_bytes=0):
+    """Sets maxmemory to what is in use and a bit more."""
+    client.config_set("maxmemory", max(1, client.info("memory")["used_memory"] + more_bytes))
+
+
+def refusals(client):
+    """Returns how many commands the server has refused for want of memory."""
+    return client.info("errorstats").get("errorstat_OOM", {"count": 0})["count"]
+
+
+def until(condition, what, seconds=PATIENCE_SECONDS):
+    """Waits for a condition."""
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(0.05)
+    return found
+
+
+@pytest.fixture
+def account(own_redis):
+    """Returns a function that gives a frontier's counts."""
+
+    def read(frontier="content"):
+        counts = {name.decode(): int(seeds) for name, seeds in own_redis.hgetall(f"hr:{{0}}:{frontier}:counts").items()}
+        return {name: counts.get(name, 0) for name in ("offered", "ready", "executing", "finished", "failed")}
+
+    return read
+
+
+@pytest.fixture
+def states(scrapy):
+    """Returns a function that gives the states of all workers, as `scrapy nodes` says them."""
+    return lambda: [one["state"] for one in json.loads(scrapy("nodes", "--json").stdout)["workers"]]
+
+
+class Outsider:
+    """A worker of the test's own, which keeps an account of what became of each seed it ended."""
+
+    def __init__(self, url, cluster):
+        self.ended = {}
+        self._queue = cluster.queues["content"]
+        self._claims = itertools.count()
+        self.session = Session(
+            sync_redis.Redis.from_url(url),
+            cluster.keys,
+            partitions=1,
+            seconds=15,
+            on_lost=lambda: pytest.fail("the session was lost"),
+            beside=lambda _client: None,
+        )
+        self.session.open()
+
+    async def claim(self, most):
+        owner = self.session.owner
+        return await self._queue.claim(0, owner, f"{owner}#{next(self._claims)}", most=most, carrying=0)
+
+    async def settle(self, held, operation):
+        ends = [Settlement(operation, one, reason="" if operation == "finish" else "x") for one in held]
+        turns = [TurnBack(*turn) for turn in {(one.seed.host, one.turn) for one in held}]
+        assert await self._queue.settle(0, self.session.owner, ends, turns) == (len(held), 0)
+        if operation in ("finish", "fail"):
+            assert not self.ended.keys() & {one.seed.url for one in held}
+            self.ended |= {one.seed.url: operation for one in held}
+
+
+@pytest.fixture
+async def cluster(own_redis):
+    settings = Settings()
+    settings.setmodule("crawler.settings")
+    settings.set("REDIS_URL", own_redis.url)
+    async with Cluster.connect(settings, begin=True) as cluster:
+        own_redis.hset(cluster.keys.partition(0).politeness, "s", "0 4 100")  # delay in ms, concurrency, burst
+        yield cluster
+
+
+# -- Counted from the outside -----------------------------------------------------------------------------------------
+
+
+async def test_what_was_offered_before_during_and_after_is_all_there(own_redis, cluster, scrapy):
+    seeds = [Seed(f"http://h{number % HOSTS}.test/{number}", "p", "s") for number in range(SEEDS)]
+    batches = [seeds[start : start + BATCH] for start in range(0, SEEDS, BATCH)]
+    queue = cluster.queues["content"]
+    worker = Outsider(own_redis.url, cluster)
+    assert all(await queue.offer(batches[0]))
+    held = (await worker.claim(300)).seeds
+    assert len(held) == 300
+
+    limit(own_redis, 1_500_000)
+    taken = set(batches[0])
+    for batch in batches[1:]:
+        with contextlib.suppress(sync_redis.exceptions.OutOfMemoryError):
+            assert all(await queue.offer(batch))
+            taken.update(batch)
+    assert BATCH < len(taken) < SEEDS
+
+    limit(own_redis)
+    assert (await worker.claim(300)).state == "full"
+    for start, operation in enumerate(("finish", "fail", "retry")):
+        await worker.settle(held[start::3], operation)
+    assert worker.session.alive
+    assert (await queue.totals()).executing == 0
+
+    own_redis.config_set("maxmemory", 0)
+    for batch in batches:
+        assert await queue.offer(batch) == [seed not in taken for seed in batch]
+    while len(worker.ended) < SEEDS:
+        answer = await worker.claim(500)
+        assert answer.state == "ok"
+        assert answer.seeds or answer.wait_ms is not None
+        await worker.settle(answer.seeds, "finish")
+    assert worker.session.close()
+    assert worker.ended.keys() == {seed.url for seed in seeds}
+    done = scrapy("ledger", "--verify", "--json")
+    assert done.returncode == 0, done.stderr
+    total = json.loads(done.stdout)["total"]
+    assert (total["finished"], total["failed"], total["difference"]) == (SEEDS - 100, 100, 0)
+
+
+# -- Commands ---------------------------------------------------------------------------------------------------------
+
+
+def test_commands_that_need_room_say_so_and_those_that_make_room_work(own_redis, scrapy, forum, account, tmp_path):
+    plan = tmp_path / "flood.yaml"
+    plan.write_text(PLAN.format(base=forum.url), encoding="utf-8")
+    late = tmp_path / "late.yaml"
+    late.write_text(PLAN.format(base=forum.url).replace("flood", "late"), encoding="utf-8")
+    assert scrapy("plan", "submit", plan).returncode == 0
+    limit(own_redis)
+    for words in (("plan", "submit", late), ("plan", "submit", plan), ("seeds", "offer", f"{forum.url}/thread/1")):
+        done = scrapy(*words)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.startswith("error: Redis at ")
+        assert FULL in done.stderr
+        assert done.stderr.count("\n") == 1
+        assert done.stderr.endswith("; the same command completes it\n") == (words[0] == "plan")
+    assert account("nav")["offered"] == 16
+    for action in ("pause", "resume", "cancel", "delete"):
+        done = scrapy("plan", action, "flood")
+        assert (done.returncode, done.stderr) == (0, "")
+    own_redis.config_set("maxmemory", 0)
+    assert scrapy("plan", "submit", late).returncode == 0
+    assert account("nav")["ready"] == 16
+    assert scrapy("ledger", "--verify").returncode == 0
+
+
+# -- Workers ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_consumer_ends_what_it_holds_waits_and_goes_on_by_itself(
+    own_redis, scrapy, spawn, forum, account, states, tmp_path
+):
+    threads = content.threads()
+    urls = [forum.url + one.path for one in threads if one.kind is kinds.PLAIN and len(one.pages) == 1][:80]
+    sites = tmp_path / "sites"
+    sites.mkdir()
+    (sites / "quick.yaml").write_text("name: quick\npoliteness: {delay: 0.1, concurrency: 2, burst: 5}\n")
+    offered = scrapy("seeds", "offer", "--site", "quick", *urls, settings={"SITES_DIR": sites})
+    assert offered.returncode == 0, offered.stderr
+    worker = spawn("crawl", "consumer", settings=SETTINGS | {"STOP_WHEN_DONE": 1})
+    until(lambda: account()["finished"] >= 3, "the first pages")
+    own_redis.config_set("maxmemory", 1)
+    until(lambda: states() == ["redis-full"], "the worker to say that Redis is full")
+    before = until(lambda: (found := account())["executing"] == 0 and found, "what it holds to end")
+    assert before["ready"] + before["finished"] == len(urls)
+    assert before["ready"] > 0
+    assert "redis-full" in scrapy("nodes", environment={"COLUMNS": "150"}).stdout
+    (waiting,) = json.loads(scrapy("seeds", "list", "--state", "ready", "--limit", "1", "--json").stdout)["seeds"]
+    assert "claim nothing while Redis is full" in scrapy("seeds", "show", waiting["url"]).stdout
+    tries = refusals(own_redis)
+    until(lambda: refusals(own_redis) >= tries + 2, "it to try again")  # in vain: no further line in its log
+    assert worker.running
+    log = worker.log.read_text()
+    assert log.count("Redis is full") == 1
+    assert "not renewed" not in log
+    own_redis.config_set("maxmemory", 0)
+    assert worker.wait(120) == 0, worker.log.read_text()
+    log = worker.log.read_text()
+    assert log.count("Redis has room again") == 1
+    assert "Traceback" not in log
+    assert "was lost" not in log
+    found = [
+        json.loads(line)["url"]
+        for file in (tmp_path / "items").glob("*.jsonl")
+        for line in file.read_bytes().splitlines()
+    ]
+    assert sorted(found) == sorted(urls)
+    assert account() == {"offered": len(urls), "ready": 0, "executing": 0, "finished": len(urls), "failed": 0}
+    assert scrapy("ledger", "--verify").returncode == 0
+
+
+def test_a_producer_s_offers_wait_and_are_handed_back_on_sigterm(
+    own_redis, scrapy, spawn, forum, account, states, tmp_path
+):
+    plan = tmp_path / "flood.yaml"
+    plan.write_text(PLAN.format(base=forum.url), encoding="utf-8")
+    assert scrapy("plan", "submit", plan).returncode == 0
+    questions = account("nav")["offered"]
+    producer = spawn("crawl", "producer", settings=SETTINGS)
+    until(lambda: own_redis.zcard("hr:{0}:nav:execute"), "a search page to be held")
+    own_redis.config_set("maxmemory", 1)
+    until(lambda: states() == ["redis-full"], "the worker to say that Redis is full")
+    held = account("nav")["executing"]
+    assert held > 0
+    assert held + account("nav")["ready"] + account("nav")["finished"] == questions
+    begun = time.monotonic()
+    producer.stop()
+    assert time.monotonic() - begun < STOP_SECONDS
+    log = producer.log.read_text()
+    assert log.count("Redis is full") == 1
+    assert "Traceback" not in log
+    after = account("nav")
+    assert (after["executing"], after["failed"]) == (0, 0)
+    assert after["ready"] + after["finished"] == questions
+    assert states() == []
+
+    own_redis.config_set("maxmemory", 0)
+    spawn("crawl", "producer", settings=SETTINGS)
+    until(lambda: account("nav")["finished"] == questions, "all search pages")
+    expected = {forum.url + one.path for word in WORDS for one in content.expected_results(word, "html")[:80]}
+    listed = json.loads(scrapy("seeds", "list", "--frontier", "content", "--limit", "10000", "--json").stdout)
+    assert {row["url"] for row in listed["seeds"]} == expected
+    assert scrapy("ledger", "--verify").returncode == 0
