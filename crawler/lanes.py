@@ -59,7 +59,7 @@ class Lanes:
     def fetched(self, lane: Lane) -> None:
         """Goes on with a lane whose page is fetched: its next visit after the host's delay, or the turn goes back."""
         lane.current = None
-        if lane.leave_s:  # the host wants to be left alone: its seeds wait in the frontier, not here
+        if lane.leave_s or lane.ails:  # the host wants to be left alone: its seeds wait in the frontier, not here
             self._hand_back(lane)
         elif not lane.waiting:
             self.release(lane)
@@ -67,6 +67,12 @@ class Lanes:
             asyncio.get_running_loop().call_later(pause_s, self.start, lane)
         else:
             self.start(lane)
+
+    def leave(self, host: str, seconds: float) -> None:
+        """Leaves a host alone from now on; another worker was told so, or found the host failing."""
+        for lane in [lane for lane in self._held if lane.host == host]:
+            lane.leave_s = seconds
+            self._hand_back(lane)
 
     def release(self, lane: Lane) -> None:
         """Gives a lane's turn back, once."""

@@ -48,16 +48,25 @@ class Scheduler(BaseScheduler):
     Args:
         parallel: CONCURRENT_REQUESTS: lanes that the worker likes to have at hand.
         idle_wait_s: Longest sleep with nothing due.
+        page_s: PAGE_SECONDS.
         stop_when_done: End the crawl when nothing is ready, executing or on its way.
     """
 
     def __init__(
-        self, crawler: Crawler, worker: Worker, *, parallel: int, idle_wait_s: float, stop_when_done: bool
+        self,
+        crawler: Crawler,
+        worker: Worker,
+        *,
+        parallel: int,
+        idle_wait_s: float,
+        page_s: float,
+        stop_when_done: bool,
     ) -> None:
         self.crawler = crawler
         self.worker = worker
         self._parallel = parallel
         self._idle_wait_s = idle_wait_s
+        self._page_s = page_s
         self._stop_when_done = stop_when_done
         self._lanes = Lanes(self._released, self._engine_wakes)
         self._extras: deque[Request] = deque()  # redirects on the same host, requests of users' callbacks
@@ -80,6 +89,7 @@ class Scheduler(BaseScheduler):
             Worker.of(crawler),
             parallel=config.whole(settings, "CONCURRENT_REQUESTS", 1, 10_000),
             idle_wait_s=config.number(settings, "IDLE_WAIT_SECONDS", 0.1, 3_600),
+            page_s=config.number(settings, "PAGE_SECONDS", 1, 86_400),
             stop_when_done=config.flag(settings, "STOP_WHEN_DONE"),
         )
 
@@ -89,6 +99,7 @@ class Scheduler(BaseScheduler):
         """Joins the cluster and starts to claim."""
         self.crawler.signals.connect(self._stay, signal=signals.spider_idle)
         self.worker.on_lost.append(self._lost)
+        self.worker.on_leave = self._lanes.leave
         return deferred_from_coro(self._open(getattr(spider, "frontier", "content")))
 
     def close(self, reason: str) -> Deferred[None]:  # noqa: ARG002 -- Scrapy's interface
@@ -109,7 +120,10 @@ class Scheduler(BaseScheduler):
         if self._extras:
             return self._extras.popleft()
         visit = self._lanes.next_visit()
-        return self._request(visit) if visit is not None else None
+        if visit is None:
+            return None
+        visit.deadline.start(self._page_s)
+        return self._request(visit)
 
     # -- Claims -------------------------------------------------------------------------------------------------------
 

@@ -8,14 +8,28 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from crawler.frontier.queue import Operation, Settlement, TurnBack
+from crawler.deadline import Deadline
+from crawler.errors import LeftAloneError, PageTimeoutError, SessionLostError
+from crawler.frontier.queue import (
+    BACKOFF_FIRST_SECONDS,
+    BACKOFF_LONGEST_SECONDS,
+    NO_TURN,
+    Operation,
+    Settlement,
+    TurnBack,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
 
     from crawler.models import Claimed, Seed
+
+T = TypeVar("T")
+
+# A page under way waits so long for a host that wants to be left alone; what it still fetches then does without.
+PATIENCE_SECONDS = 10.0
 
 
 class Lane:
@@ -28,7 +42,10 @@ class Lane:
     """
 
     __slots__ = (
+        "_change",
+        "_failures",
         "_last_start",
+        "_least",
         "_left_until",
         "_sending",
         "current",
@@ -49,6 +66,9 @@ class Lane:
         self.current: Visit | None = None
         self.returned = False
         self._left_until = 0.0
+        self._failures = 0  # by the host's fault, less what went well since
+        self._change = 0  # what the frontier hasn't been told of it
+        self._least = 0
         self._last_start: float | None = None
         self._sending = asyncio.Lock()
 
@@ -67,21 +87,45 @@ class Lane:
         """Whether `start` wouldn't wait."""
         return not self._sending.locked() and not self.pause_s()
 
+    @property
+    def ails(self) -> bool:
+        """Whether more requests failed lately, by the host's fault, than went well since."""
+        return self._failures > 0
+
+    def fared(self, *, well: bool) -> None:
+        """Notes how a request went; after one that failed by the host's fault the host is left alone for a while."""
+        step = -1 if well else 1
+        self._change += step
+        self._least = max(0, self._least + step)
+        self._failures = max(0, self._failures + step)
+        if not well:
+            first_s = max(self.delay_s, BACKOFF_FIRST_SECONDS)
+            self.leave_s = min(first_s * 2.0 ** (self._failures - 1), BACKOFF_LONGEST_SECONDS)
+
     def pause_s(self) -> float:
         """Returns the seconds until the next request may start; 0: now."""
         paced_s = 0.0 if self._last_start is None else self._last_start + self.delay_s - _now()
         return max(0.0, paced_s, self.leave_s)
 
     async def start(self) -> None:
-        """Waits until a request may be sent on this turn, and counts it as sent. `done` must follow."""
+        """Waits until a request may be sent on this turn, and counts it as sent. `done` must follow.
+
+        Raises:
+            LeftAloneError: The host wants to be left alone for longer than PATIENCE_SECONDS.
+        """
         await self._sending.acquire()
         try:
-            while pause := self.pause_s():  # noqa: ASYNC110 -- time passes, nothing sets an event
+            while pause := self.pause_s():
+                self._check_left_alone()
                 await asyncio.sleep(pause)
         except BaseException:
             self._sending.release()
             raise
         self._last_start = _now()
+
+    def _check_left_alone(self) -> None:
+        if self.leave_s > PATIENCE_SECONDS:
+            raise LeftAloneError(self.host, self.leave_s)
 
     def done(self) -> None:
         """Lets the next request of this turn start."""
@@ -90,24 +134,35 @@ class Lane:
     def back(self) -> TurnBack:
         """Gives the turn up; returns what the frontier must know of it."""
         self.returned = True
+        return self._told(self.turn)
+
+    def news(self) -> TurnBack:
+        """Returns how the host is, while the turn is kept."""
+        return self._told(NO_TURN)
+
+    def _told(self, turn: int) -> TurnBack:
         age_ms = -1 if self._last_start is None else int((_now() - self._last_start) * 1000)
-        return TurnBack(self.host, self.turn, age_ms, int(self.leave_s * 1000))
+        told = TurnBack(self.host, turn, age_ms, int(self.leave_s * 1000), self._change, self._least)
+        self._change = self._least = 0
+        return told
 
 
 class Visit:
     """One claimed seed on its way to finish, retry or fail.
 
     It ends when its callbacks have ended and every item of it has reached all sinks. The first retry or fail decides
-    how; without one it is a finish.
+    how; without one it is a finish. When its deadline passes, what it fetches is cut off and nothing more is fetched
+    for it; what it has goes its way.
 
     Args:
         on_fetched: Called once, when the page's own fetches are over and the lane may go on.
         on_end: Called once, with how the claim ends.
 
     Attributes:
+        deadline: Of all that it fetches together; sinks hold it.
         items: Items so far.
+        begun: Something was sent for it; before that, a refusal is no try.
         note: A word that the ledger counts beside a finish, such as `redirected`.
-        running: Its downloads, which are cut off when it is handed back or abandoned.
     """
 
     __slots__ = (
@@ -117,12 +172,14 @@ class Visit:
         "_on_end",
         "_on_fetched",
         "_open",
+        "_running",
         "_settlement",
+        "begun",
         "claimed",
+        "deadline",
         "items",
         "lane",
         "note",
-        "running",
     )
 
     def __init__(
@@ -135,8 +192,10 @@ class Visit:
         self.claimed = claimed
         self.lane = lane
         self.items = 0
+        self.begun = False
         self.note = ""
-        self.running: set[asyncio.Future[Any]] = set()
+        self.deadline = Deadline(self._cut_off)
+        self._running: set[asyncio.Future[Any]] = set()
         self._on_fetched = on_fetched
         self._on_end = on_end
         self._open = 1  # parts on their way: the page itself, its items, requests of users' callbacks
@@ -159,6 +218,41 @@ class Visit:
     def failed(self) -> bool:
         """Whether it is decided that the seed doesn't finish now."""
         return self._settlement is not None
+
+    def check(self) -> None:
+        """Does nothing while the visit may fetch.
+
+        Raises:
+            SessionLostError: It was settled, handed back or abandoned.
+            PageTimeoutError: Its deadline has passed.
+        """
+        if self._ended:
+            raise SessionLostError("the visit has ended")
+        if self.deadline.passed:
+            raise PageTimeoutError("the page's time is up")
+
+    async def run(self, part: Coroutine[Any, Any, T]) -> T:
+        """Waits for a part of its fetching, which is cancelled when the visit may fetch no more.
+
+        Raises:
+            SessionLostError: As `check`.
+            PageTimeoutError: As `check`.
+            Exception: What the part raised.
+        """
+        try:
+            self.check()
+        except BaseException:
+            part.close()
+            raise
+        task = asyncio.ensure_future(part)
+        self._running.add(task)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            self.check()
+            raise  # somebody else's doing
+        finally:
+            self._running.discard(task)
 
     def decide(self, operation: Operation, reason: str, amount_ms: int = 0) -> None:
         """Says that the seed doesn't finish: `retry`, `fail` or `back`. Only the first word counts."""
@@ -188,18 +282,21 @@ class Visit:
         """Ends the visit as if it had not been tried, whatever still runs for it."""
         if not self._ended:
             self._fetched = True  # its lane is ending too
-            self._cut_off()
             self._end(Settlement("back", self.claimed, reason="stopped"))
 
     def abandon(self) -> None:
         """Forgets the visit without settling: the session was lost, the seed is somebody else's."""
         self._fetched = True
-        self._cut_off()
+        self._stop()
 
     def _cut_off(self) -> None:
+        for part in list(self._running):
+            part.cancel()
+
+    def _stop(self) -> None:
         self._ended = True
-        for download in list(self.running):
-            download.cancel()
+        self.deadline.stop()
+        self._cut_off()
 
     def _pass_lane(self) -> None:
         if not self._fetched:
@@ -207,7 +304,7 @@ class Visit:
             self._on_fetched(self)
 
     def _end(self, settlement: Settlement) -> None:
-        self._ended = True
+        self._stop()
         self._on_end(self, settlement)
 
 

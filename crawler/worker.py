@@ -9,14 +9,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import random
 from typing import TYPE_CHECKING, Any, Self
 
 from redis.exceptions import RedisError
 
 from crawler import connections, figures, offers
+from crawler.borrowing import borrow
 from crawler.errors import FrontierError, HeadroomError
-from crawler.frontier.keys import Keys, partition_of
+from crawler.frontier.keys import Keys
 from crawler.frontier.queue import ClaimAnswer, Settlement
 from crawler.frontier.sessions import Session
 from crawler.fullness import Fullness
@@ -26,7 +26,6 @@ from crawler.registry import Registry
 from crawler.settler import Settler
 from crawler.sitecache import SiteCache
 from crawler.tasks import cancel
-from crawler.visits import Lane
 from crawler.wakeups import RECONNECT_SECONDS, listen
 from crawler.workerconfig import WorkerConfig
 
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from crawler.models import Frontier, Seed
+    from crawler.visits import Lane, Visit
 
 logger = logging.getLogger(__name__)
 BEAT_SECONDS = 1.0  # sample of the load, sign of life for the session
@@ -59,6 +59,7 @@ class Worker:
         self.carrying = 0
         self.stopping = False
         self.on_lost: list[Callable[[], None]] = []
+        self.on_leave: Callable[[str, float], None] = lambda _host, _seconds: None
         self._claims = 0
         self._next_partition = 0
         self._draining = False
@@ -123,7 +124,8 @@ class Worker:
         self._tasks = [
             asyncio.create_task(self._beat(), name="beat"),
             asyncio.create_task(
-                listen(self.redis, self.keys.wake(frontier), self.wake, self.sites.clear), name="wake-ups"
+                listen(self.redis, self.keys.wake(frontier), self.wake, self.sites.clear, self.on_leave),
+                name="wake-ups",
             ),
         ]
         logger.info("worker %s on frontier %s", self.session.owner, frontier)
@@ -196,24 +198,20 @@ class Worker:
         """Gives a turn back."""
         self.settler.give_back(self.session.owner, lane.partition, lane.back())
 
-    async def borrow(self, host: str, site: str) -> Lane:
+    def tell(self, lane: Lane) -> None:
+        """Says at once that a turn's host fails, or wants to be left alone: to our lanes, and to other workers."""
+        self.on_leave(lane.host, lane.leave_s)
+        self.settler.give_back(self.session.owner, lane.partition, lane.news())
+
+    async def borrow(self, host: str, visit: Visit) -> Lane:
         """Waits for a turn of a host that no seed of ours stands for. Never call it while holding another turn.
 
         Raises:
-            FrontierError: The session was lost, or the worker stops.
+            HeadroomError: As borrowing.py says; FrontierError, when the session was lost or the worker stops.
         """
-        while True:
-            if self.stopping or not self.session.alive:
-                raise FrontierError("no session to borrow a turn on")
-            try:
-                turn, number_ms = await self.queue.borrow_turn(host, site, self.session.owner)
-            except RedisError:
-                turn, number_ms = 0, int(RECONNECT_SECONDS * 1000)
-            if turn > 0:
-                return Lane(host, turn, partition_of(host, self.config.partitions), number_ms / 1000)
-            await asyncio.sleep(min(number_ms, 1_000) / 1000 + random.uniform(0.005, 0.05))
+        return await borrow(self.queue, host, visit, self._borrower)
 
-    # -- Offers and definitions ---------------------------------------------------------------------------------------
+    # -- Offers and sinks ---------------------------------------------------------------------------------------------
 
     async def offer(self, seeds: Iterable[Seed], frontier: Frontier = "content") -> int:
         """Offers seeds and returns how many were new; waits as long as Redis is away or full.
@@ -227,8 +225,6 @@ class Worker:
         self.crawler.stats.inc_value("frontier/offered/new", fresh)
         return fresh
 
-    # -- Sinks --------------------------------------------------------------------------------------------------------
-
     def sink_down(self, name: str) -> None:
         """A sink can't be reached: no more claims until it is back."""
         self._down.add(name)
@@ -239,6 +235,11 @@ class Worker:
         self.wake.set()
 
     # -- Inside -------------------------------------------------------------------------------------------------------
+
+    def _borrower(self) -> str:
+        if self.stopping or not self.session.alive:
+            raise FrontierError("no session to borrow a turn on")
+        return self.session.owner
 
     async def _beat(self) -> None:
         while True:

@@ -8,8 +8,9 @@ from email.utils import format_datetime
 
 import pytest
 from scrapy import exceptions
+from twisted.internet import error as twisted_error
 
-from crawler import outcomes
+from crawler import errors, outcomes
 from crawler.errors import FrontierError, SessionLostError, UnavailableError
 from crawler.middlewares.refused import RefusedError
 from crawler.outcomes import Outcome, backoff_ms, of_exception, of_status, retry_after_s
@@ -38,7 +39,7 @@ def test_exceptions(error, outcome):
 
 
 def test_the_table_names_exceptions_that_exist():
-    known = vars(exceptions) | {"UnavailableError": 1, "FrontierError": 1}
+    known = vars(exceptions) | vars(errors) | vars(twisted_error)
     assert set(outcomes._BY_EXCEPTION) <= set(known)
 
 

@@ -7,6 +7,7 @@ import itertools
 
 import pytest
 
+from crawler.errors import PageTimeoutError, SessionLostError
 from crawler.frontier.queue import Settlement, TurnBack
 from crawler.models import Claimed, Seed
 from crawler.visits import Lane, Visit
@@ -104,13 +105,14 @@ async def test_a_note_goes_with_the_finish(ends):
 
 
 async def test_handing_back_ends_it_for_good(ends):
-    running = asyncio.get_running_loop().create_future()
-    ends.visit.running.add(running)
+    running = asyncio.create_task(ends.visit.run(asyncio.sleep(60)))
+    await asyncio.sleep(0)
     ends.visit.hand_back()
     ends.visit.hand_back()
     ends.callback_ends()
     assert [(end.operation, end.reason) for end in ends.settlements] == [("back", "stopped")]
-    assert running.cancelled()
+    with pytest.raises(SessionLostError):
+        await running
     assert ends.visit.ended
 
 
@@ -119,6 +121,26 @@ async def test_an_abandoned_visit_says_nothing(ends):
     ends.visit.hand_back()
     ends.callback_ends()
     assert (ends.settlements, ends.fetched, ends.visit.ended) == ([], 0, True)
+
+
+async def test_what_it_fetches_is_cut_off_when_its_time_is_up(ends):
+    ends.visit.deadline.start(0.02)
+    async with asyncio.timeout(1):
+        with pytest.raises(PageTimeoutError):
+            await ends.visit.run(asyncio.sleep(60))
+        with pytest.raises(PageTimeoutError):  # nor does it begin anything more
+            await ends.visit.run(asyncio.sleep(60))
+    ends.callback_ends()
+    assert [end.operation for end in ends.settlements] == ["finish"]  # who was cut off decides otherwise
+
+
+async def test_a_cancelled_part_is_not_the_visits_doing(ends):
+    running = asyncio.create_task(ends.visit.run(asyncio.sleep(60)))
+    await asyncio.sleep(0)
+    running.cancel()
+    await asyncio.wait([running])
+    assert running.cancelled()
+    assert await ends.visit.run(asyncio.sleep(0, "others go on")) == "others go on"
 
 
 # -- Lanes ------------------------------------------------------------------------------------------------------------

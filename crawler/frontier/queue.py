@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 OFFER_BATCH = 500  # seeds in one offer call: some 5 ms of Redis's time, so that claims of others aren't held up
+BACKOFF_FIRST_SECONDS = 1.0  # a failing host's first extra pause, where its own delay is shorter
+BACKOFF_LONGEST_SECONDS = 300.0  # then it doubles up to this: a host that is back is seen within five minutes
+NO_TURN, NO_SESSION, LEFT_ALONE = 0, -1, -2  # in place of a turn's token
 FULL_MILLISECONDS = 5_000  # until a full Redis is tried again: room comes by an operator's hand, or as seeds end
 SERIALS = itertools.count(1)  # of this process's claims and borrowings; with the owner id they are unique
 Operation = Literal["finish", "retry", "fail", "back"]
@@ -69,14 +72,19 @@ class TurnBack:
 
     Attributes:
         turn: Its token, as `Claimed.turn` or `borrow_turn` gave it; one given back before, or reclaimed, is left alone.
+            NO_TURN: none goes back yet, the rest is news of the host.
         age_ms: Time since its last request was started; -1 when none was.
         leave_ms: How long the host asked to be left alone (Retry-After); 0: it didn't.
+        change: What its requests add to the host's level of errors: those that failed by the host's fault, less others.
+        least: The level that they leave the host at, had it been well before.
     """
 
     host: str
     turn: int
     age_ms: int = -1
     leave_ms: int = 0
+    change: int = 0
+    least: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,20 +211,21 @@ class Queue:
     ) -> tuple[int, int]:
         """Ends claims and gives turns back; returns how many settlements were accepted and how many refused."""
         await self._undo(partition, owner)
-        limits = [self._max_attempts, self._fail_days, len(settlements)]
+        pauses = [int(BACKOFF_FIRST_SECONDS * 1000), int(BACKOFF_LONGEST_SECONDS * 1000)]
+        limits = [self._max_attempts, self._fail_days, *pauses, len(settlements)]
         arguments: list[object] = [self._wake, self._other_wake, owner, *limits]
         for end in settlements:
             amount = end.amount_ms if end.operation == "retry" else end.claimed.due_ms
             arguments += (end.operation, end.claimed.fingerprint, end.claimed.claim, amount, end.reason)
         for turn in turns:
-            arguments += (turn.host, turn.turn, turn.age_ms, turn.leave_ms)
+            arguments += (turn.host, turn.turn, turn.age_ms, turn.leave_ms, turn.change, turn.least)
         accepted, refused = await self._run("settle", partition, arguments)
         return int(accepted), int(refused)
 
     async def borrow_turn(self, host: str, site: str, owner: str) -> tuple[int, int]:
         """Takes a turn of a host without a seed: (token, delay in ms), or (0, ms until it is worth asking again).
 
-        (-1, 0) means that the owner has no session.
+        (-1, 0) means that the owner has no session; (-2, ms) that the host wants to be left alone for so long.
         """
         partition, serial = partition_of(host, self.partitions), next(SERIALS)
         await self._undo(partition, owner)

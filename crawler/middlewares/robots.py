@@ -20,14 +20,15 @@ from scrapy import Request, signals
 from scrapy.exceptions import NotConfigured, StopDownload
 
 from crawler import config, robotsfile, urls
-from crawler.errors import UrlError
+from crawler.errors import LeftAloneError, UrlError
 from crawler.frontier.keys import partition_of
+from crawler.frontier.queue import LEFT_ALONE, NO_SESSION
 from crawler.frontier.robotstxt import SharedRobots
 from crawler.middlewares.refused import RefusedError
 from crawler.middlewares.robotscache import Known, RobotsCache
-from crawler.outcomes import REDIRECTS, Outcome, of_exception, retry_after_s
+from crawler.outcomes import PAGE_TIMEOUT, REDIRECTS, Outcome, of_exception, retry_after_s
 from crawler.robots import MOST_BYTES, MOST_LINE_BYTES, parse, product_token
-from crawler.visits import Lane
+from crawler.visits import PATIENCE_SECONDS, Lane
 from crawler.worker import Worker
 
 if TYPE_CHECKING:
@@ -145,8 +146,7 @@ class RobotsMiddleware:
                 elif (file := await self._stored(authority)) is not None and file.fresh_s > 0:
                     self._cache.put(authority, self._compiled(file))
                 else:
-                    site = request.meta["visit"].seed.site
-                    lane = borrowed = await self._worker.borrow(urls.host(request.url), site)
+                    lane = borrowed = await self._worker.borrow(urls.host(request.url), request.meta["visit"])
             asking = self._asking[authority] = asyncio.get_running_loop().create_future()
             try:
                 known = await self._find(authority, request.meta["visit"], lane)
@@ -226,7 +226,8 @@ class RobotsMiddleware:
                 response = await self._download(url, visit, turns)
             except Exception as error:  # whatever a download raises: there was no answer
                 outcome = of_exception(error)
-                if outcome.operation == "back" or (hop == 0 and outcome.reason == "private-address"):
+                of_the_page = outcome.operation == "back" or outcome == PAGE_TIMEOUT
+                if of_the_page or (hop == 0 and outcome.reason == "private-address"):
                     raise
                 logger.info("%s: %s", url, outcome.reason)
                 if outcome.reason == "bad-redirect":
@@ -235,11 +236,7 @@ class RobotsMiddleware:
             wait_s = retry_after_s(response.headers.get("Retry-After"))
             location = response.headers.get("Location")
             if response.status not in REDIRECTS or location is None:
-                file = robotsfile.of_response(response.status, response.body, wait_s, earlier, self._retry_s)
-                if file.state == "unreachable" and wait_s:
-                    lane = turns[urls.host(url)]
-                    lane.leave_s = max(lane.leave_s, wait_s)
-                return file
+                return robotsfile.of_response(response.status, response.body, wait_s, earlier, self._retry_s)
             try:
                 url = urls.canonical(location.decode("utf-8", "replace"), url)
             except UrlError:
@@ -275,6 +272,7 @@ class RobotsMiddleware:
 
         Raises:
             RefusedError: None gets free; the seed goes back, and its turn to who may be waiting for that.
+            LeftAloneError: The host wants to be left alone for long: the file is as good as unreachable.
         """
         worker = self._worker
         until = _now() + random.uniform(*ELSEWHERE_SECONDS)
@@ -284,7 +282,9 @@ class RobotsMiddleware:
                 turn, number_ms = await worker.queue.borrow_turn(host, site, worker.session.owner)
             if turn > 0:
                 return Lane(host, turn, partition_of(host, worker.config.partitions), number_ms / 1000)
-            if turn < 0 or worker.stopping or _now() >= until:
+            if turn == LEFT_ALONE and number_ms > PATIENCE_SECONDS * 1000:
+                raise LeftAloneError(host, number_ms / 1000)
+            if turn == NO_SESSION or worker.stopping or _now() >= until:
                 raise RefusedError(Outcome("back", "robots-elsewhere"))
             await asyncio.sleep(LOOK_SECONDS)
 

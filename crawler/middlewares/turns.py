@@ -6,12 +6,12 @@ Requests outside the frontier (`scrapy shell`, a spider of your own) are Scrapy'
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Self
 
 from crawler import urls
+from crawler.errors import LeftAloneError
 from crawler.middlewares.refused import RefusedError
-from crawler.outcomes import Outcome
+from crawler.outcomes import FAULTS, Outcome, of_exception, retry_after_s, strains
 from crawler.worker import Worker
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from crawler.visits import Lane, Visit
 
 NO_SESSION = Outcome("back", "no-session")
+LEFT_ALONE = Outcome("back", "left-alone")
 
 
 class TurnMiddleware:
@@ -39,20 +40,25 @@ class TurnMiddleware:
         """Lets the request through when its turn allows.
 
         Raises:
-            RefusedError: The visit is no longer ours; nothing was sent.
-            FrontierError: Likewise, while a turn was waited for.
+            RefusedError: The visit is no longer ours, or its host wants to be left alone; nothing was sent for it.
+            FrontierError: The visit came to its end while a turn was waited for.
+            PageTimeoutError: Likewise its time.
+            LeftAloneError: The host of a further page, or of its media, wants to be left alone.
         """
         visit: Visit | None = request.meta.get("visit")
         if visit is None:
             return
-        if visit.ended:
-            raise RefusedError(NO_SESSION)
         lane: Lane | None = request.meta.get("lane")
         if lane is None or lane.returned:
-            lane = await self._worker.borrow(urls.host(urls.canonical(request.url)), visit.seed.site)
+            lane = await self._worker.borrow(urls.host(urls.canonical(request.url)), visit)
             request.meta["lane"] = request.meta["borrowed"] = lane
         try:
-            await _start(lane, visit)
+            await visit.run(lane.start())
+        except LeftAloneError:
+            self._return_borrowed(request)
+            if visit.begun:
+                raise
+            raise RefusedError(LEFT_ALONE) from None
         except BaseException:
             self._return_borrowed(request)
             raise
@@ -60,24 +66,32 @@ class TurnMiddleware:
         if visit.ended or lane.returned or not self._is_ours(visit):
             self._done(request)
             raise RefusedError(NO_SESSION)
+        visit.begun = visit.begun or "robots_bytes" not in request.meta
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Frees the lane for its next request."""
-        self._done(request)
+        """Frees the lane for its next request; keeps what the host asks for (RFC 9110, 10.2.3)."""
+        strained = strains(response.status)
+        self._done(request, well=not strained, leave_s=retry_after_s(response.headers.get("Retry-After")) * strained)
         return response
 
-    def process_exception(self, request: Request, exception: Exception) -> None:  # noqa: ARG002 -- Scrapy's interface
-        """Likewise."""
-        self._done(request)
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """Likewise. What failed by nobody's fault says nothing about the host."""
+        self._done(request, well=False if of_exception(exception).reason in FAULTS else None)
 
     def _is_ours(self, visit: Visit) -> bool:
         """Whether the session is alive, and is the one that the seed was claimed in."""
         session = self._worker.session
         return session.alive and visit.claimed.claim.startswith(f"{session.owner}#")
 
-    def _done(self, request: Request) -> None:
+    def _done(self, request: Request, *, well: bool | None = None, leave_s: float = 0.0) -> None:
         if request.meta.pop("sending", False):  # else never sent: another middleware answered or refused it
-            request.meta["lane"].done()
+            lane: Lane = request.meta["lane"]
+            if well is not None:
+                lane.fared(well=well)
+            lane.leave_s = leave_s
+            if well is False:
+                self._worker.tell(lane)
+            lane.done()
             self._return_borrowed(request)
 
     def _return_borrowed(self, request: Request) -> None:
@@ -85,24 +99,3 @@ class TurnMiddleware:
         if lane is not None:
             del request.meta["lane"]
             self._worker.give_back(lane)
-
-
-async def _start(lane: Lane, visit: Visit) -> None:
-    """Waits for the lane, unless the visit is cut off meanwhile.
-
-    Raises:
-        RefusedError: It was.
-    """
-    if lane.ready:
-        await lane.start()
-        return
-    starting = asyncio.ensure_future(lane.start())
-    visit.running.add(starting)
-    try:
-        await starting
-    except asyncio.CancelledError:
-        if visit.ended:
-            raise RefusedError(NO_SESSION) from None
-        raise
-    finally:
-        visit.running.discard(starting)

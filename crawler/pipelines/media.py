@@ -22,7 +22,7 @@ from scrapy.utils.defer import ensure_awaitable
 from twisted.python.failure import Failure
 
 from crawler import config, urls
-from crawler.errors import FrontierError, UnavailableError, UrlError
+from crawler.errors import FrontierError, LeftAloneError, PageTimeoutError, UnavailableError, UrlError
 from crawler.models import Media, Page
 from crawler.outcomes import of_exception
 from crawler.worker import Worker
@@ -99,7 +99,11 @@ class PageMediaPipeline(FilesPipeline):
             visit.fetch_ends()  # only now may another turn be waited for
         for host, media in by_host.items():
             try:
-                lane = await self._worker.borrow(host, visit.seed.site)
+                lane = await self._worker.borrow(host, visit)
+            except (LeftAloneError, PageTimeoutError) as error:
+                for one in media:
+                    one.error = of_exception(error).reason
+                continue
             except FrontierError as error:
                 raise UnavailableError(str(error)) from error
             try:
@@ -130,18 +134,8 @@ class PageMediaPipeline(FilesPipeline):
             raise MediaError("empty-body")
         sha256 = hashlib.sha256(response.body).hexdigest()
         path = self.file_path(request, response, info, item=item)
-        while True:
-            try:
-                await self._persist(path, response.body, info)
-            except OSError as error:
-                self._worker.sink_down(SINK)
-                if self._worker.stopping:
-                    raise UnavailableError(f"media store: {error.strerror}") from error
-                logger.warning("the media store takes nothing: %s", error.strerror)
-                await asyncio.sleep(STORE_RETRY_SECONDS)
-            else:
-                break
-        self._worker.sink_up(SINK)
+        with item.visit.deadline.held():  # the store's time isn't the page's
+            await self._store(path, response.body, info)
         self.inc_stats("downloaded")
         size = len(response.body)
         return {"url": request.url, "path": path, "checksum": sha256, "status": "downloaded", "bytes": size}
@@ -193,6 +187,25 @@ class PageMediaPipeline(FilesPipeline):
             except UrlError:
                 one.error = "bad-url"
         return by_host
+
+    async def _store(self, path: str, body: bytes, info: MediaPipeline.SpiderInfo) -> None:
+        """Stores a file as soon as the store takes it.
+
+        Raises:
+            UnavailableError: The worker stops while the store is down.
+        """
+        while True:
+            try:
+                await self._persist(path, body, info)
+            except OSError as error:
+                self._worker.sink_down(SINK)
+                if self._worker.stopping:
+                    raise UnavailableError(f"media store: {error.strerror}") from error
+                logger.warning("the media store takes nothing: %s", error.strerror)
+                await asyncio.sleep(STORE_RETRY_SECONDS)
+            else:
+                self._worker.sink_up(SINK)
+                return
 
     async def _persist(self, path: str, body: bytes, info: MediaPipeline.SpiderInfo) -> None:
         if isinstance(self.store, FSFilesStore):  # blocks

@@ -12,7 +12,7 @@ from scrapy import Request, Spider
 from crawler import config, urls
 from crawler.errors import ExtractError, UnavailableError, UrlError
 from crawler.models import Fetched, Frontier
-from crawler.outcomes import REDIRECTS, Outcome, backoff_ms, of_exception, of_status, retry_after_s
+from crawler.outcomes import REDIRECTS, Outcome, backoff_ms, of_exception, of_status
 from crawler.worker import Worker
 
 if TYPE_CHECKING:
@@ -88,8 +88,7 @@ class FrontierSpider(Spider, ABC):
             await self._redirected(response, visit)
             return
         if outcome := of_status(response.status):
-            visit.lane.leave_s = retry_after_s(response.headers.get("Retry-After"))
-            self.settle(visit, outcome, at_least_s=visit.lane.leave_s)
+            self.settle(visit, outcome)
             return
         site = self.worker.sites.get(visit.seed.site)
         if site is None:
@@ -117,7 +116,7 @@ class FrontierSpider(Spider, ABC):
     def settle(self, visit: Visit, outcome: Outcome, at_least_s: float = 0.0) -> None:
         """Decides a visit's end; a retry waits longer each time, and at least as long as the host asked."""
         wait_ms = backoff_ms(visit.claimed.tries, self.retry_base_s, self.retry_max_s)
-        visit.decide(outcome.operation, outcome.reason, max(wait_ms, int(at_least_s * 1000)))
+        visit.decide(outcome.operation, outcome.reason, max(wait_ms, int(max(at_least_s, visit.lane.leave_s) * 1000)))
 
     async def fetch(self, url: str, visit: Visit) -> Response:
         """Fetches a further page of the visit from the page's own host, on the turn it holds.
@@ -132,8 +131,11 @@ class FrontierSpider(Spider, ABC):
     async def _redirected(self, response: Response, visit: Visit) -> None:
         """Finishes the seed as `redirected`; the target, on another host, waits there for its own turn."""
         seed = visit.seed
+        location = response.headers.get("Location")
         try:
-            target = urls.canonical((response.headers.get("Location") or b"").decode("utf-8", "replace"), response.url)
+            if not location:
+                raise UrlError("a redirect without a target")  # noqa: TRY301 -- fares as one that leads nowhere
+            target = urls.canonical(location.decode("utf-8", "replace"), response.url)
         except UrlError:
             visit.decide("fail", "bad-redirect")
             return

@@ -27,10 +27,10 @@ def ends(seeds, operation="finish", amount_ms=0, reason=""):
     return [Settlement(operation, claimed, amount_ms, reason) for claimed in seeds]
 
 
-def turns(seeds, age_ms=-1, leave_ms=0):
+def turns(seeds, age_ms=-1, leave_ms=0, change=0, least=0):
     """The turns that claimed seeds run on, each once."""
     held = dict.fromkeys((claimed.seed.host, claimed.turn) for claimed in seeds)
-    return [TurnBack(host, turn, age_ms, leave_ms) for host, turn in held]
+    return [TurnBack(host, turn, age_ms, leave_ms, change, least) for host, turn in held]
 
 
 class Hands:

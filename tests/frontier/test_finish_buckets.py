@@ -30,7 +30,7 @@ async def finish(frontier, prints):
             await pipeline.execute()
         entries = [part for one in batch for part in ("finish", one, "A#1", 0, "")]
         assert await scripts.run(
-            frontier.redis, "settle", keys, ["wake", "other", "A", 4, 30, len(batch), *entries]
+            frontier.redis, "settle", keys, ["wake", "other", "A", 4, 30, 1_000, 300_000, len(batch), *entries]
         ) == [len(batch), 0]
 
 

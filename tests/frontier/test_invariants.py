@@ -19,6 +19,8 @@ HOSTS = [f"h{number}.test" for number in range(12)]
 PLANS = [f"plan{number}" for number in range(4)]
 SITES = {"quick": (0, 3, 4), "slow": (3, 1, 2)}  # delay in ms, concurrency, burst
 SOON_MS = 60
+# How a turn's requests fared: ms since the last, how long the host asks to be left alone, what they say of its health.
+NEWS = [(-1, 0, 0, 0), (0, 0, -1, 0), (5, 0, -3, 0), (1, 0, 1, 1), (0, SOON_MS, 1, 1), (2, 0, 0, 1)]
 YIELD_MS = 1_200  # as in claim.lua
 FRONTIERS = ("nav", "content")
 
@@ -103,14 +105,14 @@ class Driver:
             reason = "" if operation == "finish" else self.random.choice(("timeout", "http-500"))
             settlements.append(Settlement(operation, one, self.random.randint(0, SOON_MS), reason))
         on_turns -= {(one.seed.host, one.turn) for one in kept if not isinstance(one, TurnBack)}
-        backs += [TurnBack(host, turn, self.random.choice((-1, 0, 5))) for host, turn in sorted(on_turns)]
+        backs += [TurnBack(host, turn, *self.random.choice(NEWS)) for host, turn in sorted(on_turns)]
         return await self.hands.settle(owner, settlements, backs, frontier)
 
     async def borrow(self):
         owner, frontier = self.random.choice(list(self.holds))
         host = self.random.choice(HOSTS)
         turn, _number = await self.hands.queues[frontier].borrow_turn(host, "quick", owner)
-        if turn:
+        if turn > 0:
             self.holds[owner, frontier].append(TurnBack(host, turn))
 
     async def die(self):
@@ -232,7 +234,7 @@ async def check_hosts(hands, frontier, with_ready):
             field.decode(): value.decode()
             for field, value in (await redis.hgetall(hands.keys.partition(0).turn(host))).items()
         }
-        concurrency = min(SITES[site][1] for site in state.get("s", "quick").split(","))
+        concurrency = 1 if "e" in state else min(SITES[site][1] for site in state.get("s", "quick").split(","))
         free = [turn for turn in range(1, concurrency + 1) if f"h{turn}" not in state]
         if sum(field.startswith("h") for field in state) >= concurrency or not free:
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from frontier.hands import LONG_MS, content, ends, nav, turns
 
 from crawler.frontier import scripts
@@ -92,6 +93,149 @@ async def test_a_host_that_asks_to_be_left_alone_is(frontier):
     answer = await frontier.claim("B")
     assert answer.seeds == []
     assert 80_000 < answer.wait_ms <= 90_000 or answer.wait_ms <= LONG_MS + 100
+
+
+async def level(frontier, host="a.test"):
+    return int(await frontier.redis.hget(frontier.keys.partition(0).turn(host), "e") or 0)
+
+
+async def wait_ms(frontier, host="a.test"):
+    """How long the host is left alone from now."""
+    until = float(await frontier.redis.hget(frontier.keys.partition(0).turn(host), "x") or 0)
+    return until - await frontier.now_ms()
+
+
+async def ask(frontier, *steps, host="a.test", age_ms=0):
+    """Borrows a turn as soon as it is free, and gives it back after requests that went well (-1) or failed (+1)."""
+    await frontier.redis.hdel(frontier.keys.partition(0).turn(host), "x", "n1")
+    turn, _delay = await borrow(frontier, host)
+    assert turn > 0
+    least = 0
+    for step in steps:
+        least = max(0, least + step)
+    await give_back(frontier, host, turn, age_ms=age_ms, change=sum(steps), least=least)
+
+
+async def test_each_failure_doubles_the_pause_up_to_five_minutes(frontier):
+    pauses = []
+    for _ in range(12):
+        await ask(frontier, 1)
+        pauses.append(await wait_ms(frontier))
+    assert await level(frontier) == 10
+    for pause, expected in zip(pauses, (1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300), strict=True):
+        assert 1_000 * expected - 500 < pause <= 1_000 * expected
+
+
+async def test_a_slow_site_s_failures_count_from_its_own_delay(frontier):
+    await frontier.polite(delay_ms=20_000)
+    await ask(frontier, 1)
+    assert 39_500 < await wait_ms(frontier) <= 40_000  # the delay, and as much again
+    await ask(frontier, 1)
+    assert 59_500 < await wait_ms(frontier) <= 60_000
+
+
+async def test_each_success_halves_the_pause_again(frontier):
+    await ask(frontier, 1, 1, 1, 1)
+    assert await level(frontier) == 4
+    for expected in (3, 2, 1):
+        await ask(frontier, -1)
+        assert await level(frontier) == expected
+        assert 1_000 * 2 ** (expected - 1) - 500 < await wait_ms(frontier) <= 1_000 * 2 ** (expected - 1)
+    await ask(frontier, -1)
+    assert await level(frontier) == 0
+    assert await wait_ms(frontier) <= 0
+    assert not await frontier.redis.hexists(frontier.keys.partition(0).turn("a.test"), "u")
+
+
+async def test_requests_count_in_their_order(frontier):
+    await ask(frontier, -1, -1, -1, 1)  # a healthy host's page, and its missing picture
+    assert await level(frontier) == 1
+    await ask(frontier, -1, 1)
+    assert await level(frontier) == 1
+    await ask(frontier, 1, -1, 1, 1)
+    assert await level(frontier) == 3
+    await ask(frontier, -1, -1, -1, -1, -1)
+    assert await level(frontier) == 0
+
+
+async def test_a_host_that_is_well_costs_no_field(frontier):
+    await frontier.offer(content(1), content(2))
+    seeds = (await frontier.claim()).seeds
+    await frontier.settle("A", ends(seeds), turns(seeds, age_ms=0, change=-2))
+    assert set(await frontier.redis.hgetall(frontier.keys.partition(0).turn("a.test"))) == {b"s", b"l", b"n1"}
+
+
+async def test_while_a_host_fails_one_seed_at_a_time_is_given_out_in_both_frontiers(frontier):
+    await frontier.polite(concurrency=4, burst=5)
+    await frontier.offer(*(content(number) for number in range(30)))
+    await frontier.offer(*(nav(number) for number in range(30)))
+    seeds = (await frontier.claim(most=1)).seeds
+    await frontier.settle("A", ends(seeds, "retry", 0, "http-500"), turns(seeds, age_ms=0, change=1, least=1))
+    for kind in ("content", "nav"):
+        answer = await frontier.claim("B", frontier=kind)
+        assert answer.seeds == []
+        assert 500 < answer.wait_ms <= 1_000
+    await frontier.redis.hdel(frontier.keys.partition(0).turn("a.test"), "x")
+    await frontier.redis.zadd(frontier.key("hosts", "nav"), {"a.test": 1})
+    probe = (await frontier.claim("B", frontier="nav")).seeds
+    assert len(probe) == 1
+    assert (await frontier.claim()).seeds == []
+    assert (await borrow(frontier))[0] == 0
+    await frontier.settle("B", ends(probe), turns(probe, age_ms=0, change=-1), frontier="nav")
+    seeds = (await frontier.claim()).seeds  # it is well again
+    assert len({claimed.turn for claimed in seeds}) > 1
+
+
+async def test_turns_given_out_before_count_against_the_one(frontier):
+    await frontier.polite(concurrency=3, burst=1)
+    await frontier.offer(*(content(number) for number in range(9)))
+    seeds = (await frontier.claim(most=3)).seeds
+    await frontier.settle("A", ends(seeds[:1], "retry"), turns(seeds[:1], age_ms=0, change=1, least=1))
+    await frontier.redis.hdel(frontier.keys.partition(0).turn("a.test"), "x")
+    assert (await borrow(frontier, owner="B"))[0] == 0
+
+
+async def test_what_was_under_way_when_the_level_rose_is_no_news(frontier):
+    await frontier.polite(concurrency=3, burst=1)
+    await frontier.offer(*(content(number) for number in range(9)))
+    seeds = (await frontier.claim(most=3)).seeds
+    await frontier.settle("A", ends(seeds[:1], "retry"), turns(seeds[:1], age_ms=50, change=1, least=1))
+    await frontier.settle("A", ends(seeds[1:2], "retry"), turns(seeds[1:2], age_ms=60, change=1, least=1))
+    await frontier.settle("A", ends(seeds[2:]), turns(seeds[2:], age_ms=60, change=-4))
+    assert await level(frontier) == 1
+
+
+async def test_a_pause_never_shortens_one_that_the_host_asked_for(frontier):
+    turn, _delay = await borrow(frontier)
+    await give_back(frontier, "a.test", turn, age_ms=0, leave_ms=90_000, change=1, least=1)
+    assert 89_000 < await wait_ms(frontier) <= 90_000
+    assert await borrow(frontier) == (-2, pytest.approx(await wait_ms(frontier), abs=500))
+
+
+async def test_others_who_hold_turns_are_told_to_stop(frontier):
+    await frontier.polite(concurrency=2)
+    first, _delay = await borrow(frontier)
+    await borrow(frontier, owner="B")
+    async with frontier.redis.pubsub() as channel:
+        await channel.subscribe(frontier.keys.wake("nav"), frontier.keys.wake("content"))
+        await give_back(frontier, "a.test", first, age_ms=0, leave_ms=30_000, change=1, least=1)
+        heard = []
+        async with asyncio.timeout(5):
+            while len(heard) < 2:
+                message = await channel.get_message(ignore_subscribe_messages=True, timeout=None)
+                heard += [message["data"]] if message else []
+    assert heard == [b"leave 30000 a.test"] * 2
+
+
+async def test_news_of_a_host_goes_ahead_of_its_turn(frontier):
+    await frontier.offer(content(1), content(2))
+    seeds = (await frontier.claim(most=1)).seeds
+    await give_back(frontier, "a.test", 0, age_ms=10, change=1, least=1)
+    assert await level(frontier) == 1
+    assert len(await held(frontier)) == 1
+    await frontier.settle("A", ends(seeds), turns(seeds, age_ms=20))
+    assert (await level(frontier), await held(frontier)) == (1, set())
+    assert 900 < await wait_ms(frontier) <= 1_000
 
 
 async def test_a_turn_given_back_twice_frees_nobody_else_s(frontier):

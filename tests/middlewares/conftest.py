@@ -31,7 +31,10 @@ class Held:
     def response(self, request=None, status=200, **headers):
         request = request or self.request()
         return TextResponse(
-            request.url, status=status, headers={k.title(): v for k, v in headers.items()}, request=request
+            request.url,
+            status=status,
+            headers={k.replace("_", "-").title(): v for k, v in headers.items()},
+            request=request,
         )
 
     @property
@@ -46,11 +49,15 @@ class Worker:
         self.session = SimpleNamespace(owner="A", alive=True)
         self.borrowed = []
         self.given_back = []
+        self.told = []
 
-    async def borrow(self, host, site):
+    async def borrow(self, host, visit):
         lane = Lane(host, 2001, 0, 0.0)
-        self.borrowed.append((host, site))
+        self.borrowed.append((host, visit.seed.site))
         return lane
+
+    def tell(self, lane):
+        self.told.append(lane.news())
 
     def give_back(self, lane):
         self.given_back.append(lane.back())

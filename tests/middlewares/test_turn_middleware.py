@@ -7,10 +7,10 @@ import asyncio
 import pytest
 from scrapy import Request
 
-from crawler.errors import FrontierError
+from crawler.errors import FrontierError, SessionLostError
 from crawler.middlewares.refused import RefusedError
 from crawler.middlewares.turns import TurnMiddleware
-from crawler.outcomes import Outcome
+from crawler.outcomes import Outcome, of_exception
 
 
 @pytest.fixture
@@ -19,9 +19,9 @@ def middleware(worker):
 
 
 async def refused(middleware, request):
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises((RefusedError, SessionLostError)) as caught:
         await middleware.process_request(request)
-    assert caught.value.outcome == ("back", "no-session")
+    assert of_exception(caught.value) == ("back", "no-session")
 
 
 async def test_requests_of_other_spiders_pass_untouched(middleware, worker):
@@ -101,8 +101,8 @@ async def test_a_visit_that_is_cut_off_doesn_t_wait_out_the_delay(middleware, he
 
 
 async def test_a_cancelled_request_leaves_no_borrowed_turn_behind(middleware, held, worker, monkeypatch):
-    async def busy(host, site, real=worker.borrow):
-        lane = await real(host, site)
+    async def busy(host, visit, real=worker.borrow):
+        lane = await real(host, visit)
         await lane.start()  # somebody else's request is on it
         return lane
 
@@ -117,7 +117,7 @@ async def test_a_cancelled_request_leaves_no_borrowed_turn_behind(middleware, he
 
 
 async def test_a_worker_without_a_session_lends_nothing(middleware, held, worker, monkeypatch):
-    async def none(host, site):
+    async def none(host, visit):
         raise FrontierError("no session")
 
     monkeypatch.setattr(worker, "borrow", none)

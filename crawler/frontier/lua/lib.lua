@@ -2,7 +2,8 @@
 --
 -- A host's turns, hash turn:HOST: hI = `OWNER TOKEN` of who holds turn I; nI = earliest next start of turn I, ms; x = no start
 -- before, ms; r = least delay that robots.txt asks for, ms; s = names of the sites that crawl the host, "a,b" (the strictest
--- counts); l = who got a turn last: `nav`, `content` or `borrow`; wWHO = since when WHO has asked in vain, ms.
+-- counts); l = who got a turn last: `nav`, `content` or `borrow`; wWHO = since when WHO has asked in vain, ms; e = level of the
+-- errors it has answered with lately, none at 0; u = when that level rose last, ms.
 -- A turn's token is SERIAL * 1000 + I: the serial number of the call that took it fences it, as a claim id fences a seed.
 -- Redis TIME is the only clock. No script reads a seed's JSON: Lua's numbers lose digits.
 
@@ -120,7 +121,8 @@ local function add_finished(fp)
   end
 end
 
--- Politeness of a host: the strictest of the sites that crawl it. Returns delay in ms, concurrency, burst.
+-- Politeness of a host: the strictest of the sites that crawl it; one seed at a time while it fails. Returns delay in ms,
+-- concurrency, burst.
 local known_politeness = {}
 local function politeness_of(state)
   local delay, concurrency, burst = tonumber(state.r or '0'), nil, nil
@@ -135,6 +137,7 @@ local function politeness_of(state)
     concurrency = math.min(concurrency or rule[2], rule[2])
     burst = math.min(burst or rule[3], rule[3])
   end
+  if state.e then return delay, 1, 1 end
   return delay, concurrency or 1, burst or 10
 end
 local function turns_of(host)

@@ -2,18 +2,21 @@
 -- Ends claims, in a batch: the one place that moves seeds out of execute by their holder's word. Claim ids are compared, so
 -- an owner whose session lapsed can't end somebody else's claim.
 --
--- ARGV: wake channel, the other frontier's, owner, MAX_ATTEMPTS, FAIL_DAYS, number of entries;
+-- ARGV: wake channel, the other frontier's, owner, MAX_ATTEMPTS, FAIL_DAYS, a failing host's first extra pause in ms, its longest,
+--   number of entries;
 --   per entry: op, fingerprint, claim id, number, reason
 --     finish  done and delivered; number: the due time that a scheduled seed was claimed with; reason: '' or a note to count
 --     retry   due again in `number` ms, for `reason`; fails with it after MAX_ATTEMPTS real tries
 --     fail    dead, for `reason`
 --     back    not tried: due again at `number`
---   then per turn given back: host, token, ms since its last start (-1: none), ms that the host wants to be left alone (0: none)
+--   then per turn given back: host, token (0: none, just news of the host), ms since its last start (-1: none), ms that the host wants to be left alone (0: none),
+--     what its requests add to the host's level of errors, and what they leave it at least at
 -- Returns {accepted, refused}: refused claims were somebody else's by now.
 
 local channel, other_channel, owner = ARGV[1], ARGV[2], ARGV[3]
-local max_attempts, fail_days, number = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local ENTRIES, TURNS = 6, 6 + 5 * number -- what stands before them
+local max_attempts, fail_days, number = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[8])
+local first_pause, longest_pause = tonumber(ARGV[6]), tonumber(ARGV[7])
+local ENTRIES, TURNS = 8, 8 + 5 * number -- what stands before them
 local TRIM_MAX = 20 -- expired failures forgotten in one call
 
 local fps = {}
@@ -78,16 +81,43 @@ if #forgotten > 0 then
 end
 if number > accepted then call('HINCRBY', counts, 'refused', number - accepted) end
 
+-- A host's level of errors: a request that fails by the host's fault raises it by one, any other lowers it by one. Each level
+-- doubles the extra pause after a request. What was sent before the level rose is no news: it failed for the same reason.
+-- Returns when the host may be asked again, in ms; nil when it is well.
+local function weigh(state, host, started, delay, change, least)
+  local level = tonumber(state.e or '0')
+  if level == 0 and least == 0 or level > 0 and started < tonumber(state.u or '0') then return nil end
+  local base, highest = math.max(delay, first_pause), 1
+  while base * 2 ^ (highest - 1) < longest_pause do highest = highest + 1 end
+  local new = math.min(math.max(level + change, least), highest)
+  if new == 0 then
+    state.e, state.u = nil, nil
+    call('HDEL', turn .. host, 'e', 'u')
+    return nil
+  end
+  state.e = string.format('%.0f', new)
+  state.u = new > level and string.format('%.0f', now) or state.u or '0'
+  call('HSET', turn .. host, 'e', state.e, 'u', state.u)
+  return started + delay + math.min(base * 2 ^ (new - 1), longest_pause)
+end
+
 local other_waits = false
-for i = TURNS + 1, #ARGV, 4 do
+for i = TURNS + 1, #ARGV, 6 do
   local host, token, age, leave = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3])
+  local change, least = tonumber(ARGV[i + 4]), tonumber(ARGV[i + 5])
   local state = turns_of(host)
   local delay = politeness_of(state)
   give_turn(state, host, owner, token, age >= 0 and now - age + delay or nil)
-  if leave > 0 and now + leave > tonumber(state.x or '0') then
-    state.x = string.format('%.0f', now + leave)
+  local not_before = math.max(leave > 0 and now + leave or 0, age >= 0 and weigh(state, host, now - age, delay, change, least) or 0)
+  if not_before > now and not_before > tonumber(state.x or '0') then
+    state.x = string.format('%.0f', not_before)
     call('HSET', turn .. host, 'x', state.x)
     forget_later(state, host)
+    if turns_held(state) > 0 then -- their holders stop too
+      local news = string.format('leave %.0f %s', not_before - now, host)
+      call('PUBLISH', channel, news)
+      call('PUBLISH', other_channel, news)
+    end
   end
   refresh_both(host, state)
   later = later or call('EXISTS', ready .. host) == 1

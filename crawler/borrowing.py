@@ -1,0 +1,48 @@
+"""Turns of hosts that no seed of ours stands for: media on other hosts, and what else a page needs from elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import TYPE_CHECKING
+
+from redis.exceptions import RedisError
+
+from crawler.errors import LeftAloneError
+from crawler.frontier.keys import partition_of
+from crawler.frontier.queue import LEFT_ALONE
+from crawler.visits import PATIENCE_SECONDS, Lane
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawler.frontier.queue import Queue
+    from crawler.visits import Visit
+
+LOOK_SECONDS = 1.0  # between two looks whether a turn is free, and between two tries while Redis is away
+
+
+async def borrow(queue: Queue, host: str, visit: Visit, owner: Callable[[], str]) -> Lane:
+    """Waits for a turn of a host. Never call it while holding another host's: the two could be waited for crosswise.
+
+    Args:
+        visit: What the turn is for.
+        owner: Says for whom; raises when nobody may borrow any more.
+
+    Raises:
+        FrontierError: What `owner` raised; or the visit has ended.
+        PageTimeoutError: The visit's time is up.
+        LeftAloneError: The host wants to be left alone for longer than PATIENCE_SECONDS.
+    """
+    while True:
+        visit.check()
+        name = owner()
+        try:
+            turn, number_ms = await queue.borrow_turn(host, visit.seed.site, name)
+        except RedisError:
+            turn, number_ms = 0, int(LOOK_SECONDS * 1000)
+        if turn > 0:
+            return Lane(host, turn, partition_of(host, queue.partitions), number_ms / 1000)
+        if turn == LEFT_ALONE and number_ms > PATIENCE_SECONDS * 1000:
+            raise LeftAloneError(host, number_ms / 1000)
+        await asyncio.sleep(min(number_ms / 1000, LOOK_SECONDS) + random.uniform(0.005, 0.05))  # not all at once

@@ -1,0 +1,138 @@
+"""Every answer says how its host is, whatever was asked for, and the host's turns keep it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+from scrapy import exceptions
+from twisted.internet.error import NoRouteError
+
+from crawler.errors import LeftAloneError, SessionLostError
+from crawler.middlewares.refused import RefusedError
+from crawler.middlewares.turns import TurnMiddleware
+
+
+@pytest.fixture
+def middleware(worker):
+    return TurnMiddleware(worker)
+
+
+async def answered(middleware, held, status, **headers):
+    request = held.request()
+    await middleware.process_request(request)
+    middleware.process_response(request, held.response(request, status, **headers))
+    return held.lane
+
+
+@pytest.mark.parametrize("status", [200, 204, 301, 304, 400, 401, 403, 404, 408, 410, 451])
+async def test_an_answer_shows_that_the_host_is_well(middleware, held, status):
+    lane = await answered(middleware, held, status)
+    assert (lane.back().change, lane.ails) == (-1, False)
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 504, 520, 599])
+async def test_an_answer_shows_that_the_host_has_too_much_to_do(middleware, held, worker, status):
+    lane = await answered(middleware, held, status)
+    assert lane.ails
+    assert [(news.turn, news.change, news.least) for news in worker.told] == [(0, 1, 1)]  # said at once
+    back = lane.back()
+    assert 900 < back.leave_ms <= 1_000
+    assert (back.turn, back.change, back.least) == (1001, 0, 0)  # and once
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        exceptions.DownloadTimeoutError(),
+        exceptions.DownloadConnectionRefusedError(),
+        exceptions.DownloadFailedError(),  # reset, TLS
+        NoRouteError(),
+    ],
+)
+async def test_no_answer_says_the_same(middleware, held, error):
+    request = held.request()
+    await middleware.process_request(request)
+    middleware.process_exception(request, error)
+    assert held.lane.ails
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        exceptions.CannotResolveHostError(),
+        exceptions.DownloadCancelledError(),
+        exceptions.ResponseDataLossError(),
+        SessionLostError("cut off"),
+        ValueError("ours"),
+    ],
+)
+async def test_what_is_not_the_host_s_fault_says_nothing(middleware, held, error):
+    request = held.request()
+    await middleware.process_request(request)
+    middleware.process_exception(request, error)
+    back = held.lane.back()
+    assert (back.change, back.least, back.leave_ms) == (0, 0, 0)
+
+
+def in_90_s():
+    return format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
+
+
+@pytest.mark.parametrize(
+    ("status", "retry_after", "seconds"),
+    [
+        (429, "90", 90),
+        (503, "90", 90),
+        (500, "90", 90),
+        (503, in_90_s, 90),
+        (503, "99999999999", 3_600),
+        (503, "-90", 1),  # no more than any other failure
+        (503, "Wed, 21 Oct 2015 07:28:00 GMT", 1),
+        (503, "soon", 1),
+        (200, "90", 0),
+        (301, "90", 0),
+        (404, "90", 0),
+    ],
+)
+async def test_a_host_is_left_alone_for_as_long_as_it_asks(middleware, held, status, retry_after, seconds):
+    text = retry_after() if callable(retry_after) else retry_after
+    lane = await answered(middleware, held, status, retry_after=text)
+    assert max(0, seconds - 2) <= lane.leave_s <= seconds
+
+
+async def test_a_borrowed_turn_takes_the_news_back_to_its_host(middleware, held, worker):
+    request = held.request("http://b.test/i.png", meta={"lane": None})
+    await middleware.process_request(request)
+    middleware.process_response(request, held.response(request, 429, retry_after="600"))
+    for told in (*worker.told, *worker.given_back):
+        assert told.host == "b.test"
+        assert 599_000 < told.leave_ms <= 600_000
+    assert [news.change for news in worker.told] == [1]
+    assert len(worker.given_back) == 1
+    assert not held.lane.leave_s
+
+
+async def test_a_page_that_was_not_begun_goes_back_without_a_try(middleware, held):
+    held.lane.leave_s = 60
+    with pytest.raises(RefusedError) as caught:
+        await middleware.process_request(held.request())
+    assert caught.value.outcome == ("back", "left-alone")
+    assert not held.visit.begun
+
+
+async def test_robots_txt_is_no_try_of_the_page(middleware, held):
+    request = held.request("http://a.test/robots.txt", meta={"robots_bytes": 0})
+    await middleware.process_request(request)
+    middleware.process_response(request, held.response(request, 503, retry_after="60"))
+    with pytest.raises(RefusedError):
+        await middleware.process_request(held.request())
+
+
+async def test_a_page_under_way_does_without_what_the_host_won_t_give(middleware, held):
+    await answered(middleware, held, 200)
+    held.lane.leave_s = 60
+    with pytest.raises(LeftAloneError):
+        await middleware.process_request(held.request("http://a.test/i.png"))
+    assert not held.lane._sending.locked()
