@@ -7,7 +7,7 @@ The canonical form is what the crawler stores and fetches. A link comes to it in
    space around it and line breaks within go, `\` becomes `/`, scheme and host become lower case, the host IDNA's ASCII
    form or a plain address (`0x7f.1` is 127.0.0.1), the default port and dot segments go, octets that may not stand are
    escaped. Escapes that stand there stay, in their case: servers may tell `%7E` from `~`.
-2. http and https only, and no longer than `MAX_URL_CHARACTERS`; anything else is refused.
+2. http and https only, no longer than `MAX_URL_CHARACTERS`, the host no longer than DNS can hold; or it is refused.
 3. Fragment and credentials go.
 4. Tracking parameters go (`TRACKING_PARAMETERS`, `TRACKING_PREFIXES`), and those that the site's `drop_parameters`
    name; names are compared unescaped and in lower case. All other parameters stay as they are, in their order.
@@ -17,12 +17,14 @@ The fingerprint sorts the parameters first, since most sites don't care about th
 
 from __future__ import annotations
 
+import re
 from hashlib import blake2b
 from urllib.parse import unquote_plus
 
 import ada_url
 
 from crawler.errors import UrlError
+from crawler.redaction import without_credentials
 
 # Parameters that say where a visitor came from, never which page is meant. A name that some site uses for a page's own
 # sake (`ref`, `source`, `from`, `id`) is not here: a site file's `drop_parameters` is the place for those.
@@ -57,7 +59,13 @@ TRACKING_PARAMETERS = frozenset(
 )
 TRACKING_PREFIXES = ("utm_", "pk_", "mtm_")  # Google Analytics, Piwik, Matomo
 MAX_URL_CHARACTERS = 8_192  # servers refuse longer ones; a longer link is a trap
+MAX_HOST_CHARACTERS = 254  # what DNS can say, and a dot at its end
+MAX_WRITTEN_HOST_CHARACTERS = 1_024  # with escapes and credentials; IDNA takes quadratic time: 20 ms for 8,000 marks
 FINGERPRINT_BYTES = 16
+_LONG_HOST = re.compile(
+    r"[\x00-\x20]*+(?:[a-zA-Z\t\r\n]++:[\t\r\n/\\]*+|[\t\r\n]*+[/\\][\t\r\n]*+[/\\][\t\r\n/\\]*+)"
+    rf"[^/\\?#]{{{MAX_WRITTEN_HOST_CHARACTERS + 1}}}"
+)
 
 
 def canonical(url: str, base: str = "", *, drop: frozenset[str] = frozenset()) -> str:
@@ -69,16 +77,21 @@ def canonical(url: str, base: str = "", *, drop: frozenset[str] = frozenset()) -
         drop: More parameter names to drop, in lower case (a site's own session ids).
 
     Raises:
-        UrlError: Not a URL, not http(s), without a host, or longer than `MAX_URL_CHARACTERS`.
+        UrlError: Not a URL, not http(s), without a host, longer than `MAX_URL_CHARACTERS`, or with a host that no DNS
+            can hold.
     """
     if len(url) > MAX_URL_CHARACTERS:
-        raise UrlError(f"URL of {len(url)} characters, expected at most {MAX_URL_CHARACTERS}: {url[:60]!r}...")
+        raise UrlError(f"URL of {len(url)} characters, expected at most {MAX_URL_CHARACTERS}: {_shown(url)!r}...")
+    if len(url) > MAX_WRITTEN_HOST_CHARACTERS and _LONG_HOST.match(url):
+        raise UrlError(f"host too long: {_shown(url)!r}...")
     try:
         parsed = ada_url.URL(url, base=base) if base else ada_url.URL(url)
     except (ValueError, UnicodeError):
         raise UrlError(f"not a URL: {url!r}") from None
     if parsed.protocol not in ("http:", "https:") or not parsed.hostname:
         raise UrlError(f"not an http(s) URL: {url!r}")
+    if len(parsed.hostname) > MAX_HOST_CHARACTERS:
+        raise UrlError(f"host too long: {_shown(url)!r}...")
     parsed.hash = ""
     if parsed.username or parsed.password:
         parsed.username = parsed.password = ""
@@ -87,7 +100,7 @@ def canonical(url: str, base: str = "", *, drop: frozenset[str] = frozenset()) -
         parsed.search = f"?{query}" if query else ""  # with its mark: the setter takes one away
     result = str(parsed.href)
     if len(result) > MAX_URL_CHARACTERS:  # percent-encoding can triple it
-        raise UrlError(f"URL of {len(result)} characters, expected at most {MAX_URL_CHARACTERS}: {url[:60]!r}...")
+        raise UrlError(f"URL of {len(result)} characters, expected at most {MAX_URL_CHARACTERS}: {_shown(url)!r}...")
     return result
 
 
@@ -120,6 +133,10 @@ def fingerprint(url: str, *, method: str = "GET", body: str = "", scope: str = "
         query = "&".join(sorted(query.split("&")))
     parts = "\0".join((method, head + mark + query, body, scope))
     return blake2b(parts.encode(), digest_size=FINGERPRINT_BYTES).digest()
+
+
+def _shown(url: str) -> str:
+    return without_credentials(url)[:60]  # in this order: half a password is one, too
 
 
 def _without_tracking(query: str, drop: frozenset[str]) -> str:

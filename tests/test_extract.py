@@ -14,7 +14,7 @@ from crawler.demo.forum import content
 from crawler.demo.forum.routes import Asked, Forum
 from crawler.errors import ExtractError
 from crawler.extract import Fields
-from crawler.extract.document import MAX_BODY_BYTES
+from crawler.extract.limits import MAX_BODY_BYTES
 from crawler.models import Fetched
 
 BASE = "http://127.0.0.1:8800"

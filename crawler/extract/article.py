@@ -1,8 +1,14 @@
-"""Pages of sites without selectors: trafilatura finds the article."""
+"""Pages of sites without selectors: trafilatura finds the article.
+
+It takes some 50 us an element, and ten times as much where its second opinions (jusText, readability) are asked on a
+page of small nested blocks: those are kept to pages of an article's size, and huge pages are refused.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from lxml import etree
 
 from crawler.errors import ExtractError
 from crawler.extract.document import HtmlDocument, absolute
@@ -11,18 +17,29 @@ from crawler.extract.item import Fields
 if TYPE_CHECKING:
     from crawler.models import Fetched
 
+MAX_ARTICLE_BYTES = 3_000_000  # 0.4 s a MB, whatever is in it
+MAX_ELEMENTS = 50_000  # 5 s at worst, in a thread of their own (apart.py); the longest articles of Wikipedia have fewer
+MAX_ELEMENTS_COMPARED = 5_000  # 3 s at worst; a page of news has 500 to 3,000
+
 
 def read_article(page: Fetched) -> Fields:
     """Returns what trafilatura finds on a page, not yet clean. Dates have no time of day.
 
     Raises:
-        ExtractError: `not-html` and the like; `no-content` when it finds no article or gives up.
+        ExtractError: `not-html` and the like; `too-large` and `too-many-tags` beyond an article's size; `no-content`
+            when trafilatura finds none or gives up.
     """
     from trafilatura import bare_extraction  # half a second of imports that most workers never need
 
+    if len(page.body) > MAX_ARTICLE_BYTES:
+        raise ExtractError("too-large", f"{len(page.body)} bytes, an article has at most {MAX_ARTICLE_BYTES}")
     document = HtmlDocument(page)
+    elements = int(_count(document.root))
+    if elements > MAX_ELEMENTS:
+        raise ExtractError("too-many-tags", f"{elements} elements, an article has at most {MAX_ELEMENTS}")
+    fast = elements > MAX_ELEMENTS_COMPARED
     try:
-        found = bare_extraction(document.root, url=page.url, with_metadata=True, include_comments=False)
+        found = bare_extraction(document.root, url=page.url, fast=fast, with_metadata=True, include_comments=False)
     except Exception as error:  # heuristics on hostile pages: any failure means that there is no article
         raise ExtractError("no-content", f"trafilatura: {type(error).__name__}: {error}") from error
     if found is None or isinstance(found, dict):  # a dict only by an option that isn't set
@@ -34,3 +51,6 @@ def read_article(page: Fetched) -> Fields:
         content=found.text or "",
         images=absolute([found.image], document.base) if found.image else (),
     )
+
+
+_count = etree.XPath("count(//*)")

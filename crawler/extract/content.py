@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from crawler.sites import Site
     from crawler.sites.definition import Content, Rule
 
+MAX_DATES = 5  # tried for one field: guessing may take 0.1 s each, and a page that has more than that has none
+
 _USUAL = ("title", "author", "published", "content", "images", "videos")
 
 
@@ -96,7 +98,7 @@ def _joined(reader: Reader, rule: Rule | None, between: str) -> str:
 
 
 def _published(reader: Reader, rule: Rule | None, site: Site) -> str | None:
-    values = reader.texts(rule, date=True) if rule else []
+    values = reader.texts(rule, date=True)[:MAX_DATES] if rule else []
     dates = (to_utc(text.line(str(value)), site.zone, rule.format) for value in values if rule)
     return next((date for date in dates if date), None)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -9,6 +10,7 @@ from lxml import etree
 
 from crawler.errors import ExtractError
 from crawler.extract.document import HtmlDocument, absolute, parse_json, parse_markup
+from crawler.extract.limits import MAX_TAGS
 from crawler.extract.prose import prose
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from crawler.sites.definition import Rule
 
 MAX_VALUES = 1_000  # of one field; a page with more images is a trap
+INTEGER_BITS = 64  # what MongoDB and most readers of JSON can take, with its sign
 
 
 class Reader(Protocol):
@@ -52,12 +55,12 @@ class HtmlReader:
         root = self._document.root
         found = matches(root, rule.select.search)
         removed = _removed(root, rule)
-        return [_text(match, removed, date=date) for match in (found if rule.all else found[:1])]
+        return [_text(match, removed, date=date) for match in (found[:MAX_VALUES] if rule.all else found[:1])]
 
     def urls(self, rule: Rule, tags: str) -> tuple[str, ...]:  # noqa: ARG002 -- the selector has chosen the elements
         """Returns the matches' addresses."""
         document = self._document
-        found = map(address, matches(document.root, rule.select.search))
+        found = map(address, matches(document.root, rule.select.search)[:MAX_VALUES])
         return absolute(found, document.base, encoding=document.encoding)
 
 
@@ -78,24 +81,30 @@ class JsonReader:
 
     def urls(self, rule: Rule, tags: str) -> tuple[str, ...]:
         """Returns the strings found, or the sources of the images or videos in the HTML found."""
-        found: Iterable[Any] = scalars(rule.select.search(self._value))
+        values = scalars(rule.select.search(self._value))
+        found: Iterable[Any] = values
         if rule.html:
-            found = islice((source for root in _fragments(found) for source in _SOURCES[tags](root)), MAX_VALUES)
+            found = islice((source for root in _fragments(values) for source in _SOURCES[tags](root)), MAX_VALUES)
         return absolute(map(str, found), self._url)
 
 
 def matches(root: Any, search: Callable[[Any], Any]) -> list[Any]:
-    """Returns what a selector finds as a list, at most `MAX_VALUES` long; a single value becomes its one entry."""
+    """Returns all that a selector finds; a single value becomes the one entry, one that says nothing (NaN) none."""
     found = search(root)
     if isinstance(found, list):
-        return found[:MAX_VALUES]
-    return [] if found in (None, "", False) else [found]
+        return found
+    nothing = found in (None, "", False) or (isinstance(found, float) and not math.isfinite(found))
+    return [] if nothing else [found]
 
 
 def scalars(found: Any) -> list[Scalar]:
-    """Returns the strings and numbers of what a JSON path finds, at most `MAX_VALUES`."""
+    """Returns the strings and numbers of what a JSON path finds, at most `MAX_VALUES`; a huge integer as its digits."""
     values = found[:MAX_VALUES] if isinstance(found, list) else [found]
-    return [value for value in values if isinstance(value, str | int | float)]
+    return [
+        str(value) if isinstance(value, int) and value.bit_length() >= INTEGER_BITS else value
+        for value in values
+        if isinstance(value, str | int | float)
+    ]
 
 
 def address(match: Any) -> str:
@@ -108,7 +117,7 @@ def address(match: Any) -> str:
 def _text(match: Any, removed: frozenset[Any], *, date: bool) -> Scalar:
     if not isinstance(match, etree.ElementBase):
         if isinstance(match, float):  # XPath has no other numbers
-            return int(match) if match.is_integer() else match
+            return int(match) if match.is_integer() and abs(match) < 2 ** (INTEGER_BITS - 1) else match
         return match if isinstance(match, bool) else str(match).replace("\n", " ")
     attribute = match.get("datetime") if date else None
     if match.tag == "meta":
@@ -127,13 +136,18 @@ def _removed(root: Any, rule: Rule) -> frozenset[Any]:
     )
 
 
-def _fragments(values: Iterable[Any]) -> list[Any]:
+def _fragments(values: list[Any]) -> list[Any]:
+    tags = sum(str(value).count("<") for value in values)
+    if tags > MAX_TAGS:  # together; each by itself is counted when it is parsed
+        raise ExtractError("too-many-tags", f"{tags} in the HTML of a JSON value, at most {MAX_TAGS} are read")
     roots = []
     for value in values:
         try:
             roots.append(parse_markup(f"<div>{value}</div>"))
-        except ExtractError:  # nothing in it that is markup or text
-            continue
+        except ExtractError as error:
+            if error.reason != "not-html":
+                raise
+            continue  # nothing in it that is markup or text
     return roots
 
 

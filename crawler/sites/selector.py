@@ -18,9 +18,10 @@ import jmespath
 from cssselect import SelectorError
 from jmespath.exceptions import JMESPathError, JMESPathTypeError
 from lxml import etree
-from parsel.csstranslator import HTMLTranslator
 from pydantic import GetPydanticSchema
 from pydantic_core import core_schema
+
+from crawler.sites.css import LinearTranslator
 
 Language = Literal["css", "xpath", "json", "text"]
 MAX_SELECTOR_CHARACTERS = 1_000  # a person writes far less; definitions also come from Redis
@@ -95,13 +96,13 @@ def _compile_json(path: str) -> Search:
     def search(value: Any) -> Any:
         try:
             return compiled.search(value)
-        except JMESPathError:  # a function was handed a value of another type: the page isn't what was expected
-            return None
+        except (JMESPathError, RecursionError):  # a function was handed a value of another type, or one nested
+            return None  # a thousand deep: the page isn't what was expected
 
     return search
 
 
-_translator = HTMLTranslator()
+_translator = LinearTranslator()
 _contains = etree.XPath("contains(normalize-space(.), $phrase)")
 _COMPILERS: dict[str, Callable[[str], Search]] = {
     "css": _compile_css,
