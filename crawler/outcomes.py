@@ -34,6 +34,7 @@ class Outcome(NamedTuple):
     reason: str
 
 
+UNHEARD_OF = Outcome("retry", "download-error")
 PAGE_TIMEOUT = Outcome("retry", "page-timeout")  # PAGE_SECONDS
 FINAL = frozenset({"too-large", "bad-headers", "bad-encoding"})  # answers that are the same next time
 _BY_EXCEPTION = {
@@ -65,7 +66,7 @@ def of_exception(error: BaseException) -> Outcome:
             return _BY_EXCEPTION[kind.__name__]
         if kind.__name__ == "IgnoreRequest":
             return Outcome("fail", "ignored")
-    return Outcome("retry", "download-error")
+    return UNHEARD_OF
 
 
 def of_status(status: int) -> Outcome | None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
 from scrapy.pipelines.files import FilesPipeline, FSFilesStore
+from scrapy.pipelines.media import _MediaRequestFiltered
 from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.defer import ensure_awaitable
 from twisted.python.failure import Failure
@@ -24,7 +25,7 @@ from twisted.python.failure import Failure
 from crawler import config, urls
 from crawler.errors import FrontierError, LeftAloneError, PageTimeoutError, UnavailableError, UrlError
 from crawler.models import Media, Page
-from crawler.outcomes import of_exception
+from crawler.outcomes import UNHEARD_OF, of_exception
 from crawler.worker import Worker
 
 if TYPE_CHECKING:
@@ -42,8 +43,8 @@ STORE_RETRY_SECONDS = 2.0  # between two tries while the store takes nothing (di
 SINK = "media"  # what the worker calls the store when it is down
 
 
-class MediaError(Exception):
-    """A file that can't be had; its text stands in the item."""
+class MediaError(_MediaRequestFiltered):
+    """A file that can't be had; its text stands in the item. Scrapy logs other exceptions as errors of ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +142,17 @@ class PageMediaPipeline(FilesPipeline):
         return {"url": request.url, "path": path, "checksum": sha256, "status": "downloaded", "bytes": size}
 
     def media_failed(self, failure: Failure, request: Request, info: MediaPipeline.SpiderInfo) -> Any:  # noqa: ARG002 -- Scrapy's interface
-        """Passes the error on as it is: `item_completed` puts it into words."""
-        failure.raiseException()
+        """Puts the error into the ledger's words.
+
+        Raises:
+            MediaError: Always, but for what is unheard of: that is an error of ours.
+        """
+        error = failure.value
+        assert error is not None  # it never is, but for Twisted's types
+        outcome = of_exception(error)
+        if isinstance(error, MediaError) or outcome == UNHEARD_OF:
+            raise error
+        raise MediaError(outcome.reason) from error
 
     def item_completed(self, results: Any, item: Batch, info: MediaPipeline.SpiderInfo) -> Batch:  # noqa: ARG002 -- Scrapy's interface
         """Writes the results into the item.
@@ -155,8 +165,8 @@ class PageMediaPipeline(FilesPipeline):
                 media.path, media.sha256, media.bytes = result["path"], result["checksum"], result["bytes"]
                 continue
             error = result.value
-            if isinstance(error, UnavailableError):
-                raise error
+            if isinstance(error.__cause__, UnavailableError):
+                raise error.__cause__
             media.error = str(error) if isinstance(error, MediaError) else of_exception(error).reason
         return item
 

@@ -34,6 +34,7 @@ FINISH = "finish"
 STATUS = b"HTTP/1.1 200 OK\r\n"
 HEAD = STATUS + b"Content-Type: text/html\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+FIRST = PAGE.replace(b"</article>", b'</article><a class="next" href="x/">next</a>')
 FILL = b"x" * 65_536
 
 
@@ -61,6 +62,18 @@ def moved(location):
     """Returns a redirect, for `/page` only; what it leads to is a page."""
     there = answer(b"", b"Location: " + location, status=b"302 Found")
     return lambda path: [there if path == "/page" else answer()]
+
+
+def with_media(name, **images):
+    """Returns a case whose page shows images, each with steps of its own."""
+    shown = b"".join(b'<img src="/%b.png">' % image.encode() for image in images)
+    page = answer(PAGE.replace(b"</article>", shown + b"</article>"))
+    return Case(name, FINISH, lambda path: [page] if path == "/page" else images[path[1:].removesuffix(".png")])
+
+
+def further(name, ends, then):
+    """Returns a case whose page has a next one, which comes so."""
+    return Case(name, ends, lambda path: [answer(FIRST)] if path == "/page" else then)
 
 
 def length(value, body=PAGE):
@@ -191,6 +204,17 @@ CASES = [
     Case(
         "redirect-to-itself", "too-many-redirects", lambda _path: [answer(b"", b"Location: /page", status=b"302 Found")]
     ),
+    # -- Further pages: half a thread is none -------------------------------------------------------------------------
+    further("further-pages", FINISH, then=[answer()]),
+    further("further-page-of-no-http", "bad-response", then=[b"odd\r\n"]),
+    further("further-page-as-a-bomb", "too-large", then=[encoded(gzip_bomb(), b"gzip")]),
+    further("further-page-that-never-comes", "timeout", then=[HOLD]),
+    further("slow-further-pages", "page-timeout", then=[2, answer(FIRST)]),
+    # -- Media: the page is kept ---------------------------------------------------------------------------------------
+    with_media(
+        "hostile-media", never=[HOLD], bomb=[encoded(gzip_bomb(), b"gzip")], odd=[b"odd\r\n"], headers=[b"x" * MIB]
+    ),
+    with_media("slow-media", **{f"image-{number}": [2, answer(b"PNG")] for number in range(6)}),
     # -- robots.txt: the same bounds ----------------------------------------------------------------------------------
     robots("that-never-comes", "robots-unreachable", HOLD),
     robots("by-the-byte", "robots-unreachable", length(b"1000", b"User-agent: *\n"), then=forever(b"#", 0.2)),
