@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,8 @@ from redis.exceptions import RedisError
 from crawler.errors import LeftAloneError
 from crawler.frontier.keys import partition_of
 from crawler.frontier.queue import LEFT_ALONE
-from crawler.visits import PATIENCE_SECONDS, Lane
+from crawler.turn import PATIENCE_SECONDS
+from crawler.visits import Lane
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +22,21 @@ if TYPE_CHECKING:
     from crawler.visits import Visit
 
 LOOK_SECONDS = 1.0  # between two looks whether a turn is free, and between two tries while Redis is away
+
+
+async def ask(queue: Queue, host: str, site: str, owner: str) -> tuple[Lane | None, float]:
+    """Takes a turn of a host if one is free; returns it, or None and the seconds until it is worth asking again.
+
+    Raises:
+        LeftAloneError: The host wants to be left alone for longer than PATIENCE_SECONDS.
+        redis.exceptions.RedisError: Redis is away.
+    """
+    turn, number_ms = await queue.borrow_turn(host, site, owner)
+    if turn > 0:
+        return Lane(host, turn, partition_of(host, queue.partitions), number_ms / 1000), 0.0
+    if turn == LEFT_ALONE and number_ms > PATIENCE_SECONDS * 1000:
+        raise LeftAloneError(host, number_ms / 1000)
+    return None, number_ms / 1000
 
 
 async def borrow(queue: Queue, host: str, visit: Visit, owner: Callable[[], str]) -> Lane:
@@ -36,13 +53,9 @@ async def borrow(queue: Queue, host: str, visit: Visit, owner: Callable[[], str]
     """
     while True:
         visit.check()
-        name = owner()
-        try:
-            turn, number_ms = await queue.borrow_turn(host, visit.seed.site, name)
-        except RedisError:
-            turn, number_ms = 0, int(LOOK_SECONDS * 1000)
-        if turn > 0:
-            return Lane(host, turn, partition_of(host, queue.partitions), number_ms / 1000)
-        if turn == LEFT_ALONE and number_ms > PATIENCE_SECONDS * 1000:
-            raise LeftAloneError(host, number_ms / 1000)
-        await asyncio.sleep(min(number_ms / 1000, LOOK_SECONDS) + random.uniform(0.005, 0.05))  # not all at once
+        lane, wait_s = None, LOOK_SECONDS
+        with contextlib.suppress(RedisError):
+            lane, wait_s = await ask(queue, host, visit.seed.site, owner())
+        if lane is not None:
+            return lane
+        await asyncio.sleep(min(wait_s, LOOK_SECONDS) + random.uniform(0.005, 0.05))  # not all at once

@@ -179,17 +179,6 @@ async def test_waiting_on_a_lane_may_be_given_up():
         await lane.start()  # nobody kept it
 
 
-async def test_a_lane_knows_whether_a_request_would_wait():
-    lane = Lane("a.test", 1001, 0, 0.0)
-    assert lane.ready
-    await lane.start()
-    assert not lane.ready
-    lane.done()
-    assert lane.ready
-    lane.delay_s = 60.0
-    assert not lane.ready
-
-
 async def test_a_host_that_wants_to_be_left_alone_is_left_alone_on_the_turn_at_hand():
     lane = Lane("a.test", 1001, 0, 0.0)
     assert (lane.leave_s, lane.pause_s()) == (0.0, 0.0)

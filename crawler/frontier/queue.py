@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 OFFER_BATCH = 500  # seeds in one offer call: some 5 ms of Redis's time, so that claims of others aren't held up
 BACKOFF_FIRST_SECONDS = 1.0  # a failing host's first extra pause, where its own delay is shorter
 BACKOFF_LONGEST_SECONDS = 300.0  # then it doubles up to this: a host that is back is seen within five minutes
-NO_TURN, NO_SESSION, LEFT_ALONE = 0, -1, -2  # in place of a turn's token
+NO_TURN, LEFT_ALONE = 0, -2  # in place of a turn's token
 FULL_MILLISECONDS = 5_000  # until a full Redis is tried again: room comes by an operator's hand, or as seeds end
 SERIALS = itertools.count(1)  # of this process's claims and borrowings; with the owner id they are unique
 Operation = Literal["finish", "retry", "fail", "back"]

@@ -20,15 +20,13 @@ from scrapy import Request, signals
 from scrapy.exceptions import NotConfigured, StopDownload
 
 from crawler import config, robotsfile, urls
-from crawler.errors import LeftAloneError, UrlError
-from crawler.frontier.keys import partition_of
-from crawler.frontier.queue import LEFT_ALONE, NO_SESSION
+from crawler.borrowing import ask
+from crawler.errors import UrlError
 from crawler.frontier.robotstxt import SharedRobots
 from crawler.middlewares.refused import RefusedError
 from crawler.middlewares.robotscache import Known, RobotsCache
 from crawler.outcomes import PAGE_TIMEOUT, REDIRECTS, Outcome, of_exception, retry_after_s
 from crawler.robots import MOST_BYTES, MOST_LINE_BYTES, parse, product_token
-from crawler.visits import PATIENCE_SECONDS, Lane
 from crawler.worker import Worker
 
 if TYPE_CHECKING:
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from crawler.robotsfile import RobotsFile
-    from crawler.visits import Visit
+    from crawler.visits import Lane, Visit
 
 logger = logging.getLogger(__name__)
 MOST_REDIRECTS = 5  # RFC 9309, 2.3.1.2: at least five are followed
@@ -277,14 +275,11 @@ class RobotsMiddleware:
         worker = self._worker
         until = _now() + random.uniform(*ELSEWHERE_SECONDS)
         while True:
-            turn, number_ms = 0, 0
             with contextlib.suppress(RedisError):
-                turn, number_ms = await worker.queue.borrow_turn(host, site, worker.session.owner)
-            if turn > 0:
-                return Lane(host, turn, partition_of(host, worker.config.partitions), number_ms / 1000)
-            if turn == LEFT_ALONE and number_ms > PATIENCE_SECONDS * 1000:
-                raise LeftAloneError(host, number_ms / 1000)
-            if turn == NO_SESSION or worker.stopping or _now() >= until:
+                lane, _wait_s = await ask(worker.queue, host, site, worker.session.owner)
+                if lane is not None:
+                    return lane
+            if worker.stopping or not worker.session.alive or _now() >= until:
                 raise RefusedError(Outcome("back", "robots-elsewhere"))
             await asyncio.sleep(LOOK_SECONDS)
 

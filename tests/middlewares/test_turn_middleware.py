@@ -35,13 +35,13 @@ async def test_requests_of_other_spiders_pass_untouched(middleware, worker):
 async def test_a_request_holds_its_lane_until_it_is_over(middleware, held, how):
     request = held.request()
     await middleware.process_request(request)
-    assert not held.lane.ready
+    assert held.lane._sending.locked()
     if how == "response":
         response = held.response(request)
         assert middleware.process_response(request, response) is response
     else:
         assert middleware.process_exception(request, TimeoutError()) is None
-    assert held.lane.ready
+    assert not held.lane._sending.locked()
     assert request.meta == {"visit": held.visit, "lane": held.lane}
 
 
@@ -49,7 +49,7 @@ async def test_what_was_never_sent_frees_nothing(middleware, held):
     sending, refused_before = held.request(), held.request()
     await middleware.process_request(sending)
     middleware.process_exception(refused_before, RefusedError(Outcome("fail", "robots")))
-    assert not held.lane.ready
+    assert held.lane._sending.locked()
 
 
 async def test_without_a_lane_one_is_borrowed_and_given_back(middleware, held, worker):

@@ -8,7 +8,7 @@ A host is an address and a port. What a path answers, its query says, so that te
     /go?to=URL                    a redirect
     /slow?s=S                     a page, after S seconds
     /answer?status=N&retry=TEXT   a status, with Retry-After where `retry` is given
-    /robots.txt                   404, or what `robots.json` says: {HOST: {"to": URL}}, {HOST: {"status": N, "retry": TEXT}}
+    /robots.txt                   404, or what `robots.json` says: {HOST: {"to": URL}}, {HOST: {"status": N, ...}}
 
 Each takes ANSWER_SECONDS, so that requests at once show. Run: python crowd.py FOLDER ADDRESSES PORTS
 """
