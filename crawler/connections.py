@@ -209,9 +209,10 @@ def _redis_options(settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     options: dict[str, Any] = {
         "socket_timeout": REDIS_SOCKET_SECONDS,
         "socket_connect_timeout": REDIS_CONNECT_SECONDS,
-        "socket_keepalive": True,
         "health_check_interval": REDIS_HEALTH_SECONDS,
     }
+    if not url.startswith("unix:"):  # those connections don't know the option
+        options["socket_keepalive"] = True
     more = settings.get("REDIS_PARAMS") or {}
     try:
         options |= orjson.loads(more) if isinstance(more, str) else dict(more)

@@ -5,6 +5,8 @@ A command prints such an error as one line and exits with status 1; anything els
 
 from __future__ import annotations
 
+from crawler.redaction import without_credentials
+
 MAX_SHOWN_CHARACTERS = 120  # a value in an error message is a hint, not a dump
 
 
@@ -16,7 +18,7 @@ class ConfigError(HeadroomError):
     """A setting has a value that it can't have."""
 
     def __init__(self, key: str, value: object, expected: str) -> None:
-        super().__init__(f"setting {key}: got {value!r}, expected {expected}")
+        super().__init__(f"setting {key}: got {without_credentials(repr(value))}, expected {expected}")
         self.key = key
 
 
@@ -40,11 +42,15 @@ class InputError(HeadroomError):
 
 
 def _short(text: str) -> str:
+    text = without_credentials(text)
     return text if len(text) <= MAX_SHOWN_CHARACTERS else text[:MAX_SHOWN_CHARACTERS] + "..."
 
 
 class UrlError(HeadroomError):
     """A URL that no browser would open, or one with a scheme other than http and https."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(without_credentials(text))
 
 
 class PrivateAddressError(HeadroomError):

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
+from scrapy.exceptions import CannotResolveHostError
+from scrapy.utils.httpobj import urlparse_cached
 
-from crawler.errors import SessionLostError
+from crawler import httpbounds
+from crawler.errors import PrivateAddressError
+from crawler.httperrors import answer_error
+from crawler.resolver import Lookup, lookup, refuse_private
 
 if TYPE_CHECKING:
     from scrapy import Request
+    from scrapy.crawler import Crawler
     from scrapy.http import Response
 
     from crawler.visits import Visit
@@ -19,22 +24,43 @@ if TYPE_CHECKING:
 class VisitDownloadHandler(HTTP11DownloadHandler):
     """Downloads for visits can be cut off; others are Scrapy's business."""
 
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        httpbounds.bound(self._pool)
+
     async def download_request(self, request: Request) -> Response:
         """Returns the response.
 
         Raises:
             SessionLostError: The visit was abandoned or handed back meanwhile; the connection is closed.
+            PageTimeoutError: The page's time was up; likewise.
         """
         visit: Visit | None = request.meta.get("visit")
         if visit is None:
-            return await super().download_request(request)
-        download = asyncio.ensure_future(super().download_request(request))
-        visit.running.add(download)
+            return await self._download(request)
+        return await visit.run(self._download(request))
+
+    async def _download(self, request: Request) -> Response:
+        """Downloads from public addresses, and through proxies anywhere (resolver.py).
+
+        Raises:
+            PrivateAddressError: The host has only others, or one that a proxy mustn't be asked for.
+            AnswerError: What came is no answer that a page could be had from.
+        """
+        name = urlparse_cached(request).hostname or ""
+        looked = Lookup(any_address=bool(request.meta.get("proxy")))
+        if looked.any_address:
+            await refuse_private(name)
+        token = lookup.set(looked)
         try:
-            return await download
-        except asyncio.CancelledError:
-            if visit.ended:
-                raise SessionLostError("the visit was cut off") from None
+            return await super().download_request(request)
+        except CannotResolveHostError:
+            if looked.refused:
+                raise PrivateAddressError(f"{name} has a private address") from None
+            raise
+        except Exception as error:
+            if said := answer_error(error):
+                raise said from error
             raise
         finally:
-            visit.running.discard(download)
+            lookup.reset(token)

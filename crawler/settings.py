@@ -68,6 +68,7 @@ NEWSPIDER_MODULE = "crawler.spiders"
 COMMANDS_MODULE = "crawler.commands"
 SCHEDULER = "crawler.scheduler.Scheduler"
 EXTENSIONS = {
+    "crawler.logs.InertLogs": 0,  # first: what other extensions log is inert, too
     "crawler.worker.Worker": 100,
     "crawler.delivery.Delivery": 200,
     "scrapy.extensions.telnet.TelnetConsole": None,

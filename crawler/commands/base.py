@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from abc import abstractmethod
@@ -13,10 +14,14 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.utils.log import configure_logging
 
+from crawler import logs
 from crawler.errors import HeadroomError
+from crawler.redaction import Redaction
+from crawler.text import one_line
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
     from scrapy.settings import Settings
 
@@ -55,6 +60,7 @@ class HeadroomCommand(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Runs `execute` and turns its errors into an exit status."""
         configure_logging(self.settings)
+        logs.install(self.values)
         if isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # a terminal that can't show Chinese shows question marks
         try:
@@ -62,7 +68,7 @@ class HeadroomCommand(ScrapyCommand):
             self.execute(args, opts)
             sys.stdout.flush()
         except (HeadroomError, UsageError) as error:
-            print("error:", one_line(str(error)), file=sys.stderr)
+            complain(error, self.values)
             self.exitcode = 1
         except BrokenPipeError:  # `scrapy ... | head`: nobody reads on; Python must not complain at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -88,13 +94,22 @@ class HeadroomCommand(ScrapyCommand):
         return self.settings
 
 
-def one_line(text: str) -> str:
-    """Returns the text as one line that can't move a terminal's cursor: no line breaks, no control characters."""
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in " ".join(text.split()))
+def complain(error: Exception, settings: Mapping[str, Any]) -> None:
+    """Prints an error as one line on stderr, without the secrets of the settings and the environment."""
+    print("error:", one_line(Redaction.of(settings, os.environ)(str(error))), file=sys.stderr)
 
 
 def print_json(value: object) -> None:
     """Prints a value of JSON types, dataclasses among them, indented, in UTF-8 whatever the terminal's locale."""
     sys.stdout.flush()
-    sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    sys.stdout.buffer.write(as_json(value, orjson.OPT_INDENT_2) + b"\n")
     sys.stdout.buffer.flush()
+
+
+def as_json(value: object, option: int = 0) -> bytes:
+    """Returns a value as JSON that can't act on a terminal: what doesn't show is escaped, and means the same."""
+    encoded = orjson.dumps(value, option=option)
+    text = encoded.decode()
+    if text.replace("\n", "").isprintable():  # line breaks are between values; within them JSON has none
+        return encoded
+    return "".join(char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in text).encode()

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.spiderloader import get_spider_loader
 
-from crawler.commands.base import INTERRUPTED, one_line
+from crawler.commands.base import INTERRUPTED, complain
 from crawler.errors import HeadroomError
+from crawler.redaction import Redaction
+from crawler.text import one_line
 
 if TYPE_CHECKING:
     import argparse
@@ -35,7 +38,7 @@ class Command(ScrapyCrawl):
                 _check_settings(settings)
                 _wait_for_redis(settings)
         except HeadroomError as error:
-            _complain(error)
+            complain(error, self.settings or {})
             sys.exit(1)
         except KeyboardInterrupt:
             sys.exit(INTERRUPTED)
@@ -50,7 +53,7 @@ class Command(ScrapyCrawl):
         try:
             self.crawler_process.start()
         except HeadroomError as error:
-            _complain(error)
+            complain(error, self.settings or {})
             self.exitcode = 1
         if self.crawler_process.bootstrap_failed:
             self.exitcode = 1
@@ -58,7 +61,7 @@ class Command(ScrapyCrawl):
             failure = crawl.exception()
             ours = _ours(failure)
             if ours is not None:
-                _complain(ours)
+                complain(ours, self.settings or {})
             elif failure is not None:
                 logger.error("the crawl failed", exc_info=failure)
 
@@ -119,7 +122,9 @@ async def _look_for_redis(settings: Mapping[str, Any]) -> None:
     from crawler.workerconfig import WorkerConfig
 
     def say(text: str) -> None:
-        print(one_line(text), file=sys.stderr, flush=True)
+        print(one_line(redact(text)), file=sys.stderr, flush=True)
+
+    redact = Redaction.of(settings, os.environ)
 
     config = WorkerConfig.from_settings(settings)
     where = connections.redacted(str(settings["REDIS_URL"]))
@@ -137,7 +142,3 @@ def _ours(failure: BaseException | None) -> HeadroomError | None:
     while failure is not None and not isinstance(failure, HeadroomError):
         failure = failure.__context__
     return failure
-
-
-def _complain(error: HeadroomError) -> None:
-    print("error:", one_line(str(error)), file=sys.stderr)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from scrapy.exceptions import UsageError
 
-from crawler.commands.base import HeadroomCommand, one_line, print_json
+from crawler.commands.base import HeadroomCommand, as_json, print_json
 from crawler.errors import UnavailableError
+from crawler.text import one_line
 
 if TYPE_CHECKING:
     import argparse
@@ -67,11 +68,11 @@ class Command(HeadroomCommand):
             raise UsageError("--count is at least 1")
         topic = f"{self.values['TOPIC_PREFIX']}{args[1]}"
         try:
-            self._tail(topic, count=opts.count, from_start=opts.from_start, as_json=opts.json)
+            self._tail(topic, count=opts.count, from_start=opts.from_start, machine=opts.json)
         except KeyboardInterrupt:  # how a tail ends
             return
 
-    def _tail(self, topic: str, *, count: int | None, from_start: bool, as_json: bool) -> None:
+    def _tail(self, topic: str, *, count: int | None, from_start: bool, machine: bool) -> None:
         from kafka.errors import KafkaError
 
         from crawler.connections import kafka_consumer
@@ -80,7 +81,7 @@ class Command(HeadroomCommand):
             with closing(kafka_consumer(self.values, topic, from_start=True)) as consumer:
                 _begin(consumer, topic, from_start=from_start)
                 for number, message in enumerate(_messages(consumer), 1):
-                    _show(message, as_json=as_json)
+                    _show(message, machine=machine)
                     if number == count:
                         return
         except KafkaError as error:
@@ -126,8 +127,8 @@ def _fault(message: Any) -> str:
     return next((f"no text in {key!r}" for key in REQUIRED if not isinstance(message.get(key), str)), "")
 
 
-def _show(message: dict[str, Any], *, as_json: bool) -> None:
+def _show(message: dict[str, Any], *, machine: bool) -> None:
     """Prints a message on a line at once, in UTF-8 whatever the terminal's locale."""
-    line = orjson.dumps(message) if as_json else "  ".join(one_line(message[key]) for key in SHOWN).encode()
+    line = as_json(message) if machine else "  ".join(one_line(message[key]) for key in SHOWN).encode()
     sys.stdout.buffer.write(line + b"\n")
     sys.stdout.buffer.flush()

@@ -9,6 +9,7 @@ from scrapy.exceptions import UsageError
 
 from crawler.commands.base import HeadroomCommand, print_json
 from crawler.errors import FrontierError
+from crawler.text import one_line
 
 if TYPE_CHECKING:
     import argparse
@@ -73,7 +74,7 @@ class Command(HeadroomCommand):
         else:
             print_ledger(answer)
             for problem in problems or ():
-                print("problem:", problem)
+                print("problem:", one_line(problem))
         wrong = [row for row in answer["rows"] if row["nav"]["difference"] or row["content"]["difference"]]
         if wrong:
             raise FrontierError(f"the ledger doesn't reconcile: {wrong[0]['plan']} {wrong[0]['site']} has a difference")
@@ -109,7 +110,7 @@ def as_rows(ledger: Ledger) -> dict[str, Any]:
 
 def print_ledger(answer: dict[str, Any]) -> None:
     """Prints what `as_rows` returned, as a table with the failures by reason below."""
-    from crawler.commands.views import inert, print_table
+    from crawler.commands.views import print_table
 
     if not answer["rows"]:
         print("nothing was offered yet; scrapy plan submit FILE begins")
@@ -121,7 +122,9 @@ def print_ledger(answer: dict[str, Any]) -> None:
     for row in reasons:
         counts = sorted(row["failures"].items(), key=lambda entry: (-entry[1], entry[0]))
         print(
-            inert(f"failed, {row['plan']} {row['site']}: " + ", ".join(f"{why} {number:,}" for why, number in counts))
+            one_line(
+                f"failed, {row['plan']} {row['site']}: " + ", ".join(f"{why} {number:,}" for why, number in counts)
+            )
         )
 
 

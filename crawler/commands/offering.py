@@ -10,6 +10,8 @@ from crawler import sites, urls
 from crawler.errors import FrontierError, UrlError
 from crawler.frontier.queue import OFFER_BATCH
 from crawler.models import Seed
+from crawler.redaction import without_credentials
+from crawler.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -57,7 +59,7 @@ async def offer(cluster: Cluster, site: Site, plan: str, lines: Iterable[str]) -
             try:
                 seeds.append(Seed(urls.canonical(line, drop=site.drop), plan, site.name))
             except UrlError as error:
-                bad.append({"url": line, "why": str(error)})
+                bad.append({"url": one_line(without_credentials(line)), "why": str(error)})
         new += sum(await cluster.queues["content"].offer(seeds))
         offered += len(seeds)
     return offered, new, bad

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from crawler.commands.actions import ActionCommand
 from crawler.commands.base import print_json
 from crawler.errors import UnavailableError
+from crawler.text import inert, one_line
 
 if TYPE_CHECKING:
     import argparse
@@ -79,6 +81,7 @@ class Command(ActionCommand):
         plan, begun = self.read(args[0]), False
         try:
             async with Cluster.connect(self.values, begin=True) as cluster:
+                await _advise(cluster)
                 old = (await cluster.registry.plans()).get(plan.name)
                 begun = True
                 offered, new = await _offer(cluster, plan, replace=opts.replace)
@@ -186,6 +189,15 @@ class Command(ActionCommand):
         )
 
 
+async def _advise(cluster: Cluster) -> None:
+    """Says on stderr what this Redis would lose; no plan is sent without its owner's knowing."""
+    from crawler import persistence
+
+    if found := await persistence.advice(cluster.redis):
+        level, text = found
+        print(f"{logging.getLevelName(level).lower()}:", text, file=sys.stderr)
+
+
 async def _offer(cluster: Cluster, plan: Plan, *, replace: bool) -> tuple[int, int]:
     """Submits a plan, with a progress bar where somebody watches; returns how many seeds were offered and were new."""
     from rich.console import Console
@@ -266,10 +278,11 @@ def _print_plan(shown: dict[str, Any]) -> None:
     import yaml
 
     from crawler.commands.ledger import print_ledger
-    from crawler.commands.views import inert, moment
+    from crawler.commands.views import moment
 
-    print(f"plan {shown['plan']}: {_word(shown)}, {_percent(shown)} of its seeds, submitted {moment(shown['edition'])}")
-    print("sites:", inert(", ".join(f"{one['site']} (version {one['version']})" for one in shown["sites"])))
+    how_far = f"{_percent(shown)} of its seeds"
+    print(one_line(f"plan {shown['plan']}: {_word(shown)}, {how_far}, submitted {moment(shown['edition'])}"))
+    print("sites:", one_line(", ".join(f"{one['site']} (version {one['version']})" for one in shown["sites"])))
     print()
     print(inert(yaml.safe_dump(shown["definition"], allow_unicode=True, sort_keys=False)))
     print_ledger(shown["ledger"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawler.commands.base import one_line
+from crawler.text import one_line
 
 if TYPE_CHECKING:
     from crawler.plans import Check

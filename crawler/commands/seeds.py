@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 from scrapy.exceptions import UsageError
 
 from crawler.commands.actions import ActionCommand
-from crawler.commands.base import one_line, print_json
+from crawler.commands.base import print_json
 from crawler.errors import HeadroomError
+from crawler.text import one_line
 
 if TYPE_CHECKING:
     import argparse

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.errors import FrontierError, InputError
 from crawler.models import Seed
+from crawler.text import inert, one_line
 
 if TYPE_CHECKING:
     from crawler.cluster import Cluster
@@ -87,15 +88,18 @@ async def _idle(cluster: Cluster, frontier: Frontier) -> str:
 
 def print_shown(url: str, shown: list[dict[str, Any]]) -> None:
     """Prints what `explain` returned."""
-    from crawler.commands.views import inert, moment
+    from crawler.commands.views import moment
 
     print(inert(url))
     for one in shown:
-        print(inert(f"{one['frontier']} {one['fingerprint']}: {one['state']}, {one['why']}"))
+        print(one_line(f"{one['frontier']} {one['fingerprint']}: {one['state']}, {one['why']}"))
         seed, details = one["seed"] or {}, one["details"]
         if seed:
             print(
-                inert(f"  plan {seed['plan']}, site {seed['site']}, keywords: {' + '.join(seed['keywords']) or 'none'}")
+                " ",
+                one_line(
+                    f"plan {seed['plan']}, site {seed['site']}, keywords: {' + '.join(seed['keywords']) or 'none'}"
+                ),
             )
         if details.get("score_ms"):
             what = {"failed": "failed", "executing": "claimed"}.get(one["state"], "due")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import UsageError
 
 from crawler.commands.base import HeadroomCommand, print_json
+from crawler.text import inert
 
 if TYPE_CHECKING:
     import argparse
@@ -144,7 +145,7 @@ def _print_table(value: dict[str, Any]) -> None:
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for name, entry in _rows(value):
-        table.add_row(Text(name), Text(_inert(entry)))
+        table.add_row(Text(inert(name)), Text(inert(entry)))
     Console(highlight=False, emoji=False).print(table)
 
 
@@ -181,8 +182,3 @@ def _plain(entry: Any) -> str:
     if isinstance(entry, dict):
         return ", ".join(f"{key} {part}" for key, part in entry.items())
     return str(entry)
-
-
-def _inert(text: str) -> str:
-    """Returns text that can't move a terminal's cursor or change its colours."""
-    return "".join(char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in text)

@@ -10,16 +10,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from crawler.text import inert
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 LEAST_CHARACTERS = 12  # of a column of text, however narrow the terminal
 GAP = 2  # characters between two columns
-
-
-def inert(text: str) -> str:
-    """Returns text that can't move a terminal's cursor or change its colours; line breaks stay."""
-    return "".join(char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
 def print_table(names: Sequence[str], rows: Iterable[Iterable[object]], *, bold_last: bool = False) -> None:

@@ -11,6 +11,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from crawler.text import one_line
+
 if TYPE_CHECKING:
     from types import TracebackType
 
@@ -57,7 +59,7 @@ class Screen:
 
     def note(self, text: str) -> None:
         """Prints a line that stays, with the time; from any thread."""
-        self.console.print(Text(f"{self.elapsed_s:5.1f} s  {text}"), soft_wrap=True)
+        self.console.print(Text(f"{self.elapsed_s:5.1f} s  {one_line(text)}"), soft_wrap=True)
 
     def show(self, snapshot: Snapshot) -> None:
         """Shows how far the crawl is."""
@@ -77,7 +79,7 @@ class Screen:
 
 def in_short(short: Short) -> str:
     """Returns an item as half a line."""
-    return "  ".join(filter(None, (short.title, short.author, short.published, short.site)))
+    return one_line("  ".join(filter(None, (short.title, short.author, short.published, short.site))))
 
 
 def _frame(snapshot: Snapshot) -> RenderableType:

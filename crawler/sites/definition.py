@@ -23,6 +23,7 @@ from pydantic import (
 from pydantic_core import core_schema
 
 from crawler.models import Politeness
+from crawler.redaction import has_credentials
 from crawler.sites import search as searching
 from crawler.sites.selector import Selector, SelectorField  # noqa: TC001 -- pydantic reads the annotations
 
@@ -33,6 +34,7 @@ Kind = Literal["html", "json"]
 Sort = Literal["newest", "relevance"]
 ShortText = Annotated[str, Field(max_length=200)]
 Template = Annotated[str, Field(min_length=1, max_length=2_000)]
+NO_CREDENTIALS = "a URL without user and password: definitions stand in Redis for all to read"
 _LANGUAGES = {"html": ("css", "xpath"), "json": ("json",)}
 
 
@@ -93,6 +95,8 @@ class Search(Part):
         searching.check_template(value, searching.PLACEHOLDERS)
         if not value.startswith(("{base}", "http://", "https://")):
             raise ValueError("a URL that starts with {base}, http:// or https://")
+        if has_credentials(value):
+            raise ValueError(NO_CREDENTIALS)
         cls._check_placeholders(searching.placeholders(value), info)
         return value
 
@@ -159,6 +163,8 @@ class Results(Part):
             searching.check_template(value, frozenset({"base", "value"}))
             if "{value}" not in value:
                 raise ValueError("a template with {value}")
+            if has_credentials(value):
+                raise ValueError(NO_CREDENTIALS)
         return value
 
 

@@ -11,8 +11,18 @@ from pydantic import Field, field_validator, model_validator
 from crawler import yamlfile
 from crawler.errors import UrlError
 from crawler.models import Politeness
+from crawler.redaction import has_credentials
 from crawler.sites import search as searching
-from crawler.sites.definition import NO_RESULTS, NO_SEARCH, Content, Part, PolitenessField, Results, Search
+from crawler.sites.definition import (
+    NO_CREDENTIALS,
+    NO_RESULTS,
+    NO_SEARCH,
+    Content,
+    Part,
+    PolitenessField,
+    Results,
+    Search,
+)
 from crawler.sites.search import SearchTarget, SiteError
 from crawler.urls import canonical
 
@@ -186,6 +196,8 @@ def _checked_base(value: str) -> str:
         url = canonical(value)
     except UrlError:
         raise ValueError("an http(s) URL") from None
+    if has_credentials(value):
+        raise ValueError(NO_CREDENTIALS)
     if "?" in url or "#" in value:
         raise ValueError("an http(s) URL without ? and #")
     return url.rstrip("/")

@@ -1,0 +1,94 @@
+"""Keeps secrets out of what is shown: logs, errors, the terminal."""
+
+from __future__ import annotations
+
+import base64
+import re
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, unquote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+HIDDEN = "***"
+LEAST_CHARACTERS = 4  # of a secret; hiding each `1` or `no` of a log would hide the log
+_SECRET_NAME = re.compile(
+    r"(?:^|_)(?:pass|passwd|password|passphrase|secret|token|(?:access|api|private|secret)_?key)(?:_id)?$",
+    re.IGNORECASE,
+)
+_USERINFO = re.compile(r"(?<=[/\\]{2})[^\s/\\?#'\"<>]*@")  # the last @ before the path ends it, as in a browser
+
+
+def without_credentials(text: str) -> str:
+    """Returns text with the user and password of each URL in it hidden."""
+    return _USERINFO.sub(f"{HIDDEN}@", text) if "@" in text else text
+
+
+def has_credentials(url: str) -> bool:
+    """Returns whether a URL has a user or password."""
+    return _USERINFO.search(url) is not None
+
+
+class Redaction:
+    """Hides given secrets, and the credentials of any URL.
+
+    Args:
+        secrets: Their values; those shorter than LEAST_CHARACTERS are hidden in URLs only.
+    """
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        forms = {form for secret in secrets if len(secret) >= LEAST_CHARACTERS for form in _forms(secret)}
+        longest_first = sorted(forms, key=len, reverse=True)
+        self._secrets = re.compile("|".join(map(re.escape, longest_first))) if forms else None
+
+    @classmethod
+    def of(cls, *sources: Mapping[str, Any]) -> Redaction:
+        """Returns one for the secrets in settings and environments: what names and URLs say are secrets."""
+        return cls(
+            secret for source in sources for name, value in source.items() for secret in _in_setting(name, value)
+        )
+
+    def __call__(self, text: str) -> str:
+        """Returns the text without them."""
+        if self._secrets is not None:
+            text = self._secrets.sub(HIDDEN, text)
+        return without_credentials(text)
+
+
+def _in_setting(name: str, value: Any) -> Iterator[str]:
+    """Yields the secrets of a setting; those of mappings and lists too (REDIS_PARAMS, FEEDS)."""
+    if isinstance(value, str | bytes):
+        text = value if isinstance(value, str) else value.decode("latin-1")
+        if _SECRET_NAME.search(name):
+            yield text
+        yield from _in_urls(text)
+    elif hasattr(value, "items"):  # dict, and Scrapy's settings in settings
+        for key, entry in value.items():
+            yield from _in_setting(str(key), entry)
+            yield from _in_urls(str(key))
+    elif isinstance(value, list | tuple | set | frozenset):
+        for entry in value:
+            yield from _in_setting(name, entry)
+
+
+def _in_urls(text: str) -> Iterator[str]:
+    """Yields the secrets of a text that is a URL, or several with commas (Kafka's servers)."""
+    for url in re.split(r"[\s,]+(?=[\w+.-]+://)", text):
+        head, separator, rest = url.partition("://")
+        if not separator or not re.fullmatch(r"\s*[\w+.-]+", head):
+            continue
+        address, _, query = rest.partition("?")
+        # An @ in a password that should be escaped and isn't hides more than it should, never less.
+        for part in {address, rest}:
+            userinfo, at, _host = part.rpartition("@")
+            if at:
+                user, _, password = userinfo.partition(":")
+                yield password or user
+                yield base64.b64encode(unquote(userinfo).encode()).decode()  # as Proxy-Authorization has it
+        yield from (value for key, value in parse_qsl(query) if _SECRET_NAME.search(key))
+
+
+def _forms(secret: str) -> set[str]:
+    """Returns how a secret may be written: as it is, unescaped, as Python shows it."""
+    plain = {secret, unquote(secret)}
+    return plain | {repr(text)[1:-1] for text in plain}

@@ -1,0 +1,327 @@
+"""No page gets the crawler to connect to a private address, however it is written and wherever it stands.
+
+The workers live in a network in which every address there is has a server that listens (world.py): a connection to a
+private one would be seen.
+"""
+
+from __future__ import annotations
+
+import shutil
+from html import escape
+from urllib.parse import quote
+
+import pytest
+from hostile.cell import Cell, SocketRedis, short_folder
+
+from crawler import urls
+from crawler.resolver import is_private
+
+PUBLIC, PUBLIC_6 = "93.184.216.34", "2606:2800:220:1::1"
+SITE = """
+name: hostile
+search: {url: "http://hostile.example/search?q={query}"}
+results: {links: "css:a"}
+content:
+  title: css:title
+  content: {select: css:article, required: true}
+  images: {select: css:img, all: true}
+politeness: {delay: 0, concurrency: 16, burst: 50}
+"""
+PLAN = "name: p\nsites: [hostile]\nkeywords: {any: {required: [flood]}}\npages: 1\n"
+# Written as a host (with userinfo, where it is there to deceive): all of these are private, or lead there.
+ADDRESSES = [
+    "127.0.0.1",
+    "127.0.0.1.",
+    "127.1",
+    "127.255.255.254",
+    "2130706433",
+    "0x7f000001",
+    "0x7f.1",
+    "0x7F.0x0.0x0.0x1",
+    "017700000001",
+    "0177.0.0.01",
+    "１２７.０.０.１",
+    "①②⑦.⓪.⓪.①",
+    "127。0。0。1",
+    "%31%32%37.0.0.1",
+    "10.0.0.1",
+    "172.16.0.1",
+    "172.31.255.254",
+    "192.168.0.1",
+    "169.254.169.254",
+    "0xa9fea9fe",
+    "169.254.0.1",
+    "100.64.0.1",
+    "100.100.100.200",
+    "192.0.0.192",
+    "168.63.129.16",
+    "198.18.0.1",
+    "192.0.2.1",
+    "192.88.99.1",
+    "224.0.0.1",
+    "239.255.255.250",
+    "240.0.0.1",
+    "255.255.255.255",
+    "0.0.0.0",
+    "0",
+    "0.1.2.3",
+    "[::1]",
+    "[::]",
+    "[0:0:0:0:0:0:0:1]",
+    "[fc00::1]",
+    "[fd00:ec2::254]",
+    "[fe80::1]",
+    "[fec0::1]",
+    "[ff02::1]",
+    "[100::1]",
+    "[2001:db8::1]",
+    "[3fff::1]",
+    "[5f00::1]",
+    "[::ffff:127.0.0.1]",
+    "[::ffff:a9fe:a9fe]",
+    "[::ffff:0:127.0.0.1]",
+    "[::127.0.0.1]",
+    "[64:ff9b::7f00:1]",
+    "[64:ff9b:1::a00:1]",
+    "[2002:7f00:1::1]",
+    "[2001:0:7f00:1::1]",
+    "[2001:0:808:808:0:0:80ff:fffe]",
+    "localhost",
+    "localhost.",
+    "LOCALHOST",
+    "ten.example",
+    "ten.example.",
+    "metadata.example",
+    "two.example",
+    "six.example",
+    "ula.example",
+    "mapped.example",
+    "8.8.8.8@127.0.0.1",
+    "8.8.8.8:80@10.0.0.1",
+    "user:password@169.254.169.254",
+    "8.8.8.8%40@127.0.0.1",
+]
+# Whole URLs that parsers disagree on.
+TRICKS = [
+    "http:\\\\127.0.0.1\\{}",
+    "http://127.0.0.1\\@8.8.8.8/{}",
+    "http://127.0.0.1/{}#@8.8.8.8/",
+    "http:////127.0.0.1/{}",
+    "//127.0.0.1/{}",
+    "/\\127.0.0.1/{}",
+    "  http://127.0.0.1/{}",
+    "ht\ttp://127.0.\n0.1/{}",
+]
+ZONE = {
+    "localhost": {"A": [["127.0.0.1"]]},  # what some name servers answer to "localhost."
+    "hostile.example": {"A": [[PUBLIC]]},
+    "public-6.example": {"AAAA": [[PUBLIC_6]]},
+    "ten.example": {"A": [["10.0.0.1"]]},
+    "metadata.example": {"A": [["169.254.169.254"]]},
+    "two.example": {"A": [["10.0.0.1", "127.0.0.1"]], "AAAA": [["::1"]]},
+    "six.example": {"AAAA": [["::1"]]},
+    "ula.example": {"AAAA": [["fd00:ec2::254"]]},
+    "mapped.example": {"AAAA": [["::ffff:10.0.0.1"]]},
+    "mixed.example": {"A": [["10.0.0.1", PUBLIC, "127.0.0.1"]], "AAAA": [["::1"]]},
+    "rebinding.example": {"A": [[PUBLIC], ["127.0.0.1"]]},
+    "rebinding-6.example": {"AAAA": [[PUBLIC_6], ["::1"]]},
+    "rebinding-mapped.example": {"AAAA": [[PUBLIC_6], ["::ffff:127.0.0.1"]]},
+}
+SCHEMES = [
+    "ftp://hostile.example/x",
+    "file:///etc/passwd",
+    "data:text/html,<article>x</article>",
+    "javascript:alert(1)",
+    "gopher://hostile.example/x",
+    "s3://bucket/key",
+    "ws://hostile.example/x",
+    "dict://127.0.0.1:11211/stat",
+    "view-source:http://127.0.0.1/",
+    "jar:http://127.0.0.1!/x",
+    "unix:///var/run/docker.sock",
+]
+
+
+def url_of(written, path):
+    """Returns a URL with that host, and its canonical form."""
+    return f"http://{written}/{path}"
+
+
+def canonical(written, path):
+    return urls.canonical(url_of(written, path))
+
+
+def redirecting(target):
+    return f"http://hostile.example/to?u={quote(target, safe='')}"
+
+
+@pytest.fixture(scope="module")
+def redis():
+    folder = short_folder()
+    try:
+        with SocketRedis(folder) as server:
+            yield server
+    finally:
+        shutil.rmtree(folder)
+
+
+def new_cell(redis, folder):
+    cell = Cell(redis, folder, SITE)
+    cell.write("dns.json", ZONE | {f"robots-{n}.example": {"A": [[PUBLIC]]} for n in range(len(ADDRESSES))})
+    cell.write("robots.json", {f"robots-{n}.example": url_of(host, f"robots-{n}") for n, host in enumerate(ADDRESSES)})
+    return cell
+
+
+@pytest.fixture(scope="module")
+def world(redis, tmp_path_factory):
+    """Every case in every place, crawled at once by a producer and a consumer."""
+    cell = new_cell(redis, tmp_path_factory.mktemp("hostile") / "all")
+    cases = list(enumerate(ADDRESSES))
+    links = [url_of(host, f"link-{n}") for n, host in cases]
+    links += [trick.format(f"trick-{n}") for n, trick in enumerate(TRICKS)]
+    links += SCHEMES
+    images = [url_of(host, f"image-{n}.png") for n, host in cases] + SCHEMES + ["http://hostile.example/image.png"]
+    cell.write(
+        "pages.json",
+        {
+            "/search": "".join(f'<p><a href="{escape(link)}">x</a></p>' for link in links),
+            "/media": "<title>T</title><article>Words.</article>" + "".join(f'<img src="{escape(i)}">' for i in images),
+        },
+    )
+    seeds = [url_of(host, f"seed-{n}") for n, host in cases]
+    seeds += [redirecting(url_of(host, f"redirect-{n}")) for n, host in cases]
+    seeds += [redirecting(redirecting(url_of(host, f"chain-{n}"))) for n, host in cases]
+    seeds += [f"http://robots-{n}.example/page" for n, _ in cases]
+    seeds += [redirecting(scheme) for scheme in SCHEMES]
+    seeds += [
+        "http://hostile.example/media",
+        "http://public-6.example/",
+        f"http://[{PUBLIC_6}]/",
+        "http://mixed.example/",
+    ]
+    offered = cell.offer(seeds)
+    assert offered.returncode == 0, offered.stderr
+    plan = cell.folder / "plan.yaml"
+    plan.write_text(PLAN, encoding="utf-8")
+    submitted = cell.command("plan", "submit", plan)
+    assert submitted.returncode == 0, submitted.stderr
+    settings = {"MAX_ATTEMPTS": 1, "MEDIA_MAX_PER_PAGE": 500}
+    cell.said = cell.run("producer", "consumer", settings=settings)
+    cell.ends = cell.unfinished()
+    cell.found = cell.items()
+    return cell
+
+
+def test_no_connection_arrived_at_a_private_address(world):
+    assert world.addresses() == {PUBLIC, PUBLIC_6}
+
+
+@pytest.mark.parametrize("written", ADDRESSES)
+def test_a_seed_there_fails_for_that_reason(world, written):
+    seed = canonical(written, f"seed-{ADDRESSES.index(written)}")
+    assert world.ends[seed] == ("failed", "private-address")
+
+
+@pytest.mark.parametrize("written", ADDRESSES)
+def test_a_link_there_fails_for_that_reason(world, written):
+    link = canonical(written, f"link-{ADDRESSES.index(written)}")
+    assert world.ends[link] == ("failed", "private-address")
+
+
+@pytest.mark.parametrize("trick", TRICKS)
+def test_a_link_that_parsers_disagree_on_fails_for_that_reason(world, trick):
+    ends = {end for url, end in world.ends.items() if f"trick-{TRICKS.index(trick)}" in url}
+    assert ends == {("failed", "private-address")}
+
+
+@pytest.mark.parametrize("place", ["redirect", "chain"])
+@pytest.mark.parametrize("written", ADDRESSES)
+def test_a_redirect_there_fails_for_that_reason(world, written, place):
+    target = canonical(written, f"{place}-{ADDRESSES.index(written)}")
+    assert world.ends[target] == ("failed", "private-address")
+
+
+@pytest.mark.parametrize("written", ADDRESSES)
+def test_a_robots_txt_that_moved_there_is_out_of_reach(world, written):
+    seed = f"http://robots-{ADDRESSES.index(written)}.example/page"
+    assert world.ends[seed] == ("failed", "robots-unreachable")
+
+
+@pytest.mark.parametrize("written", ADDRESSES)
+def test_media_there_say_so_in_the_item(world, written):
+    image = canonical(written, f"image-{ADDRESSES.index(written)}.png")
+    errors = {one["url"]: (one["error"], one["path"]) for one in world.found["http://hostile.example/media"]["images"]}
+    assert errors[image] == ("private-address", None)
+
+
+def test_other_media_of_the_page_were_fetched(world):
+    images = world.found["http://hostile.example/media"]["images"]
+    assert [one["error"] for one in images if one["url"] == "http://hostile.example/image.png"] == [None]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_redirect_to_another_scheme_fails(world, scheme):
+    assert world.ends[urls.canonical(redirecting(scheme))] == ("failed", "bad-redirect")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_links_and_media_of_other_schemes_are_dropped(world, scheme):
+    assert not [url for url in world.ends if url.startswith(scheme.split(":", 1)[0] + ":")]
+    assert not [one for one in world.found["http://hostile.example/media"]["images"] if one["url"] == scheme]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_seed_of_another_scheme_is_refused_with_a_word(world, scheme):
+    refused = world.offer([scheme])
+    assert refused.returncode == 1
+    assert "refused: not a" in refused.stderr
+
+
+@pytest.mark.parametrize("url", ["http://public-6.example/", f"http://[{PUBLIC_6}]/", "http://mixed.example/"])
+def test_public_places_are_crawled_in_ipv6_and_beside_private_addresses(world, url):
+    assert url in world.found
+
+
+def test_the_ledger_reconciles(world):
+    total = world.total()
+    assert total["difference"] == total["ready"] == total["executing"] == 0
+
+
+REBINDING = ["rebinding.example", "rebinding-6.example", "rebinding-mapped.example"]
+
+
+@pytest.mark.parametrize("cache", [0, 1])
+def test_a_name_that_changes_its_answer_gains_nothing(redis, tmp_path, cache):
+    cell = new_cell(redis, tmp_path / f"rebinding-{cache}")
+    cell.offer([f"http://{name}/{path}" for name in REBINDING for path in "ab"])
+    cell.run("consumer", settings={"DNSCACHE_ENABLED": cache})
+    assert cell.addresses() <= {PUBLIC, PUBLIC_6}
+    answers = {line["answer"][0] for line in cell.log("question") if line["answer"]}
+    if cache:
+        assert cell.unfinished() == {}  # the address that was checked is the one that is used
+    else:
+        assert set(cell.unfinished().values()) == {("failed", "private-address")}
+        assert "127.0.0.1" in answers
+
+
+def test_what_may_be_asked_of_a_proxy_is_looked_up_first(redis, tmp_path):
+    """The proxy stands on a private address: the operator chose it."""
+    cell = new_cell(redis, tmp_path / "proxy")
+    seeds = [url_of(host, "x") for host in ADDRESSES]
+    cell.offer([*seeds, "http://hostile.example/page", "http://unknown.example/page"])
+    cell.run("consumer", environment={"http_proxy": "http://user:password@10.9.9.9:80"})
+    refused = {urls.canonical(seed): ("failed", "private-address") for seed in seeds}
+    assert cell.unfinished() == refused
+    assert {line["host"] for line in cell.log("request")} == {"hostile.example", "unknown.example"}
+    assert cell.addresses() == {"10.9.9.9"}
+
+
+def test_with_the_setting_on_private_addresses_are_crawled(redis, tmp_path):
+    """So that the canaries above could have been reached."""
+    reachable = [host for host in ADDRESSES if not host.startswith(("22", "239", "24", "255", "[fe80", "[ff", "0.1"))]
+    cell = new_cell(redis, tmp_path / "allowed")
+    cell.offer([url_of(host, "x") for host in reachable])
+    cell.run("consumer", settings={"ALLOW_PRIVATE_ADDRESSES": 1})
+    assert cell.unfinished() == {}
+    assert all(map(is_private, cell.addresses()))
+    assert len(cell.addresses()) >= 30
