@@ -5,16 +5,21 @@ Every method may raise `redis.exceptions.RedisError` when Redis is away; workers
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from typing import TYPE_CHECKING
+
+from redis.exceptions import RedisError
 
 from crawler.frontier import scripts
 from crawler.frontier.keys import Keys, partition_of
 from crawler.robotsfile import MOST_RECORD_BYTES, RobotsFile
+from crawler.tasks import cancel
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
-ASK_MILLISECONDS = 60_000  # an asker is taken for dead after that: two timeouts of its fetch
+ASK_MILLISECONDS = 5_000  # an asker silent for so long is taken for dead; it gives three signs of life in that time
 
 
 class SharedRobots:
@@ -29,6 +34,7 @@ class SharedRobots:
         self._redis = redis
         self._keys = keys
         self._partitions = partitions
+        self._asking: dict[str, asyncio.Task[None]] = {}
 
     async def read(self, authority: str) -> RobotsFile | None:
         """Returns what is known; None when nothing is, or junk lies there. What isn't fresh tells failures only."""
@@ -40,12 +46,17 @@ class SharedRobots:
         return RobotsFile.load(raw, expires_ms / 1000) if raw else None
 
     async def begin(self, authority: str, owner: str) -> bool:
-        """Returns whether this worker is to ask for the file. False: another is at it; look again."""
+        """Returns whether this worker is to ask for the file, and call `end` after. False: another is; look again."""
         asked = self._keys.robots_asked(authority)
-        return bool(await self._redis.set(asked, owner, nx=True, px=ASK_MILLISECONDS))
+        if not await self._redis.set(asked, owner, nx=True, px=ASK_MILLISECONDS):
+            return False
+        self._asking[authority] = asyncio.create_task(self._stay(asked), name=f"asks {authority} for robots.txt")
+        return True
 
     async def end(self, authority: str, file: RobotsFile | None) -> None:
         """Shares what asking brought; None when it brought nothing, and others are to try."""
+        if (asking := self._asking.pop(authority, None)) is not None:
+            await cancel(asking)
         async with self._redis.pipeline(transaction=False) as pipeline:
             if file is not None:
                 pipeline.set(self._keys.robots(authority), file.dump(), px=max(1, int(file.expires_s * 1000)))
@@ -57,3 +68,10 @@ class SharedRobots:
         partition = partition_of(host, self._partitions)
         keys = self._keys.partition(partition).script_keys("content")
         await scripts.run(self._redis, "slow", keys, [host, int(delay_s * 1000)])
+
+    async def _stay(self, asked: str) -> None:
+        """Keeps the asker's mark for as long as it asks."""
+        while True:
+            await asyncio.sleep(ASK_MILLISECONDS / 3_000)
+            with contextlib.suppress(RedisError):
+                await self._redis.pexpire(asked, ASK_MILLISECONDS)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 
+import pytest
 from faults.rig import FULL
+from faults.stages import STAGES
 
 SEEDS, KILLS = (50_000, 20) if FULL else (3_000, 3)
 WORKERS = 2
+TRANSFER_SECONDS = 20.0  # from a kill to the first claim of the seeds elsewhere, with default settings
+STOP_SECONDS = 30.0
 
 
 def test_kill_9_over_many_seeds(rig, row):
@@ -34,3 +40,106 @@ def test_kill_9_over_many_seeds(rig, row):
     assert (audit.lost, audit.stuck, audit.mongo_duplicates, audit.difference) == (0, 0, 0, 0)
     assert audit.kafka_duplicates <= in_flight
     assert rig.counts()["failed"] == 0
+
+
+@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.__name__)
+def test_kill_at_each_stage(rig, row, stage):
+    """A worker dies at that moment; another one does all of its work."""
+    pages = rig.origin.urls(200, "slow" if stage.__name__ == "during_fetch" else "page")
+    rig.offer(pages)
+    killed = stage(rig)
+    assert killed.wait(1) == -signal.SIGKILL
+    in_flight, killed_at, log = rig.counts()["executing"], time.monotonic(), rig.origin.size()
+    other = rig.worker(STOP_WHEN_DONE=1)
+    assert other.wait(120) == 0
+    last = max(at for at, _, agent, _ in rig.origin.requests(log) if agent == other.name)
+    audit = rig.audit()
+    row(
+        f"kill {stage.__name__.replace('_', ' ')}",
+        lost=audit.lost,
+        stuck=audit.stuck,
+        mongo_duplicates=audit.mongo_duplicates,
+        kafka_duplicates=f"{audit.kafka_duplicates} of {in_flight} in flight",
+        all_fetched_s=f"{last - killed_at:.1f}",
+    )
+    assert (audit.lost, audit.stuck, audit.mongo_duplicates, audit.difference) == (0, 0, 0, 0)
+    assert audit.kafka_duplicates <= in_flight
+    assert rig.counts()["finished"] == len(pages)
+    assert last - killed_at <= TRANSFER_SECONDS
+
+
+def test_a_page_that_kills_its_worker_fails_alone(files_rig, row):
+    """It is given up after three deaths alone; nothing that was claimed beside it fails."""
+    rig = files_rig
+    rig.offer([*rig.origin.urls(30), *rig.origin.urls(1, "kill", first=30)], site="deadly")
+    deaths = 0
+    settings = {"PARSER_MODULES": "faults.killpoints", "SESSION_SECONDS": 1, "STOP_WHEN_DONE": 1}
+    while (status := rig.worker(**settings).wait(60)) != 0:
+        assert status == -signal.SIGKILL
+        deaths += 1
+        assert deaths < 10
+    audit, counts = rig.audit(), rig.counts()
+    row("a page that kills its worker", deaths=deaths, finished=counts["finished"], failed=counts["failed"])
+    assert (counts["finished"], counts["failed"], counts["failed:crashed-worker"]) == (30, 1, 1)
+    assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
+
+
+def test_a_killed_workers_seeds_are_claimed_within_20_s(files_rig, row):
+    """With the default session, the only other worker idle."""
+    rig = files_rig
+    rig.offer(rig.origin.urls(400, "slow"), site="paced")
+    first = rig.worker(SESSION_SECONDS=15)
+    rig.until(lambda: rig.counts()["executing"] and rig.ended() >= 2, "seeds at work")
+    idle = rig.worker(SESSION_SECONDS=15)
+    rig.until(lambda: "on frontier content" in idle.log.read_text(), "the other worker")
+    log = rig.origin.size()
+    first.kill()
+    killed = time.monotonic()
+    took = rig.until(
+        lambda: next((at - killed for at, _, agent, _ in rig.origin.requests(log) if agent == idle.name), None),
+        "a request of the other worker",
+        TRANSFER_SECONDS + 10,
+    )
+    row("kill -9 to the first request elsewhere, default settings", seconds=f"{took:.1f}")
+    assert took <= TRANSFER_SECONDS
+
+
+@pytest.mark.parametrize("times", [1, 2], ids=["once", "twice"])
+def test_sigterm_hands_everything_back(files_rig, row, times):
+    """What wasn't begun is ready again when the process has ended; a second SIGTERM changes nothing."""
+    rig = files_rig
+    rig.offer(rig.origin.urls(400, "slow"), site="paced")
+    worker = rig.worker()
+    rig.until(lambda: rig.ended() >= 3, "the first pages")
+    began = time.monotonic()
+    for _ in range(times):
+        os.kill(worker.pid, signal.SIGTERM)
+        time.sleep(0.5)
+    worker.wait(STOP_SECONDS)
+    took = time.monotonic() - began
+    counts = rig.counts()
+    row(f"SIGTERM, {times} times", seconds=f"{took:.1f}", executing=counts["executing"], failed=counts["failed"])
+    assert took <= STOP_SECONDS
+    assert (counts["executing"], counts["failed"], counts["reclaimed"]) == (0, 0, 0)
+    assert counts["ready"] + counts["finished"] == len(rig.account)
+    with rig.redis() as client:
+        held = [key for key in client.scan_iter("hr:{*}:*") if b":turns:" in key or b":held:" in key]
+    assert held == []
+
+
+def test_rolling_restarts_cost_no_attempt(files_rig, row):
+    """All workers are restarted while they work, one after the other."""
+    rig = files_rig
+    rig.offer(rig.origin.urls(600 if not FULL else 3_000, "slow"), site="paced")
+    running, restarts = [rig.worker(), rig.worker()], 6 if FULL else 2
+    for restart in range(restarts):
+        rig.until(lambda restart=restart: rig.ended() >= 20 * (restart + 1), "pages")
+        running.append(rig.worker())
+        running.pop(0).stop()
+    rig.until_done(300)
+    with rig.redis() as client:
+        tries = client.hlen("hr:{0}:content:tries")
+    audit, counts = rig.audit(), rig.counts()
+    row("rolling restarts", restarts=restarts, lost=audit.lost, attempts_lost=tries, reclaimed=counts["reclaimed"])
+    assert (audit.lost, audit.stuck, audit.difference, tries) == (0, 0, 0, 0)
+    assert (counts["retried"], counts["reclaimed"]) == (0, 0)

@@ -136,7 +136,7 @@ if call('ZCARD', suspects) > 0 then
         if #free > 0 then
           call('SET', alone, owner, 'PX', ALONE_MS)
           state = 'drain'
-          if carrying == 0 then
+          if carrying == 0 and call('EXISTS', held .. owner) == 0 then -- what it ended may not have been told yet
             state = 'alone'
             call('ZREM', suspects, fp)
             local turn_token = take_turn(turn_state, host, owner, serial, free[1], F)

@@ -1,0 +1,89 @@
+"""A wire between workers and Redis that can be watched, cut, and made to kill a worker at a chosen byte."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+
+CHUNK_BYTES = 65_536
+
+
+class Wire:
+    """Forwards TCP connections from a port of its own to another one on loopback, in a thread.
+
+    Attributes:
+        port: Where workers connect.
+        on_call: Called with (data, connection number) before data of a worker goes on; returns what goes on, or None
+            to swallow it.
+        on_answer: Likewise for data that goes back.
+    """
+
+    def __init__(self, target_port):
+        self._target_port = target_port
+        self._loop = asyncio.new_event_loop()
+        self._whole = asyncio.Event()
+        self._numbers = 0
+        self.on_call = self.on_answer = lambda data, _number: data
+        started = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(started,), daemon=True)
+        self._thread.start()
+        started.wait()
+
+    def cut(self):
+        """Lets nothing through from now on; connections stay open, as when a cable is pulled."""
+        self._loop.call_soon_threadsafe(self._whole.clear)
+
+    def mend(self):
+        """Lets everything through again, what has waited first."""
+        self._loop.call_soon_threadsafe(self._whole.set)
+
+    def close(self):
+        """Ends the thread and all connections."""
+        self._loop.call_soon_threadsafe(self._ended.set)
+        self._thread.join()
+
+    def _run(self, started):
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_until_complete(self._serve(started))
+        self._loop.close()
+
+    async def _serve(self, started):
+        self._whole.set()
+        self._ended = asyncio.Event()
+        self._tasks = set()
+        server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        self.port = server.sockets[0].getsockname()[1]
+        started.set()
+        await self._ended.wait()
+        server.close()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _connected(self, reader, writer):
+        self._numbers += 1
+        number = self._numbers
+        self._tasks.add(asyncio.current_task())
+        with contextlib.closing(writer), contextlib.suppress(OSError, asyncio.CancelledError):
+            await self._whole.wait()
+            there, back = await asyncio.open_connection("127.0.0.1", self._target_port)
+            with contextlib.closing(back):
+                calls = asyncio.create_task(self._pass_on(reader, back, lambda data: self.on_call(data, number)))
+                answers = asyncio.create_task(self._pass_on(there, writer, lambda data: self.on_answer(data, number)))
+                try:
+                    await asyncio.wait({calls, answers}, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    for task in (calls, answers):
+                        task.cancel()
+                    await asyncio.gather(calls, answers, return_exceptions=True)
+        self._tasks.discard(asyncio.current_task())
+
+    async def _pass_on(self, reader, writer, look):
+        with contextlib.suppress(OSError):
+            while data := await reader.read(CHUNK_BYTES):
+                await self._whole.wait()
+                data = look(data)
+                if data:
+                    writer.write(data)
+                    await writer.drain()
