@@ -35,7 +35,9 @@ async def prepare(redis: Redis, keys: Keys, partitions: int, *, begin: bool = Tr
     version = str((await redis.info("server"))["redis_version"])
     if tuple(int(part) for part in version.split(".")[:2]) < MIN_REDIS:
         wanted = ".".join(map(str, MIN_REDIS))
-        raise FrontierError(f"Redis {version} is too old, expected {wanted} or later (or Valkey)")
+        raise FrontierError(
+            f"Redis {version} is too old, expected {wanted} or later, or Valkey: upgrade it, or let REDIS_URL name one"
+        )
     await _refuse_eviction(redis)
     found = await _schema(redis, keys)
     needed = {"version": SCHEMA_VERSION, "partitions": partitions}
@@ -51,7 +53,7 @@ async def prepare(redis: Redis, keys: Keys, partitions: int, *, begin: bool = Tr
     if found.get("partitions", str(partitions)) != str(partitions):
         raise FrontierError(
             f"setting FRONTIER_PARTITIONS: got {partitions}, expected {found['partitions']}, which the frontier in "
-            "Redis was begun with; it can't change while seeds are there"
+            f"Redis was begun with: set it to {found['partitions']} on every node; another KEY_PREFIX begins a new one"
         )
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from redis.exceptions import RedisError
 
-from crawler import connections, figures, offers
+from crawler import connections, figures, offers, persistence
 from crawler.borrowing import borrow
 from crawler.errors import FrontierError, HeadroomError
 from crawler.frontier.keys import Keys
@@ -108,6 +108,7 @@ class Worker:
         await wait_until_ready(
             self.redis, self.keys, self.config.partitions, where=where, seconds=patience_s, say=logger.warning
         )
+        await persistence.log_advice(self.redis)
         self.session = Session(
             connections.redis_sync(self.crawler.settings),
             self.keys,
@@ -151,10 +152,8 @@ class Worker:
         if self.stopping or self._down or not self.session.alive:
             return 0
         by_headroom = batch_size(self.config.limits, self._sampler.load, self.carrying, self._workers_here)
-        ahead = (
-            max(self.config.limits.first_batch, int(self._rate.per_second() * self.config.claim_ahead_s))
-            - self.carrying
-        )
+        soon = int(self._rate.per_second() * self.config.claim_ahead_s)
+        ahead = max(self.config.limits.first_batch, soon) - self.carrying
         return max(0, min(by_headroom, ahead, self.config.batch_max))
 
     async def claim(self, most: int) -> ClaimAnswer:
@@ -270,8 +269,7 @@ class Worker:
         self._tasks.append(asyncio.create_task(self._reopen(), name="reopen"))
 
     def _leave(self) -> None:
-        redis = connections.redis_sync(self.crawler.settings)
-        with contextlib.suppress(RedisError), contextlib.closing(redis):
+        with contextlib.suppress(RedisError), connections.redis_sync(self.crawler.settings) as redis:
             figures.withdraw(redis, self.keys, self.session.owner)
         self.session.close()
 

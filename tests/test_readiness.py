@@ -30,9 +30,18 @@ async def test_a_redis_that_may_evict_keys_is_refused(redis, policy):
     assert await redis.dbsize() == 0
 
 
+async def test_a_redis_that_is_too_old_is_refused(redis, monkeypatch):
+    async def info(_section):
+        return {"redis_version": "6.2.14"}
+
+    monkeypatch.setattr(redis, "info", info)
+    with pytest.raises(FrontierError, match=r"Redis 6\.2\.14 is too old, expected 7\.0 or later, .* upgrade it"):
+        await prepare(redis, KEYS, 1)
+
+
 async def test_another_number_of_partitions_is_refused(redis):
     await prepare(redis, KEYS, 2)
-    with pytest.raises(FrontierError, match="FRONTIER_PARTITIONS: got 3, expected 2"):
+    with pytest.raises(FrontierError, match=r"FRONTIER_PARTITIONS: got 3, expected 2, .* set it to 2 on every node"):
         await prepare(redis, KEYS, 3)
 
 
