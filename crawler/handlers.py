@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.exceptions import CannotResolveHostError
 from scrapy.utils.httpobj import urlparse_cached
 
-from crawler import httpbounds
+from crawler import config, httpbounds
 from crawler.errors import PrivateAddressError
 from crawler.httperrors import answer_error
 from crawler.resolver import Lookup, lookup, refuse_private
+from crawler.tls import StrictPolicy
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -27,6 +28,8 @@ class VisitDownloadHandler(HTTP11DownloadHandler):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         httpbounds.bound(self._pool)
+        if config.flag(crawler.settings, "DOWNLOAD_VERIFY_CERTIFICATES"):
+            self._contextFactory: Any = StrictPolicy(self._contextFactory)
 
     async def download_request(self, request: Request) -> Response:
         """Returns the response.

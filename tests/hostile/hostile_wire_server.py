@@ -48,12 +48,14 @@ class Host:
         script: Answers for every page.
         robots: Answers for robots.txt.
         tls: Whether and with what certificate it speaks TLS.
+        raw: The script is for a TLS port: it runs as it is, and nothing is read before.
         address: Which loopback address it is on: cookies know no ports.
     """
 
     script: Script
     robots: Script = lambda _path: [NO_RULES]
     tls: ssl.SSLContext | None = None
+    raw: bool = False
     address: str = "127.0.0.1"
     asked: list[Asked] = field(default_factory=list)
 
@@ -62,7 +64,7 @@ class Host:
         self._socket = socket.create_server((self.address, 0), backlog=64)
         self._open = set()
         self.port = self._socket.getsockname()[1]
-        self.url = f"{'https' if self.tls else 'http'}://{self.address}:{self.port}"
+        self.url = f"{'https' if self.tls or self.raw else 'http'}://{self.address}:{self.port}"
         self.page = f"{self.url}/page"
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -92,7 +94,7 @@ class Host:
         try:
             if self.tls is not None:
                 connection = self.tls.wrap_socket(connection, server_side=True)
-            head = _head_of(connection)
+            head = b"GET / HTTP/1.1" if self.raw else _head_of(connection)
             if not head:
                 return
             path = head.split(b" ", 2)[1].decode("latin-1")

@@ -34,6 +34,8 @@ SETTINGS = {
 }
 NOWHERE = {"KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "MONGO_URL": "mongodb://127.0.0.1:1"}
 PATIENCE_S = 60.0
+# In a log: what no server may bring about.
+TROUBLE = re.compile(r"Traceback|\] (ERROR|CRITICAL)|Unhandled|callback-error|download-error")
 
 
 class Worker:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from types import SimpleNamespace
 
 import pytest
 from hostile.hostile_wire_bodies import answer
 from hostile.hostile_wire_cases import CASES, FINISH
-from hostile.hostile_wire_worker import PAGE_S, TIMEOUT_S, Worker, hosts
+from hostile.hostile_wire_worker import PAGE_S, TIMEOUT_S, TROUBLE, Worker, hosts
 
 # Settings of the download handlers that must hold.
 HANDLERS = {"http11": {}}
 LATE_S = 8.0  # a hundred hostile hosts on two cores: so much later than its limit a page may end
 MOST_GROWTH_BYTES = 150 * 1024 * 1024  # of the worker's peak memory, over all cases at the same time
-TROUBLE = re.compile(r"Traceback|\] (ERROR|CRITICAL)|Unhandled|callback-error|download-error")
 
 
 @pytest.fixture(scope="module", params=HANDLERS.values(), ids=HANDLERS.keys())
