@@ -103,6 +103,18 @@ async def refuse_private(name: str) -> None:
         raise PrivateAddressError(f"{name} has a private address")
 
 
+async def addresses_of(name: str) -> list[str]:
+    """Returns the addresses that a name may be reached at; empty where it has none, or no answer comes in time."""
+    from twisted.internet import reactor
+
+    resolver: Any = reactor.nameResolver
+    done: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
+    answer = _Answer(lambda _resolution: None, lambda found: None if done.done() else done.set_result(found))
+    resolver.resolveHostName(answer, name.strip("[]"))
+    await asyncio.wait([done], timeout=PROXY_LOOKUP_SECONDS)
+    return [address.host for address in done.result()] if done.done() else []
+
+
 @implementer(IHostnameResolver)
 class PublicResolver:
     """Looks names up as the reactor does, in IPv4 and IPv6, remembers them, and keeps private addresses to itself.

@@ -34,6 +34,11 @@ SETTLE_BATCH = 100  # seeds in one settle call; one call a page costs 14 times m
 SETTLE_WAIT_SECONDS = 0.02  # how long a settle waits for company
 FAIL_DAYS = 30  # failed seeds are remembered, and refused, for so long
 
+# -- Politeness -----------------------------------------------------------------------------------------------------
+# A site's own delay and concurrency hold for each host. These hold for each address, where many hosts are on one server.
+ADDRESS_CONCURRENCY = 0  # requests to one address at once, over all workers; 0: no budget for addresses
+ADDRESS_DELAY_SECONDS = 0  # between two starts at one address, over all workers; only with ADDRESS_CONCURRENCY
+
 # -- robots.txt -----------------------------------------------------------------------------------------------------
 ROBOTS_RETRY_SECONDS = 60  # an unreachable file is asked for again after that, then after 4, 16 ... times as long
 ROBOTS_MAX_CRAWL_DELAY_SECONDS = 60  # a longer Crawl-delay counts as this: a host must not hold a turn for hours

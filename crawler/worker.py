@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from crawler.models import Frontier, Seed
+    from crawler.turn import Turn
     from crawler.visits import Lane, Visit
 
 logger = logging.getLogger(__name__)
@@ -193,22 +194,24 @@ class Worker:
         self.crawler.stats.inc_value(f"frontier/{what}")
         self.settler.end(settlement.claimed.claim.partition("#")[0], settlement)
 
-    def give_back(self, lane: Lane) -> None:
+    def give_back(self, turn: Turn) -> None:
         """Gives a turn back."""
-        self.settler.give_back(self.session.owner, lane.partition, lane.back())
+        self.settler.give_back(self.session.owner, turn.partition, turn.back())
 
-    def tell(self, lane: Lane) -> None:
+    def tell(self, turn: Turn) -> None:
         """Says at once that a turn's host fails, or wants to be left alone: to our lanes, and to other workers."""
-        self.on_leave(lane.host, lane.leave_s)
-        self.settler.give_back(self.session.owner, lane.partition, lane.news())
+        self.on_leave(turn.host, turn.leave_s)
+        self.settler.give_back(self.session.owner, turn.partition, turn.news())
+
+    def borrower(self) -> str:
+        """Returns for whom turns are borrowed; raises FrontierError when the session was lost or the worker stops."""
+        if self.stopping or not self.session.alive:
+            raise FrontierError("no session to borrow a turn on")
+        return self.session.owner
 
     async def borrow(self, host: str, visit: Visit) -> Lane:
-        """Waits for a turn of a host that no seed of ours stands for. Never call it while holding another turn.
-
-        Raises:
-            HeadroomError: As borrowing.py says; FrontierError, when the session was lost or the worker stops.
-        """
-        return await borrow(self.queue, host, visit, self._borrower)
+        """Waits for a turn of a host that no seed of ours stands for, as borrowing.py says."""
+        return await borrow(self.queue, host, visit, self.borrower)
 
     # -- Offers and sinks ---------------------------------------------------------------------------------------------
 
@@ -234,11 +237,6 @@ class Worker:
         self.wake.set()
 
     # -- Inside -------------------------------------------------------------------------------------------------------
-
-    def _borrower(self) -> str:
-        if self.stopping or not self.session.alive:
-            raise FrontierError("no session to borrow a turn on")
-        return self.session.owner
 
     async def _beat(self) -> None:
         while True:

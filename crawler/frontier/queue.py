@@ -227,10 +227,23 @@ class Queue:
 
         (-1, 0) means that the owner has no session; (-2, ms) that the host wants to be left alone for so long.
         """
+        return await self._borrow(host, owner, site)
+
+    async def borrow_address(self, name: str, owner: str, concurrency: int, delay_ms: int) -> tuple[int, int]:
+        """Takes a turn of an address, which is given back like a host's; returns what `borrow_turn` does.
+
+        Args:
+            name: `@` and the address.
+            concurrency: Its turns.
+            delay_ms: Between two starts on any of them.
+        """
+        return await self._borrow(name, owner, "", concurrency, delay_ms)
+
+    async def _borrow(self, host: str, owner: str, site: str, *budget: int) -> tuple[int, int]:
         partition, serial = partition_of(host, self.partitions), next(SERIALS)
         await self._undo(partition, owner)
         try:
-            turn, number = await self._run("turn", partition, [owner, host, site, serial])
+            turn, number = await self._run("turn", partition, [owner, host, site, serial, *budget])
         except BaseException:
             self._lost[partition, owner].append(("", serial))
             raise

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
+from scrapy.utils.httpobj import urlparse_cached
+
 from crawler import urls
+from crawler.addresses import Addresses
 from crawler.errors import LeftAloneError
 from crawler.middlewares.refused import RefusedError
 from crawler.outcomes import FAULTS, Outcome, of_exception, retry_after_s, strains
@@ -26,15 +29,21 @@ LEFT_ALONE = Outcome("back", "left-alone")
 
 
 class TurnMiddleware:
-    """Waits for the lane of each request."""
+    """Waits for the lane of each request, and for its address where those have a budget."""
 
-    def __init__(self, worker: Worker) -> None:
+    def __init__(self, worker: Worker, addresses: Addresses | None = None) -> None:
         self._worker = worker
+        self._addresses = addresses
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Builds the middleware over the worker extension."""
-        return cls(Worker.of(crawler))
+        """Builds the middleware over the worker extension.
+
+        Raises:
+            ConfigError: A setting is wrong.
+        """
+        worker = Worker.of(crawler)
+        return cls(worker, Addresses.from_settings(worker, crawler.settings))
 
     async def process_request(self, request: Request) -> None:
         """Lets the request through when its turn allows.
@@ -54,15 +63,17 @@ class TurnMiddleware:
             request.meta["lane"] = request.meta["borrowed"] = lane
         try:
             await visit.run(lane.start())
-        except LeftAloneError:
-            self._return_borrowed(request)
+            request.meta["sending"] = True
+            await self._take_address(request, lane, visit)
+        except LeftAloneError as error:
+            self._done(request)
+            lane.leave_s = error.wait_s
             if visit.begun:
                 raise
             raise RefusedError(LEFT_ALONE) from None
         except BaseException:
-            self._return_borrowed(request)
+            self._done(request)
             raise
-        request.meta["sending"] = True
         if visit.ended or lane.returned or not self._is_ours(visit):
             self._done(request)
             raise RefusedError(NO_SESSION)
@@ -78,6 +89,15 @@ class TurnMiddleware:
         """Likewise. What failed by nobody's fault says nothing about the host."""
         self._done(request, well=False if of_exception(exception).reason in FAULTS else None)
 
+    async def _take_address(self, request: Request, lane: Lane, visit: Visit) -> None:
+        """Waits for the address. What goes through a proxy isn't sent there."""
+        if self._addresses is None or request.meta.get("proxy"):
+            return
+        address = await visit.run(self._addresses.take(urlparse_cached(request).hostname or "", visit))
+        if address is not None:
+            request.meta["address"] = address
+            lane.sent()  # not before, however long it was waited for
+
     def _is_ours(self, visit: Visit) -> bool:
         """Whether the session is alive, and is the one that the seed was claimed in."""
         session = self._worker.session
@@ -92,10 +112,8 @@ class TurnMiddleware:
             if well is False:
                 self._worker.tell(lane)
             lane.done()
-            self._return_borrowed(request)
-
-    def _return_borrowed(self, request: Request) -> None:
-        lane: Lane | None = request.meta.pop("borrowed", None)
-        if lane is not None:
+        if address := request.meta.pop("address", None):
+            self._worker.give_back(address)
+        if borrowed := request.meta.pop("borrowed", None):
             del request.meta["lane"]
-            self._worker.give_back(lane)
+            self._worker.give_back(borrowed)

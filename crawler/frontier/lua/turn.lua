@@ -1,7 +1,9 @@
 #!lua flags=allow-oom
 -- Borrows a turn of a host for one request that no seed stands for (media on another host). Given back through settle.lua.
 --
--- ARGV: owner, host, site, serial number of the call.
+-- Of an address (`@ADDRESS`, host of no site) likewise, which has a budget of its own.
+--
+-- ARGV: owner, host, site, serial number of the call; of an address also its turns, and ms between two starts on any of them.
 -- Returns {token, delay in ms}, or {0, ms until it is worth asking again}; {-1, 0} without a session; {-2, ms} while the host
 -- wants to be left alone.
 
@@ -10,8 +12,14 @@ local deadline = call('ZSCORE', sessions, owner)
 if not deadline or tonumber(deadline) < now then return { -1, 0 } end
 if serial <= tonumber(call('GET', fence .. owner) or '0') then return { 0, 0 } end -- given up while it was on its way
 local state = turns_of(host)
-add_site(state, host, site)
-local delay, concurrency = politeness_of(state)
+local delay, concurrency = tonumber(ARGV[6] or '0'), tonumber(ARGV[5] or '0')
+local is_address = concurrency > 0
+if is_address then
+  if state.r ~= ARGV[6] then call('HSET', turn .. host, 'r', ARGV[6]) end -- for who takes turns back from the dead
+else
+  add_site(state, host, site)
+  delay, concurrency = politeness_of(state)
+end
 local free, next_ms = free_turns(state, concurrency)
 if #free == 0 then
   ask_in_vain(state, host, 'borrow')
@@ -19,4 +27,6 @@ if #free == 0 then
   if left_alone_ms > 0 then return { -2, left_alone_ms } end
   return { 0, next_ms - now }
 end
-return { tonumber(take_turn(state, host, owner, serial, free[1], 'borrow')), delay }
+local token = take_turn(state, host, owner, serial, free[1], 'borrow')
+if is_address and delay > 0 then call('HSET', turn .. host, 'x', string.format('%.0f', now + delay)) end
+return { tonumber(token), delay }

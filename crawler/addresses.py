@@ -1,0 +1,109 @@
+"""A budget for each address: hosts that share one are, taken together, asked no faster than it allows.
+
+The address has a turn (`@ADDRESS`) for each request that it may have at once. A request takes one last, with its host's
+turn in hand, and gives it back with its answer. Who holds an address waits for nothing but that answer, so waiting for
+one with a host's turn in hand locks nobody out. A turn for a whole lane would be simpler, but would keep the address
+through the host's own delays: hosts of one address would wait for each other's pauses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+from typing import TYPE_CHECKING, Any, Self
+
+from redis.exceptions import RedisError
+
+from crawler import config
+from crawler.errors import LeftAloneError
+from crawler.frontier.keys import partition_of
+from crawler.resolver import addresses_of
+from crawler.turn import Turn
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from crawler.visits import Visit
+    from crawler.worker import Worker
+
+MOST_WAITING = 8  # requests of this worker that wait for one address: each holds one of CONCURRENT_REQUESTS
+BUSY_SECONDS = (2.0, 10.0)  # a host whose address has so many waiting is left alone for a time between these
+LOOK_SECONDS = 0.05  # between two looks whether the address is free; one request of a worker looks for it at a time
+
+
+class _Line:
+    """The requests of this worker that wait for one address; the first of them asks the frontier."""
+
+    __slots__ = ("first", "waiting")
+
+    def __init__(self) -> None:
+        self.first = asyncio.Lock()
+        self.waiting = 0
+
+
+class Addresses:
+    """Hands out the turns of addresses.
+
+    Args:
+        concurrency: ADDRESS_CONCURRENCY: requests to one address at once, over all workers.
+        delay_s: ADDRESS_DELAY_SECONDS: between two starts there.
+    """
+
+    def __init__(self, worker: Worker, *, concurrency: int, delay_s: float) -> None:
+        self._worker = worker
+        self._concurrency = concurrency
+        self._delay_ms = int(delay_s * 1000)
+        self._lines: dict[str, _Line] = {}
+
+    @classmethod
+    def from_settings(cls, worker: Worker, settings: Mapping[str, Any]) -> Self | None:
+        """Returns the budget; None when ADDRESS_CONCURRENCY is 0.
+
+        Raises:
+            ConfigError: One of the settings is wrong.
+        """
+        concurrency = config.whole(settings, "ADDRESS_CONCURRENCY", 0, 999)
+        delay_s = config.number(settings, "ADDRESS_DELAY_SECONDS", 0, 3_600)
+        return cls(worker, concurrency=concurrency, delay_s=delay_s) if concurrency else None
+
+    async def take(self, host: str, visit: Visit) -> Turn | None:
+        """Waits for a turn of a host's address; `worker.give_back` ends it. None: the host has no address.
+
+        Args:
+            host: Without a port.
+            visit: What the request is for. One that wasn't begun doesn't queue behind many others.
+
+        Raises:
+            LeftAloneError: It would have to.
+            HeadroomError: The visit may fetch no more, or the session was lost.
+        """
+        known = await addresses_of(host)
+        if not known:
+            return None
+        address = min(known)  # the same one for every worker
+        line = self._lines.setdefault(address, _Line())
+        if line.waiting >= MOST_WAITING and not visit.begun:
+            raise LeftAloneError(address, random.uniform(*BUSY_SECONDS))
+        line.waiting += 1
+        try:
+            async with line.first:
+                return await self._ask(f"@{address}", visit)
+        finally:
+            line.waiting -= 1
+            if not line.waiting:
+                self._lines.pop(address, None)
+
+    async def _ask(self, name: str, visit: Visit) -> Turn:
+        queue = self._worker.queue
+        while True:
+            visit.check()
+            token, wait_ms = 0, 0
+            with contextlib.suppress(RedisError):
+                owner = self._worker.borrower()
+                token, wait_ms = await queue.borrow_address(name, owner, self._concurrency, self._delay_ms)
+            if token > 0:
+                turn = Turn(name, token, partition_of(name, queue.partitions), 0.0)
+                turn.sent()
+                return turn
+            await asyncio.sleep(max(min(wait_ms / 1000, LOOK_SECONDS), LOOK_SECONDS / 10))
