@@ -188,6 +188,9 @@ def test_commands_that_need_room_say_so_and_those_that_make_room_work(own_redis,
     for action in ("pause", "resume", "cancel", "delete"):
         done = scrapy("plan", action, "flood")
         assert (done.returncode, done.stderr) == (0, "")
+    done = scrapy("crawl", "consumer", settings=SETTINGS | {"STOP_WHEN_DONE": 1})
+    assert done.returncode == 0, done.stderr  # a worker can start; with nothing left it needn't wait for room to end
+    assert done.stderr.count("Redis is full") == 1
     own_redis.config_set("maxmemory", 0)
     assert scrapy("plan", "submit", late).returncode == 0
     assert account("nav")["ready"] == 16
