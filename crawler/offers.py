@@ -22,7 +22,9 @@ logger = logging.getLogger(__name__)
 AGAIN_SECONDS = 1.0  # between two tries while Redis is away
 
 
-async def offer(queue: Queue, seeds: Sequence[Seed], full: Fullness, stopping: Callable[[], bool]) -> int:
+async def offer(
+    queue: Queue, seeds: Sequence[Seed], full: Fullness, stopping: Callable[[], bool], *, budget: int = 0
+) -> int:
     """Offers seeds and returns how many were new.
 
     What waits is bounded by what the worker carries: the seed whose page named them isn't ended before.
@@ -33,7 +35,7 @@ async def offer(queue: Queue, seeds: Sequence[Seed], full: Fullness, stopping: C
     """
     while True:
         try:
-            fresh = sum(await queue.offer(seeds))
+            fresh = sum(await queue.offer(seeds, budget=budget))
         except RedisError as error:
             if is_full := isinstance(error, OutOfMemoryError):
                 full.note("offers", refused=True)

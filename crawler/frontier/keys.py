@@ -142,6 +142,7 @@ FRONTIER_KEYS = (
     "counts",  # hash: STATE -> seeds, over all plans
     "wake_pause",  # string: freed turns were announced a moment ago
     "lapsed",  # zset: owner -> deadline, ms; lapsed sessions that may still hold something here
+    "followed:",  # string per host: seeds accepted there for a link on a page; expires FAIL_DAYS after the first
 )
 SHARED_KEYS = (
     "turn:",  # hash per host: its turns (see lua/lib.lua)

@@ -29,6 +29,7 @@ OFFER_BATCH = 500  # seeds in one offer call: some 5 ms of Redis's time, so that
 BACKOFF_FIRST_SECONDS = 1.0  # a failing host's first extra pause, where its own delay is shorter
 BACKOFF_LONGEST_SECONDS = 300.0  # then it doubles up to this: a host that is back is seen within five minutes
 NO_TURN, LEFT_ALONE = 0, -2  # in place of a turn's token
+DAY_MILLISECONDS = 86_400_000
 FULL_MILLISECONDS = 5_000  # until a full Redis is tried again: room comes by an operator's hand, or as seeds end
 SERIALS = itertools.count(1)  # of this process's claims and borrowings; with the owner id they are unique
 Operation = Literal["finish", "retry", "fail", "back"]
@@ -140,11 +141,13 @@ class Queue:
         self._max_attempts = max_attempts
         self._fail_days = fail_days
 
-    async def offer(self, seeds: Iterable[Seed], due_ms: int = 0) -> list[bool]:
+    async def offer(self, seeds: Iterable[Seed], due_ms: int = 0, *, budget: int = 0) -> list[bool]:
         """Proposes seeds; returns for each whether it was new. What is ready, executing, finished or failed is refused.
 
         Args:
             due_ms: When they come due, in ms since the epoch; 0: now.
+            budget: For links that pages are followed by: how many new seeds each host takes within `fail_days`, this
+                call's and earlier ones' together. The rest is refused, and counted as `over-budget`. 0: no limit.
         """
         offered = list(seeds)
         by_partition: dict[int, list[int]] = defaultdict(list)
@@ -157,6 +160,8 @@ class Queue:
                 arguments: list[object] = [self._wake]
                 for index in batch:
                     arguments += (offered[index].fingerprint, offered[index].dump(), due_ms)
+                if budget:
+                    arguments.append(f"{budget} {self._fail_days * DAY_MILLISECONDS}")
                 answer = await self._run("offer", partition, arguments)
                 for index, mark in zip(batch, answer, strict=True):
                     fresh[index] = mark == ord("1")

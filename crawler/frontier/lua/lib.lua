@@ -8,7 +8,7 @@
 -- Redis TIME is the only clock. No script reads a seed's JSON: Lua's numbers lose digits.
 
 local lock, hosts, ready, execute, claims, held, finish, fail, seed, tries, reasons, crashes, suspects, alone, scheduled,
-  parked, counts, wake_pause, lapsed, turn, turns, fence, sessions, paused, ledger, ledgers, politeness, other_hosts,
+  parked, counts, wake_pause, lapsed, followed, turn, turns, fence, sessions, paused, ledger, ledgers, politeness, other_hosts,
   other_ready, other_held, other_wake_pause, other_lapsed = unpack(KEYS)
 
 local call = redis.call
