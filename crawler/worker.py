@@ -215,14 +215,17 @@ class Worker:
 
     # -- Offers and sinks ---------------------------------------------------------------------------------------------
 
-    async def offer(self, seeds: Iterable[Seed], frontier: Frontier = "content") -> int:
+    async def offer(self, seeds: Iterable[Seed], frontier: Frontier = "content", *, budget: int = 0) -> int:
         """Offers seeds and returns how many were new; waits as long as Redis is away or full.
+
+        Args:
+            budget: Of followed links, for each host; see `Queue.offer`.
 
         Raises:
             UnavailableError: The worker stops meanwhile.
         """
         offered = list(seeds)
-        fresh = await offers.offer(self.queues[frontier], offered, self._full, lambda: self.stopping)
+        fresh = await offers.offer(self.queues[frontier], offered, self._full, lambda: self.stopping, budget=budget)
         self.crawler.stats.inc_value("frontier/offered", len(offered))
         self.crawler.stats.inc_value("frontier/offered/new", fresh)
         return fresh
