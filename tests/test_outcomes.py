@@ -11,7 +11,7 @@ from scrapy import exceptions
 from twisted.internet import error as twisted_error
 
 from crawler import errors, outcomes
-from crawler.errors import FrontierError, SessionLostError, UnavailableError
+from crawler.errors import AnswerError, FrontierError, PageTimeoutError, SessionLostError, UnavailableError
 from crawler.middlewares.refused import RefusedError
 from crawler.outcomes import Outcome, backoff_ms, of_exception, of_status, retry_after_s
 
@@ -29,6 +29,10 @@ from crawler.outcomes import Outcome, backoff_ms, of_exception, of_status, retry
         (exceptions.IgnoreRequest(), ("fail", "ignored")),
         (RefusedError(Outcome("fail", "robots")), ("fail", "robots")),
         (UnavailableError("away"), ("back", "unavailable")),
+        (AnswerError("bad-response", "no status line"), ("retry", "bad-response")),
+        (AnswerError("tls"), ("retry", "tls")),
+        (AnswerError("bad-headers"), ("fail", "bad-headers")),
+        (PageTimeoutError("too long"), ("retry", "page-timeout")),
         (FrontierError("lost"), ("back", "no-session")),
         (SessionLostError("lost"), ("back", "no-session")),
         (OSError("anything"), ("retry", "download-error")),

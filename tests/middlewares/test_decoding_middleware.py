@@ -1,0 +1,64 @@
+"""Answers reach the spider decoded, or their seed fares as their encoding says."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+from scrapy import Request
+from scrapy.http import HtmlResponse, Response
+from scrapy.utils.test import get_crawler
+
+from crawler.errors import AnswerError
+from crawler.middlewares.decoding import DecodingMiddleware
+from crawler.outcomes import of_exception
+
+REQUEST = Request("http://a.test/")
+PAGE = b"<html>page</html>"
+
+
+@pytest.fixture
+def middleware():
+    return DecodingMiddleware.from_crawler(get_crawler(settings_dict={"DOWNLOAD_MAXSIZE": 1_000}))
+
+
+def response(body, coding, status=200):
+    headers = {"Content-Encoding": coding, "Content-Type": "text/html"}
+    return Response("http://a.test/", status=status, headers=headers, body=body)
+
+
+def test_it_says_what_we_read_unless_the_request_does(middleware):
+    request = Request("http://a.test/")
+    middleware.process_request(request)
+    assert request.headers["Accept-Encoding"] == b"gzip, deflate, br, zstd"
+    plain = Request("http://a.test/", headers={"Accept-Encoding": "identity"})
+    middleware.process_request(plain)
+    assert plain.headers["Accept-Encoding"] == b"identity"
+
+
+@pytest.mark.parametrize("coding", ["gzip", "gzip, identity"])
+def test_a_page_is_decoded_and_says_so_no_more(middleware, coding):
+    decoded = middleware.process_response(REQUEST, response(gzip.compress(PAGE), coding))
+    assert isinstance(decoded, HtmlResponse)
+    assert decoded.body == PAGE
+    assert "Content-Encoding" not in decoded.headers
+
+
+@pytest.mark.parametrize(
+    ("body", "coding", "outcome"),
+    [
+        (PAGE, "gzip", ("fail", "bad-encoding")),
+        (PAGE, "lzma", ("fail", "bad-encoding")),
+        (gzip.compress(PAGE)[:-1], "gzip", ("retry", "truncated")),
+        (gzip.compress(bytes(1_001)), "gzip", ("fail", "too-large")),
+    ],
+)
+def test_what_cant_be_decoded_is_no_page(middleware, body, coding, outcome):
+    with pytest.raises(AnswerError) as caught:
+        middleware.process_response(REQUEST, response(body, coding))
+    assert of_exception(caught.value) == outcome
+
+
+def test_an_answer_that_is_no_page_fares_by_its_status(middleware):
+    answer = middleware.process_response(REQUEST, response(PAGE, "gzip", status=503))
+    assert (answer.status, answer.body) == (503, b"")
