@@ -62,6 +62,10 @@ MAX_URL_CHARACTERS = 8_192  # servers refuse longer ones; a longer link is a tra
 MAX_HOST_CHARACTERS = 254  # what DNS can say, and a dot at its end
 MAX_WRITTEN_HOST_CHARACTERS = 1_024  # with escapes and credentials; IDNA takes quadratic time: 20 ms for 8,000 marks
 FINGERPRINT_BYTES = 16
+# What a site's own software makes without end when it takes `b/` for `/b/`, or adds a parameter to each link.
+MAX_SEGMENTS = 30  # of a path; deep archives have 15
+MAX_PARAMETERS = 50  # searches with all their filters have 30
+MAX_REPEATS = 3  # of a part of a path in a row: /11/11/11 is a date, /a/b/a/b/a/b/a/b/ a trap
 _LONG_HOST = re.compile(
     r"[\x00-\x20]*+(?:[a-zA-Z\t\r\n]++:[\t\r\n/\\]*+|[\t\r\n]*+[/\\][\t\r\n]*+[/\\][\t\r\n/\\]*+)"
     rf"[^/\\?#]{{{MAX_WRITTEN_HOST_CHARACTERS + 1}}}"
@@ -102,6 +106,24 @@ def canonical(url: str, base: str = "", *, drop: frozenset[str] = frozenset()) -
     if len(result) > MAX_URL_CHARACTERS:  # percent-encoding can triple it
         raise UrlError(f"URL of {len(result)} characters, expected at most {MAX_URL_CHARACTERS}: {_shown(url)!r}...")
     return result
+
+
+def trap(url: str) -> str:
+    """Returns what makes a canonical URL look like one of infinitely many, in a word; empty when nothing does."""
+    path, _, query = url.partition("?")
+    segments = path.split("/")[3:]
+    if len(segments) > MAX_SEGMENTS:
+        return "too-many-segments"
+    if query.count("&") >= MAX_PARAMETERS:
+        return "too-many-parameters"
+    segments = segments if not segments or segments[-1] else segments[:-1]
+    for period in range(1, len(segments) // (MAX_REPEATS + 1) + 1):
+        same = 0  # segments in a row that stand there one period before as well
+        for index in range(period, len(segments)):
+            same = same + 1 if segments[index] == segments[index - period] else 0
+            if same >= period * MAX_REPEATS:
+                return "repeated-segments"
+    return ""
 
 
 def host(url: str) -> str:

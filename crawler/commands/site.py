@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -81,12 +82,17 @@ class Command(HeadroomCommand):
             links = extract.Links()
         if links.urls:
             return shown | {"links": asdict(links)}
+        follows = {}
+        with contextlib.suppress(ExtractError):  # which `fields` meets as well
+            follows = {"follows": asdict(extract.followed(page, site))} if site.follow else {}
         try:
             modules = config.words(self.values, "PARSER_MODULES")
-            return shown | {"fields": asdict(extract.fields(page, site, parser_modules=modules))}
-        except ExtractError:
+            return shown | {"fields": asdict(extract.fields(page, site, parser_modules=modules))} | follows
+        except ExtractError as error:
             if links.empty and site.results.empty:
                 return shown | {"links": asdict(links)}
+            if follows:  # a page between: it leads on without being an item
+                return shown | {"fails": error.reason} | follows
             raise
 
     def _fetch(self, url: str) -> Fetched:
@@ -123,6 +129,7 @@ def _summary(site: Site) -> dict[str, Any]:
         "searches": [asdict(target) for target in targets],
         "results": site.results.links.text if site.searchable else "",
         "reads": reads,
+        "follows": site.follow.model_dump(mode="json") if site.follow else "",
         "politeness": asdict(site.politeness),
     }
 
@@ -155,8 +162,12 @@ def _rows(value: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield from _field_rows(entry)
         elif name == "links":
             yield "links", _plain(entry["urls"]) or "none: the site says that there are no results"
+            yield from _left_rows(entry)
             if entry["next"]:
                 yield "next", _request(entry["next"])
+        elif name == "follows" and "urls" in entry:
+            yield name, _plain(entry["urls"]) or "none"
+            yield from _left_rows(entry)
         elif name == "searches":
             yield "search", "\n".join(map(_request, entry)) or "none: its pages are only offered"
         elif entry not in ("", None):
@@ -170,6 +181,14 @@ def _field_rows(fields: dict[str, Any]) -> Iterator[tuple[str, str]]:
         elif name != "missing" and entry:
             yield name, _plain(entry)
     yield "missing", ", ".join(fields["missing"]) or "nothing"
+
+
+def _left_rows(links: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Says how many links weren't taken, and why."""
+    if links["left_out"]:
+        yield "left out", f"{links['left_out']} more"
+    if links["traps"]:
+        yield "traps", f"{links['traps']} that look like one of infinitely many"
 
 
 def _request(target: dict[str, Any]) -> str:

@@ -1,19 +1,24 @@
 """Page + site -> links, or an item's fields. Pure: no network, no Redis, no framework.
 
-    results.py    a page of search results becomes links and the request for the next page
+    results.py    a page of search results becomes links and the request for the next page; links that are followed
     content.py    a content page becomes fields; several pages are joined into one
-    document.py   bytes become text, an lxml tree or JSON, whatever they claim to be
+    document.py   a body becomes an lxml tree or JSON, whatever it claims to be
+    encoding.py   bytes become text
+    limits.py     what of a page may go into lxml
+    apart.py      pages that take long are read in a thread
     prose.py      markup becomes text
     item.py       the fields
     dates.py      what people write for a date becomes UTC
     parser.py     runs the Python function of a site that YAML can't describe
 
 Whatever a page holds, the outcome is a result or an `ExtractError` with a reason for the ledger: `empty-body`,
-`too-large`, `not-html`, `not-json`, `not-results`, `no-content`, `parser-refused`, `parser-error`.
+`too-large`, `too-many-tags`, `too-many-attributes`, `too-deep`, `not-html`, `not-json`, `not-results`, `no-content`,
+`parser-refused`, `parser-error`. It takes bounded time and memory, and is the same each time.
 """
 
+from crawler.extract.apart import apart
 from crawler.extract.content import fields, join
 from crawler.extract.item import Fields
-from crawler.extract.results import Links, links
+from crawler.extract.results import Links, followed, links
 
-__all__ = ["Fields", "Links", "fields", "join", "links"]
+__all__ = ["Fields", "Links", "apart", "fields", "followed", "join", "links"]

@@ -14,7 +14,7 @@ from crawler.extract.limits import MAX_TAGS
 from crawler.extract.prose import prose
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from crawler.extract.item import Scalar
     from crawler.models import Fetched
@@ -53,14 +53,14 @@ class HtmlReader:
     def texts(self, rule: Rule, *, date: bool = False) -> list[Scalar]:
         """Returns elements as their prose, other matches as they are."""
         root = self._document.root
-        found = matches(root, rule.select.search)
+        found = matches(rule.select.search(root))
         removed = _removed(root, rule)
         return [_text(match, removed, date=date) for match in (found[:MAX_VALUES] if rule.all else found[:1])]
 
     def urls(self, rule: Rule, tags: str) -> tuple[str, ...]:  # noqa: ARG002 -- the selector has chosen the elements
         """Returns the matches' addresses."""
         document = self._document
-        found = map(address, matches(document.root, rule.select.search)[:MAX_VALUES])
+        found = map(address, matches(rule.select.search(document.root))[:MAX_VALUES])
         return absolute(found, document.base, encoding=document.encoding)
 
 
@@ -88,18 +88,17 @@ class JsonReader:
         return absolute(map(str, found), self._url)
 
 
-def matches(root: Any, search: Callable[[Any], Any]) -> list[Any]:
-    """Returns all that a selector finds; a single value becomes the one entry, one that says nothing (NaN) none."""
-    found = search(root)
+def matches(found: Any) -> list[Any]:
+    """Returns all that a selector found on a page; a single value is the one entry; what says nothing (NaN), none."""
     if isinstance(found, list):
         return found
     nothing = found in (None, "", False) or (isinstance(found, float) and not math.isfinite(found))
     return [] if nothing else [found]
 
 
-def scalars(found: Any) -> list[Scalar]:
-    """Returns the strings and numbers of what a JSON path finds, at most `MAX_VALUES`; a huge integer as its digits."""
-    values = found[:MAX_VALUES] if isinstance(found, list) else [found]
+def scalars(found: Any, *, most: int | None = MAX_VALUES) -> list[Scalar]:
+    """Returns the strings and numbers of what a JSON path found, a huge integer as its digits; None for all of them."""
+    values = found[:most] if isinstance(found, list) else [found]
     return [
         str(value) if isinstance(value, int) and value.bit_length() >= INTEGER_BITS else value
         for value in values
@@ -131,7 +130,7 @@ def _removed(root: Any, rule: Rule) -> frozenset[Any]:
     return frozenset(
         match
         for selector in rule.remove
-        for match in matches(root, selector.search)
+        for match in matches(selector.search(root))
         if isinstance(match, etree.ElementBase)
     )
 

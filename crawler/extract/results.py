@@ -1,20 +1,25 @@
-"""A page of search results becomes links and the request for the next page."""
+"""A page of search results becomes links and the request for the next page; a content page, links to follow."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from crawler.errors import ExtractError, UrlError
 from crawler.extract.document import HtmlDocument, absolute, parse_json
 from crawler.extract.readers import address, matches, scalars
 from crawler.sites.search import SearchTarget, with_cursor
-from crawler.urls import canonical
+from crawler.urls import canonical, trap
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from crawler.models import Fetched
     from crawler.sites import Site
+    from crawler.sites.selector import Selector
 
+MAX_LINKS = 1_000  # of a page, unless the caller says otherwise
+MAX_LINKS_LOOKED_AT = 10_000  # the same link may stand there several times; 10 us each
 MAX_CURSOR_CHARACTERS = 2_000  # it becomes part of a URL
 
 
@@ -26,14 +31,22 @@ class Links:
         urls: Canonical absolute URLs of content pages, each once, in the order of the page.
         next: The next page, where only this one knows it (cursor paging); None at the end or with other paging.
         empty: The site says that there are no (more) results.
+        left_out: Links beyond the most that were asked for.
+        traps: Links that look like one of infinitely many (`urls.trap`); they are no part of `urls`.
     """
 
     urls: tuple[str, ...] = ()
     next: SearchTarget | None = None
     empty: bool = False
+    left_out: int = 0
+    traps: int = 0
+
+    def stats(self) -> dict[str, int]:
+        """Returns what isn't among `urls`, by the name of the stat that counts it."""
+        return {"links/left_out": self.left_out, "links/traps": self.traps}
 
 
-def links(page: Fetched, site: Site, *, body: str = "", number: int = 1) -> Links:
+def links(page: Fetched, site: Site, *, body: str = "", number: int = 1, most: int = MAX_LINKS) -> Links:
     """Reads a page of search results.
 
     Args:
@@ -41,31 +54,75 @@ def links(page: Fetched, site: Site, *, body: str = "", number: int = 1) -> Link
         site: Whose selectors say where the links are.
         body: Of the request that it answers; the next page's is made from it.
         number: Its place in the paging, from 1.
+        most: Links wanted; those that come first on the page.
 
     Raises:
         ExtractError: `not-results`: neither results nor the site's "no results" page (a login page, an error with
             status 200); or it isn't what the site says at all (`not-html`, `not-json` ...).
     """
     results = site.results
-    if results.type == "json":
-        root = parse_json(page)
-        found = results.links.search(root)
-        values = [str(value) for value in scalars(found)]
-        base, encoding = page.url, "utf-8"
-        empty_by_shape = found == []
-    else:
-        document = HtmlDocument(page)
-        root, base, encoding = document.root, document.base, document.encoding
-        values = [address(match) for match in matches(root, results.links.search)]
-        empty_by_shape = results.empty is None  # who doesn't say what it looks like can't be told apart
+    source = _Source(page, is_json=results.type == "json")
+    values = source.values(results.links)
     if results.link:
         values = [site.link(value) for value in values if value]
-    urls = absolute(values, base, encoding=encoding, drop=site.drop)
-    if urls:
-        return Links(urls, _next(root, page, site, body, number))
-    if empty_by_shape or (results.empty and results.empty.search(root)):
+    chosen = source.chosen(values, site, most)
+    if chosen.urls or chosen.traps:
+        return replace(chosen, next=_next(source.root, page, site, body, number))
+    # HTML of a site that doesn't say what "none" looks like can't be told apart
+    empty_by_shape = results.links.search(source.root) == [] if source.is_json else results.empty is None
+    if empty_by_shape or (results.empty and results.empty.search(source.root)):
         return Links(empty=True)
     raise ExtractError("not-results", "neither links nor a sign that there are none")
+
+
+def followed(page: Fetched, site: Site, *, most: int = MAX_LINKS) -> Links:
+    """Reads the links of a content page that its site follows; none, when the site follows none.
+
+    Args:
+        page: As downloaded.
+        site: Whose `follow` says which they are.
+        most: Links wanted, if the site doesn't want fewer.
+
+    Raises:
+        ExtractError: It isn't what the site says at all (`not-html`, `not-json` ...).
+    """
+    follow = site.follow
+    if follow is None:
+        return Links()
+    source, page_url = _Source(page, is_json=follow.links.language == "json"), canonical(page.url)
+    most = min(most, follow.per_page)
+    return source.chosen(source.values(follow.links), site, most, lambda url: follow.wants(url, page_url))
+
+
+class _Source:
+    """A page that links are read from."""
+
+    def __init__(self, page: Fetched, *, is_json: bool) -> None:
+        self.is_json = is_json
+        if is_json:
+            self.root, self._base, self._encoding = parse_json(page), page.url, "utf-8"
+        else:
+            document = HtmlDocument(page)
+            self.root, self._base, self._encoding = document.root, document.base, document.encoding
+
+    def values(self, selector: Selector) -> list[str]:
+        """Returns what stands where the selector says, each as it is written there."""
+        found = selector.search(self.root)
+        if self.is_json:
+            return [str(value) for value in scalars(found, most=None)]
+        return [address(match) for match in matches(found)]
+
+    def chosen(
+        self, values: Sequence[str], site: Site, most: int, is_wanted: Callable[[str], bool] = lambda _url: True
+    ) -> Links:
+        """Returns the first `most` of the links that are no traps and wanted."""
+        looked_at = values[:MAX_LINKS_LOOKED_AT]
+        wanted = [
+            url for url in absolute(looked_at, self._base, encoding=self._encoding, drop=site.drop) if is_wanted(url)
+        ]
+        sound = tuple(url for url in wanted if not trap(url))
+        left_out = max(0, len(sound) - most) + len(values) - len(looked_at)
+        return Links(sound[:most], left_out=left_out, traps=len(wanted) - len(sound))
 
 
 def _next(root: Any, page: Fetched, site: Site, body: str, number: int) -> SearchTarget | None:
@@ -75,7 +132,7 @@ def _next(root: Any, page: Fetched, site: Site, body: str, number: int) -> Searc
     if site.results.type == "json":
         values = [str(value) for value in scalars(search(root)) if not isinstance(value, bool)]
     else:
-        values = [address(match) for match in matches(root, search)]
+        values = [address(match) for match in matches(search(root))]
     cursor = values[0].strip() if values else ""
     if not cursor or len(cursor) > MAX_CURSOR_CHARACTERS:
         return None

@@ -5,6 +5,8 @@ model.py        Site: a checked definition and its search requests
 definition.py   the parts of a definition, with the range of each value
 search.py       templates, encodings, paging
 selector.py     css:, xpath: and json: selectors, compiled
+css.py          CSS becomes XPath that takes linear time
+follow.py       which links of content pages are followed
 """
 
 from crawler.sites.loader import load, names, parse

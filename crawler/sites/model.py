@@ -23,6 +23,7 @@ from crawler.sites.definition import (
     Results,
     Search,
 )
+from crawler.sites.follow import Follow  # noqa: TC001 -- pydantic reads the annotation
 from crawler.sites.search import SearchTarget, SiteError
 from crawler.urls import canonical
 
@@ -46,6 +47,7 @@ class Site(Part):
         results: How its pages of results are read; goes with `search`.
         parser: `package.module:function` that reads content pages instead of `content`; see `crawler.extract.parser`.
         content: None, without a parser: trafilatura finds the article by itself.
+        follow: Which links of content pages lead to further ones; None: no link does.
     """
 
     name: Name
@@ -59,6 +61,7 @@ class Site(Part):
     results: Results = NO_RESULTS
     parser: str = Field("", max_length=200, pattern=rf"{_PARSER}|^$")
     content: Content | None = None
+    follow: Follow | None = None
 
     @field_validator("base")
     @classmethod
@@ -77,6 +80,13 @@ class Site(Part):
     def _one_reader(self) -> Self:
         if self.parser and self.content:
             raise ValueError("either parser or content")
+        return self
+
+    @model_validator(mode="after")
+    def _links_of_content(self) -> Self:
+        expected = ("json",) if self.content and self.content.type == "json" else ("css", "xpath")
+        if self.follow and self.follow.links.language not in expected:
+            raise ValueError("follow.links: " + " or ".join(f"{name}:..." for name in expected) + ", as the pages are")
         return self
 
     @model_validator(mode="after")

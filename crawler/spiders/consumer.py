@@ -9,7 +9,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
 from crawler import config, extract
-from crawler.models import Fetched, Frontier, Media, Page
+from crawler.errors import ExtractError
+from crawler.extract.limits import MAX_BODY_BYTES
+from crawler.models import Fetched, Frontier, Media, Page, Seed
 from crawler.outcomes import of_exception, of_status
 from crawler.spiders.base import FrontierSpider, fetched
 
@@ -27,22 +29,28 @@ NODE = socket.gethostname()
 
 
 class ConsumerSpider(FrontierSpider):
-    """Reads content pages; a thread over several pages becomes one item."""
+    """Reads content pages; a thread over several pages becomes one item. Offers the links that the site follows."""
 
     name = "consumer"
     frontier: Frontier = "content"
     parser_modules: tuple[str, ...]
+    max_links: int
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         """Builds the spider."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.parser_modules = config.words(crawler.settings, "PARSER_MODULES")
+        spider.max_links = config.whole(crawler.settings, "MAX_LINKS_PER_PAGE", 1, 10_000)
         return spider
 
     async def read(self, page: Fetched, visit: Visit, site: Site) -> AsyncIterator[Any]:
-        """Yields the page's item. A further page that can't be had retries the whole seed: half a thread is no item."""
-        parts = [extract.fields(page, site, parser_modules=self.parser_modules)]
+        """Yields the page's item. A further page that can't be had retries the whole seed: half a thread is no item.
+
+        Links are offered first, also those of a page that turns out to hold no item.
+        """
+        await self._follow(page, visit, site)
+        parts = [await self._fields(page, site)]
         most = site.content.max_pages if site.content else 1
         seen = {page.url}
         while (url := parts[-1].next_page) and len(parts) < most and url not in seen:
@@ -55,8 +63,25 @@ class ConsumerSpider(FrontierSpider):
             if outcome := of_status(response.status):
                 self.settle(visit, outcome)
                 return
-            parts.append(extract.fields(fetched(response), site, parser_modules=self.parser_modules))
+            parts.append(await self._fields(fetched(response), site))
+            if sum(len(part.content) for part in parts) > MAX_BODY_BYTES:
+                raise ExtractError("too-large", f"{len(parts)} pages of one item")
         yield item(page, visit, extract.join(parts))
+
+    async def _fields(self, page: Fetched, site: Site) -> Fields:
+        return await extract.apart(extract.fields, page, site, parser_modules=self.parser_modules)
+
+    async def _follow(self, page: Fetched, visit: Visit, site: Site) -> None:
+        """Offers the page's links; returns when Redis has them, so the page's own seed doesn't end before."""
+        seed, follow = visit.seed, site.follow
+        if follow is None or seed.depth >= follow.depth:
+            return
+        links = await extract.apart(extract.followed, page, site, most=self.max_links)
+        for stat, number in links.stats().items():
+            self.crawler.stats.inc_value(stat, number)
+        further = [Seed(url, seed.plan, seed.site, keywords=seed.keywords, depth=seed.depth + 1) for url in links.urls]
+        if further:
+            await self.worker.offer(further, budget=follow.per_host)
 
 
 def item(page: Fetched, visit: Visit, fields: Fields, number: int = 0) -> Page:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from crawler import extract
+from crawler import config, extract
 from crawler.models import Fetched, Frontier, Seed
 from crawler.spiders.base import FrontierSpider
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+    from scrapy.crawler import Crawler
 
     from crawler.sites import Site
     from crawler.visits import Visit
@@ -21,11 +23,25 @@ class ProducerSpider(FrontierSpider):
 
     name = "producer"
     frontier: Frontier = "nav"
+    max_links: int
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Builds the spider.
+
+        Raises:
+            ConfigError: A setting is wrong.
+        """
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider.max_links = config.whole(crawler.settings, "MAX_LINKS_PER_PAGE", 1, 10_000)
+        return spider
 
     async def read(self, page: Fetched, visit: Visit, site: Site) -> AsyncIterator[Any]:
         """Offers the page's results, and the next page where only this one knows it."""
         seed = visit.seed
-        links = extract.links(page, site, body=seed.body, number=seed.page)
+        links = await extract.apart(extract.links, page, site, body=seed.body, number=seed.page, most=self.max_links)
+        for stat, number in links.stats().items():
+            self.crawler.stats.inc_value(stat, number)
         visit.fetch_ends()  # the turn goes on while Redis takes the offers
         if links.urls:
             await self.worker.offer([Seed(url, seed.plan, seed.site, keywords=seed.keywords) for url in links.urls])

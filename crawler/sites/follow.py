@@ -1,0 +1,124 @@
+"""Which links of a content page are followed, how far, and how many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated
+
+import re2  # type: ignore[import-untyped]
+from pydantic import Field, GetPydanticSchema, field_validator
+from pydantic_core import core_schema
+
+from crawler.errors import UrlError
+from crawler.sites.definition import Part
+from crawler.sites.selector import Selector, SelectorField
+from crawler.urls import canonical, host, hostname
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MAX_PATTERN_CHARACTERS = 500  # a person writes far less; definitions also come from Redis
+PATTERN_MEMORY_BYTES = 1 << 20  # of one compiled pattern; refuses what repetitions of repetitions expand to
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A regular expression, in RE2's syntax: Python's without references back and looks around.
+
+    It takes linear time on any URL, whoever wrote it; Python's own would hang on `(a+)+$`.
+
+    Attributes:
+        text: As written.
+        found_in: Whether it is found anywhere in a URL.
+    """
+
+    text: str
+    found_in: Callable[[str], bool] = field(repr=False, compare=False)
+
+    @classmethod
+    def parse(cls, text: str) -> Pattern:
+        """Compiles a pattern.
+
+        Raises:
+            ValueError: It isn't one; the message says what was expected.
+        """
+        if not text or len(text) > MAX_PATTERN_CHARACTERS:
+            raise ValueError(f"a regular expression of 1 to {MAX_PATTERN_CHARACTERS} characters")
+        options = re2.Options()
+        options.max_mem, options.log_errors = PATTERN_MEMORY_BYTES, False
+        try:
+            search = re2.compile(text, options).search
+        except re2.error as error:
+            reason = error.args[0].decode("utf-8", "replace") if error.args else "refused"
+            raise ValueError(f"a regular expression in RE2's syntax ({reason})") from None
+        return cls(text, lambda url: search(url) is not None)
+
+
+# A pattern as a field of a pydantic model: a string in YAML and JSON.
+PatternField = Annotated[
+    Pattern,
+    GetPydanticSchema(
+        lambda _type, _handler: core_schema.no_info_after_validator_function(
+            Pattern.parse,
+            core_schema.str_schema(strict=True),
+            serialization=core_schema.plain_serializer_function_ser_schema(lambda pattern: pattern.text),
+        )
+    ),
+]
+
+
+class Follow(Part):
+    """How links of content pages are followed. The words are those of Scrapy's LinkExtractor.
+
+    Attributes:
+        links: Where the links are; elements give their `href`. `json:` for a site whose content pages are JSON.
+        allow: A link's URL must match one of them; without any, every URL does.
+        deny: Links that match one of them are left, also when `allow` has them.
+        allow_domains: Domains, each with all below it, that links may lead to besides the page's own host.
+        depth: How many links away from a search result.
+        per_page: Links of one page; those that come first in it.
+        per_host: Pages of one host that are there for a link, over all pages and plans; forgotten FAIL_DAYS after the
+            first.
+    """
+
+    links: SelectorField = Selector.parse("css:a, area")
+    allow: tuple[PatternField, ...] = Field((), strict=False, max_length=50)
+    deny: tuple[PatternField, ...] = Field((), strict=False, max_length=50)
+    allow_domains: tuple[Annotated[str, Field(min_length=1, max_length=253)], ...] = Field(
+        (), strict=False, max_length=100
+    )
+    depth: int = Field(1, ge=1, le=50)
+    per_page: int = Field(100, ge=1, le=10_000)
+    per_host: int = Field(10_000, ge=1, le=100_000_000)
+
+    @field_validator("allow_domains")
+    @classmethod
+    def _domains(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(_checked_domain(domain) for domain in value)
+
+    def wants(self, url: str, page_url: str) -> bool:
+        """Returns whether a link is followed.
+
+        Args:
+            url: Canonical URL that the link leads to.
+            page_url: Canonical URL of the page that it stands on.
+        """
+        if self.allow and not any(pattern.found_in(url) for pattern in self.allow):
+            return False
+        return self._in_scope(url, page_url) and not any(pattern.found_in(url) for pattern in self.deny)
+
+    def _in_scope(self, url: str, page_url: str) -> bool:
+        if host(url) == host(page_url):
+            return True
+        name = hostname(url)
+        return any(name == domain or name.endswith(f".{domain}") for domain in self.allow_domains)
+
+
+def _checked_domain(value: str) -> str:
+    try:
+        url = canonical(f"http://{value}/")
+    except UrlError:
+        url = ""
+    if not url or url != f"http://{hostname(url)}/":
+        raise ValueError("a domain such as example.org")
+    return hostname(url)
