@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
-import re2  # type: ignore[import-untyped]
+import re2
 from pydantic import Field, GetPydanticSchema, field_validator
 from pydantic_core import core_schema
 
