@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawler.errors import AnswerError
 
 if TYPE_CHECKING:
-    from crawler.frontier.queue import Operation
+    from crawler.frontier.answers import Operation
 
 MAX_LEAVE_SECONDS = 3_600.0  # a Retry-After of a year is a mistake
 REDIRECTS = frozenset({301, 302, 303, 307, 308})

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from twisted.internet.defer import Deferred
 
-    from crawler.frontier.queue import ClaimAnswer, Settlement
+    from crawler.frontier.answers import ClaimAnswer, Settlement
     from crawler.models import Frontier
 
 logger = logging.getLogger(__name__)
@@ -158,6 +158,7 @@ class Scheduler(BaseScheduler):
 
     async def _claim_once(self) -> float:
         """Claims, if there is need and room; returns the seconds until it is worth trying again unless woken before."""
+        await self.worker.recall()
         if self._alone:
             return self._idle_wait_s
         most = self.worker.room() if self._lanes.near() < self._parallel else 0

@@ -15,7 +15,8 @@ from crawler import tasks
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawler.frontier.queue import Queue, Settlement, TurnBack
+    from crawler.frontier.answers import Settlement, TurnBack
+    from crawler.frontier.queue import Queue
 
 logger = logging.getLogger(__name__)
 RETRY_SECONDS = 1.0  # between two tries while Redis is away

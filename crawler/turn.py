@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from crawler.errors import LeftAloneError
-from crawler.frontier.queue import BACKOFF_FIRST_SECONDS, BACKOFF_LONGEST_SECONDS, NO_TURN, TurnBack
+from crawler.frontier.answers import TurnBack
+from crawler.frontier.queue import BACKOFF_FIRST_SECONDS, BACKOFF_LONGEST_SECONDS, NO_TURN
 
 # A page under way waits so long for a host that wants to be left alone; what it still fetches then does without.
 PATIENCE_SECONDS = 10.0
@@ -96,6 +97,15 @@ class Turn:
     def sent(self) -> None:
         """Counts the request as sent now."""
         self._last_start = _now()
+
+    def took_s(self) -> float:
+        """Returns how long ago the last request was sent; 0 when none was."""
+        return 0.0 if self._last_start is None else _now() - self._last_start
+
+    def came_late(self, seconds: float) -> None:
+        """Counts the last request as sent so much later: the host may have got it only then."""
+        if self._last_start is not None and seconds > 0:
+            self._last_start += seconds
 
     def done(self) -> None:
         """Lets the next request of this turn start."""

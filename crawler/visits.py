@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from crawler.deadline import Deadline
 from crawler.errors import PageTimeoutError, SessionLostError
-from crawler.frontier.queue import Operation, Settlement
+from crawler.frontier.answers import Operation, Settlement
 from crawler.turn import Turn
 
 if TYPE_CHECKING:

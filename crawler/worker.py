@@ -16,8 +16,8 @@ from redis.exceptions import RedisError
 from crawler import connections, figures, offers, persistence
 from crawler.borrowing import borrow
 from crawler.errors import FrontierError, HeadroomError
+from crawler.frontier.answers import ClaimAnswer, Settlement
 from crawler.frontier.keys import Keys
-from crawler.frontier.queue import ClaimAnswer, Settlement
 from crawler.frontier.sessions import Session
 from crawler.fullness import Fullness
 from crawler.headroom import Rate, Sampler, batch_size
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from crawler.visits import Lane, Visit
 
 logger = logging.getLogger(__name__)
+RECALL_SECONDS = 15.0  # a session; one call for as long
 BEAT_SECONDS = 1.0  # sample of the load, sign of life for the session
 
 
@@ -63,7 +64,8 @@ class Worker:
         self.on_leave: Callable[[str, float], None] = lambda _host, _seconds: None
         self._claims = 0
         self._next_partition = 0
-        self._draining = False
+        self._answer = ""  # state of the last claim's
+        self._recall_at = 0.0
         self._open = False
         self._down: set[str] = set()
         self._full = Fullness()
@@ -165,7 +167,9 @@ class Worker:
         """
         waits: list[int] = []
         answer = ClaimAnswer("ok", None, [])
-        for _ in range(1 if self._draining else self.config.partitions):
+        if self._answer in ("drain", "alone"):  # what ended untold would be a suspect's company
+            await self.settler.drain(self.config.session_s)
+        for _ in range(1 if self._answer == "drain" else self.config.partitions):
             partition, owner = self._next_partition, self.session.owner
             self._claims += 1
             claim = f"{owner}#{self._claims}"
@@ -174,8 +178,8 @@ class Worker:
             self.crawler.stats.inc_value(f"frontier/claims/{answer.state}")
             if owner != self.session.owner:  # the session was lost meanwhile, and with it what this claim gave
                 return ClaimAnswer("lapsed", None, [])
-            self._draining = answer.state == "drain"  # then this partition alone is asked, or others would feed us on
-            if self._draining:
+            self._answer = answer.state
+            if answer.state == "drain":  # next time this partition alone is asked, or others would feed us on
                 return answer
             self._next_partition = (partition + 1) % self.config.partitions
             if answer.seeds:
@@ -185,6 +189,17 @@ class Worker:
             if answer.wait_ms is not None:
                 waits.append(answer.wait_ms)
         return ClaimAnswer(answer.state, min(waits) if waits else None, [])
+
+    async def recall(self) -> None:
+        """Every RECALL_SECONDS, gives back what Redis takes for ours and we don't: it may have lost its last writes.
+
+        Raises:
+            redis.exceptions.RedisError: Redis is away.
+        """
+        if self._loop.time() >= self._recall_at:
+            if recalled := await self.queue.recall(self.session.owner):
+                logger.warning("Redis had forgotten how %d seeds of this worker ended; they are ready again", recalled)
+            self._recall_at = self._loop.time() + RECALL_SECONDS
 
     def settle(self, settlement: Settlement) -> None:
         """Ends a claim; the frontier hears of it with the next batch."""
@@ -264,6 +279,7 @@ class Worker:
         logger.warning("session of %s was lost; its seeds go to others", self.session.owner)
         self.crawler.stats.inc_value("frontier/sessions_lost")
         self.settler.forget(self.session.owner)
+        self.queue.forget(self.session.owner)
         for hook in self.on_lost:
             hook()
         self.carrying = 0

@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 
 from crawler.borrowing import borrow
 from crawler.errors import FrontierError, LeftAloneError, SessionLostError
-from crawler.frontier.queue import TurnBack
+from crawler.frontier.answers import TurnBack
 from crawler.models import Claimed, Seed
 from crawler.visits import Lane, Visit
 

@@ -12,7 +12,7 @@ from crawler import plans
 from crawler.cluster import Cluster
 from crawler.errors import ConfigError, FrontierError, PlanError, UnavailableError
 from crawler.frontier import ledger
-from crawler.frontier.queue import Settlement
+from crawler.frontier.answers import Settlement
 from crawler.models import Seed
 
 PLAN = """

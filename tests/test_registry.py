@@ -9,8 +9,9 @@ from crawler import plans, sites
 from crawler.errors import FrontierError, PlanError
 from crawler.frontier import ledger
 from crawler.frontier.admin import Admin
+from crawler.frontier.answers import Settlement
 from crawler.frontier.keys import Keys
-from crawler.frontier.queue import Queue, Settlement
+from crawler.frontier.queue import Queue
 from crawler.models import Seed
 from crawler.readiness import prepare
 from crawler.registry import SITES_CHANGED, PlanRecord, Registry

@@ -8,7 +8,7 @@ import itertools
 import pytest
 
 from crawler.errors import PageTimeoutError, SessionLostError
-from crawler.frontier.queue import Settlement, TurnBack
+from crawler.frontier.answers import Settlement, TurnBack
 from crawler.models import Claimed, Seed
 from crawler.visits import Lane, Visit
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 import itertools
 import secrets
 from collections import defaultdict
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, cast
 
 from redis.exceptions import OutOfMemoryError
 
 from crawler.errors import FrontierError
 from crawler.frontier import scripts
+from crawler.frontier.answers import ClaimAnswer, Settlement, Totals, TurnBack
+from crawler.frontier.holdings import Holdings
 from crawler.frontier.keys import OTHER, Keys, partition_of
 from crawler.models import Claimed, Frontier, Seed
 
@@ -31,80 +32,6 @@ BACKOFF_LONGEST_SECONDS = 300.0  # then it doubles up to this: a host that is ba
 NO_TURN, LEFT_ALONE = 0, -2  # in place of a turn's token
 DAY_MILLISECONDS = 86_400_000
 FULL_MILLISECONDS = 5_000  # until a full Redis is tried again: room comes by an operator's hand, or as seeds end
-SERIALS = itertools.count(1)  # of this process's claims and borrowings; with the owner id they are unique
-Operation = Literal["finish", "retry", "fail", "back"]
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimAnswer:
-    """What a claim came back with.
-
-    Attributes:
-        state: `ok`; `locked` (another claimant is at it); `lapsed` (open a session first); `drain` (finish what you
-            carry, a suspect waits for you); `alone` (the one seed is a suspect, run nothing beside it); `full` (Redis
-            is at its maxmemory and refuses claims).
-        wait_ms: How long until a claim may succeed; None when nothing is in sight.
-        seeds: What is now yours; empty unless `state` is `ok` or `alone`.
-    """
-
-    state: str
-    wait_ms: int | None
-    seeds: list[Claimed]
-
-
-@dataclass(frozen=True, slots=True)
-class Settlement:
-    """How a claim ends.
-
-    Attributes:
-        amount_ms: For `retry`, the wait until the next try.
-        reason: Short hyphenated word for the ledger; for `finish` an optional note such as `redirected`.
-    """
-
-    operation: Operation
-    claimed: Claimed
-    amount_ms: int = 0
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class TurnBack:
-    """A turn that a worker gives back.
-
-    Attributes:
-        turn: Its token, as `Claimed.turn` or `borrow_turn` gave it; one given back before, or reclaimed, is left alone.
-            NO_TURN: none goes back yet, the rest is news of the host.
-        age_ms: Time since its last request was started; -1 when none was.
-        leave_ms: How long the host asked to be left alone (Retry-After); 0: it didn't.
-        change: What its requests add to the host's level of errors: those that failed by the host's fault, less others.
-        least: The level that they leave the host at, had it been well before.
-    """
-
-    host: str
-    turn: int
-    age_ms: int = -1
-    leave_ms: int = 0
-    change: int = 0
-    least: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """Seeds of one frontier by state, over all plans.
-
-    Attributes:
-        ready: Without those that wait for their next scheduled run.
-        waiting: Scheduled seeds that were visited and come due again.
-        parked: Of paused plans.
-    """
-
-    offered: int = 0
-    ready: int = 0
-    waiting: int = 0
-    parked: int = 0
-    executing: int = 0
-    finished: int = 0
-    failed: int = 0
 
 
 class Queue:
@@ -135,8 +62,7 @@ class Queue:
         self.partitions = partitions
         self._script_keys = [keys.partition(number).script_keys(frontier) for number in range(partitions)]
         self._wake, self._other_wake = keys.wake(frontier), keys.wake(OTHER[frontier])
-        # Calls whose answers were lost, as claim id and serial: what they gave, nobody knows of.
-        self._lost: dict[tuple[int, str], list[tuple[str, int]]] = defaultdict(list)
+        self._holdings: dict[tuple[int, str], Holdings] = defaultdict(Holdings)
         self._lock_ms = lock_ms
         self._max_attempts = max_attempts
         self._fail_days = fail_days
@@ -174,13 +100,19 @@ class Queue:
             claim: The claim id, never used before.
             carrying: Seeds that the owner holds already.
         """
-        keys, token, serial = self._script_keys[partition], secrets.token_bytes(8), next(SERIALS)
+        keys, token = self._script_keys[partition], secrets.token_bytes(8)
         await self._undo(partition, owner)
-        try:
-            async with self.redis.pipeline(transaction=False) as pipeline:
-                pipeline.set(keys[0], token, nx=True, px=self._lock_ms)
-                arguments = [self._wake, self._other_wake, token, owner, claim, serial, most, carrying]
-                state, wait_ms, _now, flat = await scripts.run_after(pipeline, "claim", keys, arguments)
+        holdings = self._holdings[partition, owner]
+        with holdings.call(claim) as serial:
+            try:
+                async with self.redis.pipeline(transaction=False) as pipeline:
+                    pipeline.set(keys[0], token, nx=True, px=self._lock_ms)
+                    arguments = [self._wake, self._other_wake, token, owner, claim, serial, most, carrying]
+                    state, wait_ms, _now, flat = await scripts.run_after(pipeline, "claim", keys, arguments)
+            except OutOfMemoryError:  # before it did anything
+                return ClaimAnswer("full", FULL_MILLISECONDS, [])
+            holdings.seeds.update(flat[::6])
+            holdings.turns.update(map(int, flat[2::6]))
             seeds: list[Claimed] = []
             damaged: dict[tuple[str, int], list[Settlement]] = defaultdict(list)
             for fingerprint, value, turn, due_ms, tries, delay_ms in zip(*[iter(flat)] * 6, strict=True):
@@ -204,11 +136,6 @@ class Queue:
                 turns = damaged.keys() - {(claimed.seed.host, claimed.turn) for claimed in seeds}
                 ends = list(itertools.chain(*damaged.values()))
                 await self.settle(partition, owner, ends, [TurnBack(host, turn) for host, turn in turns])
-        except OutOfMemoryError:  # before it did anything
-            return ClaimAnswer("full", FULL_MILLISECONDS, [])
-        except BaseException:  # a cancelled call may have arrived as well
-            self._lost[partition, owner].append((claim, serial))
-            raise
         return ClaimAnswer(state.decode(), None if wait_ms < 0 else int(wait_ms), seeds)
 
     async def settle(
@@ -225,7 +152,29 @@ class Queue:
         for turn in turns:
             arguments += (turn.host, turn.turn, turn.age_ms, turn.leave_ms, turn.change, turn.least)
         accepted, refused = await self._run("settle", partition, arguments)
+        holdings = self._holdings[partition, owner]
+        holdings.seeds.difference_update(end.claimed.fingerprint for end in settlements)
+        holdings.turns.difference_update(turn.turn for turn in turns)
         return int(accepted), int(refused)
+
+    async def recall(self, owner: str) -> int:
+        """Gives back what Redis says that an owner holds and no answer has said, in all partitions. Not during a claim.
+
+        That happens when Redis loses writes that it had acknowledged. Returns how many seeds are ready again.
+        """
+        number = 0
+        for partition in range(self.partitions):
+            await self._undo(partition, owner)
+            holdings = self._holdings[partition, owner]
+            known = [*holdings.seeds, *holdings.turns]
+            arguments = [self._wake, owner, holdings.answered_before(), *known]
+            number += cast("int", await self._run("recall", partition, arguments))
+        return number
+
+    def forget(self, owner: str) -> None:
+        """Forgets what an owner was given: its session was lost, others have it."""
+        for key in [key for key in self._holdings if key[1] == owner]:
+            del self._holdings[key]
 
     async def borrow_turn(self, host: str, site: str, owner: str) -> tuple[int, int]:
         """Takes a turn of a host without a seed: (token, delay in ms), or (0, ms until it is worth asking again).
@@ -245,14 +194,14 @@ class Queue:
         return await self._borrow(name, owner, "", concurrency, delay_ms)
 
     async def _borrow(self, host: str, owner: str, site: str, *budget: int) -> tuple[int, int]:
-        partition, serial = partition_of(host, self.partitions), next(SERIALS)
+        partition = partition_of(host, self.partitions)
         await self._undo(partition, owner)
-        try:
+        holdings = self._holdings[partition, owner]
+        with holdings.call() as serial:
             turn, number = await self._run("turn", partition, [owner, host, site, serial, *budget])
-        except BaseException:
-            self._lost[partition, owner].append(("", serial))
-            raise
-        return int(turn), int(number)
+        if turn > NO_TURN:
+            holdings.turns.add(turn)
+        return turn, number
 
     async def totals(self) -> Totals:
         """Returns the counts over all partitions, each partition at its own moment."""
@@ -284,9 +233,10 @@ class Queue:
 
     async def _undo(self, partition: int, owner: str) -> None:
         """Takes back what the owner's calls with lost answers gave; what is still on its way is void."""
-        if lost := list(self._lost.get((partition, owner), ())):
-            await self._run("undo", partition, [self._wake, owner, *itertools.chain(*lost)])
-            self._lost[partition, owner] = [call for call in self._lost[partition, owner] if call not in lost]
+        holdings = self._holdings[partition, owner]
+        if missed := list(holdings.missed):
+            await self._run("undo", partition, [self._wake, owner, *itertools.chain(*missed)])
+            holdings.missed = [call for call in holdings.missed if call not in missed]
 
     async def _run(self, name: str, partition: int, arguments: Sequence[object]) -> list[int]:
         answer: list[int] = await scripts.run(self.redis, name, self._script_keys[partition], arguments)

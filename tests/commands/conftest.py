@@ -6,7 +6,7 @@ import pytest
 from scrapy.settings import Settings
 
 from crawler.cluster import Cluster
-from crawler.frontier.queue import Settlement, TurnBack
+from crawler.frontier.answers import Settlement, TurnBack
 
 PLAN = """
 name: flood

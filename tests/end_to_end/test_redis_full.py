@@ -15,7 +15,7 @@ from servers.needs import started
 from crawler.cluster import Cluster
 from crawler.demo.forum import content, kinds
 from crawler.demo.servers import Redis
-from crawler.frontier.queue import Settlement, TurnBack
+from crawler.frontier.answers import Settlement, TurnBack
 from crawler.frontier.sessions import Session
 from crawler.models import Seed
 

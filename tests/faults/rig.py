@@ -143,7 +143,13 @@ class Rig:
 
     def scrapy(self, name, *words, stdin="", **settings):
         """Runs a command to its end and returns what it printed."""
-        done = subprocess.run(
+        done = self.try_scrapy(name, *words, stdin=stdin, **settings)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def try_scrapy(self, name, *words, stdin="", **settings):
+        """Runs a command to its end, which may be a bad one."""
+        return subprocess.run(
             self.command(name, *words, **settings),
             input=stdin,
             cwd=ROOT,
@@ -153,8 +159,6 @@ class Rig:
             timeout=300,
             check=False,
         )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
 
     def offer(self, urls, site="origin"):
         """Injects URLs, and remembers them."""

@@ -7,8 +7,9 @@ import itertools
 import time
 
 from crawler.frontier import ledger, scripts
+from crawler.frontier.answers import Settlement, TurnBack
 from crawler.frontier.keys import OTHER, Keys, partition_of
-from crawler.frontier.queue import Queue, Settlement, TurnBack
+from crawler.frontier.queue import Queue
 from crawler.models import Seed
 
 LONG_MS = 60_000  # a session that no test outlives

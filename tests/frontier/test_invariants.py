@@ -10,7 +10,7 @@ from frontier.hands import Hands, content, nav
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.frontier import ledger, scripts
-from crawler.frontier.queue import Settlement, TurnBack
+from crawler.frontier.answers import Settlement, TurnBack
 
 STEPS = 1_000  # for each of the seeds
 CHECK_EVERY = 50

@@ -30,7 +30,7 @@ async def borrow(frontier, host="a.test", owner="A"):
 
 
 async def give_back(frontier, host, turn, owner="A", **options):
-    from crawler.frontier.queue import TurnBack
+    from crawler.frontier.answers import TurnBack
 
     await frontier.settle(owner, [], [TurnBack(host, turn, **options)])
 

@@ -254,6 +254,17 @@ local function make_ready(fp, host, plan, site, interval, due)
   if #first == 0 or due < tonumber(first[2]) then call('ZADD', hosts, 'LT', due, host) end
 end
 
+-- Ends a claim as if it had not been made; when the seed was due went with the answer, so it is due since the claim.
+local function take_back(fp, value, owner)
+  local host, plan, site, interval = head(value)
+  local claimed_at = tonumber(call('ZSCORE', execute, fp) or now)
+  call('ZREM', execute, fp)
+  call('HDEL', claims, fp)
+  call('SREM', held .. owner, fp)
+  book(plan, site, 'executing', -1)
+  make_ready(fp, host, plan, site, interval, claimed_at)
+end
+
 -- Ends a seed for good as failed; it stays known.
 local function make_failed(fp, plan, site, reason)
   call('ZADD', fail, now, fp)

@@ -21,13 +21,7 @@ local fps = call('SMEMBERS', held .. owner)
 local under, values = hmget(claims, fps), hmget(seed, fps)
 for n, fp in ipairs(fps) do
   if lost_claims[under[n]] and values[n] then
-    local host, plan, site, interval = head(values[n])
-    local claimed_at = tonumber(call('ZSCORE', execute, fp)) -- when it was due went with the answer
-    call('ZREM', execute, fp)
-    call('HDEL', claims, fp)
-    call('SREM', held .. owner, fp)
-    book(plan, site, 'executing', -1)
-    make_ready(fp, host, plan, site, interval, claimed_at)
+    take_back(fp, values[n], owner)
     done = done + 1
   end
 end

@@ -1,0 +1,55 @@
+"""A worker that stands still for longer than its session wakes up to nothing: its seeds are others' by then."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+from faults.rig import FULL
+
+ROUNDS = 20 if FULL else 2
+SESSIONS = 3
+SESSION_SECONDS = 2.0
+SEEDS = 80
+
+
+def test_sigstop_for_three_sessions(files_rig, row):
+    """Nothing it still had to say is believed, and nothing it still meant to fetch is fetched."""
+    rig = files_rig
+    settings = {"SESSION_SECONDS": SESSION_SECONDS, "SETTLE_WAIT_SECONDS": 1}  # so that some ends are never told
+    frozen, _ = rig.worker(**settings), rig.worker(**settings)
+    late_fetches = 0
+    for number in range(ROUNDS):
+        log, before = rig.origin.size(), rig.ended()
+        rig.offer(rig.origin.urls(SEEDS, "slow", first=SEEDS * number), site="paced")
+        rig.until(lambda log=log: _asked(rig, log, frozen) >= 3, "requests of the one to be frozen")
+        os.kill(frozen.pid, signal.SIGSTOP)
+        stopped = time.monotonic()
+        rig.until(lambda before=before: rig.ended() == before + SEEDS, "the other worker to do it all", 120)
+        rig.until(lambda stopped=stopped: time.monotonic() - stopped > SESSIONS * SESSION_SECONDS, "three sessions")
+        log, sessions = rig.origin.size(), _lost_sessions(frozen)
+        os.kill(frozen.pid, signal.SIGCONT)
+        rig.until(lambda sessions=sessions: _lost_sessions(frozen) > sessions, "the frozen one to notice")
+        late_fetches += _asked(rig, log, frozen)
+    lost_sessions = _lost_sessions(frozen)
+    refused = rig.counts()["refused"]
+    audit, counts = rig.audit(), rig.counts()
+    row(
+        f"SIGSTOP for {SESSIONS} sessions, {ROUNDS} times",
+        lost=audit.lost,
+        sessions_lost=lost_sessions,
+        stale_settles_refused=f"{refused} of {refused}",
+        fetches_past_the_deadline=late_fetches,
+    )
+    assert late_fetches == 0
+    assert counts["finished"] == len(rig.account)  # each once: a stale end that was believed would show here
+    assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
+
+
+def _asked(rig, log, worker):
+    return sum(agent == worker.name for _, _, agent, _ in rig.origin.requests(log))
+
+
+def _lost_sessions(worker):
+    return worker.log.read_text(errors="replace").count("was lost; its seeds go to others")

@@ -1,0 +1,138 @@
+"""Redis dies, forgets its last second, fills up, or can't be reached; workers stay and lose nothing."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+
+from faults.proxy import Wire
+from faults.rig import FULL, Rig
+
+from crawler.demo.servers import Redis
+
+RESTARTS = 10 if FULL else 2
+CUT_SECONDS = 60.0 if FULL else 8.0
+SESSION_SECONDS = 3.0
+RECONNECT_SECONDS = 10.0
+
+
+def test_redis_is_killed_and_restarted(files_rig, row):
+    """No worker exits; each goes on within seconds."""
+    rig = files_rig
+    seeds = 400 * (RESTARTS + 1)
+    rig.offer(rig.origin.urls(seeds, "slow"))
+    workers = [rig.worker() for _ in range(2)]
+    waits = []
+    for number in range(RESTARTS):
+        rig.until(lambda number=number: rig.ended() >= 200 * (number + 1), "pages", 180, 0.1)
+        rig.redis_server.kill()
+        time.sleep(1)  # it is away for a while: that is the fault, not a wait for something
+        rig.redis_server.start()
+        back, ended = time.monotonic(), rig.ended()
+        rig.until(lambda ended=ended: rig.ended() > ended, "workers to go on", RECONNECT_SECONDS + 20)
+        waits.append(time.monotonic() - back)
+    assert all(worker.running for worker in workers)
+    rig.until_done(240)
+    audit = rig.audit()
+    row(
+        f"Redis killed and restarted, {RESTARTS} times",
+        lost=audit.lost,
+        stuck=audit.stuck,
+        goes_on_after_s_at_most=f"{max(waits):.1f}",
+        workers_that_exited=sum(not worker.running for worker in workers),
+    )
+    assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
+    assert max(waits) <= RECONNECT_SECONDS
+
+
+def test_redis_forgets_its_last_second(tmp_path, origin, row):
+    """What it had acknowledged is gone; after one pass of the same offers nothing is missing."""
+    with Redis(tmp_path / "own") as server:
+        rig = Rig(tmp_path, origin, server)
+        try:
+            rig.offer(origin.urls(600, "slow"))
+            workers = [rig.worker() for _ in range(2)]
+            rig.until(lambda: rig.ended() >= 100, "pages")
+            log = next((tmp_path / "own" / "redis" / "appendonlydir").glob("*.incr.aof"))
+            kept = log.stat().st_size
+            rig.offer(origin.urls(100, "slow", first=600))
+            finished = rig.ended()
+            rig.until(lambda: rig.ended() >= finished + 20, "more pages")
+            server.kill()
+            cut = log.stat().st_size - kept
+            with log.open("r+b") as file:
+                file.truncate(kept)
+            server.start()
+            rig.offer(sorted(rig.account))  # the one pass
+            rig.until_done(120)
+            audit = rig.audit()
+            row(
+                "AOF cut by its last second",
+                bytes_cut=cut,
+                lost=audit.lost,
+                stuck=audit.stuck,
+                ledger_difference=audit.difference,
+            )
+            assert cut > 0
+            assert all(worker.running for worker in workers)
+            assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
+        finally:
+            rig.close()
+
+
+def test_a_worker_is_cut_off_from_redis(files_rig, row):
+    """It stops fetching at its deadline; others do its work; when the wire is mended it joins them again."""
+    rig = files_rig
+    with closing(Wire(rig.redis_server.port)) as wire:
+        direct, rig.redis_url = rig.redis_url, f"redis://127.0.0.1:{wire.port}/0"
+        lonely = rig.worker(SESSION_SECONDS=SESSION_SECONDS)
+        rig.redis_url = direct
+        rig.offer(rig.origin.urls(800, "slow"), site="paced")
+        rig.until(lambda: rig.ended() >= 10, "pages")
+        log = rig.origin.size()
+        wire.cut()
+        cut = time.monotonic()
+        rig.worker(SESSION_SECONDS=SESSION_SECONDS)
+        rig.until(lambda: time.monotonic() - cut > CUT_SECONDS, "the wire to be mended", CUT_SECONDS + 10)
+        asked = [at - cut for at, _, agent, _ in rig.origin.requests(log) if agent == lonely.name]
+        log = rig.origin.size()
+        wire.mend()
+        rig.until_done(240)
+        back = any(agent == lonely.name for _, _, agent, _ in rig.origin.requests(log))
+    audit = rig.audit()
+    row(
+        f"worker and Redis cut off for {CUT_SECONDS:g} s",
+        lost=audit.lost,
+        last_fetch_after_the_cut_s=f"{max(asked, default=0):.1f} of {SESSION_SECONDS:g}",
+        works_again=back,
+    )
+    assert lonely.running
+    assert max(asked, default=0) <= SESSION_SECONDS + 0.1
+    assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
+
+
+def test_redis_is_full(tmp_path, origin, row):
+    """Claims and offers are refused in words; what runs ends; with room everything goes on."""
+    with Redis(tmp_path / "own") as server:
+        rig = Rig(tmp_path, origin, server)
+        try:
+            rig.offer(origin.urls(400, "slow"), site="paced")
+            worker = rig.worker()
+            rig.until(lambda: rig.ended() >= 5, "pages")
+            with rig.redis() as client:
+                client.config_set("maxmemory", 1)
+                rig.until(lambda: "full" in rig.scrapy("nodes"), "the worker's word that Redis is full")
+                rig.until(lambda: not rig.counts()["executing"], "what runs to end")
+                ended = rig.ended()
+                refused = rig.try_scrapy("seeds", "offer", *origin.urls(1, first=9_999))
+                client.config_set("maxmemory", 0)
+            rig.until(lambda: rig.ended() > ended, "the worker to go on")
+            rig.until_done(120)
+            audit = rig.audit()
+            row("Redis at maxmemory", lost=audit.lost, stuck=audit.stuck, said=repr(refused.stderr.strip()[:60]))
+            assert refused.returncode == 1
+            assert "maxmemory" in refused.stderr
+            assert worker.running
+            assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
+        finally:
+            rig.close()

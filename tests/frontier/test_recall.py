@@ -1,0 +1,51 @@
+"""Redis loses writes that it had acknowledged; what an owner then seems to hold becomes ready again."""
+
+from __future__ import annotations
+
+from frontier.hands import content, ends, turns
+
+
+async def test_what_the_owner_knows_of_stays(frontier):
+    await frontier.polite(concurrency=4)
+    await frontier.offer(*(content(number) for number in range(5)))
+    claimed = (await frontier.claim("A")).seeds
+    assert await frontier.queues["content"].recall("A") == 0
+    assert await frontier.finish("A", claimed) == (5, 0)
+
+
+async def test_a_forgotten_end_makes_the_seed_ready_again(frontier):
+    await frontier.offer(content(1))
+    claimed = (await frontier.claim("A")).seeds
+    queue = frontier.queues["content"]
+    queue._holdings[
+        0, "A"
+    ].seeds.clear()  # it was told that they are finished, and so was Redis, which has forgotten it
+    queue._holdings[0, "A"].turns.clear()
+    assert await queue.recall("A") == 1
+    assert (await frontier.totals()).ready == 1
+    again = (await frontier.claim("B")).seeds
+    assert [one.seed for one in again] == [one.seed for one in claimed]
+    assert await frontier.settle("A", ends(claimed), turns(claimed)) == (0, 1)
+    assert await frontier.finish("B", again) == (1, 0)
+
+
+async def test_a_forgotten_turn_is_free_after_the_hosts_delay(frontier):
+    await frontier.polite(delay_ms=60_000)
+    queue = frontier.queues["content"]
+    token, _ = await queue.borrow_turn("a.test", "s", "A")
+    assert token > 0
+    queue._holdings[0, "A"].turns.clear()
+    await queue.recall("A")
+    token, wait_ms = await queue.borrow_turn("a.test", "s", "A")
+    assert token == 0
+    assert wait_ms > 1_000
+    assert not await frontier.redis.exists("t:{0}:turns:A")
+
+
+async def test_a_turn_whose_answer_is_on_its_way_is_left_alone(frontier):
+    queue = frontier.queues["content"]
+    with queue._holdings[0, "A"].call() as serial:
+        token, _ = await queue._run("turn", 0, ["A", "a.test", "s", serial])
+        await queue.recall("A")
+        assert await frontier.redis.scard("t:{0}:turns:A") == 1
+    assert token > 0
