@@ -1,0 +1,184 @@
+"""Sites without an end: a real worker on each, and the crawl is over when its budgets are, every seed accounted for."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from crawler.urls import MAX_PARAMETERS, MAX_REPEATS, MAX_SEGMENTS, MAX_URL_CHARACTERS
+
+DEPTH, PER_PAGE, PER_HOST = 4, 25, 120
+RUN_SECONDS = 120  # each crawl takes some 5 s on an idle machine
+SETTINGS = {"ALLOW_PRIVATE_ADDRESSES": 1, "NODE_CPU_LIMIT_PERCENT": 100, "STOP_WHEN_DONE": 1, "FILES_STORE": ""}
+SITE = f"""
+name: trap
+base: BASE
+search: {{url: "{{base}}/search?q={{query}}"}}
+results: {{links: "css:a"}}
+content: {{title: css:h1, content: {{select: css:article, required: true}}}}
+follow: {{depth: {DEPTH}, per_page: {PER_PAGE}, per_host: {PER_HOST}, deny: ["/never/"]}}
+politeness: {{delay: 0, concurrency: 4, burst: 50}}
+"""
+ARTICLE = "<h1>A page</h1><article>Some words of a page that is long enough to be one.</article>"
+
+
+class Trap(BaseHTTPRequestHandler):
+    """Every path is a page; what it links to is the trap."""
+
+    serial = count()
+
+    def do_GET(self):
+        url = urlsplit(self.path)
+        self.server.asked.append(self.path)
+        name = url.path.split("/")[1]
+        location = self.moved(url) if name == "r" else None
+        links = () if location else getattr(self, name.partition(".")[0], lambda _url: ())(url)
+        body = (ARTICLE + "".join(f"<a href='{link}'>x</a>" for link in links)).encode()
+        self.send_response(302 if location else 404 if name == "robots.txt" else 200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        if location:
+            self.send_header("Location", location)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def moved(self, url):
+        """/r?n=1 leads to /r?n=2, and so on; with `far`, on the other host by turns."""
+        asked = parse_qs(url.query)
+        number, far = int(asked["n"][0]) + 1, "far" in asked
+        other = next(iter(self.server.others - {self.headers["Host"]}))
+        return f"http://{other}/r?n={number}&far=1" if far else f"/r?n={number}"
+
+    def calendar(self, url):
+        """Each day leads to the days around it, in both directions and in three views."""
+        day = int(url.path.rsplit("/", 1)[1])
+        return [f"/calendar/{day + step}?view={view}" for step in range(-9, 10) for view in "dwm"]
+
+    def deep(self, _url):
+        """Relative links, as of a server that answers whatever stands below a page with that page."""
+        return ["deep/", "a/b/", "a/b/a/b/a/b/a/b/", "x/" * 40, "?" + "&".join(f"p{n}=1" for n in range(200))]
+
+    def many(self, _url):
+        return (f"/leaf/{number}" for number in range(100_000))
+
+    search = many
+
+    def long(self, _url):
+        return ["/leaf/" + "x" * 100_000, "/leaf?" + "q=1&" * 25_000, "/leaf/short"]
+
+    def session(self, url):
+        """The same page under a new address each time."""
+        return [f"{url.path}?sid={next(self.serial)}" for _ in range(30)]
+
+    def loop(self, _url):
+        return ["/r?n=1", "/r?n=1&far=1", "/r?n=500&far=1"]
+
+    def scope(self, _url):
+        other = next(iter(self.server.others - {self.headers["Host"]}))
+        return [f"http://{other}/leaf", "http://metadata.invalid/", "/never/this", "javascript:alert(1)", "/leaf/1"]
+
+    def log_message(self, *_):
+        """Says nothing."""
+
+
+@pytest.fixture
+def hosts():
+    """Two hosts; `asked` has every path that was asked for, of either."""
+    servers = [ThreadingHTTPServer(("127.0.0.1", 0), Trap) for _ in range(2)]
+    names = {f"127.0.0.1:{server.server_port}" for server in servers}
+    asked: list[str] = []
+    for server in servers:
+        server.others, server.asked = names, asked
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield servers
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture
+def crawl(scrapy, tmp_path, hosts):
+    """Returns a function that crawls from some paths to the end and gives what was asked, and the ledger's total."""
+    base = f"http://127.0.0.1:{hosts[0].server_port}"
+    (tmp_path / "trap.yaml").write_text(SITE.replace("BASE", base))
+
+    def run(*paths, spider="consumer", settings=None):
+        settings = SETTINGS | {"SITES_DIR": tmp_path} | (settings or {})
+        if paths:
+            offered = scrapy("seeds", "offer", "--site", "trap", *(base + path for path in paths), settings=settings)
+            assert offered.returncode == 0, offered.stderr
+        worker = scrapy("crawl", spider, settings=settings, timeout=RUN_SECONDS)
+        assert worker.returncode == 0, worker.stderr
+        assert "Traceback" not in worker.stderr
+        verified = scrapy("ledger", "--verify", "--json", settings=settings)
+        assert verified.returncode == 0, verified.stderr
+        answer = json.loads(verified.stdout)
+        assert answer["problems"] == []
+        total = answer["total"]
+        assert total["ready"] == total["executing"] == total["difference"] == 0
+        return [path for path in hosts[0].asked if path != "/robots.txt"], total, worker.stderr
+
+    return run
+
+
+def stat(log, name):
+    found = re.search(rf"'links/{name}': (\d+)", log)
+    return int(found[1]) if found else 0
+
+
+def test_an_endless_calendar_ends_with_the_depth(crawl):
+    asked, total, _log = crawl("/calendar/1000")
+    days = {int(path.partition("?")[0].rsplit("/", 1)[1]) for path in asked}
+    assert 9 < max(abs(day - 1000) for day in days) <= 9 * DEPTH
+    assert len(asked) == len(set(asked)) == total["finished"] == total["offered"] - total["known"] <= PER_HOST + 1
+
+
+def test_ever_new_addresses_of_a_page_end_with_the_hosts_budget(crawl):
+    asked, total, log = crawl("/session/1")
+    assert len(asked) == len(set(asked)) == PER_HOST + 1 == total["finished"] == total["offered"] - total["known"]
+    assert total["notes"]["over-budget"] > PER_HOST
+    assert stat(log, "left_out") > 0
+
+
+def test_traps_of_every_other_sort_end_with_a_reason(crawl):
+    asked, total, log = crawl("/deep/", "/many", "/long", "/loop", "/scope")
+
+    deep = [path for path in asked if path.startswith("/deep/")]
+    assert 3 < len(deep) < 60
+    for path in deep:  # parts that repeat themselves, too many parts, too many parameters
+        assert not re.search(rf"((/\w+)+?)\1{{{MAX_REPEATS}}}", path)
+        assert path.count("/") <= MAX_SEGMENTS
+        assert path.count("&") < MAX_PARAMETERS
+    assert stat(log, "traps") >= 3
+
+    leaves = {path for path in asked if path.startswith("/leaf/")}
+    assert leaves == {"/leaf/short", *(f"/leaf/{number}" for number in range(PER_PAGE))}  # neither /leaf nor /never
+    assert stat(log, "left_out") == 100_000 - PER_PAGE
+    assert max(map(len, asked)) < MAX_URL_CHARACTERS
+
+    moved = [path for path in asked if path.startswith("/r?")]
+    assert len(moved) == 6 + 2 * 6  # on the same host 5 redirects are followed, to others 5 as well
+    assert total["failures"] == {"too-many-redirects": 3}
+    assert total["notes"] == {"redirected": 10}
+
+    assert len(asked) == 5 + len(deep) - 1 + len(leaves) + len(moved)
+    assert total["finished"] == 5 + len(deep) - 1 + len(leaves) + 10
+
+
+def test_a_page_of_a_hundred_thousand_results_costs_what_the_setting_says(crawl, scrapy, spawn, tmp_path):
+    plan = tmp_path / "plan.yaml"
+    plan.write_text("name: trap\nsites: [trap]\nkeywords: {event: {required: [flood]}}\npages: 1\nper_page: 20\n")
+    settings = SETTINGS | {"SITES_DIR": tmp_path, "MAX_LINKS_PER_PAGE": 50}
+    submitted = scrapy("plan", "submit", plan, settings=settings)
+    assert submitted.returncode == 0, submitted.stderr
+    producer = spawn("crawl", "producer", settings=settings)
+    asked, total, _log = crawl(settings={"MAX_LINKS_PER_PAGE": 50})
+    assert producer.wait(RUN_SECONDS) == 0
+    assert stat(producer.log.read_text(), "left_out") == 100_000 - 50
+    assert len(asked) == 1 + 50 == total["finished"] == total["offered"]
