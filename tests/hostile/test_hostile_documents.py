@@ -1,0 +1,386 @@
+"""Documents made to do harm: each ends as its line says, the same each time, in a process that may take only so much.
+
+All of them are read in one child, under a limit of memory that would kill it, each within a limit of CPU time that is
+some ten times what it takes on an idle machine. What is refused is refused by a count, not by a clock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import resource
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from crawler import extract, sites
+from crawler.errors import ExtractError
+from crawler.extract.encoding import decode
+from crawler.models import Fetched
+
+MEMORY_BYTES = 1_500_000_000  # of addresses; Python with all its libraries has 500 MB of them
+CPU_SECONDS = 10
+POST = "<p class=post>text "
+MARKUP = """
+name: board
+search: {url: "http://x.test/?q={query}"}
+results: {links: "css:.r a, .post a", empty: css:.none}
+content:
+  title: css:h1
+  author: css:.author
+  published: {select: css:time, all: true}
+  content: {select: css:.post, all: true, required: true, remove: ["css:.sig, .ad", "css:.post > i"]}
+  images: css:.post img
+  next_page: css:a.next
+  extra: {tags: {select: "css:.tag::text", all: true}, count: xpath:count(//b), far: xpath:number(//u)}
+follow: {links: css:.post a, per_page: 50}
+"""
+ANSWER = """
+name: api
+search: {url: "http://x.test/?q={query}"}
+results: {type: json, links: "json:items[].url"}
+content:
+  type: json
+  title: json:title
+  published: json:date
+  content: {select: json:html, html: true, required: true}
+  images: {select: json:html, html: true}
+  extra: {n: json:n, all: {select: json:list, all: true}, text: json:to_string(deep)}
+follow: {links: "json:links[]"}
+"""
+WEB = "name: web"
+MEGA = 1_000_000
+CANARY = os.environ.get("CANARY", "http://127.0.0.1:1")  # a server that nobody may ask
+
+
+def filled(unit, size=9_900_000, head=POST):
+    """Returns a page of `size` bytes."""
+    return head + unit * ((size - len(head)) // len(unit.encode()))
+
+
+def entities(kind):
+    """Returns a billion laughs, as a DTD of HTML or XHTML; two more are a file and a page of the canary's."""
+    chain = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
+    head = '<?xml version="1.0"?>' if kind != "html" else ""
+    files = f'<!ENTITY f SYSTEM "file:///etc/passwd"><!ENTITY w SYSTEM "{CANARY}/w">'
+    root = (
+        f'<!DOCTYPE html SYSTEM "{CANARY}/dtd" [<!ENTITY l0 "lol">{chain}{files}<!ENTITY % p SYSTEM "{CANARY}/p">%p;]>'
+    )
+    return f"{head}{root}<html><body>{POST}&l9;&f;&w;</p></body></html>"
+
+
+def nested(opening, closing, depth, times):
+    return (opening * depth + "x" + closing * depth) * times
+
+
+CHAINED = "&" + "amp;" * MEGA
+MANY_ATTRIBUTES = "".join(f" a{n}='>'" for n in range(100_000))
+HIDDEN_ATTRIBUTES = "<!--<p a='--><p" + MANY_ATTRIBUTES + ">"
+
+# name: (content type, body, what the board's selectors make of it: a reason, or the length of the text)
+MARKUP_CASES = {
+    "100,000 nested div": ("<div>" * 100_000 + POST, "too-deep"),
+    "600 nested b, unclosed": (POST + "<b>" * 600 + "end", "too-deep"),
+    "500 nested font, unclosed": (POST + "<font>" * 500 + "end", 8),
+    "200 nested div, 100,000 images": (filled("<img src=a>", 1_200_000, "<div class=post>" * 200), "too-deep"),
+    "nested tables": (nested("<table><tr><td>", "</td></tr></table>", 600, 1), "too-deep"),
+    "attribute of 1 MB": (f"{POST}<i title='{'a' * MEGA}'>b</i>", 4),
+    "class of 9 MB": (f"<p class='{'post ' * 1_900_000}'>text</p>", 4),
+    "style of 9 MB of blanks": (f"{POST}<i style=';{' ' * 9 * MEGA}'>b</i>", 4),
+    "100,000 attributes": (f"{POST}<i{MANY_ATTRIBUTES}>b</i>", "too-many-attributes"),
+    "100,000 attributes, hidden from who reads tags only": (POST + HIDDEN_ATTRIBUTES, "too-many-attributes"),
+    "1,000,000 times the same attribute": (f"{POST}<i {'a ' * MEGA}>b</i>", 4),
+    "billion laughs in HTML": (entities("html"), "&l9;&f;&w;"),
+    "billion laughs in XHTML": (entities("xhtml"), "&l9;&f;&w;"),
+    "file as an entity of XHTML, in a parameter": (entities("xhtml").replace("%p;", "%p; %p;"), "&l9;&f;&w;"),
+    "&amp; of &amp; of &amp;": (POST + CHAINED, 4 * MEGA + 2),
+    "1,000,000 &amp;": (POST + "&amp;" * MEGA, 5 + MEGA),
+    "references to no character": (POST + "&#99999999999;&#xd800;&#0;&#x110000;end", "end"),
+    "10 MB in one line": (filled("x"), 9_899_981 + 5),
+    "3 MB of blanks": (filled(" ", 3 * MEGA), 4),
+    "3 MB of line ends": (filled("\n", 3 * MEGA), 4),
+    "3 MB of escapes": (filled("\x1b]", 3 * MEGA), 4),
+    "3 MB of NULs": (filled("\0", 3 * MEGA), 4),
+    "3 MB of zero-width spaces": (filled("\u200b", 3 * MEGA), 4),
+    "1,000,000 marks on one letter, in no order": (POST + "\u0301\u0316" * 500_000, 4 + 31),
+    "1,000,000 empty tags": (POST + "<i></i>" * MEGA, "too-many-tags"),
+    "3,000,000 <": (filled("<"), "too-many-tags"),
+    "50,000 table rows": ("<div class=post>text<table>" + "<tr><td>a<td>b" * 50_000, 4 + 50_000 * 4),
+    "100,000 form fields": (POST + "<form>" + "<input name=a value=b>" * 100_000, 4),
+    "100,000 open forms": (POST + "<form>" * 100_000, "any"),
+    "100,000 open p": ("<p class=post>x" * 100_000, 1_000 * 2 - 1),
+    "10,000 posts of 10 images": (("<div class=post>t" + "<img src=/i>" * 10 + "</div>") * 10_000, 1_000 * 2 - 1),
+    "50,000 signatures": (POST + "<i class=sig>x</i>" * 50_000, 4),
+    "100,000 base elements": ("<base href=http://evil.test/>" * 100_000 + POST, 4),
+    "1,000 dates": ("<time>3 hours demain 12 and 11 dem 2026 vor</time>" * 1_000 + POST, 4),
+    "date of 8 MB": (f"<time>{'3 hours ' * MEGA}</time>{POST}", 4),
+    "number of 400 digits": (f"{POST}</p><u>{'9' * 400}</u>", 4),
+    "open quote": (f"{POST}<i title='" + "a" * 9 * MEGA, "any"),
+    "open comment": (filled("<!--", MEGA // 2), 4),
+    "open CDATA": (filled("<![CDATA[", MEGA), "any"),
+    "open script": (filled("<script>", MEGA), 4),
+    "200,000 doctypes": (filled("<!doctype html>", 3 * MEGA, ""), "not-html"),
+    "100,000 html elements": ("".join(f"<html a{n}=b>" for n in range(100_000)) + POST, 4),
+    "misnested": (POST + "<b><i></b></i>" * 50_000, 4),
+    "no element": ("<!-- nothing -->", "not-html"),
+    "more than 10 MB": ("x" * 10_000_001, "too-large"),
+}
+
+DEEP = 1_000
+# name: (body, what the API's selectors make of it: a reason, the text, or what stands under `extra`)
+JSON_CASES = {
+    "100,000 nested lists": ("[" * 100_000, "not-json"),
+    "100,000 nested objects": ('{"a":' * 100_000, "not-json"),
+    "1,000 nested lists beside": (f'{{"html": "text", "deep": {"[" * DEEP}{"]" * DEEP}}}', "text"),
+    "number of 5,000,000 digits": (f'{{"html": "text", "n": {"1" * 5 * MEGA}}}', "not-json"),
+    "number of 30 digits": ('{"html": "text", "n": 123456789012345678901234567890}', {"n": 1.2345678901234568e29}),
+    "number beyond 63 bits": ('{"html": "text", "n": 18446744073709551615}', {"n": "18446744073709551615"}),
+    "1e999": ('{"html": "text", "n": 1e999}', "not-json"),
+    "NaN": ('{"html": "text", "n": NaN}', "not-json"),
+    "Infinity": ('{"html": "text", "n": Infinity}', "not-json"),
+    "the same key twice": ('{"html": "one", "html": "two"}', "two"),
+    "lone surrogate": ('{"html": "\\ud800"}', "not-json"),
+    "list of 1,000,000": (f'{{"html": "text", "list": [{"1," * MEGA}1]}}', {"all": [1] * 1_000}),
+    "1,000,000 links": ('{"html": "text", "links": [' + '"/a",' * MEGA + '"/b"]}', "text"),
+    "1,000,000 tags in HTML inside": (f'{{"html": "{"<b>" * MEGA}"}}', "too-many-tags"),
+    "1,000 pages of HTML inside": ('{"html": ["<b>text"' + ',"<b><i>text"' * 999 + "]}", "text"),
+    "deep HTML inside": (f'{{"html": "{"<b>" * 600}"}}', "too-deep"),
+    "no JSON": ("<html>", "not-json"),
+    "empty": (" \n\0 ", "empty-body"),
+}
+
+SENTENCE = "The flood of the day took the bridge at Wulong and the road behind it, people say. "
+# name: (body, what trafilatura makes of it: a reason, or `any`; that it comes to an end is what counts)
+ARTICLE_CASES = {
+    "100,000 nested div": ("<div>" * 100_000 + SENTENCE, "too-deep"),
+    "500 nested div": ("<div>" * 500 + SENTENCE, "any"),
+    "small nested blocks": (nested("<div class=post>x", "</div>", 100, 15), "any"),
+    "10,000 open p": (f"<p>{SENTENCE}" * 10_000, "any"),
+    "100,000 paragraphs": ("<p>x</p>" * 100_000, "too-many-tags"),
+    "headings and lists": ("<article>" + f"<h2>a</h2><p>{SENTENCE}</p><ul><li>x<li>y</ul>" * 2_000, "any"),
+    "1 MB in one line": (filled("word ", MEGA), "any"),
+    "1 MB of line ends": (filled("\n", MEGA), "any"),
+    "class of 1 MB": (f"<p class='{'post ' * 200_000}'>{SENTENCE * 20}</p>", "any"),
+    "1 MB of open brackets as JSON-LD": (
+        f"<head><script type=application/ld+json>{'[' * MEGA}</script></head><p>{SENTENCE * 20}",
+        "any",
+    ),
+    "JSON-LD with an open string": (
+        '<head><script type=application/ld+json>{"@type":"Article","author":{"name":"' + "a" * MEGA + "</script></head>"
+        f"<p>{SENTENCE * 20}",
+        "any",
+    ),
+    "dates everywhere": ("<meta name=date content='11.11.11 and 3 hours ago'>" * 10_000 + f"<p>{SENTENCE * 20}", "any"),
+    "links everywhere": ("".join(f"<p><a href=/{n}>{SENTENCE}</a>" for n in range(2_000)), "any"),
+    "more than an article": (filled(SENTENCE, 4_000_000), "too-large"),
+}
+
+
+def outcome(read, *arguments):
+    """Returns the result, or the reason."""
+    try:
+        return read(*arguments)
+    except ExtractError as error:
+        return error.reason
+
+
+def child():
+    """Reads all documents; prints what becomes of each, and its seconds, as lines of JSON."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    board, api, web = (sites.parse(text, "site.yaml") for text in (MARKUP, ANSWER, WEB))
+    for kind, site, cases, content_type in (
+        ("markup", board, MARKUP_CASES, "text/html; charset=utf-8"),
+        ("json", api, JSON_CASES, "application/json"),
+        ("article", web, ARTICLE_CASES, "text/html; charset=utf-8"),
+    ):
+        for name, (body, _expected) in cases.items():
+            page = Fetched("http://x.test/", 200, content_type, body.encode())
+            before = os.times().user
+            first, again = (summary(outcome(extract.fields, page, site)) for _ in range(2))
+            links = [outcome(read, page, site) for read in (extract.links, extract.followed)]
+            print(
+                json.dumps(
+                    {
+                        "case": f"{kind}: {name}",
+                        "found": first,
+                        "same": first == again,
+                        "links": [found if isinstance(found, str) else len(found.urls) for found in links],
+                        "seconds": os.times().user - before,
+                    }
+                ),
+                flush=True,
+            )
+
+
+def summary(found):
+    """Returns a reason, or what a page yielded, its text shortened to its length and its ends."""
+    if isinstance(found, str):
+        return found
+    text = found.content
+    return {
+        "length": len(text),
+        "start": text[:40],
+        "end": text[-40:],
+        "extra": found.extra,
+        "published": found.published,
+    }
+
+
+@pytest.fixture(scope="module")
+def results():
+    """What the child said of each case; it ran to its end within its limits."""
+    root = Path(__file__).parents[2]
+    with socket.create_server(("127.0.0.1", 0)) as canary:
+        done = subprocess.run(
+            [sys.executable, __file__],
+            cwd=root,
+            env=os.environ | {"PYTHONPATH": str(root), "CANARY": f"http://127.0.0.1:{canary.getsockname()[1]}"},
+            capture_output=True,
+            encoding="utf-8",
+            timeout=600,
+            check=False,
+        )
+        canary.settimeout(0)
+        with pytest.raises(BlockingIOError):  # nobody has called
+            canary.accept()
+    assert done.returncode == 0, done.stderr[-2_000:]
+    return {line["case"]: line for line in map(json.loads, done.stdout.splitlines())}
+
+
+@pytest.mark.parametrize(
+    ("case", "expected"),
+    [
+        (f"{kind}: {name}", expected)
+        for kind, cases in (("markup", MARKUP_CASES), ("json", JSON_CASES), ("article", ARTICLE_CASES))
+        for name, (_body, expected) in cases.items()
+    ],
+)
+def test_a_hostile_document_ends_as_its_line_says(results, case, expected):
+    result = results[case]
+    found = result["found"]
+    assert result["same"]
+    assert result["seconds"] < CPU_SECONDS
+    if expected == "any":
+        assert isinstance(found, dict) or found == "no-content"
+    elif isinstance(found, str):
+        assert found == expected
+    elif isinstance(expected, int):
+        assert found["length"] == expected
+    elif isinstance(expected, dict):
+        assert found["extra"].items() >= expected.items()
+    else:
+        assert found["end"].endswith(expected)
+
+
+CN = "重庆洪水，多名群众被困，消防救援正在进行。水位上涨很快。" * 3
+LATIN = "déjà vu: où est la forêt ? " * 3
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "encoding", "text"),
+    [
+        # one order: byte order mark, header, meta, the bytes themselves
+        (b"\xef\xbb\xbf" + CN.encode(), "text/html; charset=gbk", "utf-8", CN),
+        (b"\xff\xfe" + CN.encode("utf-16-le"), "text/html; charset=utf-8", "utf-16-le", CN),
+        (b"\xfe\xff" + CN.encode("utf-16-be"), "text/html; charset=gbk", "utf-16-be", CN),
+        (b"\xff\xfe" + b"<meta charset=gbk>".decode().encode("utf-16-le"), "", "utf-16-le", "<meta charset=gbk>"),
+        (b"<meta charset=big5>" + CN.encode("gbk"), "text/html; charset=gbk", "gb18030", "<meta charset=big5>" + CN),
+        (b"<meta charset=gbk>" + CN.encode("gbk"), "text/html", "gb18030", "<meta charset=gbk>" + CN),
+        (CN.encode("gb18030"), "text/html", "gb18030", CN),
+        (CN.encode(), "text/html", "utf-8", CN),
+        # labels that the bytes contradict
+        (CN.encode(), "text/html; charset=gbk", "utf-8", CN),
+        (CN.encode("gb18030"), "text/html; charset=utf-8", "gb18030", CN),
+        (b"<meta charset=utf-16>" + CN.encode(), "text/html", "utf-8", "<meta charset=utf-16>" + CN),
+        # codecs of Python that are no encodings of the web
+        (b"+ADw-script+AD4-", "text/html; charset=utf-7", "utf-8", "+ADw-script+AD4-"),
+        (b"<meta charset=utf-7>+ADw-", "text/html", "utf-8", "<meta charset=utf-7>+ADw-"),
+        (b"x\x9cK\xca", "text/html; charset=zlib", None, None),
+        (b"a-" * 100_000, "text/html; charset=punycode", "utf-8", "a-" * 100_000),
+        (b"xn--a." * 100_000, "text/html; charset=idna", "utf-8", "xn--a." * 100_000),
+        (b"\\u0041" * 1_000, "text/html; charset=unicode_escape", "utf-8", "\\u0041" * 1_000),
+        (b"uryyb", "text/html; charset=rot13", "utf-8", "uryyb"),
+        (b"text", "text/html; charset=undefined", "utf-8", "text"),
+        (b"text", "text/html; charset=" + "x" * 100_000, "utf-8", "text"),
+        (b"text", "text/html; charset=\x00\r\n", "utf-8", "text"),
+        # UTF-16 without a mark is what the header says, or ASCII with NULs between, which go
+        (CN.encode("utf-16-le"), "text/html; charset=utf-16", "utf-16-le", CN),
+        (CN.encode("utf-16-be"), "text/html; charset=utf-16be", "utf-16-be", CN),
+        ("<p>text".encode("utf-16-le"), "text/html", "utf-8", "\0".join("<p>text") + "\0"),
+        # what is no text
+        (b"a\x00b", "text/html", "utf-8", "a\0b"),
+        (
+            b"overlong \xc0\xaf \xe0\x80\xaf",
+            "text/html; charset=utf-8",
+            "utf-8",
+            "overlong \ufffd\ufffd \ufffd\ufffd\ufffd",
+        ),
+        (b"surrogate \xed\xa0\x80", "text/html; charset=utf-8", "utf-8", "surrogate \ufffd\ufffd\ufffd"),
+        (b"\x81\xff" * 5_000_000, "text/html; charset=windows-1253", "cp1253", "\ufffd" * 10_000_000),
+        (LATIN.encode("latin-1"), "text/html; charset=iso-8859-1", "cp1252", LATIN),
+    ],
+)
+def test_a_text_is_read_in_one_encoding(body, content_type, encoding, text):
+    page = Fetched("http://x.test/", 200, content_type, body)
+    found, used = decode(page)
+    assert (found, used) == decode(page)
+    if encoding is not None:
+        assert used == encoding
+        assert found == text
+
+
+@pytest.mark.parametrize(
+    ("href", "expected"),
+    [
+        ("http://other.test/deep/", "http://other.test/deep/next"),
+        ("//other.test/", "http://other.test/next"),
+        ("/deep/", "http://x.test/deep/next"),
+        ("javascript:alert(1)//", "http://x.test/a/next"),
+        ("data:text/html,", "http://x.test/a/next"),
+        ("file:///etc/", "http://x.test/a/next"),
+        ("ftp://other.test/", "http://x.test/a/next"),
+        ("http://[bad", "http://x.test/a/next"),
+        ("http://user:secret@other.test/", "http://other.test/next"),
+        ("", "http://x.test/a/next"),
+        ("/" + "x" * 100_000, "http://x.test/a/next"),
+    ],
+)
+def test_a_base_leads_where_a_browser_would_go(href, expected):
+    body = (
+        f"<head><base target=x><base href='{href}'><base href='http://second.test/'></head><div class=r><a href=next>"
+    )
+    page = Fetched("http://x.test/a/page", 200, "text/html", body.encode())
+    assert extract.links(page, sites.parse(MARKUP, "site.yaml")).urls == (expected,)
+
+
+def test_the_event_loop_goes_on_while_a_heavy_page_is_read():
+    async def crawl():
+        asked, answered = threading.Event(), threading.Event()
+
+        def read(_page, _site):
+            asked.set()
+            assert answered.wait(CPU_SECONDS)  # only the loop says so
+            return threading.current_thread()
+
+        async def answer():
+            await asyncio.to_thread(asked.wait, CPU_SECONDS)
+            answered.set()
+
+        heavy = Fetched("http://x.test/", 200, "text/html", b"<p>" * 30_000)
+        found, _ = await asyncio.gather(extract.apart(read, heavy, sites.parse(MARKUP, "site.yaml")), answer())
+        assert found is not threading.current_thread()
+
+        light = Fetched("http://x.test/", 200, "text/html", b"<p>text")
+        whose = await extract.apart(lambda _page, _site: threading.current_thread(), light, sites.parse(MARKUP, "s"))
+        assert whose is threading.current_thread()
+
+    asyncio.run(crawl())
+
+
+if __name__ == "__main__":
+    child()
