@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from crawler.errors import UrlError
-from crawler.urls import MAX_URL_CHARACTERS, canonical, fingerprint, host, hostname, origin
+from crawler.urls import MAX_URL_CHARACTERS, canonical, fingerprint, host, hostname, origin, trap
 
 
 @pytest.mark.parametrize(
@@ -178,3 +178,47 @@ def test_all_else_does():
 
 def test_fingerprints_stay_the_same_between_versions():
     assert fingerprint("http://a/?b=2&a=1").hex() == "3488d9a5909bcdc11dcb3477bcca3fa1"
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://x.org", ""),
+        ("http://x.org/", ""),
+        ("http://x.org/a/b/c", ""),
+        ("http://x.org/2011/11/11/11-news", ""),
+        ("http://x.org/a/a/a/", ""),
+        ("http://x.org/a/a/a/a", "repeated-segments"),
+        ("http://x.org/a/a/a/a/", "repeated-segments"),
+        ("http://x.org/start/a/a/a/a/end", "repeated-segments"),
+        ("http://x.org/a/b/a/b/a/b/", ""),
+        ("http://x.org/a/b/a/b/a/b/a/b", "repeated-segments"),
+        ("http://x.org/x/a/b/c/a/b/c/a/b/c/a/b/c/y", "repeated-segments"),
+        ("http://x.org/a/b/a/c/a/d/a/e/a/f", ""),
+        ("http://x.org/////", "repeated-segments"),
+        ("http://x.org/?next=/a/a/a/a/a/a", ""),
+        ("http://x.org/" + "/".join(map(str, range(30))), ""),
+        ("http://x.org/" + "/".join(map(str, range(31))), "too-many-segments"),
+        ("http://x.org/?" + "&".join(f"p{n}=1" for n in range(50)), ""),
+        ("http://x.org/?" + "&".join(f"p{n}=1" for n in range(51)), "too-many-parameters"),
+    ],
+)
+def test_a_trap_is_told_by_its_address(url, expected):
+    assert trap(canonical(url)) == expected
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://" + "a" * 255 + ".org/",
+        "http://" + "a." * 200 + "org/",
+        "http://a" + "\u0301\u0316" * 4_000 + ".org/",
+        "//a" + "\u0301\u0316" * 4_000,
+        "\\\\a" + "\u0301\u0316" * 4_000,
+        "ht\ntp:\t//a" + "\u0301\u0316" * 4_000,
+        "http://" + "ü" * 500 + ".org/",
+    ],
+)
+def test_a_host_that_no_dns_can_hold_is_refused(url):
+    with pytest.raises(UrlError):
+        canonical(url, "http://x.org/")

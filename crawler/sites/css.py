@@ -26,7 +26,7 @@ class LinearTranslator(HTMLTranslator):
         if len(selectors) == 1 or any(selector.pseudo_element for selector in selectors):
             return super().css_to_xpath(css, prefix)
         parts = [self.xpath(selector.parsed_tree) for selector in selectors]
-        if any(part.path for part in parts):
+        if not all(map(_is_step, parts)):
             return super().css_to_xpath(css, prefix)
         return f"{prefix}*[{' or '.join(_test('self', part) for part in parts)}]"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
@@ -115,10 +116,7 @@ class Follow(Part):
 
 
 def _checked_domain(value: str) -> str:
-    try:
-        url = canonical(f"http://{value}/")
-    except UrlError:
-        url = ""
-    if not url or url != f"http://{hostname(url)}/":
-        raise ValueError("a domain such as example.org")
-    return hostname(url)
+    with contextlib.suppress(UrlError):
+        if not any(mark in value for mark in ":/?#@\\"):
+            return hostname(canonical(f"http://{value}/"))
+    raise ValueError("a domain such as example.org")
