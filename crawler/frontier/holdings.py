@@ -17,7 +17,7 @@ class Holdings:
 
     Attributes:
         seeds: Fingerprints.
-        turns: Tokens.
+        turns: `TOKEN HOST` of each, as Redis has it: the turns that one claim got of several hosts share a token.
         missed: Calls without an answer, as claim id ('' for a borrowed turn) and serial: what they gave, nobody knows.
     """
 
@@ -25,7 +25,7 @@ class Holdings:
 
     def __init__(self) -> None:
         self.seeds: set[bytes] = set()
-        self.turns: set[int] = set()
+        self.turns: set[str] = set()
         self.missed: list[tuple[str, int]] = []
         self._calls: set[int] = set()
 

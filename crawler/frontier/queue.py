@@ -112,7 +112,8 @@ class Queue:
             except OutOfMemoryError:  # before it did anything
                 return ClaimAnswer("full", FULL_MILLISECONDS, [])
             holdings.seeds.update(flat[::6])
-            holdings.turns.update(map(int, flat[2::6]))
+            hosts = (value.split(b" ", 1)[0].decode("utf-8", "replace") for value in flat[1::6])
+            holdings.turns.update(f"{int(turn)} {host}" for turn, host in zip(flat[2::6], hosts, strict=True))
             seeds: list[Claimed] = []
             damaged: dict[tuple[str, int], list[Settlement]] = defaultdict(list)
             for fingerprint, value, turn, due_ms, tries, delay_ms in zip(*[iter(flat)] * 6, strict=True):
@@ -154,7 +155,7 @@ class Queue:
         accepted, refused = await self._run("settle", partition, arguments)
         holdings = self._holdings[partition, owner]
         holdings.seeds.difference_update(end.claimed.fingerprint for end in settlements)
-        holdings.turns.difference_update(turn.turn for turn in turns)
+        holdings.turns.difference_update(f"{turn.turn} {turn.host}" for turn in turns)
         return int(accepted), int(refused)
 
     async def recall(self, owner: str) -> int:
@@ -200,7 +201,7 @@ class Queue:
         with holdings.call() as serial:
             turn, number = await self._run("turn", partition, [owner, host, site, serial, *budget])
         if turn > NO_TURN:
-            holdings.turns.add(turn)
+            holdings.turns.add(f"{turn} {host}")
         return turn, number
 
     async def totals(self) -> Totals:

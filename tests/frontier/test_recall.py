@@ -13,6 +13,17 @@ async def test_what_the_owner_knows_of_stays(frontier):
     assert await frontier.finish("A", claimed) == (5, 0)
 
 
+async def test_the_turns_of_one_claim_are_known_each_by_itself(frontier):
+    """They share a token: giving one back says nothing of the other hosts'."""
+    await frontier.offer(content(1), content(1, "b.test"))
+    claimed = (await frontier.claim("A")).seeds
+    assert len({one.turn for one in claimed}) == 1
+    await frontier.finish("A", claimed[:1])
+    await frontier.queues["content"].recall("A")
+    assert await frontier.redis.scard("t:{0}:turns:A") == 1
+    assert (await frontier.queues["content"].borrow_turn(claimed[1].seed.host, "s", "B"))[0] == 0
+
+
 async def test_a_forgotten_end_makes_the_seed_ready_again(frontier):
     await frontier.offer(content(1))
     claimed = (await frontier.claim("A")).seeds

@@ -3,7 +3,8 @@
 -- claims ended. Nobody else would ever reclaim it, since the owner lives on.
 --
 -- ARGV: wake channel, owner, serial number (turns taken by this call or later ones are left alone); then the
---   fingerprints of the seeds and the tokens of the turns that the owner knows of.
+--   fingerprints of the seeds and the turns (`TOKEN HOST`) that the owner knows of. One claim's turns of several hosts have the
+--   same token.
 -- Returns how many seeds became ready again.
 
 local owner, before = ARGV[2], tonumber(ARGV[3])
@@ -23,7 +24,7 @@ for n, value in ipairs(hmget(seed, unknown)) do
 end
 for _, entry in ipairs(call('SMEMBERS', turns .. owner)) do
   local token, host = string.match(entry, '^(%d+) (.+)$')
-  if not known[token] and math.floor(tonumber(token) / TURN_STEP) < before then
+  if not known[entry] and math.floor(tonumber(token) / TURN_STEP) < before then
     local state = turns_of(host)
     give_turn(state, host, owner, token, now + politeness_of(state)) -- when its last request started, nobody knows
     refresh_both(host, state)
