@@ -6,8 +6,11 @@ Requests outside the frontier (`scrapy shell`, a spider of your own) are Scrapy'
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Self
 
+from scrapy import signals
+from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.httpobj import urlparse_cached
 
 from crawler import urls
@@ -26,6 +29,10 @@ if TYPE_CHECKING:
 
 NO_SESSION = Outcome("back", "no-session")
 LEFT_ALONE = Outcome("back", "left-alone")
+HOSTS_REMEMBERED = 10_000  # their quickest answers, some 200 bytes each
+ANSWERS_TO_KNOW = 3  # of a host, before its quickest counts: one alone may have been late itself
+SLACK_SECONDS = 0.01  # a delay may be so much shorter at the host: answers always vary a little
+QUICKEST_FOLLOWS = 0.02  # of the way to a slower answer: a host that got slower isn't taken for late for ever
 
 
 class TurnMiddleware:
@@ -34,6 +41,7 @@ class TurnMiddleware:
     def __init__(self, worker: Worker, addresses: Addresses | None = None) -> None:
         self._worker = worker
         self._addresses = addresses
+        self._quickest: LocalCache[str, tuple[int, float]] = LocalCache(HOSTS_REMEMBERED)  # answers, s
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -43,7 +51,9 @@ class TurnMiddleware:
             ConfigError: A setting is wrong.
         """
         worker = Worker.of(crawler)
-        return cls(worker, Addresses.from_settings(worker, crawler.settings))
+        middleware = cls(worker, Addresses.from_settings(worker, crawler.settings))
+        crawler.signals.connect(middleware.answered, signal=signals.headers_received)
+        return middleware
 
     async def process_request(self, request: Request) -> None:
         """Lets the request through when its turn allows.
@@ -79,6 +89,21 @@ class TurnMiddleware:
             raise RefusedError(NO_SESSION)
         visit.begun = visit.begun or "robots_bytes" not in request.meta
 
+    def answered(self, request: Request) -> None:
+        """Notes when the host may have got the request: at the latest, as long before its answer as that takes at best.
+
+        A busy worker or network holds requests up, and the next one, sent in time, would come too soon after.
+        """
+        if "sending" not in request.meta:
+            return
+        lane: Lane = request.meta["lane"]
+        answers, quickest_s = self._quickest.get(lane.host, (0, math.inf))
+        took_s = lane.took_s()
+        lane.came_late(took_s - SLACK_SECONDS - (quickest_s if answers >= ANSWERS_TO_KNOW else 0.0))
+        if took_s > quickest_s:
+            took_s = quickest_s + QUICKEST_FOLLOWS * (took_s - quickest_s)
+        self._quickest[lane.host] = (answers + 1, took_s)
+
     def process_response(self, request: Request, response: Response) -> Response:
         """Frees the lane for its next request; keeps what the host asks for (RFC 9110, 10.2.3)."""
         strained = strains(response.status)
@@ -86,7 +111,9 @@ class TurnMiddleware:
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        """Likewise. What failed by nobody's fault says nothing about the host."""
+        """Likewise. What failed by nobody's fault says nothing about the host, nor when it got the request."""
+        if "sending" in request.meta:
+            request.meta["lane"].sent()
         self._done(request, well=False if of_exception(exception).reason in FAULTS else None)
 
     async def _take_address(self, request: Request, lane: Lane, visit: Visit) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from itertools import pairwise
 
 import pytest
 from scrapy import exceptions
@@ -12,6 +14,7 @@ from twisted.internet.error import NoRouteError
 from crawler.errors import LeftAloneError, SessionLostError
 from crawler.middlewares.refused import RefusedError
 from crawler.middlewares.turns import TurnMiddleware
+from crawler.visits import Lane
 
 
 @pytest.fixture
@@ -136,3 +139,57 @@ async def test_a_page_under_way_does_without_what_the_host_won_t_give(middleware
     with pytest.raises(LeftAloneError):
         await middleware.process_request(held.request("http://a.test/i.png"))
     assert not held.lane._sending.locked()
+
+
+async def ask(middleware, held, took_s, monkeypatch):
+    """Sends a request that is answered after so long; returns how late it is taken to have arrived."""
+    request, late = held.request(), []
+    await middleware.process_request(request)
+    monkeypatch.setattr(held.lane, "took_s", lambda: took_s)
+    monkeypatch.setattr(held.lane, "came_late", late.append)
+    middleware.answered(request)
+    middleware.process_response(request, held.response(request))
+    return late[0]
+
+
+class SlowableLane(Lane):
+    """A lane whose methods a test may replace."""
+
+
+async def test_the_delay_counts_from_when_the_host_may_have_got_the_request(middleware, held, monkeypatch):
+    """A busy worker holds a request up by 0.3 s: the host, which answers in 0.05 s, may have got it as late."""
+    held.lane = SlowableLane("a.test", 1001, 0, 0.0)
+    for _ in range(3):  # of a host that isn't known yet, the whole answer may have been its request's way there
+        assert await ask(middleware, held, 0.05, monkeypatch) == pytest.approx(0.04)
+    assert await ask(middleware, held, 0.05, monkeypatch) < 0
+    assert await ask(middleware, held, 0.35, monkeypatch) == pytest.approx(0.29)
+    assert await ask(middleware, held, 0.05, monkeypatch) < 0
+
+
+async def test_a_host_that_got_slower_is_not_taken_for_late_for_ever(middleware, held, monkeypatch):
+    held.lane = SlowableLane("a.test", 1001, 0, 0.0)
+    for _ in range(3):
+        await ask(middleware, held, 0.05, monkeypatch)
+    late = [await ask(middleware, held, 1.0, monkeypatch) for _ in range(200)]
+    assert late[0] > 0.9
+    assert all(after <= before for before, after in pairwise(late))
+    assert late[-1] < 0.05
+
+
+async def test_a_late_request_puts_off_the_next(middleware, held):
+    held.lane.delay_s = 60.0
+    request = held.request()
+    await middleware.process_request(request)
+    await asyncio.sleep(0.1)
+    middleware.answered(request)
+    assert held.lane.pause_s() > 59.98
+    middleware.process_response(request, held.response(request))
+
+
+async def test_one_that_failed_may_have_arrived_just_before(middleware, held):
+    held.lane.delay_s = 60.0
+    request = held.request()
+    await middleware.process_request(request)
+    await asyncio.sleep(0.05)
+    middleware.process_exception(request, ValueError())
+    assert held.lane.pause_s() > 59.99
