@@ -3,7 +3,7 @@
 Run as a program: `python origin.py LOG PORT [PORT ...]`. It needs nothing but the standard library.
 
 Paths: `/page/N` is a page about N; `/slow/N` answers after SLOW_SECONDS; `/kill/N` is a page that kills a worker whose
-parser minds it; `/redirect/KIND/...` leads elsewhere; `/robots.txt` is missing.
+parser minds it; `/album/N` shows `/image/N`; `/redirect/KIND/...` leads elsewhere; `/robots.txt` is missing.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from pathlib import Path
 
 SLOW_SECONDS = 0.2
 FLUSH_SECONDS = 0.05
+IMAGE_BYTES = 4_000
 CHAIN_HOPS = 3
 PAGE = """<!doctype html><html><head><meta charset="utf-8"><title>Page {name}</title></head><body>
-<h1>Page {name}</h1><div class="text">{words}</div></body></html>"""
+<h1>Page {name}</h1><div class="text">{words}</div>{more}</body></html>"""
 WORDS = "The river rose above the dam at night and people moved to the school on the hill. " * 12
 
 
@@ -51,8 +52,11 @@ class Origin(asyncio.Protocol):
     def _answer(self, path):
         _, kind, *rest = path.split("/")
         status, headers, body = "200 OK", "Content-Type: text/html\r\n", b""
-        if kind in ("page", "slow", "kill"):
-            body = PAGE.format(name=f"{kind}-{rest[0]}", words=WORDS).encode()
+        if kind in ("page", "slow", "kill", "album"):
+            more = f'<img src="/image/{rest[0]}">' if kind == "album" else ""
+            body = PAGE.format(name=f"{kind}-{rest[0]}", words=WORDS, more=more).encode()
+        elif kind == "image":
+            headers, body = "Content-Type: image/png\r\n", f"image {rest[0]} ".encode() * (IMAGE_BYTES // 10)
         elif kind == "redirect":
             status, headers = "302 Found", f"Location: {self._target(*rest)}\r\n"
         else:

@@ -166,11 +166,11 @@ class Rig:
         self.account.update(urls)
         self.scrapy("seeds", "offer", "-", "--site", site, stdin="\n".join(urls))
 
-    def worker(self, spider="consumer", **settings):
-        """Starts a worker; its User-Agent in the origin's log is its `name`."""
+    def worker(self, *, under=(), environment=None, **settings):
+        """Starts a consumer, run by the words `under`; its User-Agent in the origin's log is its `name`."""
         name = f"worker-{len(self.workers) + 1}"
-        words = self.command("crawl", spider, **({"USER_AGENT": name} | settings))
-        environment = self.environment() | settings.pop("environment", {})
+        words = [*under, *self.command("crawl", "consumer", **({"USER_AGENT": name} | settings))]
+        environment = self.environment() | (environment or {})
         process = Process(name, words, self.folder, environment=environment, directory=ROOT)
         self.workers.append(process)
         process.start()
@@ -220,7 +220,7 @@ class Rig:
                 "seeds"
             ]
         }
-        found = [self._in_files()]
+        found = [{one["url"] for one in self.items()}]
         audit = Audit(stuck=self.counts()["executing"], difference=ledger["total"]["difference"])
         if self.mongo_server:
             by_url = self._in_mongo()
@@ -235,11 +235,11 @@ class Rig:
         audit.lost = len(audit.missing)
         return audit
 
-    def _in_files(self):
-        files = list((self.folder / "items").glob("*.jsonl"))
-        raw = b"".join(file.read_bytes() for file in files)
+    def items(self):
+        """The items in files, each line one."""
+        raw = b"".join(file.read_bytes() for file in (self.folder / "items").glob("*.jsonl"))
         assert not raw or raw.endswith(b"\n"), "a half line"
-        return {json.loads(line)["url"] for line in raw.splitlines()}
+        return [json.loads(line) for line in raw.splitlines()]
 
     def _in_mongo(self):
         with MongoClient(self.mongo_server.url) as client:

@@ -1,0 +1,128 @@
+"""A sink dies, is away, or has no room; what it has acknowledged stays, what it hasn't waits."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+
+import psutil
+import pytest
+from faults.rig import FULL
+from servers.needs import need
+
+KILL_SECONDS, ITEMS = (30.0, 100_000) if FULL else (5.0, 2_500)
+AWAY_SECONDS = 300.0 if FULL else 10.0
+GROWTH_MB = 200
+SMALL_DISK, LARGE_DISK = "300k", "64m"
+
+
+def test_kafka_is_killed_again_and_again(rig, row):
+    """Every item that it acknowledged, or that counts as finished, is there."""
+    rig.offer(rig.origin.urls(ITEMS))
+    workers = [rig.worker() for _ in range(2)]
+    kills, counts = 0, rig.counts()
+    rig.until(lambda: rig.ended() > 0, "the first pages")
+    began, killed = time.monotonic(), time.monotonic()
+    while counts["ready"] or counts["executing"]:
+        if time.monotonic() - killed >= KILL_SECONDS:
+            rig.kafka_server.kill()
+            rig.kafka_server.start()
+            kills, killed = kills + 1, time.monotonic()
+        assert time.monotonic() - began < 60 * KILL_SECONDS + 300, counts
+        time.sleep(0.1)
+        counts = rig.counts()
+    audit = rig.audit()
+    row(
+        f"Kafka killed every {KILL_SECONDS:g} s over {ITEMS:,} items",
+        kills=kills,
+        acknowledged_and_lost=audit.lost,
+        mongo_duplicates=audit.mongo_duplicates,
+        kafka_duplicates=audit.kafka_duplicates,
+    )
+    assert kills > 0
+    assert all(worker.running for worker in workers)
+    assert (audit.lost, audit.stuck, audit.mongo_duplicates, audit.difference) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("sink", ["kafka", "mongo"])
+def test_a_sink_is_away(rig, row, sink):
+    """Claims pause, memory stays bounded, no worker exits, everything goes on by itself."""
+    rig.offer(rig.origin.urls(3_000))
+    worker = rig.worker()
+    rig.until(lambda: rig.ended() >= 100, "pages")
+    process = psutil.Process(worker.pid)
+    before = most = process.memory_info().rss
+    server = rig.kafka_server if sink == "kafka" else rig.mongo_server
+    server.kill()
+    away = time.monotonic()
+    while time.monotonic() - away < AWAY_SECONDS:
+        most = max(most, process.memory_info().rss)
+        time.sleep(0.2)
+    ended, carrying = rig.ended(), rig.counts()["executing"]
+    server.start()
+    rig.until(lambda: rig.ended() > ended, "the worker to go on")
+    rig.until_done(180)
+    audit, growth = rig.audit(), (most - before) / 1e6
+    row(
+        f"{sink} away for {AWAY_SECONDS:g} s",
+        lost=audit.lost,
+        carried_meanwhile=carrying,
+        memory_grew_mb=f"{growth:.0f}",
+        mongo_duplicates=audit.mongo_duplicates,
+    )
+    assert worker.running
+    assert growth <= GROWTH_MB
+    assert (audit.lost, audit.stuck, audit.mongo_duplicates, audit.difference) == (0, 0, 0, 0)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A folder on a disk of its own with little room."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = _mount("-t", "tmpfs", "-o", f"size={SMALL_DISK}", "tmpfs", folder)
+    if mounted.returncode != 0:
+        need(f"a disk of one's own: {mounted.stderr.strip()}")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_no_room_for_files(files_rig, row, small_disk):
+    """Items wait; there is no half line; with room all of them arrive."""
+    rig = files_rig
+    pages = rig.origin.urls(600)
+    rig.offer(pages)
+    worker = rig.worker(ITEMS_DIR=small_disk)
+    rig.until(lambda: "files: down" in worker.log.read_text(), "a full disk")
+    lines = b"".join(file.read_bytes() for file in small_disk.glob("*.jsonl"))
+    finished = rig.ended()
+    assert _mount("-o", f"remount,size={LARGE_DISK}", small_disk).returncode == 0
+    rig.until_done()
+    worker.stop()
+    (rig.folder / "items").symlink_to(small_disk)
+    audit = rig.audit()
+    row("disk full at the file sink", lost=audit.lost, half_lines=int(not lines.endswith(b"\n")), finished=finished)
+    assert lines.endswith(b"\n")
+    assert lines.count(b"\n") >= finished
+    assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
+    assert rig.counts()["failed"] == 0
+
+
+def test_no_room_for_media(files_rig, row, small_disk):
+    """Pages wait for their images; none is finished without its own."""
+    rig = files_rig
+    rig.offer(rig.origin.urls(200, "album"))
+    worker = rig.worker(FILES_STORE=small_disk)
+    rig.until(lambda: "the media store takes nothing" in worker.log.read_text(), "a full disk")
+    assert _mount("-o", f"remount,size={LARGE_DISK}", small_disk).returncode == 0
+    rig.until_done()
+    audit = rig.audit()
+    whole = [one for one in rig.items() if (small_disk / one["images"][0]["path"]).stat().st_size > 0]
+    row("disk full at the media store", lost=audit.lost, items=len(rig.items()), with_their_image=len(whole))
+    assert len(whole) == len(rig.items()) == len(rig.account)
+    assert not list(small_disk.rglob("*.tmp"))
+    assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
+
+
+def _mount(*words):
+    return subprocess.run(["mount", *map(str, words)], capture_output=True, text=True, check=False)
