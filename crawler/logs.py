@@ -1,23 +1,20 @@
-"""What any log of ours holds: no secrets, no control characters, and no line that a page could have forged.
+"""What our logs hold: no secrets, no control characters, and no line that a page could have forged.
 
-An extension, since Scrapy makes its log handler anew for each crawl and has no setting for the formatter.
+Scrapy makes its log handler and formatter anew several times and has no setting for them; the records themselves are
+made in one place, for every handler there is.
 """
 
 from __future__ import annotations
 
-import copy
 import logging
 import os
-from typing import TYPE_CHECKING, Self
-
-from scrapy.utils.log import get_scrapy_root_handler
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from crawler.redaction import Redaction
 from crawler.text import inert, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from scrapy.crawler import Crawler
 
@@ -25,44 +22,50 @@ MOST_CHARACTERS = 20_000  # of a record; the longest of Scrapy's own, its statis
 INDENT = "    "
 
 
-class InertFormatter(logging.Formatter):
-    """Lets another formatter write records that can do no harm.
+class InertRecord(logging.LogRecord):
+    """A log record that can do no harm.
 
-    A record is one line. Only tracebacks, and dumps whose own template has line breaks, go on over more: those are
-    indented, so what begins at a line's start is a record.
+    It is one line. Only tracebacks, and dumps whose own template has line breaks, go on over more: those are indented,
+    so what begins at a line's start is a record.
 
-    Args:
-        inner: Writes them; its own layout and colours stay.
-        redact: Hides secrets.
+    Attributes:
+        redact: Hides the process's secrets.
     """
 
-    def __init__(self, inner: logging.Formatter, redact: Redaction) -> None:
-        super().__init__()
-        self._inner = inner
-        self._redact = redact
+    redact: ClassVar[Redaction] = Redaction()
+    _traceback: str | None
 
-    def format(self, record: logging.LogRecord) -> str:
-        """Returns the record as text."""
-        clean = copy.copy(record)  # other handlers get it as it was
-        text = self._shortened(self._redact(record.getMessage()))
-        clean.msg = self._indented(text) if "\n" in str(record.msg) else one_line(text)
-        clean.args = None
-        if record.exc_info:
-            exception = record.exc_text or self._inner.formatException(record.exc_info)
-            clean.exc_text = INDENT + self._indented(self._shortened(self._redact(exception)))
-        if record.stack_info:
-            clean.stack_info = INDENT + self._indented(self._redact(record.stack_info))
-        return self._inner.format(clean)
+    def getMessage(self) -> str:  # noqa: N802 -- logging's name
+        """Returns the text with its arguments."""
+        text = _shortened(self.redact(super().getMessage()))
+        return _indented(text) if "\n" in str(self.msg) else one_line(text)
 
-    def _indented(self, text: str) -> str:
-        return inert(text).replace("\n", "\n" + INDENT)
+    @property
+    def exc_text(self) -> str | None:
+        """The traceback, which formatters put below the text; None when there is none."""
+        if not self.exc_info:
+            return None
+        if self._traceback is None:
+            text = logging.Formatter().formatException(self.exc_info)
+            self._traceback = INDENT + _indented(_shortened(self.redact(text)))
+        return self._traceback
 
-    def _shortened(self, text: str) -> str:
-        return text if len(text) <= MOST_CHARACTERS else text[:MOST_CHARACTERS] + "..."
+    @exc_text.setter
+    def exc_text(self, _text: str | None) -> None:
+        self._traceback = None
+
+    @property
+    def stack_info(self) -> str | None:
+        """Likewise, the stack that somebody asked for."""
+        return self._stack
+
+    @stack_info.setter
+    def stack_info(self, text: str | None) -> None:
+        self._stack = INDENT + _indented(self.redact(text)) if text else None
 
 
 class InertLogs:
-    """Puts the formatter on Scrapy's log handler."""
+    """Extension: makes all records of the process inert."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -72,9 +75,14 @@ class InertLogs:
 
 
 def install(settings: Mapping[str, Any]) -> None:
-    """Makes Scrapy's log handler write inert records without the secrets of the settings and the environment."""
-    handler = get_scrapy_root_handler()
-    if handler is not None:
-        inner = handler.formatter or logging.Formatter()
-        if not isinstance(inner, InertFormatter):
-            handler.setFormatter(InertFormatter(inner, Redaction.of(settings, os.environ)))
+    """Makes all records of the process inert, without the secrets of these settings and the environment."""
+    InertRecord.redact = Redaction.of(settings, os.environ)
+    logging.setLogRecordFactory(InertRecord)
+
+
+def _indented(text: str) -> str:
+    return inert(text).replace("\n", "\n" + INDENT)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MOST_CHARACTERS else text[:MOST_CHARACTERS] + "..."

@@ -268,9 +268,7 @@ class Scheduler(BaseScheduler):
 
     async def _watch_stop(self) -> None:
         """Scrapy has no signal for "about to stop": SIGTERM shows only in the engine's state."""
-        while not self._engine_runs():  # noqa: ASYNC110 -- there is no event for it; it isn't running yet when we open
-            await asyncio.sleep(STOP_LOOK_SECONDS)
-        while self._engine_runs():  # noqa: ASYNC110
+        while not self._engine_stops():  # noqa: ASYNC110 -- there is no event for it
             await asyncio.sleep(STOP_LOOK_SECONDS)
         if self._done:
             return
@@ -279,6 +277,10 @@ class Scheduler(BaseScheduler):
         self._lanes.hand_back()
         await asyncio.sleep(STOP_GRACE_SECONDS)
         self._cut_off()  # a slow page, a sink that is away: others will do it
+
+    def _engine_stops(self) -> bool:
+        """Whether it was told to stop; one that was told so as it started has never run."""
+        return self.crawler.engine is not None and self.crawler.engine._stopping  # noqa: SLF001
 
     def _engine_runs(self) -> bool:
         return self.crawler.engine is not None and self.crawler.engine.running

@@ -59,8 +59,8 @@ class HeadroomCommand(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Runs `execute` and turns its errors into an exit status."""
-        configure_logging(self.settings)
         logs.install(self.values)
+        configure_logging(self.settings)
         if isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # a terminal that can't show Chinese shows question marks
         try:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.spiderloader import get_spider_loader
 
+from crawler import logs
 from crawler.commands.base import INTERRUPTED, complain
 from crawler.errors import HeadroomError
 from crawler.redaction import Redaction
@@ -33,6 +34,7 @@ class Command(ScrapyCrawl):
             SystemExit: It can't.
         """
         super().process_options(args, opts)
+        logs.install(self.settings or {})
         try:
             if settings := self._frontier_settings(args):
                 _check_settings(settings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABCMeta, abstractmethod
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MAX_HOPS = 5  # redirects to other hosts that one seed may lead through
 
 
-class FrontierSpider(Spider, ABC):
+class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks it, which Scrapy's feeds stumble over
     """A spider whose requests come from the frontier. Subclasses say which one, and read pages in `read`.
 
     Attributes:

@@ -1,0 +1,265 @@
+"""Secrets that operators give to workers and commands are nowhere to be read afterwards."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+import pytest
+import redis
+from hostile.bench import Bench, Web, page, until
+from kafka import KafkaConsumer
+from pymongo import MongoClient
+
+from crawler.demo.servers import Redis
+
+SITE = """
+name: hostile
+content:
+  title: css:title
+  content: {select: css:article, required: true}
+  images: {select: css:img, all: true}
+politeness: {delay: 0, concurrency: 8, burst: 50}
+"""
+# By place; none may show anywhere, in any of these forms.
+SECRETS = {
+    "REDIS_URL": "canary-redis-7f3a",
+    "MONGO_URL": "canary-mongo-91bc",
+    "KAFKA_SASL_PASSWORD": "canary-kafka-2d0e",
+    "http_proxy": "canary-proxy-55aa",
+    "http_proxy in base64": "dXNlcjpjYW5hcnktcHJveHktNTVhYQ==",
+    "FILES_STORE": "canary-store-c3d4",
+    "AWS_SECRET_ACCESS_KEY": "canary-aws-secret-8e8e",
+    "AWS_ACCESS_KEY_ID": "canary-aws-id-1212",
+    "FTP_PASSWORD": "canary-ftp-6b6b",
+    "MAIL_PASS": "canary-mail-3c3c",
+    "TELNETCONSOLE_PASSWORD": "canary-telnet-4d4d",
+    "FEEDS": "canary-feed-5e5e",
+    "REDIS_PARAMS": "canary-params-6f6f",
+    "plugin": "canary-plugin-7a7a",
+    "seed": "canary-seed-8b8b",
+    "seed of another scheme": "canary-ftpseed-9c9c",
+    "long seed": "canary-longseed-0d0d",
+    "link": "canary-link-1e1e",
+    "image": "canary-image-2f2f",
+    "redirect": "canary-redirect-3a3a",
+    "redirect elsewhere": "canary-elsewhere-4b4b",
+    "robots.txt": "canary-robots-5c5c",
+    "site base": "canary-base-6d6d",
+    "site search": "canary-search-7e7e",
+    "site link": "canary-template-8f8f",
+    "plan base": "canary-plan-9a9a",
+}
+USER = "user"
+SHOWN = ("ledger --verify", "nodes", "seeds list --json", "plan list")
+THREADS = 3  # commands at the same time
+STORE = f"ftp://{USER}:{SECRETS['FILES_STORE']}@127.0.0.1:1/media"
+SETTINGS = {
+    "ALLOW_PRIVATE_ADDRESSES": 1,
+    "LOG_LEVEL": "DEBUG",
+    "FILES_STORE": STORE,
+    "AWS_SECRET_ACCESS_KEY": SECRETS["AWS_SECRET_ACCESS_KEY"],
+    "AWS_ACCESS_KEY_ID": SECRETS["AWS_ACCESS_KEY_ID"],
+    "FTP_PASSWORD": SECRETS["FTP_PASSWORD"],
+    "MAIL_PASS": SECRETS["MAIL_PASS"],
+    "TELNETCONSOLE_PASSWORD": SECRETS["TELNETCONSOLE_PASSWORD"],
+    "PLUGIN_API_KEY": SECRETS["plugin"],
+    "MAX_ATTEMPTS": 1,
+}
+SASL = {
+    "KAFKA_SECURITY_PROTOCOL": "SASL_PLAINTEXT",
+    "KAFKA_SASL_MECHANISM": "PLAIN",
+    "KAFKA_SASL_USERNAME": USER,
+    "KAFKA_SASL_PASSWORD": SECRETS["KAFKA_SASL_PASSWORD"],
+}
+
+
+def with_user(url, name):
+    """Returns a URL with one of the secrets as its password."""
+    return url.replace("://", f"://{USER}:{SECRETS[name]}@", 1)
+
+
+def pages(web):
+    links = f'<a href="{with_user(web.url, "link")}/linked">x</a>'
+    away = with_user(web.url, "redirect elsewhere").replace("127.0.0.1", "localhost")
+    return {
+        "/robots.txt": (302, [("Location", f"{with_user(web.url, 'robots.txt')}/moved.txt")], b""),
+        "/moved.txt": (200, [("Content-Type", "text/plain")], b"User-agent: *\nAllow: /\n"),
+        "/plain": page(extra=links),
+        "/seed": page(),
+        "/target": page(),
+        "/redirect": (302, [("Location", f"{with_user(web.url, 'redirect')}/target")], b""),
+        "/away": (302, [("Location", f"{away}/target")], b""),
+        "/image": page(extra=f'<img src="{with_user(web.url, "image")}/image.png">'),
+        "/image.png": (200, [("Content-Type", "image/png")], b"\x89PNG" + b"x" * 100),
+    }
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory):
+    """A Redis with a password; gives the URL that has it."""
+    with Redis(tmp_path_factory.mktemp("guarded")) as server:
+        with redis.Redis(port=server.port) as client:
+            client.config_set("requirepass", SECRETS["REDIS_URL"])
+        yield f"redis://:{SECRETS['REDIS_URL']}@127.0.0.1:{server.port}/0"
+
+
+@pytest.fixture(scope="module")
+def said(guarded, mongo_server, kafka_server, tmp_path_factory):
+    """Everything that anybody could read, by place."""
+    places: dict[str, bytes] = {}
+
+    def keep(name, done):
+        places[f"{name}: stdout"], places[f"{name}: stderr"] = done.stdout, done.stderr
+        return done
+
+    folder, mongo_database = tmp_path_factory.mktemp("secrets"), f"secrets_{uuid.uuid4().hex}"
+    with Web() as web, Bench(folder, guarded, site=SITE, settings=SETTINGS) as bench:
+        web.pages = pages(web)
+        offered = [f"{with_user(web.url, 'seed')}/seed"]
+        offered += [f"{web.url}/{name}" for name in ("plain", "redirect", "away")]
+        offered += [with_user("ftp://a.example/x", "seed of another scheme")]
+        offered += [with_user(f"http://{'a' * 9000}.example/", "long seed")]
+        offered += [f"http://{'u' * 50}:{SECRETS['long seed']}@a.example/{'x' * 9000}"]
+        keep("offer", bench.offer(offered))
+        keep("offer --json", bench.offer(offered, "--json"))
+        environment = {
+            "http_proxy": with_user(web.url, "http_proxy"),
+            "KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap,
+            "MONGO_URL": mongo_server.url,
+            "MONGO_DATABASE": mongo_database,
+        }
+        settings = {"FEEDS": feeds(), "ITEM_SINKS": "files,kafka,mongo", "TOPIC_PREFIX": "secrets."}
+        places["log"] = bench.crawl("consumer", settings=settings, environment=environment)
+        assert all("Proxy-Authorization" in headers for _, headers in web.asked)  # the secrets were put to use
+        places["items in files"] = b"\n".join(bench.lines())
+        places["items in Mongo"] = repr(documents(mongo_server.url, mongo_database)).encode()
+        places["items in Kafka"] = repr(messages(kafka_server.bootstrap, "secrets.hostile")).encode()
+        sinks(bench, web, places, mongo_server, kafka_server)
+        with ThreadPoolExecutor(THREADS) as pool:
+            shown = [
+                ["ledger", "--verify"],
+                ["nodes"],
+                ["seeds", "list"],
+                ["plan", "list"],
+                ["seeds", "list", "--json"],
+            ]
+            for words, done in zip(shown, pool.map(lambda words: bench.command(*words), shown), strict=True):
+                keep(" ".join(words), done)
+            for name, done in pool.map(
+                lambda case: (case[0], bench.command(*case[1], **case[2])), refused(bench, folder)
+            ):
+                keep(name, done)
+                assert done.returncode == 1, name
+                assert b"Traceback" not in done.stderr, name
+        places["Redis"] = repr(bench.dump()).encode()
+    return places
+
+
+def documents(url, database):
+    with MongoClient(url) as client:
+        found = list(client[database]["items"].find())
+        client.drop_database(database)
+    assert len(found) >= 3
+    return found
+
+
+def messages(bootstrap, topic):
+    """Returns key, headers and value of each message."""
+    with closing(KafkaConsumer(topic, bootstrap_servers=bootstrap, auto_offset_reset="earliest")) as consumer:
+        found = [one for batch in consumer.poll(10_000).values() for one in batch]
+    assert found
+    return [(one.key, one.headers, one.value) for one in found]
+
+
+def feeds():
+    return json.dumps({f"ftp://{USER}:{SECRETS['FEEDS']}@127.0.0.1:1/feed.json": {"format": "jsonlines"}})
+
+
+def sinks(bench, web, places, mongo_server, kafka_server):
+    """Has a worker meet sinks that refuse its password, and a store that is away."""
+    bench.offer([f"{web.url}/image"])
+    environment = SASL | {
+        "KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap,
+        "MONGO_URL": with_user(mongo_server.url, "MONGO_URL") + "/?authSource=admin",
+        "MONGO_DATABASE": "secrets",
+    }
+    settings = {"ITEM_SINKS": "files,mongo,kafka", "NODE_CPU_LIMIT_PERCENT": 100}
+    worker = bench.start("crawl", "consumer", settings=settings, environment=environment)
+
+    def down():
+        workers = bench.json("nodes")["workers"]
+        return [one for one in workers if "kafka" in one["sinks_down"]]
+
+    until(down, "the worker to say that Kafka refuses it")
+    places["nodes of a worker without sinks"] = json.dumps(bench.json("nodes")).encode()
+    worker.stop()
+    places["log of a worker without sinks"] = worker.log.read_bytes()
+    store = bench.start("crawl", "consumer", settings={"NODE_CPU_LIMIT_PERCENT": 100})
+    until(lambda: b"media store takes nothing" in store.log.read_bytes(), "the store to be found away")
+    store.stop()
+    places["log of a worker without a store"] = store.log.read_bytes()
+
+
+def refused(bench, folder):
+    """Yields commands that can't be carried out: a name, the words, and what is set."""
+    searched = 'search: {{url: "{}/?q={{query}}"}}\nresults: {{links: "css:a"{}}}\n'
+    plain = "http://a.example"
+    for name, text in {
+        "base": f"name: x\nbase: {with_user(plain, 'site base')}\n",
+        "search": "name: x\n" + searched.format(with_user(plain, "site search"), ""),
+        "link": "name: x\n" + searched.format(plain, f', link: "{with_user(plain, "site link")}/{{value}}"'),
+    }.items():
+        file = folder / f"{name}.yaml"
+        file.write_text(text)
+        yield f"site check {name}", ["site", "check", file], {}
+    plan = folder / "plan.yaml"
+    place = with_user(plain, "plan base")
+    plan.write_text(
+        f'name: p\nsites: [{{use: mediawiki, name: w, base: "{place}"}}]\nkeywords: {{a: {{required: [x]}}}}\n'
+    )
+    yield "plan submit", ["plan", "submit", plan], {}
+    password = SECRETS["REDIS_URL"]
+    for name, url in {
+        "wrong password": bench.redis_url.replace(password, f"{password}x"),
+        "nobody there": f"redis://:{password}@127.0.0.1:1/0",
+        "no port": f"redis://:{password}@127.0.0.1:port/0",
+        "no scheme": f"foo://:{password}@127.0.0.1:1/0",
+        "unescaped": f"redis://:{password}/@#?x@127.0.0.1:1/0",
+        "TLS": f"rediss://:{password}@127.0.0.1:1/0",
+        "no option": f"redis://127.0.0.1:1/0?password={password}&db=x",
+    }.items():
+        yield f"Redis, {name}", ["ledger", "-L", "DEBUG"], {"environment": {"REDIS_URL": url}}
+        if name in ("wrong password", "nobody there"):
+            settings = {"CONNECT_SECONDS": 0}
+            yield f"crawl, {name}", ["crawl", "consumer"], {"settings": settings, "environment": {"REDIS_URL": url}}
+    parameters = {"REDIS_PARAMS": json.dumps({"password": SECRETS["REDIS_PARAMS"], "socket_timeout": 1})}
+    nobody = {"REDIS_URL": "redis://127.0.0.1:1/0"}
+    yield "REDIS_PARAMS", ["ledger", "-L", "DEBUG"], {"settings": parameters, "environment": nobody}
+    for name, url in {
+        "no scheme": f"foo://{USER}:{SECRETS['MONGO_URL']}@127.0.0.1",
+        "unescaped": f"mongodb://{USER}:{SECRETS['MONGO_URL']}@/x@127.0.0.1",
+        "no port": f"mongodb://{USER}:{SECRETS['MONGO_URL']}@127.0.0.1:port",
+    }.items():
+        given = {"settings": {"ITEM_SINKS": "mongo"}, "environment": {"MONGO_URL": url}}
+        yield f"Mongo, {name}", ["crawl", "consumer"], given
+    yield "Kafka, nobody there", ["items", "tail", "hostile", "-L", "DEBUG"], {"environment": SASL}
+    contradiction = SASL | {"KAFKA_SECURITY_PROTOCOL": "PLAINTEXT"}
+    yield "Kafka, contradiction", ["items", "tail", "hostile"], {"environment": contradiction}
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_it_is_nowhere_to_be_read(said, name):
+    secret = SECRETS[name].encode()
+    assert {place: text.count(secret) for place, text in said.items() if secret in text} == {}
+
+
+def test_there_was_something_to_read(said):
+    assert b"Overridden settings" in said["log"]
+    assert b"DEBUG" in said["log"]
+    assert b"'AWS_SECRET_ACCESS_KEY': '***'" in said["log"]
+    assert b"ftp://***@127.0.0.1:1/media" in said["log"]
+    assert b"Dumping Scrapy stats" in said["log"]
+    assert len(said["Redis"]) > 1_000
