@@ -97,3 +97,8 @@ def test_clean_text_is_returned_as_it_is():
 )
 def test_language(sample, language):
     assert text.language(sample) == language
+
+
+def test_no_letter_has_more_marks_than_a_script_needs():
+    assert text.paragraphs("e" + "\u0301\u0316" * 500_000 + "x") == text.paragraphs("e" + "\u0301\u0316" * 15 + "x")
+    assert text.paragraphs("\u2014" * 100 + "\u0e01\u0e33") == "\u2014" * 100 + "\u0e01\u0e33"
