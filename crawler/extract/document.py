@@ -10,7 +10,7 @@ from lxml import etree, html
 
 from crawler.errors import ExtractError, UrlError
 from crawler.extract.encoding import UNICODE, decode
-from crawler.extract.limits import MAX_BODY_BYTES, check_markup
+from crawler.extract.limits import MAX_BODY_BYTES, check_depth, check_markup
 from crawler.urls import canonical
 
 if TYPE_CHECKING:
@@ -97,13 +97,16 @@ def parse_markup(text: str) -> Any:
         ExtractError: `not-html`: there is no element in it; `too-many-tags`, `too-many-attributes` or `too-deep`.
     """
     data = text.replace("\0", "").encode(errors="replace")  # libxml2 ends at a NUL
-    check_markup(data)
+    is_counted = check_markup(data)
     # huge_tree: libxml2's own limit would cut a page off at 256 open elements, without a word
     parser = html.HTMLParser(encoding="utf-8", huge_tree=True, no_network=True, remove_comments=True, remove_pis=True)
     try:
-        return html.document_fromstring(data, parser)
+        root = html.document_fromstring(data, parser)
     except (etree.LxmlError, ValueError, AssertionError) as error:
         raise ExtractError("not-html", str(error).partition("\n")[0]) from None
+    if not is_counted:
+        check_depth(root)
+    return root
 
 
 def _check_size(page: Fetched) -> None:
