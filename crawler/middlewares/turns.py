@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Self
 
+from redis.exceptions import RedisError
 from scrapy import signals
 from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.httpobj import urlparse_cached
 
 from crawler import urls
 from crawler.addresses import Addresses
-from crawler.errors import LeftAloneError
+from crawler.errors import LeftAloneError, UnavailableError
 from crawler.middlewares.refused import RefusedError
 from crawler.outcomes import FAULTS, Outcome, of_exception, retry_after_s, strains
 from crawler.worker import Worker
@@ -30,8 +31,7 @@ if TYPE_CHECKING:
 NO_SESSION = Outcome("back", "no-session")
 LEFT_ALONE = Outcome("back", "left-alone")
 HOSTS_REMEMBERED = 10_000  # their quickest answers, some 200 bytes each
-ANSWERS_TO_KNOW = 3  # of a host, before its quickest counts: one alone may have been late itself
-SLACK_SECONDS = 0.01  # a delay may be so much shorter at the host: answers always vary a little
+ANSWERS_TO_KNOW = 20  # of a host, before its quickest counts: fewer may all have been held up a little
 QUICKEST_FOLLOWS = 0.02  # of the way to a slower answer: a host that got slower isn't taken for late for ever
 
 
@@ -62,11 +62,14 @@ class TurnMiddleware:
             RefusedError: The visit is no longer ours, or its host wants to be left alone; nothing was sent for it.
             FrontierError: The visit came to its end while a turn was waited for.
             PageTimeoutError: Likewise its time.
+            UnavailableError: Redis is away, and must know of this page first.
             LeftAloneError: The host of a further page, or of its media, wants to be left alone.
         """
         visit: Visit | None = request.meta.get("visit")
         if visit is None:
             return
+        if visit.claimed.doubted and not visit.begun:
+            await self._begin(visit)
         lane: Lane | None = request.meta.get("lane")
         if lane is None or lane.returned:
             lane = await self._worker.borrow(urls.host(urls.canonical(request.url)), visit)
@@ -99,7 +102,7 @@ class TurnMiddleware:
         lane: Lane = request.meta["lane"]
         answers, quickest_s = self._quickest.get(lane.host, (0, math.inf))
         took_s = lane.took_s()
-        lane.came_late(took_s - SLACK_SECONDS - (quickest_s if answers >= ANSWERS_TO_KNOW else 0.0))
+        lane.came_late(took_s - (quickest_s if answers >= ANSWERS_TO_KNOW else 0.0))
         if took_s > quickest_s:
             took_s = quickest_s + QUICKEST_FOLLOWS * (took_s - quickest_s)
         self._quickest[lane.host] = (answers + 1, took_s)
@@ -124,6 +127,17 @@ class TurnMiddleware:
         if address is not None:
             request.meta["address"] = address
             lane.sent()  # not before, however long it was waited for
+
+    async def _begin(self, visit: Visit) -> None:
+        """Says before a doubted page is fetched that it is: it may kill this worker.
+
+        Raises:
+            UnavailableError: Redis is away.
+        """
+        try:
+            await self._worker.queue.begin(visit.claimed)
+        except RedisError as error:
+            raise UnavailableError(f"a doubted page waits for Redis: {error}") from error
 
     def _is_ours(self, visit: Visit) -> bool:
         """Whether the session is alive, and is the one that the seed was claimed in."""

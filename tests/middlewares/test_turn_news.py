@@ -159,16 +159,16 @@ class SlowableLane(Lane):
 async def test_the_delay_counts_from_when_the_host_may_have_got_the_request(middleware, held, monkeypatch):
     """A busy worker holds a request up by 0.3 s: the host, which answers in 0.05 s, may have got it as late."""
     held.lane = SlowableLane("a.test", 1001, 0, 0.0)
-    for _ in range(3):  # of a host that isn't known yet, the whole answer may have been its request's way there
-        assert await ask(middleware, held, 0.05, monkeypatch) == pytest.approx(0.04)
-    assert await ask(middleware, held, 0.05, monkeypatch) < 0
-    assert await ask(middleware, held, 0.35, monkeypatch) == pytest.approx(0.29)
-    assert await ask(middleware, held, 0.05, monkeypatch) < 0
+    for _ in range(20):  # of a host that isn't known yet, all the time may have been the request's way there
+        assert await ask(middleware, held, 0.05, monkeypatch) == 0.05
+    assert await ask(middleware, held, 0.05, monkeypatch) == 0
+    assert await ask(middleware, held, 0.35, monkeypatch) == pytest.approx(0.3)
+    assert await ask(middleware, held, 0.05, monkeypatch) <= 0
 
 
 async def test_a_host_that_got_slower_is_not_taken_for_late_for_ever(middleware, held, monkeypatch):
     held.lane = SlowableLane("a.test", 1001, 0, 0.0)
-    for _ in range(3):
+    for _ in range(20):
         await ask(middleware, held, 0.05, monkeypatch)
     late = [await ask(middleware, held, 1.0, monkeypatch) for _ in range(200)]
     assert late[0] > 0.9
