@@ -137,6 +137,7 @@ class Claimed:
         tries: Real tries before this one.
         delay_s: Seconds between two starts on the turn.
         alone: It may have killed a worker; nothing runs beside it.
+        doubted: A worker died that held it, perhaps for another seed's sake.
     """
 
     seed: Seed
@@ -148,6 +149,7 @@ class Claimed:
     tries: int
     delay_s: float
     alone: bool = False
+    doubted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,7 @@ FRONTIER_KEYS = (
     "seed",  # hash: fp -> HOST PLAN SITE INTERVAL JSON, while not finished
     "tries",  # hash: fp -> real tries so far, where there were any
     "reasons",  # hash: fp -> why it was retried or failed last
-    "crashes",  # hash: fp -> a suspect's crashes alone; -1: doubted, one worker died that held it among others
+    "crashes",  # hash: fp -> a suspect's crashes alone; less than 0: doubted (lib.lua), a worker died with it
     "suspects",  # zset: fp -> due, ms; suspects wait here and not in ready
     "alone",  # string: owner that takes the suspects, one at a time
     "scheduled",  # set: fp of scheduled seeds that were visited at least once

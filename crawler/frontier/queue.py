@@ -111,12 +111,12 @@ class Queue:
                     state, wait_ms, _now, flat = await scripts.run_after(pipeline, "claim", keys, arguments)
             except OutOfMemoryError:  # before it did anything
                 return ClaimAnswer("full", FULL_MILLISECONDS, [])
-            holdings.seeds.update(flat[::6])
-            hosts = (value.split(b" ", 1)[0].decode("utf-8", "replace") for value in flat[1::6])
-            holdings.turns.update(f"{int(turn)} {host}" for turn, host in zip(flat[2::6], hosts, strict=True))
+            holdings.seeds.update(flat[::7])
+            hosts = (value.split(b" ", 1)[0].decode("utf-8", "replace") for value in flat[1::7])
+            holdings.turns.update(f"{int(turn)} {host}" for turn, host in zip(flat[2::7], hosts, strict=True))
             seeds: list[Claimed] = []
             damaged: dict[tuple[str, int], list[Settlement]] = defaultdict(list)
-            for fingerprint, value, turn, due_ms, tries, delay_ms in zip(*[iter(flat)] * 6, strict=True):
+            for fingerprint, value, turn, due_ms, tries, delay_ms, doubted in zip(*[iter(flat)] * 7, strict=True):
                 host, seed = self._load(value)
                 claimed = Claimed(
                     seed=seed or Seed("", "", ""),
@@ -128,6 +128,7 @@ class Queue:
                     tries=int(tries),
                     delay_s=int(delay_ms) / 1000,
                     alone=state == b"alone",
+                    doubted=doubted == b"1",
                 )
                 if seed is None:
                     damaged[host, claimed.turn].append(Settlement("fail", claimed, reason="damaged"))
@@ -138,6 +139,10 @@ class Queue:
                 ends = list(itertools.chain(*damaged.values()))
                 await self.settle(partition, owner, ends, [TurnBack(host, turn) for host, turn in turns])
         return ClaimAnswer(state.decode(), None if wait_ms < 0 else int(wait_ms), seeds)
+
+    async def begin(self, claimed: Claimed) -> None:
+        """Notes that a doubted seed is begun: should its worker die now, it may be why."""
+        await self._run("begin", claimed.partition, [claimed.fingerprint, claimed.claim])
 
     async def settle(
         self, partition: int, owner: str, settlements: Sequence[Settlement], turns: Sequence[TurnBack] = ()

@@ -70,6 +70,12 @@ class Hands:
         claim = f"{owner}#{next(self.claims)}"
         return await self.queues[frontier].claim(partition, owner, claim, most=most, carrying=carrying)
 
+    async def begin(self, seeds):
+        """Begins visits, as workers do: of those that are doubted they say so first."""
+        for claimed in seeds:
+            if claimed.doubted:
+                await self.queues[claimed.seed.frontier].begin(claimed)
+
     async def settle(self, owner, settlements, turns_back=(), frontier="content", partition=0):
         return await self.queues[frontier].settle(partition, owner, settlements, turns_back)
 

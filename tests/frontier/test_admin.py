@@ -86,7 +86,7 @@ async def test_resume_brings_parked_seeds_back(frontier, admin):
 
 async def crash(frontier, owner):
     await frontier.session(owner)
-    await frontier.claim(owner)
+    await frontier.begin((await frontier.claim(owner)).seeds)
     await frontier.lapse(owner)
 
 

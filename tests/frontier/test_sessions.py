@@ -77,9 +77,10 @@ async def test_dead_producers_don_t_hide_dead_consumers(frontier):
 
 
 async def crash(frontier, owner, ended_ms=1):
-    """Opens a session, claims and dies; returns the answer."""
+    """Opens a session, claims, begins everything and dies; returns the answer."""
     await frontier.session(owner)
     answer = await frontier.claim(owner)
+    await frontier.begin(answer.seeds)
     await frontier.lapse(owner, ended_ms)
     return answer
 
@@ -111,6 +112,31 @@ async def test_the_second_crash_makes_suspects_of_the_doubted_alone(frontier):
     assert len((await crash(frontier, "D")).seeds) == 2
     assert (await frontier.claim("A", carrying=1)).state == "drain"
     assert await frontier.redis.zrange(frontier.key("suspects"), 0, -1) == [content(1).fingerprint]
+
+
+async def test_what_was_not_begun_remains_doubted(frontier):
+    """A worker holds hundreds and fetches some tens: only those can have killed it."""
+    await frontier.offer(*(content(number) for number in range(5)))
+    await crash(frontier, "C")
+    await frontier.session("D")
+    seeds = (await frontier.claim("D")).seeds
+    assert all(claimed.doubted for claimed in seeds)
+    await frontier.begin(seeds[2:3])
+    await frontier.lapse("D")
+    await frontier.claim("A", carrying=1)
+    assert await frontier.redis.zrange(frontier.key("suspects"), 0, -1) == [seeds[2].fingerprint]
+
+
+async def test_whose_session_lapsed_begins_nothing(frontier):
+    await frontier.offer(content(1))
+    await crash(frontier, "C")
+    await frontier.session("D")
+    late = (await frontier.claim("D")).seeds
+    await frontier.lapse("D")
+    assert len((await frontier.claim("A")).seeds) == 1
+    await frontier.begin(late)
+    await frontier.lapse("A")
+    assert (await frontier.claim("B")).state == "ok"
 
 
 @pytest.mark.parametrize("operation", ["finish", "fail", "retry"])

@@ -7,13 +7,12 @@
 --   state    'ok', 'locked' (next_ms: what the lock has left), 'lapsed' (open a session first), 'drain' (a suspect, with which
 --            two workers died, waits for you: finish what you carry, then claim again), 'alone' (the one seed given is a suspect)
 --   next_ms  ms until a claim may succeed; -1: nothing in sight
---   list     per seed: fingerprint, stored value, token of its turn, due in ms, tries, delay in ms
+--   list     per seed: fingerprint, stored value, token of its turn, due in ms, tries, delay in ms, '1' if it is doubted
 
 local WALK_MAX = 1000     -- hosts looked at in one call
 local RECLAIM_MAX = 200   -- seeds and turns of lapsed sessions moved in one call
 local LAPSED_MAX = 10     -- lapsed sessions looked at in one call
 local CRASHES_MAX = 3     -- a seed that killed its worker so often, alone, is given up
-local DOUBTED = -1        -- in place of crashes: one worker died with it, and perhaps for another seed's sake
 local GRACE_MS = 100      -- after another session's deadline, so that one look finds it lapsed
 local ALONE_MS = 60000    -- how long an owner may take to drain for a suspect
 local YIELD_MS = 1200     -- how long a turn is left to who wants it: borrowers ask once a second, workers come when called
@@ -60,7 +59,8 @@ for i = 1, #gone, 2 do
     call('HDEL', claims, fp)
     if values[n] then
       local host, plan, site, interval = head(values[n])
-      local count = before[n] and tonumber(before[n]) + 1 or DOUBTED
+      local count = tonumber(before[n] or DOUBTED)
+      if count ~= DOUBTED then count = count + 1 end
       book(plan, site, 'executing', -1)
       book(plan, site, 'reclaimed', 1)
       if count >= CRASHES_MAX then
@@ -92,6 +92,7 @@ local function take(fp, value, plan, site, interval, turn_token, due, delay)
   list[#list + 1] = string.format('%.0f', due)
   list[#list + 1] = '0'
   list[#list + 1] = delay
+  list[#list + 1] = '0'
   taken[#taken + 1] = fp
   taken_at[#taken_at + 1] = now
   taken_at[#taken_at + 1] = fp
@@ -230,7 +231,12 @@ if #taken > 0 then
   many('HSET', claims, taken_claims)
   many('SADD', held .. owner, taken)
   for n, count in ipairs(hmget(tries, taken)) do
-    if count then list[6 * n - 1] = count end
+    if count then list[7 * n - 2] = count end
+  end
+  if call('EXISTS', crashes) == 1 then
+    for n, count in ipairs(hmget(crashes, taken)) do
+      if count and tonumber(count) < 0 then list[7 * n] = '1' end
+    end
   end
 end
 book_close()

@@ -23,6 +23,8 @@ local TURN_IDLE_MS = 7200000 -- a host's turns are forgotten two hours after the
 local RECHECK_MS = 15000     -- all turns held: look again then, should their holder have died
 local WANT_MS = 60000        -- who asked in vain is waited for no longer: it asks again, or has gone
 local WAKE_PAUSE_MS = 200    -- between two announcements of freed turns
+local DOUBTED = -2           -- in place of crashes: a worker died with it, and perhaps for another seed's sake
+local BEGUN = -1             -- likewise, and it has been begun again: should that worker die as well, it is a suspect
 local BUCKET_MAX = 120       -- of 128, where a listpack of 17 bytes an entry would become a skiplist of 37
 
 -- Calls COMMAND KEY VALUES... in pieces that unpack can take.
@@ -244,7 +246,7 @@ local function book_ready(fp, plan, site, interval, by)
   if interval > 0 and call('SISMEMBER', scheduled, fp) == 1 then book(plan, site, 'waiting', by) end
 end
 
--- Puts a seed where the next claim finds it. With one crash it is only doubted; from the second on it is a suspect.
+-- Puts a seed where the next claim finds it. A doubted one is like any other; a suspect is claimed alone.
 local function make_ready(fp, host, plan, site, interval, due)
   book_ready(fp, plan, site, interval, 1)
   local crashed = call('HGET', crashes, fp)
