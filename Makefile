@@ -8,7 +8,7 @@ UV_VERSION := 0.13.9
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 ARGS ?=
 
-.PHONY: help install demo test lint lock clean
+.PHONY: help install demo test faults lint lock clean
 
 help: ## list these targets
 	@awk '/^[a-z]+:.* ## / { split($$0, part, " ## "); sub(/:.*/, ""); printf "  make %-8s %s\n", $$0, part[2] }' $(MAKEFILE_LIST)
@@ -35,6 +35,10 @@ demo: install ## crawl a small forum from a plan to items, with every server sta
 
 test: lint ## check the code and run the tests (some of them: make test ARGS='-k plan')
 	@$(BIN)/python -m pytest $(ARGS)
+
+# Politeness too: it is a promise that must hold while workers are killed.
+faults: install ## kill, freeze, cut off and fill everything, for about an hour (make test has the short form)
+	@FAULTS=full $(BIN)/python -m pytest tests/faults tests/end_to_end/test_politeness.py $(ARGS)
 
 lint: install ## style, types and the layers
 	@$(BIN)/ruff check .

@@ -8,7 +8,7 @@ import time
 
 import pytest
 from faults.rig import FULL
-from faults.stages import STAGES
+from faults.stages import SHORT_STAGES, STAGES
 
 SEEDS, KILLS = (50_000, 20) if FULL else (3_000, 3)
 WORKERS = 2
@@ -42,7 +42,7 @@ def test_kill_9_over_many_seeds(rig, row):
     assert rig.counts()["failed"] == 0
 
 
-@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.__name__)
+@pytest.mark.parametrize("stage", STAGES if FULL else SHORT_STAGES, ids=lambda stage: stage.__name__)
 def test_kill_at_each_stage(rig, row, stage):
     """A worker dies at that moment; another one does all of its work."""
     pages = rig.origin.urls(200, "slow" if stage.__name__ == "during_fetch" else "page")

@@ -11,7 +11,7 @@ from faults.rig import FULL
 from servers.needs import need
 
 KILL_SECONDS, ITEMS = (30.0, 100_000) if FULL else (5.0, 2_500)
-AWAY_SECONDS = 300.0 if FULL else 10.0
+AWAY_SECONDS = 300.0 if FULL else 6.0
 GROWTH_MB = 200
 SMALL_DISK, LARGE_DISK = "300k", "64m"
 
