@@ -158,10 +158,10 @@ class Scheduler(BaseScheduler):
 
     async def _claim_once(self) -> float:
         """Claims, if there is need and room; returns the seconds until it is worth trying again unless woken before."""
-        await self.worker.recall()
         if self._alone:
             return self._idle_wait_s
-        most = self.worker.room() if self._lanes.near() < self._parallel else 0
+        stuck = min(self._lanes.stuck() + self.worker.borrowing, self._parallel)
+        most = self.worker.room(stuck) if self._lanes.near() < self._parallel else 0
         if most == 0:
             return ROOM_SECONDS
         answer = await self.worker.claim(most)

@@ -36,7 +36,7 @@ SETTLE_WAIT_SECONDS = 0.02  # how long a settle waits for company
 FAIL_DAYS = 30  # failed seeds are remembered, and refused, for so long
 
 # -- Politeness -----------------------------------------------------------------------------------------------------
-# A site's own delay and concurrency hold for each host. These hold for each address, where many hosts are on one server.
+# A site's own delay and concurrency hold for each host, these for each address: many hosts may be on one server.
 ADDRESS_CONCURRENCY = 0  # requests to one address at once, over all workers; 0: no budget for addresses
 ADDRESS_DELAY_SECONDS = 0  # between two starts at one address, over all workers; only with ADDRESS_CONCURRENCY
 

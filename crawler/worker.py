@@ -15,6 +15,7 @@ from redis.exceptions import RedisError
 
 from crawler import connections, figures, offers, persistence
 from crawler.borrowing import borrow
+from crawler.claims import Claims
 from crawler.errors import FrontierError, HeadroomError
 from crawler.frontier.answers import ClaimAnswer, Settlement
 from crawler.frontier.keys import Keys
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from crawler.visits import Lane, Visit
 
 logger = logging.getLogger(__name__)
-RECALL_SECONDS = 15.0  # a session; one call for as long
 BEAT_SECONDS = 1.0  # sample of the load, sign of life for the session
 
 
@@ -50,6 +50,7 @@ class Worker:
     Attributes:
         wake: Set when a claim may succeed that couldn't before.
         carrying: Seeds held and not yet settled.
+        borrowing: Visits that wait for a turn of another host.
         stopping: No more claims; what isn't begun is handed back.
     """
 
@@ -59,13 +60,10 @@ class Worker:
         self.keys = Keys(settings.prefix)
         self.wake = asyncio.Event()
         self.carrying = 0
+        self.borrowing = 0
         self.stopping = False
         self.on_lost: list[Callable[[], None]] = []
         self.on_leave: Callable[[str, float], None] = lambda _host, _seconds: None
-        self._claims = 0
-        self._next_partition = 0
-        self._answer = ""  # state of the last claim's
-        self._recall_at = 0.0
         self._open = False
         self._down: set[str] = set()
         self._full = Fullness()
@@ -124,6 +122,7 @@ class Worker:
         await asyncio.to_thread(self.session.open)
         size, wait_s = self.config.settle_batch, self.config.settle_wait_s
         self.settler = Settler(self.queue, size=size, wait_s=wait_s, on_settled=self._settled)
+        self._claims = Claims(self.queue, self.settler, drain_s=self.config.session_s, on_answer=self._answered)
         self._open = True
         self._tasks = [
             asyncio.create_task(self._beat(), name="beat"),
@@ -150,56 +149,32 @@ class Worker:
 
     # -- Claims -------------------------------------------------------------------------------------------------------
 
-    def room(self) -> int:
-        """Returns how many seeds may be claimed now, by the headroom and by what is finished in CLAIM_AHEAD_SECONDS."""
+    def room(self, stuck: int = 0) -> int:
+        """Returns how many seeds may be claimed now, by the headroom and by what is finished in CLAIM_AHEAD_SECONDS.
+
+        Args:
+            stuck: Seeds held up by slow hosts: FIRST_BATCH others find room beside them.
+        """
         if self.stopping or self._down or not self.session.alive:
             return 0
         by_headroom = batch_size(self.config.limits, self._sampler.load, self.carrying, self._workers_here)
         soon = int(self._rate.per_second() * self.config.claim_ahead_s)
-        ahead = max(self.config.limits.first_batch, soon) - self.carrying
+        ahead = max(self.config.limits.first_batch + stuck, soon) - self.carrying
         return max(0, min(by_headroom, ahead, self.config.batch_max))
 
     async def claim(self, most: int) -> ClaimAnswer:
-        """Claims up to `most` seeds; tries the partitions in turn until one has some.
+        """Claims up to `most` seeds.
 
         Raises:
             redis.exceptions.RedisError: Redis is away; seeds it may have given are reclaimed when this session lapses.
         """
-        waits: list[int] = []
-        answer = ClaimAnswer("ok", None, [])
-        if self._answer in ("drain", "alone"):  # what ended untold would be a suspect's company
-            await self.settler.drain(self.config.session_s)
-        for _ in range(1 if self._answer == "drain" else self.config.partitions):
-            partition, owner = self._next_partition, self.session.owner
-            self._claims += 1
-            claim = f"{owner}#{self._claims}"
-            answer = await self.queue.claim(partition, owner, claim, most=most, carrying=self.carrying)
-            self._full.note(partition, refused=answer.state == "full")
-            self.crawler.stats.inc_value(f"frontier/claims/{answer.state}")
-            if owner != self.session.owner:  # the session was lost meanwhile, and with it what this claim gave
-                return ClaimAnswer("lapsed", None, [])
-            self._answer = answer.state
-            if answer.state == "drain":  # next time this partition alone is asked, or others would feed us on
-                return answer
-            self._next_partition = (partition + 1) % self.config.partitions
-            if answer.seeds:
-                self.carrying += len(answer.seeds)
-                self.crawler.stats.inc_value("frontier/claimed", len(answer.seeds))
-                return answer
-            if answer.wait_ms is not None:
-                waits.append(answer.wait_ms)
-        return ClaimAnswer(answer.state, min(waits) if waits else None, [])
-
-    async def recall(self) -> None:
-        """Every RECALL_SECONDS, gives back what Redis takes for ours and we don't: it may have lost its last writes.
-
-        Raises:
-            redis.exceptions.RedisError: Redis is away.
-        """
-        if self._loop.time() >= self._recall_at:
-            if recalled := await self.queue.recall(self.session.owner):
-                logger.warning("Redis had forgotten how %d seeds of this worker ended; they are ready again", recalled)
-            self._recall_at = self._loop.time() + RECALL_SECONDS
+        owner = self.session.owner
+        await self._claims.recall(owner)
+        answer = await self._claims.claim(owner, most, self.carrying)
+        if owner != self.session.owner:  # the session was lost meanwhile, and with it what this claim gave
+            return ClaimAnswer("lapsed", None, [])
+        self.carrying += len(answer.seeds)
+        return answer
 
     def settle(self, settlement: Settlement) -> None:
         """Ends a claim; the frontier hears of it with the next batch."""
@@ -226,7 +201,11 @@ class Worker:
 
     async def borrow(self, host: str, visit: Visit) -> Lane:
         """Waits for a turn of a host that no seed of ours stands for, as borrowing.py says."""
-        return await borrow(self.queue, host, visit, self.borrower)
+        self.borrowing += 1
+        try:
+            return await borrow(self.queue, host, visit, self.borrower)
+        finally:
+            self.borrowing -= 1
 
     # -- Offers and sinks ---------------------------------------------------------------------------------------------
 
@@ -265,6 +244,12 @@ class Worker:
                 logger.warning("load unknown: %s", error)
             self._figures = self._look()
             await asyncio.sleep(BEAT_SECONDS)
+
+    def _answered(self, partition: int, answer: ClaimAnswer) -> None:
+        self._full.note(partition, refused=answer.state == "full")
+        self.crawler.stats.inc_value(f"frontier/claims/{answer.state}")
+        if answer.seeds:
+            self.crawler.stats.inc_value("frontier/claimed", len(answer.seeds))
 
     def _settled(self, accepted: int, refused: int) -> None:
         self.crawler.stats.inc_value("frontier/settled", accepted)
