@@ -6,12 +6,12 @@ so custom pipelines count as well.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import signals
 
 from crawler.errors import ExtractError, SinkRejectedError, UnavailableError
+from crawler.outcomes import reason_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from crawler.visits import Visit
-
-_NOT_A_WORD = re.compile(r"[^a-z0-9-]+")
-REASON_CHARACTERS = 40  # a reason is a ledger field: few and short
 
 
 class Delivery:
@@ -64,12 +61,8 @@ class Delivery:
         """A spider's callback raised. The part itself is ended where the callback's output ends."""
         if visit := _visit_of(response):
             error = failure.value
-            visit.decide("fail", error.reason if isinstance(error, ExtractError) else "callback-error")
-
-
-def reason_of(text: str, default: str) -> str:
-    """Returns a short hyphenated word for the ledger."""
-    return _NOT_A_WORD.sub("-", text.lower()).strip("-")[:REASON_CHARACTERS].strip("-") or default
+            reason = reason_of(error.reason, "no-page") if isinstance(error, ExtractError) else "callback-error"
+            visit.decide("fail", reason)
 
 
 def _visit_of(response: Any) -> Visit | None:

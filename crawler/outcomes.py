@@ -6,6 +6,7 @@ Framework exceptions are told by their class name, so that this table needs no f
 from __future__ import annotations
 
 import random
+import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -17,9 +18,13 @@ if TYPE_CHECKING:
     from crawler.frontier.answers import Operation
 
 MAX_LEAVE_SECONDS = 3_600.0  # a Retry-After of a year is a mistake
+REASON_CHARACTERS = 40  # a reason is a ledger field: few and short
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 # The host's fault. Not dns: a node whose own resolver is broken would slow down every host for the whole cluster.
 FAULTS = frozenset({"connection-refused", "timeout", "connection"})
+
+
+_NOT_A_WORD = re.compile(r"[^a-z0-9-]+")
 
 
 class Outcome(NamedTuple):
@@ -84,6 +89,11 @@ def of_status(status: int) -> Outcome | None:
 def strains(status: int) -> bool:
     """Returns whether an HTTP status says that the host has too much to do, or is ill."""
     return status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.TOO_MANY_REQUESTS
+
+
+def reason_of(text: str, default: str) -> str:
+    """Returns a short hyphenated word for the ledger, whatever a user's parser or pipeline calls a reason."""
+    return _NOT_A_WORD.sub("-", text.lower()).strip("-")[:REASON_CHARACTERS].strip("-") or default
 
 
 def retry_after_s(header: bytes | None) -> float:

@@ -43,8 +43,12 @@ LANGUAGE_SAMPLE_CHARACTERS = 1_000  # more text doesn't change the answer, only 
 
 _ESCAPES = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])"  # ECMA-48: CSI, OSC, others
 _LINE_ENDS = r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]"  # what str.splitlines() takes for one, as \n
-# C0 and C1 controls, soft hyphen, zero-width space, direction overrides, byte order mark, surrogates, non-characters
-_INVISIBLE = r"[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f\u00ad\u200b\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff\ufffe\uffff]"
+# C0 and C1 controls, soft hyphen, zero-width space, direction overrides, joiners of words and invisible operators, byte
+# order mark, interlinear notes, surrogates, non-characters, tags (which can spell whole texts that nobody sees)
+_INVISIBLE = (
+    r"[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f\u00ad\u200b\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufff9-\ufffb"
+    r"\ud800-\udfff\ufffe\uffff\U000e0000-\U000e007f]"
+)
 _BLANKS = r"[^\S\n]+"
 _MARKS_MAX = 30  # on one letter (Unicode's Stream-Safe Text Format, UAX 15): NFC sorts 100,000 of them in 8 s
 _MAYBE_MARKS = rf"[^\w\s\x00-\x7f]{{{_MARKS_MAX + 1},}}"

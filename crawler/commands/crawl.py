@@ -68,13 +68,19 @@ class Command(ScrapyCrawl):
                 logger.error("the crawl failed", exc_info=failure)
 
     def _frontier_settings(self, args: list[str]) -> Mapping[str, Any] | None:
-        """Returns the settings that the spider will run with; None for a spider that isn't ours."""
+        """Returns the settings that the spider will run with; None for a spider that isn't ours.
+
+        Raises:
+            HeadroomError: There is no such spider.
+        """
         from crawler.spiders.base import FrontierSpider
 
         assert self.settings is not None  # set before a command's options are read
         loader = get_spider_loader(self.settings)
-        if len(args) != 1 or args[0] not in loader.list():
+        if len(args) != 1:
             return None
+        if args[0] not in loader.list():
+            raise HeadroomError(f"no spider {args[0]!r}; there are: {', '.join(sorted(loader.list()))}")
         spider = loader.load(args[0])
         if not issubclass(spider, FrontierSpider):
             return None

@@ -258,7 +258,7 @@ def _say(opts: argparse.Namespace, result: dict[str, Any], text: str) -> None:
     if opts.json:
         print_json(result)
     else:
-        print(text)
+        print(one_line(text))
 
 
 def _print_submitted(result: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from crawler.text import inert
+from crawler.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,7 +41,8 @@ def print_table(names: Sequence[str], rows: Iterable[Iterable[object]], *, bold_
     if console.width < needed:
         for row in cells:
             pairs = zip(names[1:], row[1:], strict=True)
-            console.print(row[0], Text(", ".join(f"{name} {value}" for name, value in pairs if value.plain)))
+            rest = Text(", ".join(f"{name} {value}" for name, value in pairs if value.plain))
+            console.print(row[0], rest, soft_wrap=True)  # a row is a line: no text begins one of its own
         return
     for number, row in enumerate(cells, 1):
         table.add_row(*row, style="bold" if bold_last and number == len(cells) else None)
@@ -64,4 +65,4 @@ def amount(number: int, thing: str) -> str:
 def _cell(value: object) -> Text:
     if value is None:
         return Text("")
-    return Text(f"{value:,}" if isinstance(value, int) else inert(str(value)))
+    return Text(f"{value:,}" if isinstance(value, int) else one_line(str(value)))

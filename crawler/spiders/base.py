@@ -12,7 +12,7 @@ from scrapy import Request, Spider
 from crawler import config, urls
 from crawler.errors import ExtractError, UnavailableError, UrlError
 from crawler.models import Fetched, Frontier
-from crawler.outcomes import REDIRECTS, Outcome, backoff_ms, of_exception, of_status
+from crawler.outcomes import REDIRECTS, Outcome, backoff_ms, of_exception, of_status, reason_of
 from crawler.worker import Worker
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
                 yield output
         except ExtractError as error:
             self.logger.info("%s: %s", error, visit.seed.url)
-            visit.decide("fail", error.reason)
+            visit.decide("fail", reason_of(error.reason, "no-page"))
         except UnavailableError as error:
             self._give_up(visit, error)
 
