@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import random
 from typing import TYPE_CHECKING, Any, Self
 
 from redis.exceptions import RedisError
@@ -28,18 +27,30 @@ if TYPE_CHECKING:
     from crawler.worker import Worker
 
 MOST_WAITING = 8  # requests of this worker that wait for one address: each holds one of CONCURRENT_REQUESTS
-BUSY_SECONDS = (2.0, 10.0)  # a host whose address has so many waiting is left alone for a time between these
+ANSWER_SECONDS = 0.1  # what a request takes of one of the address's turns, more or less
+LONGEST_AWAY_SECONDS = 60.0  # others may be done long before
 LOOK_SECONDS = 0.05  # between two looks whether the address is free; one request of a worker looks for it at a time
 
 
 class _Line:
-    """The requests of this worker that wait for one address; the first of them asks the frontier."""
+    """The requests of this worker that wait for one address; the first of them asks the frontier.
 
-    __slots__ = ("first", "waiting")
+    Attributes:
+        full_until: When those who were sent away have had their turn, one after the other.
+    """
+
+    __slots__ = ("first", "full_until", "waiting")
 
     def __init__(self) -> None:
         self.first = asyncio.Lock()
         self.waiting = 0
+        self.full_until = 0.0
+
+    def away_s(self, pace_s: float) -> float:
+        """Returns after how long it is worth coming back, for one more who is sent away."""
+        now = asyncio.get_running_loop().time()
+        self.full_until = max(self.full_until, now + self.waiting * pace_s) + pace_s
+        return min(self.full_until - now, LONGEST_AWAY_SECONDS)
 
 
 class Addresses:
@@ -54,6 +65,7 @@ class Addresses:
         self._worker = worker
         self._concurrency = concurrency
         self._delay_ms = int(delay_s * 1000)
+        self._pace_s = max(delay_s, ANSWER_SECONDS / concurrency)
         self._lines: dict[str, _Line] = {}
 
     @classmethod
@@ -84,7 +96,7 @@ class Addresses:
         address = min(known)  # the same one for every worker
         line = self._lines.setdefault(address, _Line())
         if line.waiting >= MOST_WAITING and not visit.begun:
-            raise LeftAloneError(address, random.uniform(*BUSY_SECONDS))
+            raise LeftAloneError(address, line.away_s(self._pace_s))
         line.waiting += 1
         try:
             async with line.first:
@@ -103,7 +115,7 @@ class Addresses:
                 owner = self._worker.borrower()
                 token, wait_ms = await queue.borrow_address(name, owner, self._concurrency, self._delay_ms)
             if token > 0:
-                turn = Turn(name, token, partition_of(name, queue.partitions), 0.0)
+                turn = Turn(name, token, partition_of(name, queue.partitions), self._delay_ms / 1000)
                 turn.sent()
                 return turn
             await asyncio.sleep(max(min(wait_ms / 1000, LOOK_SECONDS), LOOK_SECONDS / 10))

@@ -33,6 +33,10 @@ class Lanes:
         """Visits not begun."""
         return sum(len(lane.waiting) for lane in self._held)
 
+    def stuck(self) -> int:
+        """Returns how many visits are held up by slow hosts."""
+        return sum(len(lane.waiting) + (lane.current is not None) for lane in self._held if lane.slow)
+
     def near(self) -> int:
         """Returns how many lanes are at work, or may be soon."""
         return sum(lane.pause_s() < SOON_SECONDS for lane in self._held)

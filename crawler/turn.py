@@ -10,6 +10,7 @@ from crawler.frontier.queue import BACKOFF_FIRST_SECONDS, BACKOFF_LONGEST_SECOND
 
 # A page under way waits so long for a host that wants to be left alone; what it still fetches then does without.
 PATIENCE_SECONDS = 10.0
+SLOW_SECONDS = 1.0  # seeds on a turn that stands still for longer don't keep the worker from claiming others
 
 
 class Turn:
@@ -101,6 +102,11 @@ class Turn:
     def took_s(self) -> float:
         """Returns how long ago the last request was sent; 0 when none was."""
         return 0.0 if self._last_start is None else _now() - self._last_start
+
+    @property
+    def slow(self) -> bool:
+        """Whether nothing can be sent for a while: an answer or a pause takes longer than SLOW_SECONDS."""
+        return self.pause_s() > SLOW_SECONDS or (self._sending.locked() and self.took_s() > SLOW_SECONDS)
 
     def came_late(self, seconds: float) -> None:
         """Counts the last request as sent so much later: the host may have got it only then."""

@@ -107,6 +107,21 @@ async def test_who_queues_when_the_host_asks_to_be_left_alone_is_told(held):
         await queued
 
 
+async def test_visits_on_slow_hosts_are_told_apart(held):
+    quick, paced, slow = held.lane(2), held.lane(3, "b.test", delay_s=60.0), held.lane(4, "c.test")
+    assert held.lanes.stuck() == 0
+    await paced.start()
+    paced.done()
+    assert held.lanes.stuck() == 3
+    for lane in (quick, paced, slow):
+        assert held.lanes.next_visit().lane is lane
+    await slow.start()
+    slow._last_start -= 5  # no answer yet
+    assert held.lanes.stuck() == 3 + 4
+    slow.done()
+    assert held.lanes.stuck() == 3
+
+
 async def test_a_host_that_another_worker_found_failing_is_left_alone_here_too(held):
     busy, idle, other = held.lane(2), held.lane(2), held.lane(2, "b.test")
     visit = held.lanes.next_visit()

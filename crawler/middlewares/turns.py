@@ -102,7 +102,10 @@ class TurnMiddleware:
         lane: Lane = request.meta["lane"]
         answers, quickest_s = self._quickest.get(lane.host, (0, math.inf))
         took_s = lane.took_s()
-        lane.came_late(took_s - (quickest_s if answers >= ANSWERS_TO_KNOW else 0.0))
+        late_s = took_s - (quickest_s if answers >= ANSWERS_TO_KNOW else 0.0)
+        lane.came_late(late_s)
+        if address := request.meta.get("address"):
+            address.came_late(late_s)
         if took_s > quickest_s:
             took_s = quickest_s + QUICKEST_FOLLOWS * (took_s - quickest_s)
         self._quickest[lane.host] = (answers + 1, took_s)
@@ -154,6 +157,7 @@ class TurnMiddleware:
                 self._worker.tell(lane)
             lane.done()
         if address := request.meta.pop("address", None):
+            address.leave_s = address.pause_s()  # for all of its turns
             self._worker.give_back(address)
         if borrowed := request.meta.pop("borrowed", None):
             del request.meta["lane"]

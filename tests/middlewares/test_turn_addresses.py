@@ -20,13 +20,16 @@ class Addresses:
         self.free.set()
         self.asked = []
         self.error = None
+        self.delay_s = 0.0
 
     async def take(self, host, visit):
         self.asked.append(host)
         await self.free.wait()
         if self.error:
             raise self.error
-        return Turn(f"@{host}", 3001, 0, 0.0) if host != "nowhere.test" else None
+        turn = Turn(f"@{host}", 3001, 0, self.delay_s)
+        turn.sent()
+        return turn if host != "nowhere.test" else None
 
 
 @pytest.fixture
@@ -58,6 +61,16 @@ async def test_the_host_s_delay_counts_from_when_the_request_is_sent(middleware,
     addresses.free.set()
     await sending
     assert held.lane.pause_s() > 59.99
+
+
+async def test_the_address_s_delay_counts_from_when_it_may_have_got_the_request(middleware, addresses, held, worker):
+    addresses.delay_s = 60.0
+    request = held.request()
+    await middleware.process_request(request)
+    await asyncio.sleep(0.1)
+    middleware.answered(request)
+    middleware.process_response(request, held.response(request))
+    assert 59_900 < worker.given_back[0].leave_ms <= 60_000
 
 
 async def test_a_busy_address_sends_a_page_back_untried_and_its_lane_away(middleware, addresses, held):

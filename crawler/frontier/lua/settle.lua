@@ -9,8 +9,8 @@
 --     retry   due again in `number` ms, for `reason`; fails with it after MAX_ATTEMPTS real tries
 --     fail    dead, for `reason`
 --     back    not tried: due again at `number`
---   then per turn given back: host, token (0: none, just news of the host), ms since its last start (-1: none), ms that the host wants to be left alone (0: none),
---     what its requests add to the host's level of errors, and what they leave it at least at
+--   then per turn given back: host, token (0: none, just news of the host), ms since its last start (-1: none), ms that the host
+--     wants to be left alone (0: none), what its requests add to the host's level of errors, and what they leave it at least at
 -- Returns {accepted, refused}: refused claims were somebody else's by now.
 
 local channel, other_channel, owner = ARGV[1], ARGV[2], ARGV[3]
@@ -113,7 +113,7 @@ for i = TURNS + 1, #ARGV, 6 do
     state.x = string.format('%.0f', not_before)
     call('HSET', turn .. host, 'x', state.x)
     forget_later(state, host)
-    if turns_held(state) > 0 then -- their holders stop too
+    if turns_held(state) > 0 and string.byte(host) ~= 64 then -- their holders stop too; not of an @ADDRESS, taken for one request
       local news = string.format('leave %.0f %s', not_before - now, host)
       call('PUBLISH', channel, news)
       call('PUBLISH', other_channel, news)
