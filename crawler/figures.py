@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -31,9 +30,10 @@ def of_load(load: Load) -> dict[str, float]:
 def publish(redis: Redis, keys: Keys, owner: str, figures: dict[str, Any]) -> int:
     """Writes an owner's figures and returns how many workers its node has, itself included. Blocking.
 
-    A full Redis takes them too: they say that it is full.
+    A full Redis takes them too: they say that it is full. They are dated by its clock: a node's own may be wrong.
     """
-    node, now = owner.partition(":")[0], int(time.time())
+    seconds, _micros = redis.time()
+    node, now = owner.partition(":")[0], int(seconds)
     with redis.pipeline(transaction=False) as pipeline:
         even_when_full(pipeline, keys.node(node), "HSET", owner, orjson.dumps({**figures, "time": now}))
         pipeline.expire(keys.node(node), NODE_SILENT_SECONDS)

@@ -65,7 +65,7 @@ def test_sigterm_hands_back_what_was_not_begun(scrapy, spawn, forum, total):
 
 
 def test_a_killed_workers_seeds_go_to_the_next_one(scrapy, spawn, forum, total, tmp_path):
-    urls = plain_pages(forum)[:40]
+    urls = plain_pages(forum)[:150]  # more than are done while a command looks
     assert scrapy("seeds", "offer", *urls).returncode == 0
     settings = SETTINGS | {"SESSION_SECONDS": 2}
     first = spawn("crawl", "consumer", settings=settings)

@@ -17,7 +17,11 @@ SEEDS = 80
 def test_sigstop_for_three_sessions(files_rig, row):
     """Nothing it still had to say is believed, and nothing it still meant to fetch is fetched."""
     rig = files_rig
-    settings = {"SESSION_SECONDS": SESSION_SECONDS, "SETTLE_WAIT_SECONDS": 1}  # so that some ends are never told
+    settings = {
+        "SESSION_SECONDS": SESSION_SECONDS,
+        "SETTLE_WAIT_SECONDS": 1,  # so that some ends are never told
+        "CONCURRENT_REQUESTS": 8,  # fewer than the turns there are: both get some
+    }
     frozen, _ = rig.worker(**settings), rig.worker(**settings)
     late_fetches = 0
     for number in range(ROUNDS):
