@@ -13,36 +13,36 @@ from scrapy.settings import default_settings
 from crawler import plans, settings, sites
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "benchmarks").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "benchmarks").glob("*.md")), ROOT / "tests" / "faults" / "README.md"]
 SETTING = re.compile(r"`([A-Z][A-Z_]{3,})`")
 COMMAND = re.compile(r"scrapy (plan|seeds|ledger|nodes|site|items|crawl|demo)(?: ([a-z]+))?")
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_setting_exists(document):
     for name in SETTING.findall(document.read_text(encoding="utf-8")):
         assert hasattr(settings, name) or hasattr(default_settings, name), name
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_command_exists(document):
     for name, action in COMMAND.findall(document.read_text(encoding="utf-8")):
         module = importlib.import_module(f"crawler.commands.{name}")
         assert module.Command
         if name == "crawl" and action:
             assert importlib.import_module(f"crawler.spiders.{action}")
-        elif action and hasattr(module, "ACTIONS"):
-            assert action in module.ACTIONS, f"scrapy {name} {action}"
+        elif action and hasattr(module.Command, "actions"):
+            assert action in module.Command.actions, f"scrapy {name} {action}"
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_make_target_exists(document):
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     for target in re.findall(r"(?:`|^)make ([a-z]+)", document.read_text(encoding="utf-8"), re.MULTILINE):
         assert target in targets, target
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_file_exists(document):
     for path in re.findall(r"\b((?:crawler|plans|benchmarks|tests)/[\w./-]*)", document.read_text(encoding="utf-8")):
         assert (ROOT / path.rstrip(".")).exists(), path
@@ -63,6 +63,6 @@ def test_the_site_shown_is_one():
     assert yaml.safe_load(text)["name"] == sites.parse(text, "README.md").name
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "plans").glob("*.yaml")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted((ROOT / "plans").glob("*.yaml")), ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_example_plan_can_be_checked(path):
     assert plans.check(plans.load(str(path), max_seeds=settings.PLAN_MAX_SEEDS)).nav_seeds > 0
