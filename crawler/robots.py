@@ -6,12 +6,17 @@ colon, lines cut at 16,663 bytes, NUL as the end of a line, a part of a byte ord
 
 - 2.2.2: escapes of unreserved characters are undone on both sides: `/%62` and `/b` are one path (Google: two).
 - 2.2.2: octets that no URI may hold are escaped on both sides (Google: in rules, and only those beyond ASCII).
-- 2.2.2, its table: in a query `:` and `/` are equal to their escapes (Google: not).
+- 2.2.2: reserved octets are equal to their escapes (Google: not): `/a:b` and `/a%3Ab` are one path. But not `?`, `$`
+  and `*`, which have a meaning of their own, nor `/` in a path; in a query, as in the RFC's table, `/` is.
 - 2.2.3: `%2A` and `%24` in a rule stand for `*` and `$` in a URL (Google: for themselves only).
 - 2.2.2: `/robots.txt` itself is always allowed (Google leaves it to its caller).
 
-Beyond both: a product token may hold digits and dots, as real ones do; it must then stand in the file as a whole word.
-Crawl-delay, which neither knows, counts for the agents named above it and, as every unknown line, ends no group.
+Beyond both: a product token may hold digits, dots and letters beyond ASCII, as real ones do; it must then stand in the
+file as a whole word. Crawl-delay, which neither knows, counts for the agents named above it, up to an earlier rule or
+Crawl-delay; for rules it ends, as every unknown line, no group.
+
+Not done, though others do: a group for `bot` doesn't count for `bot-news`, rules before any group count for nobody, a
+pattern that begins neither with `/` nor with `*` matches nothing, and no line but a rule ends a list of agents.
 
 Time and memory are linear in the file. Matching has no backtracking: a hostile pattern costs what a long one does.
 """
@@ -29,14 +34,16 @@ MOST_LINE_BYTES = 2_083 * 8 - 1  # Google's limit: eight of the longest URLs tha
 _BOM = "\xef\xbb\xbf"  # UTF-8's, as Latin-1
 _WHITE = " \t\n\v\f\r"  # ASCII's; str.strip() would take some bytes of UTF-8 characters too
 _LINE = re.compile(r"[^\r\n]+")
-_WORD = re.compile(r"[^\s/]*")
+_WORD = re.compile(r"[^ \t-\r/]*")
 _TOKEN = re.compile(r"[A-Za-z_-]*")  # RFC 9309, 2.2.1: all that a product token may hold
 _DELAY = re.compile(r"[0-9]{1,9}(?:\.[0-9]{0,9})?|\.[0-9]{1,9}")
 _AGENT_KEYS = ("user-agent", "useragent", "user agent")
-_DISALLOW_KEYS = ("disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw")
+_RULE_KEYS = ("allow", "disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw")
+_NOBODY, _ALL, _US = range(3)  # whom lines are for; the more specific is the greater
 # An escape, or an octet that RFC 3986 allows nowhere in a URI.
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]")
-_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_ALIKE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:@!&'()+,;=[]")  # escaped or not
+_QUERY_SLASH = "\0"  # a slash in a query, escaped or not; no path has it
 _AUTHORITY = re.compile(r"(?://|[^/?;]*?://)?[^/?;]*")
 
 
@@ -45,25 +52,27 @@ class _Wildcard(NamedTuple):
 
     priority: tuple[int, bool]
     head: str
-    middle: tuple[str, ...]
-    tail: str | None  # None: there is no `*`
+    middle: tuple[tuple[str, ...], ...]  # of each piece its forms, see `_forms`
+    tail: tuple[str, ...]  # empty: there is no `*`
     anchored: bool
 
     def matches(self, path: str) -> bool:
-        """The leftmost place of each piece leaves most to the others, so no other needs to be tried."""
+        """The leftmost place of each piece leaves most to the others, so no other needs to be tried.
+
+        A form for the path lies before any for the query.
+        """
         if not path.startswith(self.head):
             return False
         at = len(self.head)
-        if self.tail is None:
+        if not self.tail:
             return at == len(path)  # without `*` it is here for its `$`
-        for piece in self.middle:
-            found = path.find(piece, at)
-            if found < 0:
+        for forms in self.middle:
+            at = next((found + len(form) for form in forms if (found := path.find(form, at)) >= 0), -1)
+            if at < 0:
                 return False
-            at = found + len(piece)
         if self.anchored:
-            return len(path) - len(self.tail) >= at and path.endswith(self.tail)
-        return path.find(self.tail, at) >= 0
+            return any(path.endswith(form, at) for form in self.tail)
+        return any(path.find(form, at) >= 0 for form in self.tail)
 
 
 class Rules:
@@ -120,14 +129,12 @@ class Rules:
         priority = (len(pattern), allows)
         anchored = pattern.endswith("$")
         body = pattern[:-1] if anchored else pattern
-        # What follows a `*` may lie in the path or in the query; each way of writing it must match where it lies.
-        for text in {_in_query(body, "?"), _in_query(body, "*?")}:
-            head, *rest = (piece.replace("$", "%24") for piece in text.split("*"))
-            if rest or anchored:
-                tail = rest.pop() if rest else None
-                wild.add(_Wildcard(priority, head, tuple(filter(None, rest)), tail, anchored))
-            elif self._plain.get(head, (0, False)) < priority:
-                self._plain[head] = priority
+        head, *rest = (_forms(piece.replace("$", "%24")) for piece in body.split("*"))
+        if rest or anchored:
+            tail = rest.pop() if rest else ()
+            wild.add(_Wildcard(priority, head[0], tuple(forms for forms in rest if forms != ("",)), tail, anchored))
+        elif self._plain.get(head[0], (0, False)) < priority:
+            self._plain[head[0]] = priority
 
 
 def clip(body: bytes) -> bytes:
@@ -148,31 +155,27 @@ def parse(body: bytes, agent: str) -> Rules:
         body: The file as it came. What `clip` cuts off is ignored.
         agent: The crawler's product token (see `product_token`), in any case.
     """
-    token = agent.partition("/")[0].lower()
-    own: list[tuple[bool, str]] = []
-    common: list[tuple[bool, str]] = []
-    own_delay_s = common_delay_s = 0.0
-    named = False  # some group names us
-    known = general = closed = False  # the group at hand: names us, names all, has rules
+    token = agent.partition("/")[0].strip().encode("utf-8", "replace").decode("latin-1").lower()
+    rules: tuple[list[tuple[bool, str]], ...] = ([], [], [])  # by whom they are for
+    delays_s = [0.0, 0.0, 0.0]
+    named = _ALL
+    ruled = paced = _NOBODY  # whom a rule and a Crawl-delay at this line are for
+    has_rule = has_delay = False  # the group at hand
     for key, value in _fields(body):
         if key.startswith(_AGENT_KEYS):
-            if closed:
-                known = general = closed = False
-            if value.startswith("*") and value[1:2].strip(_WHITE) == "":
-                general = True
-            elif _names(value, token):
-                known = named = True
-        elif not (known or general):
-            continue
-        elif key.startswith("allow") or key.startswith(_DISALLOW_KEYS):
-            closed = True
-            (own if known else common).append((key.startswith("allow"), value))
-        elif key == "crawl-delay" and _DELAY.fullmatch(value):
-            if known:
-                own_delay_s = max(own_delay_s, float(value))
-            else:
-                common_delay_s = max(common_delay_s, float(value))
-    return Rules(own, own_delay_s) if named else Rules(common, common_delay_s)
+            whom = _whom(value, token)
+            ruled = max(_NOBODY if has_rule else ruled, whom)
+            paced = max(_NOBODY if has_rule or has_delay else paced, whom)
+            named = max(named, whom)
+            has_rule = has_delay = False
+        elif key.startswith(_RULE_KEYS):
+            has_rule = True
+            rules[ruled].append((key.startswith("allow"), value))
+        elif key == "crawl-delay":
+            has_delay = True
+            if _DELAY.fullmatch(value):
+                delays_s[paced] = max(delays_s[paced], float(value))
+    return Rules(rules[named], delays_s[named])
 
 
 def product_token(user_agent: str) -> str:
@@ -198,10 +201,13 @@ def _fields(body: bytes) -> Iterator[tuple[str, str]]:
         yield key.strip(_WHITE).lower(), value.strip(_WHITE)
 
 
-def _names(value: str, token: str) -> bool:
-    """Whether a user-agent line's value names the token: as a product token, or as a word that is none."""
+def _whom(value: str, token: str) -> int:
+    """Returns whom a user-agent line names: the token stands there as a product token, or as a word that is none."""
+    if value.startswith("*") and value[1:2].strip(_WHITE) == "":
+        return _ALL
     value = value.lower()
-    return token != "" and token in (_TOKEN.match(value)[0], _WORD.match(value)[0])  # type: ignore[index]  # both match ""
+    names = token != "" and token in (_TOKEN.match(value)[0], _WORD.match(value)[0])  # type: ignore[index]  # both match ""
+    return _US if names else _NOBODY
 
 
 def _escaped(text: str) -> str:
@@ -213,15 +219,19 @@ def _escape(found: re.Match[str]) -> str:
     if len(found[0]) == 1:
         return f"%{ord(found[0]):02X}"
     character = chr(int(found[0][1:], 16))
-    return character if character in _UNRESERVED else found[0].upper()
+    return character if character in _ALIKE else found[0].upper()
 
 
-def _in_query(text: str, marks: str) -> str:
-    """Undoes the escapes of `:` and `/` after the first of the marks: in a query they say the same."""
-    if "%3A" not in text and "%2F" not in text:
-        return text
-    start = min((at for mark in marks if (at := text.find(mark)) >= 0), default=len(text))
-    return text[:start] + text[start:].replace("%3A", ":").replace("%2F", "/")
+def _forms(piece: str) -> tuple[str, ...]:
+    """Returns how a part of a pattern looks where it begins in the path and, if that differs, within the query."""
+    path, mark, query = piece.partition("?")
+    within = _slashes_marked(piece)
+    begins = path + mark + _slashes_marked(query)
+    return (within,) if begins == within else (begins, within)
+
+
+def _slashes_marked(query: str) -> str:
+    return query.replace("%2F", "/").replace("/", _QUERY_SLASH)
 
 
 def _target(url: str) -> str:
@@ -233,4 +243,4 @@ def _target(url: str) -> str:
         return "/"
     path = rest if rest.startswith("/") else "/" + rest
     escaped = _escaped(path.encode("utf-8", "replace").decode("latin-1"))
-    return _in_query(escaped, "?").replace("*", "%2A").replace("$", "%24")
+    return _forms(escaped.replace("*", "%2A").replace("$", "%24"))[0]

@@ -4,6 +4,7 @@
 """
 
 import random
+import re
 import time
 
 import pytest
@@ -217,6 +218,22 @@ CASES = [
         ("/x",),
         lines=group("Disallow: /x", agent="mj13bot"),
         agent="MJ12bot",
+    ),
+    *table(
+        "a token beyond ASCII matches as a word",
+        "ours",
+        ("/x",),
+        ("/y",),
+        lines=group("Disallow: /x", agent="Zażółć-à-Bot/2 x") + group("Disallow: /y"),
+        agent="Zażółć-à-Bot/1",
+    ),
+    *table(
+        "a token beyond ASCII is not its ASCII part",
+        "ours",
+        ("/y",),
+        ("/x",),
+        lines=group("Disallow: /x", agent="bötchen") + group("Disallow: /y"),
+        agent="bö",
     ),
     # -- 5.1 the RFC's example ----------------------------------------------------------------------------------------
     *table(
@@ -437,6 +454,48 @@ CASES = [
         ("/foo/bar?baz=https%3A%2F%2Ffoo.bar", "/x/https%3A%2F%2Ffoo.bar"),
         ("/x/https%3A//foo.bar",),
         lines=group("Disallow: /*https%3A%2F%2Ffoo.bar"),
+    ),
+    *table(
+        "an escaped slash after a star is none in a path",
+        "2.2.2",
+        ("/x/one%2ftwo", "/x?one%2Ftwo", "/x?one/two"),
+        ("/x/one/two",),
+        lines=group("Disallow: /*one%2Ftwo"),
+    ),
+    *table(
+        "a slash after a star is no escaped one in a path",
+        "2.2.2",
+        ("/x/one/two.htm", "/x?one/two.htm", "/x?one%2Ftwo.htm", "/x/one/?two.htm"),
+        ("/x/one%2Ftwo.htm", "/x?one/two.html"),
+        lines=group("Disallow: /*one/*two.htm$"),
+    ),
+    *table(
+        "a slash before a query is the path's, or the query's",
+        "2.2.2",
+        ("/shop/?page=2", "/go?to=/shop%2F?page=2"),
+        ("/shop%2F?page=2",),
+        lines=group("Disallow: *shop/?page="),
+    ),
+    *table(
+        "reserved octets are equal to their escapes in the URL",
+        "2.2.2",
+        ("/tag:a,b;c=(d)!", "/tag%3Aa%2cb%3Bc%3d%28d%29%21", "/tag%3aa,b;c=(d)!"),
+        ("/tag/a,b;c=(d)!",),
+        lines=group("Disallow: /tag:a,b;c=(d)!"),
+    ),
+    *table(
+        "reserved octets are equal to their escapes in the rule",
+        "2.2.2",
+        ("/u/@me/a+b&c'[d]", "/u/%40me/a%2Bb%26c%27%5bd%5d"),
+        ("/u/me",),
+        lines=group("Disallow: /u/%40me/a%2bb%26c%27%5Bd%5D"),
+    ),
+    *table(
+        "an escaped question mark begins no query",
+        "2.2.2",
+        ("/what%3Fnow", "/what%3fnow"),
+        ("/what?now",),
+        lines=group("Disallow: /what%3Fnow"),
     ),
     *table(
         "a URL as value stays as it is",
@@ -711,6 +770,34 @@ def test_a_crawl_delay_counts_for_the_agents_above_it():
     text = b"User-agent: slow\nCrawl-delay: 30\n\nUser-agent: *\nDisallow: /x\n"
     assert parse(text, "slow").crawl_delay_s == 30
     assert parse(text, AGENT).crawl_delay_s == 0
+
+
+def test_a_crawl_delay_is_not_that_of_the_agents_below_it():
+    text = b"User-agent: *\nCrawl-delay: 2\nUser-agent: slow\nUser-agent: lazy\nCrawl-delay: 90\n"
+    assert [parse(text, agent).crawl_delay_s for agent in ("any", "slow", "lazy")] == [2, 90, 90]
+    broken = b"User-agent: *\nCrawl-delay: soon\nUser-agent: slow\nCrawl-delay: 90\n"
+    assert parse(broken, "any").crawl_delay_s == 0
+
+
+def test_a_rule_is_that_of_all_agents_above_it_whatever_their_crawl_delay():
+    text = b"User-agent: quick\nCrawl-delay: 1\nUser-agent: slow\nDisallow: /x\nCrawl-delay: 90\n"
+    for agent, seconds in (("quick", 1), ("slow", 90)):
+        rules = parse(text, agent)
+        assert rules.allows("/x") is False
+        assert rules.crawl_delay_s == seconds
+
+
+def test_patterns_match_as_the_regular_expressions_do_that_they_stand_for():
+    rng = random.Random(22)
+    for _ in range(5_000):
+        pattern = "/" + "".join(rng.choices("ab/?**", k=rng.randrange(8))) + rng.choice(["", "$"])
+        meant = "".join(".*" if character == "*" else re.escape(character) for character in pattern.rstrip("$"))
+        rules = parse(f"User-agent: *\nDisallow: {pattern}".encode(), AGENT)
+        for _ in range(5):
+            path = "/" + "".join(rng.choices("ab/?", k=rng.randrange(9)))
+            assert rules.allows("https://e.example" + path) is not bool(
+                re.match(meant + "$" * pattern.endswith("$"), path)
+            ), (pattern, path)
 
 
 @pytest.mark.parametrize(
