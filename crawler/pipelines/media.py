@@ -93,9 +93,7 @@ class PageMediaPipeline(FilesPipeline):
         visit: Visit = item.visit
         by_host = self._by_host([*item.images, *item.videos])
         try:
-            own = by_host.pop(visit.lane.host, ())
-            if own:
-                await super().process_item(Batch(own, visit, visit.lane))
+            await self._fetch(by_host.pop(visit.lane.host, ()), visit, visit.lane)
         finally:
             visit.fetch_ends()  # only now may another turn be waited for
         for host, media in by_host.items():
@@ -108,10 +106,15 @@ class PageMediaPipeline(FilesPipeline):
             except FrontierError as error:
                 raise UnavailableError(str(error)) from error
             try:
-                await super().process_item(Batch(media, visit, lane))
+                await self._fetch(media, visit, lane)
             finally:
                 self._worker.give_back(lane)
         return item
+
+    async def _fetch(self, media: Sequence[Media], visit: Visit, lane: Lane) -> None:
+        """Fetches media of one host, one by one: any that waited for the turn would hold one of CONCURRENT_REQUESTS."""
+        for one in media:
+            await super().process_item(Batch((one,), visit, lane))
 
     def get_media_requests(self, item: Batch, info: MediaPipeline.SpiderInfo) -> list[Request]:  # noqa: ARG002 -- Scrapy's interface
         """Returns the requests of one host."""

@@ -39,6 +39,7 @@ class Crawl:
         self._sites.mkdir()
         self._plan = folder / "plan.yaml"
         self._settings = SETTINGS | {"SITES_DIR": self._sites}
+        self._workers = 0
 
     def site(self, name="s", *, delay=0.0, concurrency=1, burst=10, search=None):
         """Writes a site; `search` is the template of its search pages."""
@@ -68,8 +69,10 @@ class Crawl:
         assert done.returncode == 0, done.stderr
 
     def worker(self, spider="consumer", **settings):
-        """Starts a worker."""
-        return self._spawn("crawl", spider, settings=self._settings | settings)
+        """Starts a worker; its number stands in its User-Agent."""
+        self._workers += 1
+        settings = self._settings | {"USER_AGENT": f"headroom-{self._workers}"} | settings
+        return self._spawn("crawl", spider, settings=settings)
 
     def run(self, consumers=1, producers=0, *, seconds=120.0, **settings):
         """Runs workers till all is done."""

@@ -3,7 +3,7 @@
 A host is an address and a port. What a path answers, its query says, so that tests build what they need:
 
     /page/N?image=URL&image=URL   a page; the images are shown on it
-    /list?link=URL&link=URL       a search page with these results
+    /list?onto=HOST&q=Q&page=N    a search page with LINKS results, pages of that host
     /image/N                      an image
     /go?to=URL                    a redirect
     /slow?s=S                     a page, after S seconds
@@ -26,6 +26,7 @@ from urllib.parse import parse_qs, urlsplit
 from crawler.demo.servers.process import Server
 
 ANSWER_SECONDS = 0.02
+LINKS = 4
 REASONS = {200: "OK", 302: "Found", 404: "Not Found"}
 TEXT = "Some words of a page, one after the other. " * 5
 
@@ -108,9 +109,7 @@ class Host(asyncio.Protocol):
         target = head.split(" ", 2)[1]
         agent = next((line[12:] for line in head.split("\r\n") if line.lower().startswith("user-agent: ")), "")
         split = urlsplit(target)
-        query = {
-            name: values if name in ("image", "link") else values[0] for name, values in parse_qs(split.query).items()
-        }
+        query = {name: values if name == "image" else values[0] for name, values in parse_qs(split.query).items()}
         try:
             await asyncio.sleep(float(query.get("s", ANSWER_SECONDS)))
             status, headers, body = self.made(split.path, query)
@@ -132,7 +131,10 @@ class Host(asyncio.Protocol):
         if path.startswith("/image/"):
             return 200, {"Content-Type": "image/png"}, b"\x89PNG" + path.encode() + self.name.encode()
         images = "".join(f'<img src="{url}">' for url in query.get("image", ()))
-        links = "".join(f'<a class="result" href="{url}">result</a>' for url in query.get("link", ()))
+        found = [
+            f"http://{query['onto']}/page/{query['q']}-{query['page']}-{n}" for n in range(LINKS * ("onto" in query))
+        ]
+        links = "".join(f'<a class="result" href="{url}">result</a>' for url in found)
         html = f"<html><title>{path}</title><article>{TEXT}</article>{images}{links}</html>"
         return 200, {"Content-Type": "text/html"}, html.encode()
 
