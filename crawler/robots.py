@@ -1,8 +1,9 @@
 """robots.txt by RFC 9309: a file's rules for one crawler, and whether they allow a URL. Pure: bytes in, answers out.
 
-Where the RFC is silent, Google's parser (https://github.com/google/robotstxt) is followed: misspelt keys, a missing
-colon, lines cut at 16,663 bytes, NUL as the end of a line, a part of a byte order mark, `Allow: /x/index.html` for
-`/x/` too, and `*` and `$` counting as octets of a pattern. Where the two differ, the RFC wins:
+Where the RFC is silent, Google's parser (https://github.com/google/robotstxt) is followed: misspelt keys, keys that
+only begin like one (`Disallowed`), a missing colon, lines cut at 16,663 bytes, NUL as the end of a line, a part of a
+byte order mark, `Allow: /x/index.html` for `/x/` too, and `*` and `$` counting as octets of a pattern. Where the two
+differ, the RFC wins:
 
 - 2.2.2: escapes of unreserved characters are undone on both sides: `/%62` and `/b` are one path (Google: two).
 - 2.2.2: octets that no URI may hold are escaped on both sides (Google: in rules, and only those beyond ASCII).

@@ -6,7 +6,9 @@ The canonical form is what the crawler stores and fetches. A link comes to it in
 1. Parsed and resolved by the WHATWG URL Standard (https://url.spec.whatwg.org/), as browsers do, through ada-url: white
    space around it and line breaks within go, `\` becomes `/`, scheme and host become lower case, the host IDNA's ASCII
    form or a plain address (`0x7f.1` is 127.0.0.1), the default port and dot segments go, octets that may not stand are
-   escaped. Escapes that stand there stay, in their case: servers may tell `%7E` from `~`.
+   escaped. Escapes that stand there stay, in their case: servers may tell `%7E` from `~`. A host in ASCII stays even
+   where its `xn--` decodes to nothing, as the Standard says since 2026. One thing ada doesn't check: whether the labels
+   of a host that isn't ASCII go together by the Bidi rule (`0à.א`); what it lets pass no DNS has.
 2. http and https only, no longer than `MAX_URL_CHARACTERS`, the host no longer than DNS can hold; or it is refused.
 3. Fragment and credentials go.
 4. Tracking parameters go (`TRACKING_PARAMETERS`, `TRACKING_PREFIXES`), and those that the site's `drop_parameters`

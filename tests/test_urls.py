@@ -26,6 +26,19 @@ from crawler.urls import MAX_URL_CHARACTERS, canonical, fingerprint, host, hostn
         ("http://ａ。ｂ/", "http://a.b/"),
         ("http://0x7f.1/", "http://127.0.0.1/"),
         ("http://[0:0::1]:80/", "http://[::1]/"),
+        ("http://XN--/", "http://xn--/"),
+        ("http://www.Xn--9.example/", "http://www.xn--9.example/"),
+        ("http://-tü-.example/", "http://xn---t--ioa.example/"),
+        ("http://tü\u00ad.example/", "http://xn--t-eha.example/"),
+        ("http://t%C3%BC.example/", "http://xn--t-eha.example/"),
+        ("http://a..b./", "http://a..b./"),
+        ("http://08.example/", "http://08.example/"),
+        ("http:a", "http://a/"),
+        ("http:///a", "http://a/"),
+        ("http://a?b/../c", "http://a/?b/../c"),
+        ("http://a/%2e%2E/b/.%2e/c;/%2e", "http://a/c;/"),
+        ("http://a/b//../c", "http://a/b/c"),
+        ("http://a/'?'", "http://a/'?%27"),
         ("http://a/%7Efoo/%zz", "http://a/%7Efoo/%zz"),
         ("http://a/?b=2&a=1", "http://a/?b=2&a=1"),
         ("http://a/?utm_source=x", "http://a/"),
@@ -51,10 +64,24 @@ def test_the_canonical_form(url, expected):
         ("//h/x", "http://h/x"),
         ("https://h", "https://h/"),
         ("/\n", "http://a/"),
+        ("http:e", "http://a/b/e"),
+        ("http:", "http://a/b/c?d"),
+        ("https:e", "https://e/"),
+        ("\\\\h\\x", "http://h/x"),
+        ("/..//./e", "http://a//e"),
+        ("e:f", None),
+        ("./e:f", "http://a/b/e:f"),
+        ("//", None),
+        ("//h:65536", None),
+        ("//h:0080", "http://h/"),
     ],
 )
 def test_links_are_resolved_as_by_a_browser(link, expected):
-    assert canonical(link, "http://a/b/c?d") == expected
+    if expected is None:
+        with pytest.raises(UrlError):
+            canonical(link, "http://a/b/c?d")
+    else:
+        assert canonical(link, "http://a/b/c?d") == expected
 
 
 @pytest.mark.parametrize(
@@ -75,6 +102,19 @@ def test_links_are_resolved_as_by_a_browser(link, expected):
         "http://a b/",
         "http://[::1",
         "http://256.1.1.1/",
+        "http://a.08/",
+        "http://1.2.3.4.5/",
+        "http://xn--9.ü/",
+        "http://xn--ü/",
+        "http://\u00ad/",
+        "http://a%2Fb/",
+        "http://a%00/",
+        "http://a\u200d/",
+        "http://אa/",
+        "http://u@/a",
+        "http://a:b/",
+        "http://[1::2::3]/",
+        "http://[::1.2.3]/",
         "http://a/\ud800",
         "about:blank",
     ],
@@ -132,6 +172,7 @@ def test_canonical_is_idempotent_and_plain_ascii():
             continue
         accepted += 1
         assert canonical(once) == once, url
+        assert canonical(once, "https://b/c?d") == once, url
         assert once.isascii()
         assert not set(once) & set("# \t\n<>")
         assert urlsplit(once).hostname
