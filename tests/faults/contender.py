@@ -1,6 +1,6 @@
 """One of many that claim: `python contender.py REDIS_URL LOCK_MS OUTPUT [--die]`.
 
-Claims one seed at a time and settles it, and writes a line for each claim. With --die it takes the lock, says so, and
+Claims one seed at a time and hands it back, and writes a line for each claim: when, which, whether it was still its own. With --die it takes the lock, says so, and
 waits to be killed.
 """
 
@@ -46,7 +46,7 @@ async def _main(url, lock_ms, output, die):
             at = time.monotonic()
             for claimed in answer.seeds:
                 turn = TurnBack(claimed.seed.host, claimed.turn)
-                accepted, _ = await queue.settle(0, owner, [Settlement("finish", claimed)], [turn])
+                accepted, _ = await queue.settle(0, owner, [Settlement("back", claimed)], [turn])
                 log.write(f"{at:.6f}\t{claimed.fingerprint.hex()}\t{accepted}\n")
             await asyncio.sleep(random.uniform(0, PAUSE_SECONDS))
 
