@@ -1,7 +1,7 @@
 """One of many that claim: `python contender.py REDIS_URL LOCK_MS OUTPUT [--die]`.
 
-Claims one seed at a time and hands it back, and writes a line for each claim: when, which, whether it was still its own. With --die it takes the lock, says so, and
-waits to be killed.
+Claims one seed at a time and hands it back; writes a line for each: when it was claimed, which it is, and whether it was
+still its own in the end. With --die it takes the lock, says so, and waits to be killed.
 """
 
 from __future__ import annotations
