@@ -1,6 +1,6 @@
 """One of many that claim: `python contender.py REDIS_URL LOCK_MS OUTPUT [--die]`.
 
-Claims one seed at a time and hands it back; writes a line for each: when it was claimed, which it is, and whether it was
+Claims one seed at a time and hands it back; writes a line for each: when it was claimed, which it is, and if it was
 still its own in the end. With --die it takes the lock, says so, and waits to be killed.
 """
 
