@@ -6,8 +6,6 @@ import pytest
 from faults.rig import FULL, Origin, Rig
 from servers.needs import started
 
-from crawler.demo.servers import Kafka, Mongo, Redis
-
 ROWS: list[tuple[str, str, str]] = []
 
 
@@ -42,45 +40,22 @@ def pytest_runtest_makereport(item, call):
 
 
 @pytest.fixture(scope="session")
-def fault_folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("faults")
-
-
-@pytest.fixture(scope="session")
-def fault_redis(fault_folder):
-    with started(Redis, fault_folder) as server:
-        yield server
-
-
-@pytest.fixture(scope="session")
-def fault_mongo(fault_folder):
-    with started(Mongo, fault_folder) as server:
-        yield server
-
-
-@pytest.fixture(scope="session")
-def fault_kafka(fault_folder):
-    with started(Kafka, fault_folder) as server:
-        yield server
-
-
-@pytest.fixture(scope="session")
-def origin(fault_folder):
-    with started(Origin, fault_folder) as server:
+def origin(server_folder):
+    with started(Origin, server_folder) as server:
         yield server
 
 
 @pytest.fixture
-def rig(tmp_path, origin, fault_redis, fault_mongo, fault_kafka):
-    """A cluster with every sink."""
-    rig = Rig(tmp_path, origin, fault_redis, fault_mongo, fault_kafka)
+def rig(tmp_path, origin, redis_server, mongo_server, kafka_server):
+    """A cluster with every sink. What a test kills it starts again: others use the servers too."""
+    rig = Rig(tmp_path, origin, redis_server, mongo_server, kafka_server)
     yield rig
     rig.close()
 
 
 @pytest.fixture
-def files_rig(tmp_path, origin, fault_redis):
+def files_rig(tmp_path, origin, redis_server):
     """A cluster that writes files alone."""
-    rig = Rig(tmp_path, origin, fault_redis)
+    rig = Rig(tmp_path, origin, redis_server)
     yield rig
     rig.close()
