@@ -177,9 +177,12 @@ class Rig:
         return process
 
     def close(self):
-        """Ends whatever still runs."""
+        """Ends the workers, and starts the servers that a failed test has left dead."""
         for process in self.workers:
             process.kill()
+        for server in (self.redis_server, self.mongo_server, self.kafka_server):
+            if server is not None:
+                server.start()
 
     # -- What can be seen ---------------------------------------------------------------------------------------------
 
