@@ -152,8 +152,7 @@ class Worker:
     def room(self, stuck: int = 0) -> int:
         """Returns how many seeds may be claimed now, by the headroom and by what is finished in CLAIM_AHEAD_SECONDS.
 
-        Args:
-            stuck: Seeds held up by slow hosts: FIRST_BATCH others find room beside them.
+        `stuck` of those carried are held up by slow hosts: FIRST_BATCH others find room beside them.
         """
         if self.stopping or self._down or not self.session.alive:
             return 0
