@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Self
 from redis.exceptions import RedisError
 
 from crawler import config
+from crawler.download.resolver import addresses_of
 from crawler.errors import LeftAloneError
 from crawler.frontier.keys import partition_of
-from crawler.resolver import addresses_of
 from crawler.turn import Turn
 
 if TYPE_CHECKING:

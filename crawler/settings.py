@@ -117,8 +117,8 @@ DOWNLOAD_MAXSIZE = 32 * 1024 * 1024  # bytes; Scrapy's 1 GiB is a way to kill a 
 DOWNLOAD_WARNSIZE = 16 * 1024 * 1024
 DOWNLOAD_VERIFY_CERTIFICATES = True
 DOWNLOAD_HANDLERS = {
-    "http": "crawler.handlers.VisitDownloadHandler",
-    "https": "crawler.handlers.VisitDownloadHandler",
+    "http": "crawler.download.handler.VisitDownloadHandler",
+    "https": "crawler.download.handler.VisitDownloadHandler",
     "file": None,  # only the web is crawled
     "ftp": None,
     "s3": None,
@@ -133,4 +133,4 @@ URLLENGTH_LIMIT = 0  # urls.py has the limit
 REACTOR_THREADPOOL_MAXSIZE = 20
 LOG_LEVEL = "INFO"
 STATS_DUMP = True
-TWISTED_DNS_RESOLVER = "crawler.resolver.PublicResolver"  # refuses private addresses at the last moment
+TWISTED_DNS_RESOLVER = "crawler.download.resolver.PublicResolver"  # refuses private addresses at the last moment

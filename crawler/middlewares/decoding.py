@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 
-from crawler import codings
+from crawler.download import codings
 from crawler.errors import AnswerError
 from crawler.outcomes import of_status
 

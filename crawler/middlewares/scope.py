@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from crawler import config, urls
+from crawler.download.resolver import is_private
 from crawler.errors import UrlError
 from crawler.middlewares.refused import RefusedError
 from crawler.outcomes import Outcome
-from crawler.resolver import is_private
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -9,7 +9,7 @@ import zlib
 
 import brotli
 
-from crawler.codings import zstd
+from crawler.download.codings import zstd
 
 MIB = 1024 * 1024
 BOMB_MIB = 256  # decoded: much more than the cap and than what the worker may grow by

@@ -28,7 +28,7 @@ from hostile.hostile_wire_bodies import (
 )
 from hostile.hostile_wire_server import HOLD, NO_RULES, RESET, Script
 
-from crawler.codings import zstd
+from crawler.download.codings import zstd
 
 FINISH = "finish"
 STATUS = b"HTTP/1.1 200 OK\r\n"

@@ -8,11 +8,12 @@ from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.exceptions import CannotResolveHostError
 from scrapy.utils.httpobj import urlparse_cached
 
-from crawler import config, httpbounds
+from crawler import config
+from crawler.download import bounds
+from crawler.download.answererrors import answer_error
+from crawler.download.resolver import Lookup, lookup, refuse_private
+from crawler.download.tls import StrictPolicy
 from crawler.errors import PrivateAddressError
-from crawler.httperrors import answer_error
-from crawler.resolver import Lookup, lookup, refuse_private
-from crawler.tls import StrictPolicy
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -27,7 +28,7 @@ class VisitDownloadHandler(HTTP11DownloadHandler):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        httpbounds.bound(self._pool)
+        bounds.bound(self._pool)
         if config.flag(crawler.settings, "DOWNLOAD_VERIFY_CERTIFICATES"):
             self._contextFactory: Any = StrictPolicy(self._contextFactory)
 

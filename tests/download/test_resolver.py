@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler import urls
-from crawler.resolver import is_private
+from crawler.download.resolver import is_private
 
 PRIVATE = [
     "127.0.0.1",

@@ -11,8 +11,8 @@ import zlib
 import brotli
 import pytest
 
-from crawler import codings
-from crawler.codings import SLICE_BYTES, decode, zstd
+from crawler.download import codings
+from crawler.download.codings import SLICE_BYTES, decode, zstd
 from crawler.errors import AnswerError
 
 MIB = 1024 * 1024
