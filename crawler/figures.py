@@ -40,10 +40,18 @@ def publish(redis: Redis, keys: Keys, owner: str, figures: dict[str, Any]) -> in
         even_when_full(pipeline, keys.node_names, "ZADD", now, node)
         pipeline.hgetall(keys.node(node))
         everybody = pipeline.execute()[-1]
-    silent = [one for one, raw in everybody.items() if orjson.loads(raw)["time"] < now - NODE_SILENT_SECONDS]
+    silent = [one for one, raw in everybody.items() if _told_s(raw) < now - NODE_SILENT_SECONDS]
     if silent:
         redis.hdel(keys.node(node), *silent)
     return len(everybody) - len(silent)
+
+
+def _told_s(raw: bytes) -> float:
+    """Returns when figures were told; 0 for junk."""
+    try:
+        return float(orjson.loads(raw)["time"])
+    except (ValueError, TypeError, KeyError, IndexError, OverflowError):
+        return 0.0
 
 
 def withdraw(redis: Redis, keys: Keys, owner: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from redis.exceptions import RedisError
 
 from crawler.errors import FrontierError, UnavailableError
-from crawler.frontier.keys import SCHEMA_VERSION, Keys
+from crawler.frontier.keys import SCHEMA_VERSION, Keys, as_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +59,7 @@ async def prepare(redis: Redis, keys: Keys, partitions: int, *, begin: bool = Tr
 
 async def _schema(redis: Redis, keys: Keys) -> dict[str, str]:
     raw: Any = await redis.hgetall(keys.schema)
-    return {name.decode(): value.decode("utf-8", "replace") for name, value in raw.items()}
+    return {as_text(name): as_text(value) for name, value in raw.items()}
 
 
 async def _refuse_eviction(redis: Redis) -> None:

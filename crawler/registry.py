@@ -5,6 +5,7 @@ What comes back from Redis is validated again: a definition is data, and Redis i
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from dataclasses import asdict, dataclass
 from dataclasses import replace as changed
@@ -15,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from crawler.errors import FrontierError, InputError, PlanError
 from crawler.frontier.admin import Admin
+from crawler.frontier.keys import as_text
 from crawler.frontier.ledger import FRONTIERS
 from crawler.frontier.queue import OFFER_BATCH, Queue
 from crawler.frontier.scripts import even_when_full
@@ -80,7 +82,7 @@ class Registry:
             FrontierError: Something that isn't a plan lies among them.
         """
         raw = await self._redis.hgetall(self._keys.plans)
-        return {name.decode(): _load_record(value) for name, value in sorted(raw.items())}
+        return {as_text(name): self._load(as_text(name), value) for name, value in sorted(raw.items())}
 
     async def plan(self, name: str) -> PlanRecord:
         """Returns one plan.
@@ -92,7 +94,7 @@ class Registry:
         if raw is None:
             known = ", ".join(await self.plans()) or "there are none"
             raise PlanError(f"no plan {name!r}; submitted plans: {known}")
-        return _load_record(raw)
+        return self._load(name, raw)
 
     async def save(self, record: PlanRecord) -> None:
         """Writes a plan's record, also when Redis is full: plans can be cancelled then."""
@@ -205,7 +207,11 @@ class Registry:
     async def is_offering(self) -> bool:
         """Returns whether some submission is under way."""
         now = await self.now_ms()
-        return any(record.offering_until_ms > now for record in (await self.plans()).values())
+        for name, raw in (await self._redis.hgetall(self._keys.plans)).items():
+            with contextlib.suppress(FrontierError):  # junk offers nothing; who looks at plans is told of it
+                if self._load(as_text(name), raw).offering_until_ms > now:
+                    return True
+        return False
 
     async def is_done(self, queues: Mapping[Frontier, Queue]) -> bool:
         """Returns whether nothing is ready, executing or on its way, in either frontier.
@@ -221,6 +227,13 @@ class Registry:
                 return False
             seen.append((nav.offered, content.offered))
         return seen[0] == seen[1]
+
+    def _load(self, name: str, raw: bytes) -> PlanRecord:
+        try:
+            return _record_type.validate_json(raw, strict=True)
+        except ValidationError:
+            how = f"HDEL {self._keys.plans} removes it"
+            raise FrontierError(f"plan {name!r} in Redis is damaged, {how}: {raw[:80]!r}") from None
 
     async def _admit(self, plan: Plan, *, replace: bool) -> PlanRecord:
         """Returns the record to submit a plan under: the one there is, or one with a new edition."""
@@ -267,16 +280,9 @@ def _is_cancelled(found: Found, plan: str) -> bool:
 _record_type = TypeAdapter(PlanRecord)
 
 
-def _load_record(raw: bytes) -> PlanRecord:
-    try:
-        return _record_type.validate_json(raw, strict=True)
-    except ValidationError:
-        raise FrontierError(f"not a plan: {raw[:80]!r}") from None
-
-
 def _load_site(raw: bytes) -> tuple[int, Any]:
     try:
         stored = orjson.loads(raw)
         return int(stored["version"]), stored["definition"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError):
         raise FrontierError(f"not a site: {raw[:80]!r}") from None

@@ -265,7 +265,7 @@ class TestSites:
 @pytest.mark.parametrize("raw", [b"", b"{}", b"[]", b"\x80\x04", b'{"name": 3}', b'{"evil": 1}'])
 async def test_a_damaged_plan_is_refused(node, raw):
     await node.redis.hset(node.keys.plans, "flood", raw)
-    with pytest.raises(FrontierError, match="not a plan"):
+    with pytest.raises(FrontierError, match="plan 'flood' in Redis is damaged"):
         await node.registry.plan("flood")
 
 

@@ -66,7 +66,7 @@ def _print_workers(workers: list[dict[str, Any]]) -> None:
 
     rows = []
     for one in workers:
-        process = one["owner"].split(":")[1]
+        process = one["owner"].removeprefix(f"{one['node']}:").partition(":")[0]
         down = ", ".join(one["sinks_down"])
         state = f"{_state(one)}, waits for {down}" if down else _state(one)
         rows.append((one["node"], process, one["frontier"], state, *(one[name] for name in COLUMNS.values())))

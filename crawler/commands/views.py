@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 LEAST_CHARACTERS = 12  # of a column of text, however narrow the terminal
+MOST_CHARACTERS = 10_000  # of a cell; the longest of ours, a URL, has 8,192
 GAP = 2  # characters between two columns
 
 
@@ -65,4 +66,7 @@ def amount(number: int, thing: str) -> str:
 def _cell(value: object) -> Text:
     if value is None:
         return Text("")
-    return Text(f"{value:,}" if isinstance(value, int) else one_line(str(value)))
+    if isinstance(value, int):
+        return Text(f"{value:,}")
+    text = str(value)
+    return Text(one_line(text if len(text) <= MOST_CHARACTERS else text[:MOST_CHARACTERS] + "..."))

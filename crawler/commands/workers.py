@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from crawler.frontier.keys import as_text
+
 if TYPE_CHECKING:
     from crawler.cluster import Cluster
 
@@ -32,12 +34,12 @@ async def read_workers(cluster: Cluster) -> list[dict[str, Any]]:
     now_ms = await cluster.registry.now_ms()
     figures: dict[str, dict[str, Any]] = {}
     for node in await redis.zrange(cluster.keys.node_names, 0, -1):
-        for owner, raw in (await redis.hgetall(cluster.keys.node(node.decode()))).items():
-            figures[owner.decode()] = _figures(raw)
+        for owner, raw in (await redis.hgetall(cluster.keys.node(as_text(node)))).items():
+            figures[as_text(owner)] = _figures(raw)
     deadlines: dict[str, float] = {}
     for number in range(cluster.partitions):
         for owner, deadline in await redis.zrange(cluster.keys.partition(number).sessions, 0, -1, withscores=True):
-            name = owner.decode()
+            name = as_text(owner)
             deadlines[name] = min(deadline, deadlines.get(name, deadline))
     owners = sorted(figures.keys() | deadlines.keys())
     return [_worker(owner, figures.get(owner, {}), deadlines.get(owner), now_ms, cluster.session_s) for owner in owners]

@@ -27,6 +27,19 @@ def partition_of(host: str, partitions: int) -> int:
     return int.from_bytes(blake2b(host.encode(), digest_size=8).digest(), "big") % partitions
 
 
+def as_text(raw: bytes) -> str:
+    """Returns a name that Redis holds; junk becomes U+FFFD."""
+    return raw.decode("utf-8", "replace")
+
+
+def as_count(raw: bytes) -> int | None:
+    """Returns a count that Redis holds; None for junk."""
+    try:
+        return int(raw)
+    except ValueError:
+        return None
+
+
 @dataclass(frozen=True, slots=True)
 class Keys:
     """The keys under one `KEY_PREFIX`."""

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from crawler.frontier.keys import as_count, as_text
 from crawler.models import Frontier
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class Account:
         return values | {"difference": self.difference, "failures": self.failures, "notes": self.notes}
 
 
+JUNK = "junk"  # a note: fields of the ledger that hold no number
 COUNTED = {"ready": "ZCARD", "parked": "ZCARD", "held": "SCARD", "finish": "ZCARD"}  # sets, and what counts them
 STATES = ("offered", "known", "ready", "executing", "finished", "failed")
 Ledger = dict[tuple[str, str], dict[Frontier, Account]]  # by plan and site
@@ -79,7 +81,7 @@ async def read(redis: Redis, keys: Keys, partitions: int, plan: str | None = Non
         part = keys.partition(number)
         entries: Any = await redis.smembers(part.ledgers)  # redis-py's types don't know that answers are bytes
         for entry in sorted(entries):
-            name, _, site = entry.decode().partition(" ")
+            name, _, site = as_text(entry).partition(" ")
             if plan is not None and name != plan:
                 continue
             accounts = ledger.setdefault((name, site), {"nav": Account(), "content": Account()})
@@ -88,7 +90,8 @@ async def read(redis: Redis, keys: Keys, partitions: int, plan: str | None = Non
                 prefix = f"{frontier}:".encode()
                 for field_name, seeds in fields.items():
                     if field_name.startswith(prefix):
-                        account.count(field_name.removeprefix(prefix).decode(), int(seeds))
+                        count, state = as_count(seeds), as_text(field_name.removeprefix(prefix))
+                        account.count(*((JUNK, 1) if count is None else (state, count)))
     return ledger
 
 
@@ -137,15 +140,15 @@ async def _recount_one(
         if fingerprint in seen:
             continue
         seen.add(fingerprint)
-        host, plan, site = value.decode("utf-8", "replace").split(" ", 3)[:3]
+        host, plan, site, *_ = [*as_text(value).split(" ", 3), "-", "-", "-"]  # as lua/lib.lua has it for a damaged one
         state = "executing" if fingerprint in executing else "failed" if fingerprint in failed else "ready"
         found[plan, site, frontier][state] += 1
         if state == "ready" and fingerprint not in suspects:
             waiting[host] += 1
     sizes = await _sizes(redis, part, frontier)
     claims = await redis.hlen(part.of(frontier, "claims"))
-    booked = int(await redis.hget(part.of(frontier, "counts"), "finished") or 0)
-    queued = {host.decode() for host in await redis.zrange(part.of(frontier, "hosts"), 0, -1)}
+    booked = as_count(await redis.hget(part.of(frontier, "counts"), "finished") or b"0")
+    queued = {as_text(host) for host in await redis.zrange(part.of(frontier, "hosts"), 0, -1)}
     problems: list[str] = []
     if not len(executing) == claims == sizes["held"]:
         problems.append(f"{frontier}: {len(executing)} in execute, {claims} claims, {sizes['held']} held")

@@ -18,7 +18,7 @@ from crawler.errors import FrontierError
 from crawler.frontier import scripts
 from crawler.frontier.answers import ClaimAnswer, Settlement, Totals, TurnBack
 from crawler.frontier.holdings import Holdings
-from crawler.frontier.keys import OTHER, Keys, partition_of
+from crawler.frontier.keys import OTHER, Keys, as_count, as_text, partition_of
 from crawler.models import Claimed, Frontier, Seed
 
 if TYPE_CHECKING:
@@ -112,12 +112,12 @@ class Queue:
             except OutOfMemoryError:  # before it did anything
                 return ClaimAnswer("full", FULL_MILLISECONDS, [])
             holdings.seeds.update(flat[::7])
-            hosts = (value.split(b" ", 1)[0].decode("utf-8", "replace") for value in flat[1::7])
+            hosts = (as_text(value.split(b" ", 1)[0]) for value in flat[1::7])
             holdings.turns.update(f"{int(turn)} {host}" for turn, host in zip(flat[2::7], hosts, strict=True))
             seeds: list[Claimed] = []
             damaged: dict[tuple[str, int], list[Settlement]] = defaultdict(list)
             for fingerprint, value, turn, due_ms, tries, delay_ms, doubted in zip(*[iter(flat)] * 7, strict=True):
-                host, seed = self._load(value)
+                host, seed = self._load(fingerprint, value)
                 claimed = Claimed(
                     seed=seed or Seed("", "", ""),
                     fingerprint=fingerprint,
@@ -216,7 +216,7 @@ class Queue:
             key = self.keys.partition(number).of(self.frontier, "counts")
             counts = await cast("Awaitable[dict[bytes, bytes]]", self.redis.hgetall(key))
             for name, value in counts.items():
-                sums[name.decode()] += int(value)
+                sums[as_text(name)] += as_count(value) or 0
         return Totals(
             offered=sums["offered"],
             ready=sums["ready"] - sums["waiting"],
@@ -227,12 +227,12 @@ class Queue:
             failed=sums["failed"],
         )
 
-    def _load(self, value: bytes) -> tuple[str, Seed | None]:
+    def _load(self, fingerprint: bytes, value: bytes) -> tuple[str, Seed | None]:
         """Returns a stored seed's host and the seed; None for a damaged one: workers don't die of what Redis holds."""
-        host = value.split(b" ", 1)[0].decode("utf-8", "replace")
+        host = as_text(value.split(b" ", 1)[0])
         try:
             seed = Seed.load(value, self.frontier)
-            sound = seed.host == host
+            sound = seed.host == host and seed.fingerprint == fingerprint
         except (FrontierError, ValueError):
             return host, None
         return host, seed if sound else None

@@ -9,6 +9,7 @@
 --   next_ms  ms until a claim may succeed; -1: nothing in sight
 --   list     per seed: fingerprint, stored value, token of its turn, due in ms, tries, delay in ms, '1' if it is doubted
 
+local LOCK_MAX_MS = 60000 -- LOCK_MILLISECONDS may be no more
 local WALK_MAX = 1000     -- hosts looked at in one call
 local RECLAIM_MAX = 200   -- seeds and turns of lapsed sessions moved in one call
 local LAPSED_MAX = 10     -- lapsed sessions looked at in one call
@@ -20,13 +21,18 @@ local YIELD_MS = 1200     -- how long a turn is left to who wants it: borrowers 
 local channel, other_channel, token, owner, claim = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local serial, most, carrying = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
 
-if call('GET', lock) ~= token then return { 'locked', call('PTTL', lock), now, {} } end
+if call('GET', lock) ~= token then
+  local left = call('PTTL', lock)
+  if left >= 0 and left <= LOCK_MAX_MS then return { 'locked', left, now, {} } end
+  call('DEL', lock) -- none of ours: it would keep everybody off for ever
+  return { 'locked', 0, now, {} }
+end
 local deadline = call('ZSCORE', sessions, owner)
 if not deadline or tonumber(deadline) < now then
   call('DEL', lock)
   return { 'lapsed', 0, now, {} }
 end
-if serial <= tonumber(call('GET', fence .. owner) or '0') then -- given up while it was on its way
+if is_void(owner, serial) then
   call('DEL', lock)
   return { 'locked', 0, now, {} }
 end
@@ -45,11 +51,13 @@ for i = 1, #gone, 2 do
   local entries = moved < RECLAIM_MAX and call('SPOP', turns .. lost, RECLAIM_MAX - moved) or {}
   for _, entry in ipairs(entries) do
     local turn_token, host = string.match(entry, '^(%d+) (.+)$')
-    local state = turns_of(host)
-    local delay = politeness_of(state)
-    give_turn(state, host, lost, turn_token, ended + delay) -- it may have started a request just before its deadline
-    refresh_both(host, state)
-    turns_came_back = true
+    if host then
+      local state = turns_of(host)
+      local delay = politeness_of(state)
+      give_turn(state, host, lost, turn_token, ended + delay) -- it may have started a request just before its deadline
+      refresh_both(host, state)
+      turns_came_back = true
+    end
   end
   moved = moved + #entries
   local fps = moved < RECLAIM_MAX and call('SPOP', held .. lost, RECLAIM_MAX - moved) or {}
@@ -80,8 +88,10 @@ if turns_came_back then announce(other_channel, other_wake_pause) end
 local stopped, any_stopped = {}, false
 for _, entry in ipairs(call('SMEMBERS', paused)) do
   local what, plan = string.match(entry, '^(%a+) (.+)$')
-  stopped[plan] = what
-  any_stopped = true
+  if plan then
+    stopped[plan] = what
+    any_stopped = true
+  end
 end
 
 local list, taken, taken_at, taken_claims = {}, {}, {}, {}
@@ -195,8 +205,12 @@ while left > 0 and walked < WALK_MAX do
       for i = 1, #due, 2 do fps[#fps + 1] = due[i] end
       for n, value in ipairs(hmget(seed, fps)) do
         local fp, at = fps[n], tonumber(due[2 * n])
-        local _, plan, site, interval = head(value or '')
-        if not value or any_stopped and is_stopped(fp, value, plan, site, interval, at) then
+        local seed_host, plan, site, interval = head(value or '')
+        if value and seed_host ~= host then -- damaged, or not from here: this host's turn is not for it
+          book_ready(fp, plan, site, interval, -1)
+          make_failed(fp, plan, site, 'damaged')
+          out[#out + 1] = fp
+        elseif not value or any_stopped and is_stopped(fp, value, plan, site, interval, at) then
           out[#out + 1] = fp
         else
           keep[#keep + 1] = { fp, value, plan, site, interval, at }
@@ -231,7 +245,7 @@ if #taken > 0 then
   many('HSET', claims, taken_claims)
   many('SADD', held .. owner, taken)
   for n, count in ipairs(hmget(tries, taken)) do
-    if count then list[7 * n - 2] = count end
+    if count then list[7 * n - 2] = string.format('%.0f', tonumber(count)) end
   end
   if call('EXISTS', crashes) == 1 then
     for n, count in ipairs(hmget(crashes, taken)) do

@@ -16,7 +16,7 @@ for i = 2, #ARGV do
       if claim then
         call('ZREM', execute, fp)
         call('HDEL', claims, fp)
-        call('SREM', held .. string.match(claim, '^(.*)#'), fp)
+        call('SREM', held .. (string.match(claim, '^(.*)#') or ''), fp)
         book(plan, site, 'executing', -1)
       elseif call('ZREM', parked .. plan, fp) == 1 then
         book(plan, site, 'parked', -1)

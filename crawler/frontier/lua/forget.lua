@@ -25,7 +25,7 @@ for i = 3, #ARGV do
 end
 for _, state in ipairs({ 'offered', 'known', 'finished', 'failed' }) do
   local amount = tonumber(call('HGET', page, F .. ':' .. state) or '0')
-  if amount ~= 0 then call('HINCRBY', counts, 'deleted:' .. state, amount) end
+  if amount ~= 0 then add(counts, 'deleted:' .. state, amount) end
 end
 for _, field in ipairs(call('HKEYS', page)) do
   if string.sub(field, 1, #F + 1) == F .. ':' then call('HDEL', page, field) end

@@ -12,6 +12,14 @@ local lock, hosts, ready, execute, claims, held, finish, fail, seed, tries, reas
   other_ready, other_held, other_wake_pause, other_lapsed = unpack(KEYS)
 
 local call = redis.call
+-- Redis isn't trusted: what should be a number and is none counts as 0, so that junk stops no script.
+local NUMBER_MAX = 2 ^ 53
+local parsed = tonumber
+local function tonumber(value)
+  local number = parsed(value)
+  if not number or number ~= number then return 0 end
+  return math.max(-NUMBER_MAX, math.min(number, NUMBER_MAX))
+end
 local F = string.match(lock, ':(%a+):lock$')
 local OTHER_F = F == 'nav' and 'content' or 'nav'
 local time = call('TIME')
@@ -50,6 +58,14 @@ local function head(value)
   return host or '-', plan or '-', site or '-', tonumber(interval or '0')
 end
 
+-- Adds to a number in a hash and returns the sum; one that is junk begins anew.
+local function add(key, field, by)
+  local sum = redis.pcall('HINCRBY', key, field, by)
+  if type(sum) == 'number' then return sum end
+  call('HSET', key, field, by)
+  return by
+end
+
 -- The ledger: sums are kept here and written once, by book_close.
 local books, totals = {}, {}
 local function book(plan, site, state, by)
@@ -62,11 +78,11 @@ end
 local function book_close()
   for name, page in pairs(books) do
     for state, by in pairs(page) do
-      if by ~= 0 then call('HINCRBY', ledger .. name, F .. ':' .. state, by) end
+      if by ~= 0 then add(ledger .. name, F .. ':' .. state, by) end
     end
   end
   for state, by in pairs(totals) do
-    if by ~= 0 then call('HINCRBY', counts, state, by) end
+    if by ~= 0 then add(counts, state, by) end
   end
 end
 
@@ -80,7 +96,7 @@ local function bucket_key(index) return finish .. string.format('%.0f', index) e
 local buckets_now -- read once a call, kept by add_finished
 local function guess_depth()
   buckets_now = buckets_now or tonumber(call('HGET', counts, 'buckets') or '1')
-  return buckets_now == 1 and 0 or math.max(1, math.floor(math.log(buckets_now) / math.log(2) + 0.5))
+  return buckets_now == 1 and 0 or math.max(1, math.min(math.floor(math.log(buckets_now) / math.log(2) + 0.5), 32))
 end
 -- The one bucket on the fingerprint's path that exists: looked for at the guess, then ever farther from it.
 local function bucket_of(fp)
@@ -132,7 +148,8 @@ local function politeness_of(state)
     local rule = known_politeness[site]
     if not rule then
       local d, c, b = string.match(call('HGET', politeness, site) or '', '^(%d+) (%d+) (%d+)$')
-      rule = { tonumber(d or 1000), tonumber(c or 1), tonumber(b or 10) }
+      -- The most that a site file may say: a script must not count to a number of somebody else's.
+      rule = { math.min(tonumber(d or 1000), 3600000), math.min(tonumber(c or 1), 64), math.min(tonumber(b or 10), 500) }
       known_politeness[site] = rule
     end
     delay = math.max(delay, rule[1])
@@ -144,7 +161,18 @@ local function politeness_of(state)
 end
 local function turns_of(host)
   local flat, state = call('HGETALL', turn .. host), {}
-  for i = 1, #flat, 2 do state[flat[i]] = flat[i + 1] end
+  for i = 1, #flat, 2 do
+    local field, value = flat[i], flat[i + 1]
+    local sound
+    if string.byte(field) == 104 then -- h
+      sound = string.find(value, '^%S+ %d+$')
+    elseif field == 'r' then
+      sound = tonumber(value) <= TURN_IDLE_MS
+    else
+      sound = field == 's' or field == 'l' or tonumber(value) <= now + TURN_IDLE_MS -- junk must not block a host for ever
+    end
+    if sound then state[field] = value else call('HDEL', turn .. host, field) end
+  end
   return state
 end
 local function turns_held(state)
@@ -218,6 +246,15 @@ local function ask_in_vain(state, host, who)
     call('HSET', turn .. host, 'w' .. who, string.format('%.0f', now))
     forget_later(state, host)
   end
+end
+
+-- Whether a call was given up while it was on its way (undo.lua).
+local function is_void(owner, serial)
+  local key = fence .. owner
+  if serial > tonumber(call('GET', key) or '0') then return false end
+  if call('PTTL', key) > 0 then return true end
+  call('DEL', key) -- none of ours, which expire: it would void all calls
+  return false
 end
 
 -- Sets when a claim on the host can succeed next. A host just served or freed queues from now on, behind those that wait longer.

@@ -51,7 +51,7 @@ if any then
     local first = call('ZRANGE', ready .. host, 0, 0, 'WITHSCORES')
     many('ZADD', ready .. host, added)
     -- With older seeds waiting, the host already has its place.
-    if #first == 0 or hosts_first[host] < tonumber(first[2]) then call('ZADD', hosts, 'LT', hosts_first[host], host) end
+    if #first == 0 or hosts_first[host] < tonumber(first[2]) or not call('ZSCORE', hosts, host) then call('ZADD', hosts, 'LT', hosts_first[host], host) end
   end
   for host, number in pairs(taking) do
     if call('INCRBY', followed .. host, number) == number then call('PEXPIRE', followed .. host, window_ms) end

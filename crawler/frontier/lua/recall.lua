@@ -24,7 +24,7 @@ for n, value in ipairs(hmget(seed, unknown)) do
 end
 for _, entry in ipairs(call('SMEMBERS', turns .. owner)) do
   local token, host = string.match(entry, '^(%d+) (.+)$')
-  if not known[entry] and math.floor(tonumber(token) / TURN_STEP) < before then
+  if token and not known[entry] and math.floor(tonumber(token) / TURN_STEP) < before then
     local state = turns_of(host)
     give_turn(state, host, owner, token, now + politeness_of(state)) -- when its last request started, nobody knows
     refresh_both(host, state)

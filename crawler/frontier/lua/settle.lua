@@ -51,7 +51,7 @@ for n, fp in ipairs(fps) do
       handed_back = true
     else
       call('HDEL', crashes, fp)
-      local count = call('HINCRBY', tries, fp, 1)
+      local count = add(tries, fp, 1)
       if op == 'retry' and count < max_attempts then
         call('HSET', reasons, fp, reason)
         book(plan, site, 'retried', 1)
@@ -79,7 +79,7 @@ if #forgotten > 0 then
   many('HDEL', reasons, forgotten)
   many('HDEL', crashes, forgotten)
 end
-if number > accepted then call('HINCRBY', counts, 'refused', number - accepted) end
+if number > accepted then add(counts, 'refused', number - accepted) end
 
 -- A host's level of errors: a request that fails by the host's fault raises it by one, any other lowers it by one. Each level
 -- doubles the extra pause after a request. What was sent before the level rose is no news: it failed for the same reason.

@@ -10,7 +10,7 @@
 local owner, host, site, serial = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local deadline = call('ZSCORE', sessions, owner)
 if not deadline or tonumber(deadline) < now then return { -1, 0 } end
-if serial <= tonumber(call('GET', fence .. owner) or '0') then return { 0, 0 } end -- given up while it was on its way
+if is_void(owner, serial) then return { 0, 0 } end
 local state = turns_of(host)
 local delay, concurrency = tonumber(ARGV[6] or '0'), tonumber(ARGV[5] or '0')
 local is_address = concurrency > 0

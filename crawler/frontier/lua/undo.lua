@@ -27,7 +27,7 @@ for n, fp in ipairs(fps) do
 end
 for _, entry in ipairs(call('SMEMBERS', turns .. owner)) do
   local token, host = string.match(entry, '^(%d+) (.+)$')
-  if lost_serials[math.floor(tonumber(token) / TURN_STEP)] then
+  if token and lost_serials[math.floor(tonumber(token) / TURN_STEP)] then
     local state = turns_of(host)
     give_turn(state, host, owner, token, nil)
     refresh_both(host, state)

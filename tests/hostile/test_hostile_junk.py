@@ -1,0 +1,453 @@
+"""Junk in Redis and Kafka is refused or skipped, and never executed: workers live on, other seeds finish."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import re
+import uuid
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import redis
+from hostile.bench import SETTINGS, Bench, Web, page, until
+from kafka import KafkaProducer
+from scrapy.settings import Settings
+
+from crawler.cluster import Cluster
+from crawler.models import Seed
+
+ROOT = Path(__file__).parents[2]
+PREFIX = "junk"
+P = f"{PREFIX}:{{0}}"
+SITE = """
+name: hostile
+content: {title: css:title, content: {select: css:article, required: true}}
+politeness: {delay: 0, concurrency: 8, burst: 50}
+"""
+SESSION_SECONDS = 2
+PATIENCE_SECONDS = 20.0  # for a seed that must finish: a session lapses in between
+MARK = "junk-was-executed"
+FP = bytes(range(16))  # a seed's fingerprint
+
+
+class Bomb:
+    """What unpickling would execute."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.mark),)
+
+
+def values(mark):
+    """Returns what may lie in a key instead of what should."""
+    return {
+        "pickle": pickle.dumps(Bomb(mark)),
+        "old pickle": pickle.dumps(Bomb(mark), protocol=0),
+        "nothing": b"",
+        "bytes": b"\xff\xfe\x00\x80\r\n\x1b[2J",
+        "null": b"null",
+        "list": b"[]",
+        "object": b"{}",
+        "not a number": b"nan",
+        "infinity": b"inf",
+        "negative": b"-1",
+        "huge number": b"9" * 400,
+        "float": b"1.5",
+        "deep": b"[" * 200_000,
+        "huge": b"x" * 5_000_000,
+        "expression": b"__import__('os').mkdir('%s')" % str(mark).encode(),
+        "YAML": b"!!python/object/apply:os.mkdir ['%s']" % str(mark).encode(),
+        "a seed's beginning": b"a.test manual hostile 0 ",
+        "a seed with junk": b'a.test manual hostile 0 {"u":1,"k":"x"}',
+        "a seed of another host": b'a.test manual hostile 0 {"u":"http://127.0.0.1:1/"}',
+        "a seed with a scheme": b'a.test manual hostile 0 {"u":"file:///etc/passwd"}',
+    }
+
+
+def in_hash(key, *fields):
+    """Puts junk into fields of a hash."""
+
+    def plant(client, world, junk):
+        client.hset(world.named(key), mapping=dict.fromkeys(fields or [os.urandom(16)], junk))
+
+    def heal(client, world):
+        for field, value in plant.before.items():
+            if value is None:
+                client.hdel(world.named(key), field)
+            else:
+                client.hset(world.named(key), field, value)
+
+    def remember(client, world):
+        plant.before = dict(zip(fields, client.hmget(world.named(key), fields), strict=True))
+
+    if fields:  # the next junk takes the place of the one before
+        plant.heal, plant.remember = heal, remember
+    return plant
+
+
+def in_zset(key):
+    """Makes junk a member of a sorted set."""
+    return lambda client, world, junk: client.zadd(world.named(key), {junk: 0})
+
+
+def in_set(key):
+    return lambda client, world, junk: client.sadd(world.named(key), junk)
+
+
+def in_string(key):
+    def plant(client, world, junk):
+        client.set(world.named(key), junk)
+
+    plant.remember = lambda client, world: None
+    plant.heal = lambda client, world: client.delete(world.named(key))
+    return plant
+
+
+def waiting_seed(client, world, junk):
+    """A seed that the next claim takes is junk; its fingerprint is sound."""
+    fingerprint = os.urandom(16)
+    client.hset(f"{P}:content:seed", fingerprint, junk)
+    client.zadd(f"{P}:content:ready:{world.host}", {fingerprint: 1})
+    client.zadd(f"{P}:content:hosts", {world.host: 1})
+
+
+def held_seed(client, world, junk):
+    """A seed of a lapsed session is junk."""
+    fingerprint, owner = os.urandom(16), f"gone:1:1:{uuid.uuid4().hex}"
+    client.hset(f"{P}:content:seed", fingerprint, junk)
+    client.zadd(f"{P}:content:execute", {fingerprint: 1})
+    client.hset(f"{P}:content:claims", fingerprint, f"{owner}#1")
+    client.sadd(f"{P}:content:held:{owner}", fingerprint)
+    client.zadd(f"{P}:sessions", {owner: 1})
+
+
+def held_by_junk(client, world, junk):
+    """A lapsed session's name, its claim and what it holds are junk."""
+    client.zadd(f"{P}:sessions", {junk: 1})
+    client.sadd(f"{P}:content:held:".encode() + junk[:1_000], junk)
+    client.sadd(f"{P}:turns:".encode() + junk[:1_000], junk, b"12 " + world.host.encode(), b"x y", b"12 ")
+
+
+def suspect(client, world, junk):
+    fingerprint = os.urandom(16)
+    client.hset(f"{P}:content:seed", fingerprint, junk)
+    client.hset(f"{P}:content:crashes", fingerprint, junk)
+    client.zadd(f"{P}:content:suspects", {fingerprint: 1})
+
+
+def wake(client, world, junk):
+    for frontier in ("nav", "content"):
+        client.publish(f"{PREFIX}:wake:{frontier}", junk)
+        client.publish(f"{PREFIX}:wake:{frontier}", b"leave " + junk)
+        client.publish(f"{PREFIX}:wake:{frontier}", b"leave 1 " + junk)
+
+
+def site_of_seed(client, world, junk):
+    """A seed's site has a definition that is junk."""
+    name = f"site-{uuid.uuid4().hex}"
+    client.hset(f"{PREFIX}:sites", name, junk)
+    world.offer(world.url().replace("127.0.0.1", "localhost"), site=name)  # on a host of its own: it is asked slowly
+
+
+# Where junk may lie, by key. `{owner}` is the worker, `{host}` the host of the good seeds.
+PLANTS = {
+    "seed": waiting_seed,
+    "seed of the dead": held_seed,
+    "seed that is a suspect": suspect,
+    "session": held_by_junk,
+    "wake channel": wake,
+    "site": site_of_seed,
+    "ready": in_zset(f"{P}:content:ready:{{host}}"),
+    "hosts": in_zset(f"{P}:content:hosts"),
+    "execute": in_zset(f"{P}:content:execute"),
+    "suspects": in_zset(f"{P}:content:suspects"),
+    "fail": in_zset(f"{P}:content:fail"),
+    "lapsed": in_zset(f"{P}:content:lapsed"),
+    "finish": in_zset(f"{P}:content:finish:1"),
+    "claims": in_hash(f"{P}:content:claims"),
+    "tries": in_hash(f"{P}:content:tries"),
+    "reasons": in_hash(f"{P}:content:reasons"),
+    "crashes": in_hash(f"{P}:content:crashes"),
+    "scheduled": in_set(f"{P}:content:scheduled"),
+    "counts": in_hash(f"{P}:content:counts", "ready", "executing", "finished", "failed", "offered", "buckets", "x"),
+    "lock": in_string(f"{P}:content:lock"),
+    "alone": in_string(f"{P}:content:alone"),
+    "fence": in_string(f"{P}:fence:{{owner}}"),
+    "turn": in_hash(
+        f"{P}:turn:{{host}}", "h1", "n1", "n2", "x", "r", "l", "e", "u", "wnav", "wcontent", "wborrow", "j"
+    ),
+    "sites of a turn": in_hash(f"{P}:turn:{{host}}", "s"),
+    "politeness": in_hash(f"{P}:politeness", "hostile", "x"),
+    "turns": in_set(f"{P}:turns:{{owner}}"),
+    "held": in_set(f"{P}:content:held:{{owner}}"),
+    "paused": in_set(f"{P}:paused"),
+    "ledgers": in_set(f"{P}:ledgers"),
+    "ledger": in_hash(f"{P}:ledger:manual:hostile", "content:ready", "content:finished", "content:executing", "x"),
+    "followed": in_string(f"{P}:content:followed:{{host}}"),
+    "plans": in_hash(f"{PREFIX}:plans"),
+    "sites": in_hash(f"{PREFIX}:sites"),
+    "schema": in_hash(f"{PREFIX}:schema"),
+    "nodes": in_zset(f"{PREFIX}:nodes"),
+    "node": in_hash(f"{PREFIX}:node:{{node}}"),
+    "robots": in_string(f"{PREFIX}:robots:http://{{host}}"),
+}
+# Keys that are of another type than they should be.
+WRONG = [
+    "content:ready:{host}",
+    "content:hosts",
+    "content:execute",
+    "content:claims",
+    "content:held:{owner}",
+    "content:finish:1",
+    "content:seed",
+    "content:tries",
+    "content:suspects",
+    "content:counts",
+    "content:lapsed",
+    "turn:{host}",
+    "turns:{owner}",
+    "paused",
+    "ledger:manual:hostile",
+    "ledgers",
+    "politeness",
+]
+
+
+class World:
+    """A cluster with a consumer and a producer at work, one good host, and the keys that junk is put into."""
+
+    def __init__(self, bench, web, worker, mark):
+        self.bench, self.web, self.worker, self.mark = bench, web, worker, mark
+        self.host = web.url.removeprefix("http://")
+        self._number = 0
+
+    @property
+    def owner(self):
+        with redis.Redis.from_url(self.bench.redis_url) as client:
+            for owner, raw in client.hgetall(f"{PREFIX}:node:{os.uname().nodename}").items():
+                if b'"content"' in raw and owner.count(b":") == 3:
+                    return owner.decode()
+        return "nobody"
+
+    def named(self, key):
+        if "{" not in key.replace("{0}", ""):
+            return key
+        return key.replace("{host}", self.host).replace("{node}", os.uname().nodename).replace("{owner}", self.owner)
+
+    def url(self):
+        """Returns the URL of a page that nobody has asked for."""
+        self._number += 1
+        return f"{self.web.url}/page?{self._number}"
+
+    def offer(self, url, site="hostile"):
+        import asyncio
+
+        async def run():
+            async with Cluster.connect(self.settings()) as cluster:
+                await cluster.queues["content"].offer([Seed(url, "manual", site)])
+
+        asyncio.run(run())
+
+    def settings(self):
+        settings = Settings()
+        settings.setmodule("crawler.settings")
+        settings.setdict({"REDIS_URL": self.bench.redis_url, "KEY_PREFIX": PREFIX})
+        return settings
+
+    def finishes(self, url):
+        """Offers a page and waits until its item is there."""
+        self.offer(url)
+        until(lambda: url in self.bench.items(), f"{url} to finish", PATIENCE_SECONDS)
+
+
+@pytest.fixture(scope="module")
+def world(redis_server, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("junk")
+    settings = {
+        "KEY_PREFIX": PREFIX,
+        "ALLOW_PRIVATE_ADDRESSES": 1,
+        "SESSION_SECONDS": SESSION_SECONDS,
+        "IDLE_WAIT_SECONDS": 1,
+        "MAX_ATTEMPTS": 2,
+        "FILES_STORE": "",
+    }
+    with Web({"/page": page()}) as web, Bench(folder, redis_server.url, site=SITE, settings=settings) as bench:
+        with redis.Redis.from_url(redis_server.url) as client:
+            client.flushall()
+        assert bench.offer([f"{web.url}/page?first"]).returncode == 0
+        running = SETTINGS | {"STOP_WHEN_DONE": 0, "NODE_MEMORY_LIMIT_PERCENT": 100}
+        workers = [bench.start("crawl", spider, settings=running) for spider in ("consumer", "producer")]
+        world = World(bench, web, workers, folder / MARK)
+        until(lambda: f"{web.url}/page?first" in bench.items(), "the first page")
+        yield world
+        assert all(worker.running for worker in workers)
+
+
+FEW = ("pickle", "nothing", "not a number", "infinity", "negative", "huge number", "float")
+
+
+@pytest.mark.parametrize("kind", PLANTS)
+def test_other_seeds_finish_beside_junk(world, kind):
+    plant, junk = PLANTS[kind], values(world.mark)
+    with redis.Redis.from_url(world.bench.redis_url) as client:
+        before = {key: client.dump(key) for key in client.scan_iter(match=f"{PREFIX}*")}
+        try:
+            if hasattr(plant, "heal"):
+                plant.remember(client, world)
+                for name in FEW:
+                    plant(client, world, junk[name])
+                    world.finishes(world.url())
+                plant.heal(client, world)
+            else:
+                for value in junk.values():
+                    plant(client, world, value)
+                world.finishes(world.url())
+        finally:
+            for key in set(client.scan_iter(match=f"{PREFIX}*")) - before.keys():
+                client.delete(key)  # so that it spoils no other case
+    assert all(worker.running for worker in world.worker)
+    assert not world.mark.exists()
+
+
+def test_keys_of_wrong_types_stop_claims_only_until_they_are_gone(world):
+    names = [world.named(f"{P}:{name}") for name in WRONG]
+    with redis.Redis.from_url(world.bench.redis_url) as client:
+        moved = [name for name in names if client.exists(name)]
+        for name in moved:
+            client.rename(name, f"aside:{name}")
+        for name in names:
+            client.set(name, pickle.dumps(Bomb(world.mark)))
+        log = world.worker[0].log
+        until(lambda: b"WRONGTYPE" in log.read_bytes(), "the worker to say what is wrong")
+        for name in names:
+            client.delete(name)
+        for name in moved:
+            client.rename(f"aside:{name}", name)
+    world.finishes(world.url())
+    assert all(worker.running for worker in world.worker)
+    assert not world.mark.exists()
+
+
+@pytest.fixture(scope="module")
+def junkyard(redis_server, tmp_path_factory):
+    """A frontier with all that junk in it at once, and nobody at work."""
+    folder = tmp_path_factory.mktemp("junkyard")
+    with Bench(folder, redis_server.url, site=SITE, settings={"KEY_PREFIX": "yard"}) as bench:
+        assert bench.offer(["http://a.example/sound"], "--plan", "sound").returncode == 0
+        mark = folder / MARK
+        with redis.Redis.from_url(redis_server.url) as client:
+            for value in values(mark).values():
+                for key in ("seed", "claims", "tries", "reasons", "crashes"):
+                    client.hset(f"yard:{{0}}:content:{key}", os.urandom(16), value)
+                for key in ("fail", "execute", "suspects", "hosts", "lapsed", "ready:a.example"):
+                    client.zadd(f"yard:{{0}}:content:{key}", {value: 1})
+                client.zadd("yard:{0}:sessions", {value: 1})
+                client.zadd("yard:nodes", {value: 1})
+                client.hset(f"yard:node:{os.uname().nodename}", os.urandom(8), value)
+                client.hset("yard:sites", os.urandom(8), value)
+                client.sadd("yard:{0}:ledgers", value, b"sound " + value)
+                client.sadd("yard:{0}:paused", value)
+                client.hset("yard:{0}:ledger:sound:hostile", os.urandom(8), value)
+                client.hset("yard:{0}:ledger:sound:hostile", b"content:" + os.urandom(8), value)
+                client.hset("yard:{0}:content:counts", os.urandom(8), value)
+            client.zadd("yard:nodes", {os.uname().nodename: 1})
+            for field, value in zip("hnxrseulw", values(mark).values(), strict=False):
+                client.hset("yard:{0}:turn:a.example", f"{field}1", value)
+        bench.mark = mark
+        yield bench
+
+
+COMMANDS = [
+    ["seeds", "list", "--limit", "1000"],
+    ["seeds", "show", "http://a.example/sound"],
+    ["seeds", "retry", "--all"],
+    ["seeds", "offer", "--site", "hostile", "http://a.example/another"],
+    ["ledger"],
+    ["ledger", "--verify"],
+    ["nodes"],
+    ["plan", "list"],
+    ["plan", "cancel", "sound"],
+    ["plan", "delete", "sound"],
+]
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_commands_answer_beside_junk_or_say_what_it_is(junkyard, words):
+    done = junkyard.command(*words)
+    assert done.returncode in (0, 1)
+    assert b"Traceback" not in done.stderr, done.stderr.decode()
+    assert done.returncode == 0 or done.stderr.startswith(b"error: ")
+    assert done.stdout.decode().replace("\n", "").isprintable()
+    assert not junkyard.mark.exists()
+
+
+@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("words", [["plan", "list"], ["plan", "show", "junk"], ["ledger", "junk"]], ids=" ".join)
+def test_a_plan_that_is_junk_is_refused_by_name(junkyard, words, name):
+    with redis.Redis.from_url(junkyard.redis_url) as client:
+        client.hset("yard:plans", "junk", values(junkyard.mark)[name])
+        try:
+            done = junkyard.command(*words)
+        finally:
+            client.delete("yard:plans")
+    assert done.returncode == 1
+    assert re.match(rb"error: plan 'junk' in Redis is damaged, HDEL yard:plans removes it: ", done.stderr)
+    assert not junkyard.mark.exists()
+
+
+@pytest.mark.parametrize("field", ["version", "partitions"])
+def test_a_format_that_is_junk_is_refused(junkyard, field):
+    with redis.Redis.from_url(junkyard.redis_url) as client:
+        sound = client.hget("yard:schema", field)
+        client.hset("yard:schema", field, values(junkyard.mark)["pickle"])
+        try:
+            done = junkyard.command("ledger"), junkyard.command("crawl", "consumer", settings={"CONNECT_SECONDS": 0})
+        finally:
+            client.hset("yard:schema", field, sound)
+    for one in done:
+        assert one.returncode == 1
+        assert one.stderr.startswith(b"error: ")
+        assert one.stderr.count(b"\n") == 1
+    assert not junkyard.mark.exists()
+
+
+def test_junk_in_kafka_is_reported_and_skipped(kafka_server, junkyard):
+    prefix = f"junk-{uuid.uuid4().hex}."
+    junk = {name: value for name, value in values(junkyard.mark).items() if len(value) < 1_000_000}
+    good = {"id": "1", "time": "2026-11-21", "title": "good", "url": "http://a.example/"}
+    with closing(KafkaProducer(bootstrap_servers=kafka_server.bootstrap)) as producer:
+        for value in junk.values():
+            producer.send(f"{prefix}hostile", value=value, key=value[:1_000], headers=[("x", value[:1_000])])
+        producer.send(f"{prefix}hostile", json.dumps(good).encode()).get(10)
+    done = junkyard.command(
+        *("items", "tail", "hostile", "--from-start", "--count", "1"),
+        settings={"TOPIC_PREFIX": prefix},
+        environment={"KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap},
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stdout == b"2026-11-21  good  http://a.example/\n"
+    assert done.stderr.count(b"refused: ") == len(junk)
+    assert not junkyard.mark.exists()
+
+
+FORBIDDEN = re.compile(
+    r"^\s*(?:import|from) (?:pickle|marshal|shelve|dill|cloudpickle|joblib)\b"
+    r"|(?<![\w.])(?:eval|exec|compile|__import__)\(|\bos\.(?:system|popen)\(|shell=True"
+    r"|\byaml\.(?:load|load_all|unsafe_load|full_load|Loader|UnsafeLoader|FullLoader)\b",
+    re.MULTILINE,
+)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "crawler").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_module_can_execute_what_it_reads(path):
+    assert FORBIDDEN.findall(path.read_text(encoding="utf-8")) == []
+
+
+def test_the_bomb_would_go_off(tmp_path):
+    pickle.loads(pickle.dumps(Bomb(tmp_path / MARK)))
+    assert (tmp_path / MARK).exists()
