@@ -84,6 +84,7 @@ def _in_urls(text: str) -> Iterator[str]:
             if at:
                 user, _, password = userinfo.partition(":")
                 yield password or user
+                yield from re.split("[/@?#]", password)  # what a library may take for the password alone
                 yield base64.b64encode(unquote(userinfo).encode()).decode()  # as Proxy-Authorization has it
         yield from (value for key, value in parse_qsl(query) if _SECRET_NAME.search(key))
 

@@ -1,0 +1,93 @@
+"""No log record holds a secret, a control character, or a line that begins like a record of its own."""
+
+from __future__ import annotations
+
+import io
+import logging
+import sys
+
+import pytest
+
+from crawler import logs
+
+
+@pytest.fixture
+def log():
+    """Returns a function that logs with a handler of somebody else's, and gives what it wrote."""
+    factory, redact = logging.getLogRecordFactory(), logs.InertRecord.redact
+    logs.install({"REDIS_URL": "redis://:s3cret-value@a.example/0"})
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
+    logger = logging.getLogger("tests.logs")
+    logger.setLevel(logging.INFO)
+    logger.addHandler(handler)
+
+    def written(*arguments, **options):
+        logger.info(*arguments, **options)
+        return stream.getvalue()
+
+    yield written
+    logger.removeHandler(handler)
+    logging.setLogRecordFactory(factory)
+    logs.InertRecord.redact = redact
+
+
+class Failing:
+    """Something that raises with a text that it has from a page."""
+
+    def __iter__(self):
+        raise ValueError("a\nINFO: forged \x1b[2J s3cret-value")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"])
+def test_a_record_is_one_line(log, end):
+    assert log("title %s", f"a{end}INFO: forged") == "INFO: title a INFO: forged\n"
+
+
+@pytest.mark.parametrize(
+    "text", ["\x1b[2J", "\x9b2J", "\x1b]0;x\x07", "a\0b", "\x08", "\x7f", "\u202e", "\u200b", "\ud800"]
+)
+def test_what_does_not_show_is_replaced(log, text):
+    assert log("title %s", text).removesuffix("\n").isprintable()
+
+
+def test_a_dump_goes_on_in_lines_that_are_indented(log):
+    assert log("settings:\n%s", "{'a': 1,\n 'b': 2}") == "INFO: settings:\n    {'a': 1,\n     'b': 2}\n"
+
+
+def test_a_traceback_goes_on_in_lines_that_are_indented(log):
+    try:
+        list(Failing())
+    except ValueError:
+        lines = log("it failed", exc_info=True).split("\n")
+    assert lines[0] == "INFO: it failed"
+    assert lines[1] == "    Traceback (most recent call last):"
+    assert all(line.startswith("    ") for line in lines[1:-1])
+    assert lines[-2] == "    INFO: forged \ufffd[2J ***"
+
+
+def test_a_stack_goes_on_in_lines_that_are_indented(log):
+    lines = log("here", stack_info=True).split("\n")
+    assert len(lines) > 3
+    assert all(line.startswith("    ") for line in lines[1:-1])
+
+
+def test_no_exception_is_none(log):
+    assert log("fine", exc_info=(None, None, None)).startswith("INFO: fine")
+    assert logging.makeLogRecord({}).exc_text is None
+
+
+def test_secrets_are_hidden(log):
+    assert log("%s at http://user:x@b.example", "s3cret-value") == "INFO: *** at http://***@b.example\n"
+
+
+def test_a_record_is_not_endless(log):
+    assert len(log("%s", "x" * 1_000_000)) < 2 * logs.MOST_CHARACTERS
+
+
+def test_all_handlers_get_it(log, capsys):
+    logging.StreamHandler(sys.stderr).handle(
+        logging.getLogRecordFactory()("x", logging.INFO, "f", 1, "a\x1b[2J %s", ("s3cret-value",), None)
+    )
+    assert capsys.readouterr().err == "a\ufffd[2J ***\n"

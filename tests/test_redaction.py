@@ -1,0 +1,73 @@
+"""Secrets are found by what names and URLs say, and hidden in every form they may be written in."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.redaction import Redaction, has_credentials, without_credentials
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("redis://:secret@a.example:6379/0", "redis://***@a.example:6379/0"),
+        ("http://user:secret@a.example/x and https://t@b.example", "http://***@a.example/x and https://***@b.example"),
+        ("http://user:se@cret@a.example/", "http://***@a.example/"),
+        ("http:\\\\user:secret@a.example\\", "http:\\\\***@a.example\\"),
+        ("//user:secret@a.example", "//***@a.example"),
+        ("'http://user:secret@a.example'", "'http://***@a.example'"),
+        ("http://a.example/@user", "http://a.example/@user"),
+        ("http://a.example/?mail=x@y.example", "http://a.example/?mail=x@y.example"),
+        ("mail x@y.example", "mail x@y.example"),
+        ("", ""),
+    ],
+)
+def test_credentials_in_urls_are_hidden_and_nothing_else(text, shown):
+    assert without_credentials(text) == shown
+    assert has_credentials(text) == (text != shown)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"REDIS_URL": "redis://:s3cret-value@a.example/0"},
+        {"REDIS_URL": "redis://:s3cret-value/@#?x@a.example/0"},
+        {"MONGO_URL": "mongodb://user:s3cret-value@a.example,b.example/?authSource=admin"},
+        {"MONGO_URL": "mongodb://a.example/?password=s3cret-value"},
+        {"KAFKA": "a.example:9092, https://user:s3cret-value@b.example"},
+        {"REDIS_PARAMS": {"password": "s3cret-value"}},
+        {"FEEDS": {"ftp://user:s3cret-value@a.example/x": {"format": "json"}}},
+        {"LIST": ["http://a.example", "http://user:s3cret-value@a.example"]},
+        {"AWS_SECRET_ACCESS_KEY": "s3cret-value"},
+        {"AWS_ACCESS_KEY_ID": "s3cret-value"},
+        {"ZYTE_API_KEY": "s3cret-value"},
+        {"FTP_PASSWORD": "s3cret-value"},
+        {"MAIL_PASS": b"s3cret-value"},
+        {"GITHUB_TOKEN": "s3cret-value"},
+        {"password": "s3cret-value"},
+    ],
+)
+def test_secrets_of_settings_are_hidden_wherever_they_stand(settings):
+    assert Redaction.of(settings)("a s3cret-value, 's3cret-value'") == "a ***, '***'"
+
+
+@pytest.mark.parametrize(
+    "name", ["AUTHOR", "TOKENS_MAX", "COMPASS", "KEY_PREFIX", "HTTPPROXY_AUTH_ENCODING", "PASSAGE"]
+)
+def test_other_settings_are_shown(name):
+    assert Redaction.of({name: "plain-value"})("plain-value") == "plain-value"
+
+
+@pytest.mark.parametrize("shown", ["p%40ss/w'ord", "p@ss/w'ord", 'p@ss/w\'ord "quoted"', "dXNlcjpwQHNzL3cnb3Jk"])
+def test_a_secret_is_hidden_in_all_its_forms(shown):
+    redact = Redaction.of({"PROXY": "http://user:p%40ss/w'ord@a.example"})
+    assert "ss/w'ord" not in redact(shown)
+    assert "dXNlcjpw" not in redact(shown)
+
+
+def test_a_secret_that_is_part_of_another_hides_all_of_it():
+    assert Redaction(["abcd", "abcdef"])("abcdef abcd") == "*** ***"
+
+
+def test_a_secret_of_some_letters_does_not_hide_the_log():
+    assert Redaction(["no", "1", ""])("no 1 is known") == "no 1 is known"
