@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MOVE_BATCH = 500  # seeds moved in one script call: some 5 ms of Redis's time
 State = Literal["ready", "executing", "failed"]
-FINISH_DEPTHS = 33  # lua/lib.lua: a bucket is named by up to 32 bits of the fingerprint
+FINISH_DEPTHS = 33  # lua/lib/finished.lua: a bucket is named by up to 32 bits of the fingerprint
 
 
 @dataclass(frozen=True, slots=True)

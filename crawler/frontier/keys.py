@@ -118,7 +118,7 @@ class PartitionKeys:
         return f"{self.stem}:ledger:{plan}:{site}"
 
     def turn(self, host: str) -> str:
-        """Hash: a host's turns (see lua/lib.lua)."""
+        """Hash: a host's turns (see lua/lib/turns.lua)."""
         return f"{self.stem}:turn:{host}"
 
     def of(self, frontier: Frontier, name: str) -> str:
@@ -126,7 +126,7 @@ class PartitionKeys:
         return f"{self.stem}:{frontier}:{name}"
 
     def script_keys(self, frontier: Frontier) -> list[str]:
-        """Returns KEYS for every script, in the order that lua/lib.lua names them."""
+        """Returns KEYS for every script, in the order that lua/lib/keys.lua names them."""
         other = OTHER[frontier]
         return [
             *(self.of(frontier, name) for name in FRONTIER_KEYS),
@@ -147,7 +147,7 @@ FRONTIER_KEYS = (
     "seed",  # hash: fp -> HOST PLAN SITE INTERVAL JSON, while not finished
     "tries",  # hash: fp -> real tries so far, where there were any
     "reasons",  # hash: fp -> why it was retried or failed last
-    "crashes",  # hash: fp -> a suspect's crashes alone; less than 0: doubted (lib.lua), a worker died with it
+    "crashes",  # hash: fp -> a suspect's crashes alone; less than 0: doubted (lib/states.lua), a worker died with it
     "suspects",  # zset: fp -> due, ms; suspects wait here and not in ready
     "alone",  # string: owner that takes the suspects, one at a time
     "scheduled",  # set: fp of scheduled seeds that were visited at least once
@@ -158,7 +158,7 @@ FRONTIER_KEYS = (
     "followed:",  # string per host: seeds accepted there for a link on a page; expires FAIL_DAYS after the first
 )
 SHARED_KEYS = (
-    "turn:",  # hash per host: its turns (see lua/lib.lua)
+    "turn:",  # hash per host: its turns (see lua/lib/turns.lua)
     "turns:",  # set per owner: `TOKEN HOST` of the turns it holds
     "fence:",  # string per owner: calls of it up to this serial are void
     "sessions",

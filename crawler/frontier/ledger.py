@@ -140,7 +140,7 @@ async def _recount_one(
         if fingerprint in seen:
             continue
         seen.add(fingerprint)
-        host, plan, site, *_ = [*as_text(value).split(" ", 3), "-", "-", "-"]  # as lua/lib.lua has it for a damaged one
+        host, plan, site, *_ = [*as_text(value).split(" ", 3), "-", "-", "-"]  # as lua/lib/keys.lua reads a damaged one
         state = "executing" if fingerprint in executing else "failed" if fingerprint in failed else "ready"
         found[plan, site, frontier][state] += 1
         if state == "ready" and fingerprint not in suspects:

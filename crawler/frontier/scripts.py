@@ -19,18 +19,20 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
     from redis.asyncio.client import Pipeline
 
+SHARED = ("keys", "finished", "turns", "states")  # what stands before every script, each part over those before it
 EVEN_WHEN_FULL = "#!lua flags=allow-oom\nreturn redis.call(ARGV[1], KEYS[1], unpack(ARGV, 2))"
 
 
 @cache
 def source(name: str) -> str:
-    """Returns a script's text: lua/NAME.lua, with lua/lib.lua behind its first line, where Redis looks for its flags.
+    """Returns a script's text: lua/NAME.lua, with lua/lib/*.lua behind its first line, where Redis looks for its flags.
 
     Read through the package: a zipped egg works.
     """
     folder = resources.files("crawler.frontier") / "lua"
     flags, text = (folder / f"{name}.lua").read_text("utf-8").split("\n", 1)
-    return f"{flags}\n{(folder / 'lib.lua').read_text('utf-8')}{text}"
+    shared = [(folder / "lib" / f"{part}.lua").read_text("utf-8") for part in SHARED]
+    return "\n".join((flags, *shared, text))
 
 
 @cache
