@@ -9,7 +9,7 @@ through the host's own delays: hosts of one address would wait for each other's 
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import logging
 from typing import TYPE_CHECKING, Any, Self
 
 from redis.exceptions import RedisError
@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     from crawler.visits import Visit
     from crawler.worker import Worker
 
+logger = logging.getLogger(__name__)
 MOST_WAITING = 8  # requests of this worker that wait for one address: each holds one of CONCURRENT_REQUESTS
 ANSWER_SECONDS = 0.1  # what a request takes of one of the address's turns, more or less
 LONGEST_AWAY_SECONDS = 60.0  # others may be done long before
+RECONNECT_SECONDS = 1.0
 LOOK_SECONDS = 0.05  # between two looks whether the address is free; one request of a worker looks for it at a time
 
 
@@ -110,10 +112,13 @@ class Addresses:
         queue = self._worker.queue
         while True:
             visit.check()
-            token, wait_ms = 0, 0
-            with contextlib.suppress(RedisError):
-                owner = self._worker.borrower()
+            owner = self._worker.borrower()
+            try:
                 token, wait_ms = await queue.borrow_address(name, owner, self._concurrency, self._delay_ms)
+            except RedisError as error:
+                logger.warning("a request to %s waits for Redis: %s", name, error)
+                await asyncio.sleep(RECONNECT_SECONDS)
+                continue
             if token > 0:
                 turn = Turn(name, token, partition_of(name, queue.partitions), self._delay_ms / 1000)
                 turn.sent()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import logging
 import random
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from crawler.frontier.queue import Queue
     from crawler.visits import Visit
 
+logger = logging.getLogger(__name__)
 LOOK_SECONDS = 1.0  # between two looks whether a turn is free, and between two tries while Redis is away
 
 
@@ -53,9 +54,12 @@ async def borrow(queue: Queue, host: str, visit: Visit, owner: Callable[[], str]
     """
     while True:
         visit.check()
-        lane, wait_s = None, LOOK_SECONDS
-        with contextlib.suppress(RedisError):
-            lane, wait_s = await ask(queue, host, visit.seed.site, owner())
+        name = owner()
+        try:
+            lane, wait_s = await ask(queue, host, visit.seed.site, name)
+        except RedisError as error:
+            logger.warning("a turn of %s waits for Redis: %s", host, error)
+            lane, wait_s = None, LOOK_SECONDS
         if lane is not None:
             return lane
         await asyncio.sleep(min(wait_s, LOOK_SECONDS) + random.uniform(0.005, 0.05))  # not all at once

@@ -221,4 +221,4 @@ def test_one_host_is_worked_by_many_nodes(crowd, crawl):
     assert most_at_once(hits) <= 4
     assert min(len(own) for own in by_agent.values()) >= seeds / 10
     assert len(by_agent) == 2
-    assert shared >= 0.5 * len(set(together_s))
+    assert shared >= 0.25 * len(set(together_s))
