@@ -10,7 +10,7 @@ from faults.rig import FULL
 from servers.needs import need
 
 SEEDS = 3_000 if FULL else 300
-SESSION_SECONDS = 3.0
+SESSION_SECONDS = 8.0  # a busy machine may hold a heartbeat up for seconds: that would be no clock's fault
 SHARED = {"SESSION_SECONDS": SESSION_SECONDS, "CONCURRENT_REQUESTS": 8}  # fewer than the turns there are: both get some
 WALL_CLOCK_ALONE = {"FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1"}  # as on a node that is set wrong
 
