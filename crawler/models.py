@@ -187,8 +187,23 @@ class Media:
     error: str | None = None
 
 
+class _FromVisit:
+    """What an item came from. No field of it: fields are the message, and what Scrapy's feeds export."""
+
+    __slots__ = ("_visit",)
+
+    @property
+    def visit(self) -> Any:
+        """The visit it came from; None for an item that no visit stands behind."""
+        return getattr(self, "_visit", None)
+
+    @visit.setter
+    def visit(self, visit: Any) -> None:
+        self._visit = visit
+
+
 @dataclass(slots=True)
-class Page:
+class Page(_FromVisit):
     """The item: one page's data, and the message that leaves through Kafka, MongoDB and files.
 
     Attributes:
@@ -224,17 +239,6 @@ class Page:
     node: str = ""
     fingerprint: str = ""
     schema: int = MESSAGE_SCHEMA
-    # What the item came from; by its underscore it is no part of the message.
-    _visit: Any = field(default=None, init=False, repr=False, compare=False)
-
-    @property
-    def visit(self) -> Any:
-        """The visit it came from; None for an item that no visit stands behind."""
-        return self._visit
-
-    @visit.setter
-    def visit(self, visit: Any) -> None:
-        self._visit = visit
 
     def message(self) -> dict[str, Any]:
         """Returns the message as a dict of JSON values, in the order of the fields."""
@@ -244,4 +248,4 @@ class Page:
         return message
 
 
-_MESSAGE_FIELDS = tuple(entry.name for entry in dataclass_fields(Page) if not entry.name.startswith("_"))
+_MESSAGE_FIELDS = tuple(entry.name for entry in dataclass_fields(Page))

@@ -129,3 +129,12 @@ def test_pages_that_are_no_pages_fail_with_a_reason(scrapy, spawn, forum, total)
     assert total()["failures"] == {"too-large": 1, "empty-body": 1, "not-html": 1}
     assert total()["finished"] == 1
     assert "Traceback" not in worker.log.read_text()
+
+
+def test_scrapys_own_feeds_have_the_items(scrapy, spawn, forum, tmp_path):
+    assert scrapy("seeds", "offer", f"{forum.url}/thread/1001").returncode == 0
+    feed = tmp_path / "feed.jsonl"
+    worker = spawn("crawl", "consumer", "-o", feed, settings=SETTINGS | {"STOP_WHEN_DONE": 1})
+    assert worker.wait(60) == 0
+    (file,) = (tmp_path / "items").glob("*.jsonl")
+    assert json.loads(feed.read_text()) == json.loads(file.read_text())
