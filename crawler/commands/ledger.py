@@ -109,23 +109,28 @@ def as_rows(ledger: Ledger) -> dict[str, Any]:
 
 
 def print_ledger(answer: dict[str, Any]) -> None:
-    """Prints what `as_rows` returned, as a table with the failures by reason below."""
+    """Prints what `as_rows` returned, as a table with the failures by reason, and what else was counted, below."""
     from crawler.commands.views import print_table
 
     if not answer["rows"]:
         print("nothing was offered yet; scrapy plan submit FILE begins")
         return
     print_table(("", *COLUMNS), _table_rows(answer), bold_last=True)
-    reasons = [row for row in answer["rows"] if row["failures"]]
-    if reasons:
+    lines = [
+        f"{label}, {row['plan']} {row['site']}: {_by_number(row[kind])}"
+        for kind, label in (("failures", "failed"), ("notes", "besides"))
+        for row in answer["rows"]
+        if row[kind]
+    ]
+    if lines:
         print()
-    for row in reasons:
-        counts = sorted(row["failures"].items(), key=lambda entry: (-entry[1], entry[0]))
-        print(
-            one_line(
-                f"failed, {row['plan']} {row['site']}: " + ", ".join(f"{why} {number:,}" for why, number in counts)
-            )
-        )
+    for line in lines:
+        print(one_line(line))
+
+
+def _by_number(counts: dict[str, int]) -> str:
+    most_first = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
+    return ", ".join(f"{word} {number:,}" for word, number in most_first)
 
 
 def _table_rows(answer: dict[str, Any]) -> Iterator[tuple[object, ...]]:

@@ -6,6 +6,7 @@ import json
 
 from commands.hands import content
 
+from crawler.frontier.answers import Settlement
 from crawler.models import Seed
 
 NOTHING = {
@@ -107,3 +108,11 @@ async def test_a_narrow_terminal_shows_every_number(scrapy, cluster):
     assert "flood board offered 1, known 0, ready 1, executing 0, finished 0, failed 0, difference 0" in " ".join(
         done.stdout.split()
     )
+
+
+async def test_what_else_was_counted(scrapy, cluster, claim):
+    await cluster.queues["content"].offer([content(1)])
+    (claimed,) = await claim()
+    moved = Settlement("finish", claimed, reason="redirected")
+    await cluster.queues["content"].settle(0, claimed.claim.partition("#")[0], [moved])
+    assert scrapy("ledger").stdout.endswith("\nbesides, flood board: redirected 1\n")
