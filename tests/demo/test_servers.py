@@ -17,9 +17,10 @@ from crawler.demo.servers.process import PORTS, free_port
 from crawler.errors import UnavailableError
 
 STARTER = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
 from crawler.demo.servers import Process
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # who runs in the background inherits that it is ignored
 process = Process("family", ["sh", "-c", "sleep 600 & echo $!; wait"], Path(sys.argv[1]))
 process.start()
 while not process.log.read_text().strip():
