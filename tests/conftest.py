@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import uuid
@@ -18,6 +19,8 @@ from servers.wikipages import wiki_pages
 
 from crawler.demo.servers import Forum, Kafka, Mongo, Process, Redis
 
+# Who is started in the background ignores interrupts, and so would all that the tests start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 ROOT = Path(__file__).parent.parent
 SCRAPY_SECONDS = 60.0  # no command of a test takes half as long on a loaded machine
 # What a test didn't ask for can't be reached, least of all a real server that the environment names.
