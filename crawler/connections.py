@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qsl
 
 import orjson
@@ -19,7 +19,9 @@ from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from crawler import config
 from crawler.errors import ConfigError, UnavailableError
+from crawler.rediscluster import cluster_async, cluster_sync
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,12 +75,15 @@ def redis_async(settings: Mapping[str, Any]) -> AsyncRedis:
 
     `rediss://USER:PASSWORD@HOST:PORT/DB` is TLS with ACL; options in the URL's query win over those set here.
     scrapy-redis's REDIS_HOST, REDIS_PORT, REDIS_DB and REDIS_PARAMS count while REDIS_URL is at its default.
+    With REDIS_CLUSTER it is a Redis Cluster's: a node tells of the others; commas part the addresses of several.
 
     Raises:
         ConfigError: The URL or REDIS_PARAMS isn't one.
     """
     url, options = _redis_options(settings)
     try:
+        if config.flag(settings, "REDIS_CLUSTER"):
+            return cast("AsyncRedis", cluster_async(url, options))
         return AsyncRedis.from_url(url, **{"retry": AsyncRetry(NoBackoff(), 0), **options})
     except (ValueError, TypeError):
         raise _redis_refused(url) from None
@@ -92,6 +97,8 @@ def redis_sync(settings: Mapping[str, Any]) -> Redis:
     """
     url, options = _redis_options(settings)
     try:
+        if config.flag(settings, "REDIS_CLUSTER"):
+            return cast("Redis", cluster_sync(url, options))
         return Redis.from_url(url, **{"retry": Retry(NoBackoff(), 0), **options})
     except (ValueError, TypeError):
         raise _redis_refused(url) from None

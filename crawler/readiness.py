@@ -10,6 +10,7 @@ from redis.exceptions import RedisError
 
 from crawler.errors import FrontierError, UnavailableError
 from crawler.frontier.keys import SCHEMA_VERSION, Keys, as_text
+from crawler.rediscluster import each_primary, is_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,11 +29,15 @@ async def prepare(redis: Redis, keys: Keys, partitions: int, *, begin: bool = Tr
         begin: Writes down the frontier's format at the very first start. Who only looks must not decide it.
 
     Raises:
-        FrontierError: Redis is too old, may evict keys when it is full, or holds a frontier of another format or
-            number of partitions.
+        FrontierError: Redis is too old, may evict keys when it is full, is a cluster and REDIS_CLUSTER is off, or holds
+            a frontier of another format or number of partitions.
         redis.exceptions.RedisError: Redis is away.
     """
-    version = str((await redis.info("server"))["redis_version"])
+    server = await redis.info("server")
+    mode = server.get("redis_mode", server.get("server_mode"))  # Valkey's name for it
+    if mode == "cluster" and not is_cluster(redis):
+        raise FrontierError("setting REDIS_CLUSTER: got 0, expected 1 on every node, as that Redis is a cluster")
+    version = str(server["redis_version"])
     if tuple(int(part) for part in version.split(".")[:2]) < MIN_REDIS:
         wanted = ".".join(map(str, MIN_REDIS))
         raise FrontierError(
@@ -70,12 +75,13 @@ async def _refuse_eviction(redis: Redis) -> None:
     Raises:
         FrontierError: It may evict keys.
     """
-    policy = str((await redis.info("memory")).get("maxmemory_policy", "noeviction"))
-    if policy != "noeviction":
-        raise FrontierError(
-            f"Redis evicts keys when it is full (maxmemory-policy {policy}), expected noeviction: "
-            "CONFIG SET maxmemory-policy noeviction, and in its configuration file"
-        )
+    for where in await each_primary(redis):
+        policy = str((await redis.info("memory", **where)).get("maxmemory_policy", "noeviction"))
+        if policy != "noeviction":
+            raise FrontierError(
+                f"Redis evicts keys when it is full (maxmemory-policy {policy}), expected noeviction: "
+                "CONFIG SET maxmemory-policy noeviction, and in its configuration file"
+            )
 
 
 async def wait_until_ready(

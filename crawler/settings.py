@@ -1,6 +1,6 @@
 """Every setting, once: its value, its unit, and why.
 
-Any of them can be changed with `-s NAME=VALUE`; the four addresses under "Servers" also from the environment, which is
+Any of them can be changed with `-s NAME=VALUE`; the first five under "Servers" also from the environment, which is
 where secrets belong. What isn't here keeps Scrapy's default.
 """
 
@@ -10,6 +10,7 @@ from crawler import __version__
 
 # -- Servers --------------------------------------------------------------------------------------------------------
 REDIS_URL = os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")
+REDIS_CLUSTER = os.environ.get("REDIS_CLUSTER", "0")  # 1: REDIS_URL names nodes of a Redis Cluster, commas part several
 KAFKA_BOOTSTRAP_SERVERS = os.environ.get("KAFKA_BOOTSTRAP_SERVERS", "127.0.0.1:9092")
 MONGO_URL = os.environ.get("MONGO_URL", "mongodb://127.0.0.1:27017")
 MONGO_DATABASE = os.environ.get("MONGO_DATABASE", "headroom")

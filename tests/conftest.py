@@ -15,6 +15,7 @@ import redis
 from pymongo import MongoClient
 from servers.mediawiki import MediaWiki
 from servers.needs import started
+from servers.rediscluster import RedisCluster
 from servers.wikipages import wiki_pages
 
 from crawler.demo.servers import Forum, Kafka, Mongo, Process, Redis
@@ -26,6 +27,7 @@ SCRAPY_SECONDS = 60.0  # no command of a test takes half as long on a loaded mac
 # What a test didn't ask for can't be reached, least of all a real server that the environment names.
 NOWHERE = {
     "REDIS_URL": "redis://127.0.0.1:1/0",
+    "REDIS_CLUSTER": "0",
     "KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1",
     "MONGO_URL": "mongodb://127.0.0.1:1",
     "MONGO_DATABASE": "nowhere",
@@ -41,6 +43,12 @@ def server_folder(tmp_path_factory):
 def redis_server(server_folder):
     with started(Redis, server_folder) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def redis_cluster(server_folder):
+    with started(RedisCluster, server_folder) as cluster:
+        yield cluster
 
 
 @pytest.fixture(scope="session")

@@ -68,6 +68,7 @@ class Services:
                 self.values[key] = self._build(name, folder)
             except UnavailableError as error:
                 self._leave_out(name, error)
+        self.values["REDIS_CLUSTER"] = str(settings.REDIS_CLUSTER) if "redis" in self.named else "0"
         self._entered: set[str] = set()  # named servers that hold, or may hold, something of ours
         self._executor = ThreadPoolExecutor(len(self._own), thread_name_prefix="start")
         self._starts: dict[str, Future[None]] = {}

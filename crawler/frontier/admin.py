@@ -11,6 +11,7 @@ from crawler.frontier import scripts
 from crawler.frontier.keys import partition_of
 from crawler.frontier.ledger import SCAN_COUNT
 from crawler.models import Seed
+from crawler.rediscluster import primary_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -124,12 +125,12 @@ class Admin:
             return await self._gone(partition, fingerprint)
         stored = Seed.load(raw, self._frontier)
         async with self._redis.pipeline(transaction=False) as pipeline:
-            pipeline.time()
             for name in ("tries", "reasons", "claims", "crashes"):
                 pipeline.hget(self._key(partition, name), fingerprint)
             for name in ("fail", "execute", "suspects", f"parked:{stored.plan}", f"ready:{stored.host}"):
                 pipeline.zscore(self._key(partition, name), fingerprint)
-            (seconds, micros), tries, reason, claim, crashes, *scores = await pipeline.execute()
+            tries, reason, claim, crashes, *scores = await pipeline.execute()
+        seconds, micros = await self._redis.time(**await primary_of(self._redis, self._key(partition, "seed")))
         now_ms = int(seconds) * 1000 + int(micros) // 1000
         at_ms = next((int(score) for score in scores if score is not None), None)
         details: dict[str, Any] = {"tries": int(tries or 0), "reason": _text(reason), "score_ms": at_ms}

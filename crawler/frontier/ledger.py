@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.keys import as_count, as_text
 from crawler.models import Frontier
+from crawler.rediscluster import primary_of
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -167,17 +168,14 @@ async def _sizes(redis: Any, part: PartitionKeys, frontier: Frontier) -> Counter
     sizes: Counter[str] = Counter()
     for kind, command in COUNTED.items():
         stem = part.of(frontier, f"{kind}:")
-        seen: set[bytes] = set()
-        cursor = 0
-        while True:
-            cursor, names = await redis.scan(cursor, match=_escaped(stem) + "*", count=SCAN_COUNT)
+        where = await primary_of(redis, stem)
+        found = redis.scan_iter(match=_escaped(stem) + "*", count=SCAN_COUNT, **where)
+        names = list({name async for name in found})  # SCAN may show one twice
+        for start in range(0, len(names), SCAN_COUNT):
             async with redis.pipeline(transaction=False) as pipeline:
-                for name in set(names) - seen:
+                for name in names[start : start + SCAN_COUNT]:
                     pipeline.execute_command(command, name)
                 sizes[kind] += sum(await pipeline.execute())
-            seen.update(names)
-            if not cursor:
-                break
     return sizes
 
 

@@ -105,10 +105,9 @@ class Queue:
         holdings = self._holdings[partition, owner]
         with holdings.call(claim) as serial:
             try:
-                async with self.redis.pipeline(transaction=False) as pipeline:
-                    pipeline.set(keys[0], token, nx=True, px=self._lock_ms)
-                    arguments = [self._wake, self._other_wake, token, owner, claim, serial, most, carrying]
-                    state, wait_ms, _now, flat = await scripts.run_after(pipeline, "claim", keys, arguments)
+                lock = ["SET", keys[0], token, "NX", "PX", self._lock_ms]
+                arguments = [self._wake, self._other_wake, token, owner, claim, serial, most, carrying]
+                state, wait_ms, _now, flat = await scripts.run_after(self.redis, "claim", keys, arguments, first=lock)
             except OutOfMemoryError:  # before it did anything
                 return ClaimAnswer("full", FULL_MILLISECONDS, [])
             holdings.seeds.update(flat[::7])

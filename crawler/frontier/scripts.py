@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from redis.asyncio import Redis
-    from redis.asyncio.client import Pipeline
 
 SHARED = ("keys", "finished", "turns", "states")  # what stands before every script, each part over those before it
 EVEN_WHEN_FULL = "#!lua flags=allow-oom\nreturn redis.call(ARGV[1], KEYS[1], unpack(ARGV, 2))"
@@ -43,7 +42,8 @@ def digest(name: str) -> str:
 
 def even_when_full(client: Any, key: str, command: str, *arguments: Any) -> Any:
     """Has a client or a pipeline do a command on one key, also when Redis is full: for what stays small and few."""
-    return client.eval(EVEN_WHEN_FULL, 1, key, command, *arguments)
+    # Not `eval`, which redis-py's pipeline to a cluster hasn't.
+    return client.execute_command("EVAL", EVEN_WHEN_FULL, 1, key, command, *arguments)
 
 
 async def run(redis: Redis, name: str, keys: Sequence[str], arguments: Sequence[Any]) -> Any:
@@ -59,16 +59,22 @@ async def run(redis: Redis, name: str, keys: Sequence[str], arguments: Sequence[
         return await redis.eval(source(name), len(keys), *keys, *arguments)
 
 
-async def run_after(pipeline: Pipeline, name: str, keys: Sequence[str], arguments: Sequence[Any]) -> Any:
-    """Runs a script as the last command of a pipeline, in the pipeline's one round trip.
+async def run_after(
+    redis: Redis, name: str, keys: Sequence[str], arguments: Sequence[Any], *, first: Sequence[Any]
+) -> Any:
+    """Runs a script right behind another command, in one round trip; returns what the script does.
 
-    The pipeline's other commands must bear being sent twice: they are, when Redis has never seen the script.
+    Args:
+        first: That command; it must bear being sent twice: it is, when Redis has never seen the script.
     """
-    commands = list(pipeline.command_stack)
-    pipeline.evalsha(digest(name), len(keys), *keys, *arguments)
     try:
-        return (await pipeline.execute())[-1]
+        return await _after(redis, first, ["EVALSHA", digest(name), len(keys), *keys, *arguments])
     except NoScriptError:
-        pipeline.command_stack = commands
-        pipeline.eval(source(name), len(keys), *keys, *arguments)
+        return await _after(redis, first, ["EVAL", source(name), len(keys), *keys, *arguments])
+
+
+async def _after(redis: Redis, first: Sequence[Any], then: Sequence[Any]) -> Any:
+    async with redis.pipeline(transaction=False) as pipeline:
+        pipeline.execute_command(*first)
+        pipeline.execute_command(*then)
         return (await pipeline.execute())[-1]

@@ -1,18 +1,28 @@
-"""A frontier in an empty Redis of our own."""
+"""A frontier in an empty Redis of our own, and once more in a Redis Cluster of three nodes."""
 
 from __future__ import annotations
 
 import pytest
 from frontier.hands import Hands
-from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from crawler import connections
 from crawler.frontier import scripts
 
 
+@pytest.fixture(params=["redis", "cluster"])
+def redis_settings(request):
+    """Settings that lead to an empty Redis, or Redis Cluster."""
+    if request.param == "redis":
+        return {"REDIS_URL": request.getfixturevalue("redis_url")}
+    cluster = request.getfixturevalue("redis_cluster")
+    cluster.empty()
+    return {"REDIS_URL": cluster.url, "REDIS_CLUSTER": 1}
+
+
 @pytest.fixture
-async def redis(redis_url):
-    client = Redis.from_url(redis_url)
+async def redis(redis_settings):
+    client = connections.redis_async(redis_settings)
     yield client
     await client.aclose()
 
@@ -34,8 +44,8 @@ def losing(monkeypatch):
     reals = {call: getattr(scripts, call) for call in ("run", "run_after")}
 
     def lossy(call):
-        async def run(*arguments):
-            answer = await reals[call](*arguments)
+        async def run(*arguments, **options):
+            answer = await reals[call](*arguments, **options)
             if arguments[1] in names:
                 raise RedisConnectionError("reset")
             return answer

@@ -43,7 +43,7 @@ async def test_offers_at_the_same_time_share_the_budget(frontier):
 
 async def test_the_budget_is_forgotten_in_time(frontier):
     await frontier.offer(content(1), budget=1)
-    (key,) = await frontier.redis.keys("*:followed:*")
+    (key,) = [key async for key in frontier.redis.scan_iter("*:followed:*")]
     ends_in_ms = await frontier.redis.pttl(key)
     assert 29 * 86_400_000 < ends_in_ms <= 30 * 86_400_000
     await frontier.redis.delete(key)

@@ -10,6 +10,7 @@ from frontier.hands import content, ends, nav, turns
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.frontier import scripts
+from crawler.rediscluster import each_primary
 
 
 def urls(seeds):
@@ -253,7 +254,8 @@ async def test_a_call_that_arrives_after_it_was_given_up_gives_nothing(frontier)
 
 async def test_a_cancelled_claim_is_taken_back_too(frontier):
     await frontier.offer(content(1))
-    await frontier.redis.client_pause(100)
+    for where in await each_primary(frontier.redis):
+        await frontier.redis.execute_command("CLIENT PAUSE", 100, **where)
     task = asyncio.create_task(frontier.claim())
     await asyncio.sleep(0.02)  # by now it has been sent; should it not, the test holds as well
     task.cancel()

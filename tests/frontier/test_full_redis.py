@@ -11,6 +11,7 @@ from redis.exceptions import OutOfMemoryError
 
 from crawler.frontier import scripts
 from crawler.frontier.admin import Admin
+from crawler.rediscluster import each_primary
 
 
 @pytest.fixture
@@ -18,7 +19,8 @@ async def fill(redis):
     """Returns a function that makes Redis full; `fill(0)` gives it room again."""
 
     async def set_memory(most_bytes=1):
-        await redis.config_set("maxmemory", most_bytes)
+        for where in await each_primary(redis):
+            await redis.config_set("maxmemory", most_bytes, **where)
 
     yield set_memory
     await set_memory(0)

@@ -7,8 +7,8 @@ import time
 
 import pytest
 from frontier.hands import PATIENCE_SECONDS, content, ends, nav, turns
-from redis import Redis
 
+from crawler import connections
 from crawler.frontier import sessions
 from crawler.frontier.sessions import Session
 
@@ -292,14 +292,19 @@ async def test_a_session_with_seeds_doesn_t_end(frontier):
 
 
 @pytest.fixture
-def opened(frontier, redis_url):
+def opened(frontier, redis_settings):
     """Returns a function that opens a session of `seconds`; `session.lost` is set when it was lost."""
     made = []
 
     def open_session(seconds, beside=lambda redis: None):
         lost = threading.Event()
         session = Session(
-            Redis.from_url(redis_url), frontier.keys, partitions=1, seconds=seconds, on_lost=lost.set, beside=beside
+            connections.redis_sync(redis_settings),
+            frontier.keys,
+            partitions=1,
+            seconds=seconds,
+            on_lost=lost.set,
+            beside=beside,
         )
         made.append(session)
         session.open()
@@ -311,8 +316,8 @@ def opened(frontier, redis_url):
         session.close()
 
 
-def deadline_of(frontier, redis_url, owner):
-    with Redis.from_url(redis_url) as client:
+def deadline_of(frontier, redis_settings, owner):
+    with connections.redis_sync(redis_settings) as client:
         return client.zscore(frontier.keys.partition(0).sessions, owner)
 
 
@@ -323,20 +328,20 @@ def wait(condition):
         time.sleep(0.005)
 
 
-def test_the_thread_renews_and_ends_cleanly(frontier, redis_url, opened):
+def test_the_thread_renews_and_ends_cleanly(frontier, redis_settings, opened):
     beats = []
     session = opened(0.2, beside=beats.append)
-    first = deadline_of(frontier, redis_url, session.owner)
-    wait(lambda: deadline_of(frontier, redis_url, session.owner) > first)
+    first = deadline_of(frontier, redis_settings, session.owner)
+    wait(lambda: deadline_of(frontier, redis_settings, session.owner) > first)
     assert session.alive
     assert beats
     assert session.close()
     assert not session.alive
-    assert deadline_of(frontier, redis_url, session.owner) is None
+    assert deadline_of(frontier, redis_settings, session.owner) is None
     assert "session" not in {thread.name for thread in threading.enumerate()}
 
 
-def test_a_loop_that_is_stuck_is_not_renewed(frontier, redis_url, opened, monkeypatch):
+def test_a_loop_that_is_stuck_is_not_renewed(frontier, redis_settings, opened, monkeypatch):
     ahead = [0.0]
     real = sessions.boottime
     monkeypatch.setattr(sessions, "boottime", lambda: real() + ahead[0])
@@ -346,31 +351,31 @@ def test_a_loop_that_is_stuck_is_not_renewed(frontier, redis_url, opened, monkey
     ahead[0] = sessions.LOOP_STUCK_SECONDS + 1
     assert not session.alive
     number = len(beats) + 1  # one may be under way
-    wait(lambda: deadline_of(frontier, redis_url, session.owner) < time.time() * 1000)
+    wait(lambda: deadline_of(frontier, redis_settings, session.owner) < time.time() * 1000)
     assert len(beats) <= number
     session.loop_alive()  # it moves again; nobody has reclaimed
     wait(lambda: session.alive)
     assert not session.lost.is_set()
 
 
-def test_a_lost_session_is_told_and_starts_over_under_another_name(frontier, redis_url, opened):
+def test_a_lost_session_is_told_and_starts_over_under_another_name(frontier, redis_settings, opened):
     session = opened(0.1)
     old = session.owner
-    with Redis.from_url(redis_url) as client:
+    with connections.redis_sync(redis_settings) as client:
         client.zrem(frontier.keys.partition(0).sessions, old)
     assert session.lost.wait(PATIENCE_SECONDS)
     assert not session.alive
     session.reopen()
     assert session.alive
     assert session.owner != old
-    wait(lambda: deadline_of(frontier, redis_url, session.owner))
+    wait(lambda: deadline_of(frontier, redis_settings, session.owner))
 
 
-def test_whatever_goes_wrong_beside_it_the_session_is_renewed(frontier, redis_url, opened, caplog):
+def test_whatever_goes_wrong_beside_it_the_session_is_renewed(frontier, redis_settings, opened, caplog):
     def broken(redis):
         raise ValueError("figures")
 
     session = opened(0.1, beside=broken)
-    first = deadline_of(frontier, redis_url, session.owner)
-    wait(lambda: deadline_of(frontier, redis_url, session.owner) > first)
+    first = deadline_of(frontier, redis_settings, session.owner)
+    wait(lambda: deadline_of(frontier, redis_settings, session.owner) > first)
     wait(lambda: "figures" in caplog.text)
