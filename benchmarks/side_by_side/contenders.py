@@ -1,0 +1,253 @@
+"""Who takes part: how each is installed, what a run of it needs, and what it has delivered."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import orjson
+import redis
+
+from benchmarks.side_by_side import install, ours, pages
+from benchmarks.side_by_side.checks import check
+from benchmarks.side_by_side.measure import Command
+from benchmarks.side_by_side.servers import Delay
+from crawler.demo.servers import Redis
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from benchmarks.side_by_side.servers import Nginx
+    from crawler.models import Frontier
+
+CONCURRENCY = 64  # requests in flight, of each contender; also CONCURRENT_REQUESTS of ours
+SERVERS_CORE, CRAWLER_CORE = 0, 1
+ONE_WAY_MS = 2.5  # of the Redis that is far away: 5 ms there and back
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What all contenders of one run are given.
+
+    Attributes:
+        folder: Empty, and this run's own.
+        nginx: Serves the pages.
+        pages: How many of them are to be crawled.
+    """
+
+    folder: Path
+    nginx: Nginx
+    pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A run, ready to begin.
+
+    Attributes:
+        commands: Started together.
+        verify: Called at the end; raises HeadroomError when a page is missing or was read wrong.
+        notes: Called before `verify`; what else is worth a column.
+    """
+
+    commands: list[Command]
+    verify: Callable[[], None]
+    notes: Callable[[], dict[str, float]] = dict
+
+
+class Contender(ABC):
+    """A crawler.
+
+    Attributes:
+        name: For `--only`.
+        title: In the table.
+    """
+
+    name: str
+    title: str
+
+    def install(self) -> None:
+        """Makes what it needs, once.
+
+        Raises:
+            UnavailableError: It can't take part here.
+        """
+
+    @abstractmethod
+    def ready(self, given: Round) -> contextlib.AbstractContextManager[Job]:
+        """Prepares a run; leaving the context ends what it has started."""
+
+
+@dataclass(slots=True)
+class Peer(Contender):
+    """A script of `peers/` in an environment of its own."""
+
+    name: str
+    title: str
+    script: str
+    environment: str
+    _python: str = field(default="", init=False)
+
+    def install(self) -> None:
+        """Makes the environment."""
+        self._python = install.python(self.environment)
+
+    @contextlib.contextmanager
+    def ready(self, given: Round) -> Iterator[Job]:
+        """Writes the list of pages."""
+        source = given.folder / "urls.txt"
+        source.write_text("".join(f"{url}\n" for url in _urls(given)))
+        with self._fed(given) as fed:
+            output = given.folder / "items.jsonl"
+            words = [*self._program(), fed or str(source), str(output), str(CONCURRENCY)]
+            yield Job(
+                [Command(words, CRAWLER_CORE, directory=given.folder)],
+                lambda: check(_lines(output), given.pages, given.nginx.url),
+            )
+
+    def _program(self) -> list[str]:
+        return [self._python, str(install.HERE / "peers" / self.script)]
+
+    def _fed(self, _given: Round) -> contextlib.AbstractContextManager[str]:
+        """Returns a context that gives the first word, where that isn't the list of pages."""
+        return contextlib.nullcontext("")
+
+
+class ScrapyRedis(Peer):
+    """Takes its start URLs from a list in a Redis of its own."""
+
+    __slots__ = ()
+
+    @contextlib.contextmanager
+    def _fed(self, given: Round) -> Iterator[str]:
+        with Redis(given.folder) as server, contextlib.closing(redis.Redis(port=server.port)) as client:
+            client.rpush("threads:start_urls", *(orjson.dumps({"url": url}) for url in _urls(given)))
+            yield server.url
+
+
+class Colly(Peer):
+    """A program in Go."""
+
+    __slots__ = ()
+
+    def install(self) -> None:
+        """Builds it."""
+        self._python = install.colly()
+
+    def _program(self) -> list[str]:
+        return [self._python]
+
+
+@dataclass(slots=True)
+class Ours(Contender):
+    """`scrapy crawl`, on a frontier that holds all pages.
+
+    Attributes:
+        settings: For `-s`.
+        workers: On as many cores, from the crawler's on; with two, the servers share the first.
+        one_way_ms: Of a proxy before Redis; 0: none.
+        launcher: Words that come before those of the worker, to look into it.
+    """
+
+    name: str
+    title: str
+    settings: Mapping[str, object] = field(default_factory=dict)
+    workers: int = 1
+    one_way_ms: float = 0
+    spider: str = "consumer"
+    frontier: ClassVar[Frontier] = "content"
+
+    @contextlib.contextmanager
+    def ready(self, given: Round) -> Iterator[Job]:
+        """Starts Redis and fills the frontier."""
+        with contextlib.ExitStack() as servers:
+            redis_server = servers.enter_context(Redis(given.folder))
+            asyncio.run(ours.fill(redis_server.url, self.frontier, given.pages, given.nginx.url))
+            environment = {"REDIS_URL": redis_server.url}
+            if self.one_way_ms:
+                delay = servers.enter_context(Delay(given.folder, redis_server.port, self.one_way_ms))
+                environment["REDIS_URL"] = f"redis://127.0.0.1:{delay.port}/0"
+            settings = {**self.settings, **self._sinks(given, servers, environment)}
+            commands = [
+                Command(ours.words(self.spider, settings), (CRAWLER_CORE + number) % 2, environment, ours.ROOT)
+                for number in range(self.workers)
+            ]
+            work = ours.RedisWork(redis_server.port)
+            yield Job(
+                commands,
+                lambda: self._verify(given, redis_server.url, environment),
+                lambda: work.per_page(given.pages),
+            )
+
+    def _sinks(
+        self, given: Round, _servers: contextlib.ExitStack, _environment: dict[str, str]
+    ) -> Mapping[str, object]:
+        return {"ITEM_SINKS": "files", "ITEMS_DIR": given.folder / "items"}
+
+    def _verify(self, given: Round, redis_url: str, _environment: Mapping[str, str]) -> None:
+        check(ours.file_items(given.folder / "items"), given.pages, given.nginx.url)
+        asyncio.run(ours.check_ledger(redis_url, self.frontier, given.pages))
+
+
+class OursDelivering(Ours):
+    """Delivers to Kafka and Mongo."""
+
+    __slots__ = ()
+
+    def _sinks(self, given: Round, servers: contextlib.ExitStack, environment: dict[str, str]) -> Mapping[str, object]:
+        from crawler.demo.servers import Kafka, Mongo
+
+        kafka, mongo = Kafka(given.folder), Mongo(given.folder)
+        servers.enter_context(kafka)
+        servers.enter_context(mongo)
+        environment |= {"KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrap, "MONGO_URL": mongo.url, "MONGO_DATABASE": "bench"}
+        return {"ITEM_SINKS": "kafka,mongo", "TOPIC_PREFIX": "bench."}
+
+    def _verify(self, given: Round, redis_url: str, environment: Mapping[str, str]) -> None:
+        check(ours.mongo_items(environment), given.pages, given.nginx.url)
+        asyncio.run(ours.check_kafka({**environment, "TOPIC_PREFIX": "bench."}, given.pages))
+        asyncio.run(ours.check_ledger(redis_url, self.frontier, given.pages))
+
+
+class OursSearching(Ours):
+    """The producer: each page is one of results, whose links are offered."""
+
+    __slots__ = ()
+    frontier = "nav"
+
+    def _verify(self, given: Round, redis_url: str, _environment: Mapping[str, str]) -> None:
+        asyncio.run(ours.check_ledger(redis_url, "nav", given.pages))
+        threads = {number for index in range(given.pages) for number in pages.thread(index).links}
+        asyncio.run(ours.check_offers(redis_url, given.pages * pages.LINKS, len(threads)))
+
+
+BARE, FILES = "aiohttp", "files"  # what the ratios are of
+CONTENDERS: tuple[Contender, ...] = (
+    Peer(BARE, "aiohttp + parsel", "bare.py", "bare"),
+    Ours(FILES, "**Headroom**, files"),
+    Ours("public", "**Headroom**, files, public engine", {"FAST_ENGINE": False}),
+    OursDelivering("kafka", "**Headroom**, Kafka and Mongo"),
+    Ours("far", "**Headroom**, files, Redis 5 ms away", one_way_ms=ONE_WAY_MS),
+    OursSearching("producer", "**Headroom**, producer", spider="producer"),
+    Ours("two", "**Headroom**, files, 2 consumers", workers=2),
+    Colly("colly", "colly (Go)", "colly", "colly"),
+    Peer("crawlee", "crawlee, impit", "crawlee_crawl.py", "crawlee"),
+    Peer("tuned", "Scrapy, tuned", "scrapy_tuned.py", "scrapy"),
+    Peer("scrapy", "Scrapy", "scrapy_plain.py", "scrapy"),
+    ScrapyRedis("scrapy-redis", "scrapy-redis", "scrapy_redis_spider.py", "scrapy-redis"),
+    Peer("feapder", "feapder", "feapder_crawl.py", "feapder"),
+)
+
+
+def _urls(given: Round) -> Iterator[str]:
+    return (given.nginx.url + pages.path(number) for number in range(given.pages))
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open("rb") as lines:
+        for line in lines:
+            yield orjson.loads(line)

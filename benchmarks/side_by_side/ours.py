@@ -1,0 +1,163 @@
+"""Our own runs: `scrapy crawl consumer` or `producer` as anybody starts them, on a frontier filled beforehand."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import redis as redis_client
+from pymongo import MongoClient
+
+from benchmarks.side_by_side import pages
+from benchmarks.side_by_side.install import HERE
+from crawler import settings as project
+from crawler import sites
+from crawler.cluster import Cluster
+from crawler.demo.audit import delivered_ids
+from crawler.errors import HeadroomError
+from crawler.models import Seed
+from crawler.pipelines.mongo import COLLECTION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from crawler.frontier.ledger import Account
+    from crawler.models import Frontier
+
+SITES_DIR = str(HERE / "sites")
+SITE, PLAN = "side_by_side", "bench"
+ROOT = HERE.parent.parent
+SETTINGS: dict[str, object] = {
+    "STOP_WHEN_DONE": True,
+    "ALLOW_PRIVATE_ADDRESSES": True,  # the pages are on loopback
+    "NODE_CPU_LIMIT_PERCENT": 100,  # the run is meant to fill its core
+    "NODE_MEMORY_LIMIT_PERCENT": 100,
+    "FILES_STORE": "",  # links are delivered as `images`; nothing of them is fetched
+}
+
+
+async def fill(redis_url: str, frontier: Frontier, number: int, base: str) -> None:
+    """Offers all pages, so that a run only crawls.
+
+    Raises:
+        HeadroomError: Redis didn't take them all for new.
+    """
+    site = sites.load(SITE, SITES_DIR).named(SITE, base)
+    async with Cluster.connect({**_defaults(), "REDIS_URL": redis_url}, begin=True) as cluster:
+        await cluster.registry.save_sites((site,))
+        seeds = [Seed(base + pages.path(index), PLAN, SITE, frontier) for index in range(number)]
+        fresh = sum(await cluster.queues[frontier].offer(seeds))
+    if fresh != number:
+        raise HeadroomError(f"{fresh} seeds were new, expected {number}")
+
+
+async def check_ledger(redis_url: str, frontier: Frontier, number: int) -> None:
+    """Asks the ledger whether all pages were finished.
+
+    Raises:
+        HeadroomError: They weren't, or the ledger doesn't reconcile with a recount.
+    """
+    account = await _account(redis_url, frontier)
+    if account.finished != number or account.difference:
+        raise HeadroomError(f"expected {number} finished seeds: {account.as_dict()}")
+
+
+async def check_offers(redis_url: str, offered: int, different: int) -> None:
+    """Asks the ledger whether a producer has offered what stands on its pages.
+
+    Args:
+        offered: Links on all pages.
+        different: Pages that they lead to.
+
+    Raises:
+        HeadroomError: It hasn't.
+    """
+    account = await _account(redis_url, "content")
+    if (account.offered, account.ready) != (offered, different):
+        raise HeadroomError(f"expected {offered} offers, {different} of them new: {account.as_dict()}")
+
+
+async def check_kafka(settings: Mapping[str, str], number: int) -> None:
+    """Reads the topic.
+
+    Raises:
+        HeadroomError: It doesn't hold an item of every page.
+    """
+    found = len(await delivered_ids("kafka", settings, [SITE]))
+    if found != number:
+        raise HeadroomError(f"Kafka has {found} items, expected {number}")
+
+
+def mongo_items(settings: Mapping[str, str]) -> Iterator[dict[str, object]]:
+    """Yields what Mongo holds."""
+    with MongoClient[dict[str, Any]](settings["MONGO_URL"]) as client:
+        for message in client[settings["MONGO_DATABASE"]][COLLECTION].find():
+            yield item(message)
+
+
+async def _account(redis_url: str, frontier: Frontier) -> Account:
+    async with Cluster.connect({**_defaults(), "REDIS_URL": redis_url}) as cluster:
+        return (await cluster.ledger(PLAN))[PLAN, SITE][frontier]
+
+
+def _defaults() -> Mapping[str, Any]:
+    return {name: getattr(project, name) for name in dir(project) if name.isupper()}
+
+
+def words(spider: str, settings: Mapping[str, object]) -> list[str]:
+    """Returns the command that starts a worker."""
+    options = [word for key, value in {**SETTINGS, **settings}.items() for word in ("-s", f"{key}={value}")]
+    return [sys.executable, "-m", "scrapy", "crawl", spider, *options]
+
+
+def item(message: Mapping[str, Any]) -> dict[str, object]:
+    """Returns a message of ours in the form of `pages.item`."""
+    usual = {name: message[name] for name in ("url", "title", "author", "published", "content")}
+    return {**usual, **message["extra"], "links": [image["url"] for image in message["images"]]}
+
+
+def file_items(folder: Path) -> Iterator[dict[str, object]]:
+    """Yields what the files sink has written."""
+    for file in sorted(folder.glob("*.jsonl")):
+        with file.open("rb") as lines:
+            for line in lines:
+                yield item(orjson.loads(line))
+
+
+class RedisWork:
+    """What Redis does for a crawl.
+
+    Args:
+        port: Of a Redis that does nothing else.
+    """
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        with self._client() as client:
+            client.config_resetstat()
+            self._before_s = _cpu_s(client)
+
+    def per_page(self, number: int) -> dict[str, float]:
+        """Returns, for a page: round trips, commands with those that scripts call, and processor time in us."""
+        with self._client() as client:
+            cpu_s = _cpu_s(client) - self._before_s
+            stats: Any = client.info("stats")
+            commands: Any = client.info("commandstats")
+        calls = sum(one["calls"] for one in commands.values())
+        reads = int(stats["total_reads_processed"])
+        return {
+            "Redis reads": reads / number,
+            "Redis commands": calls / number,
+            "Redis CPU us": 1_000_000 * cpu_s / number,
+        }
+
+    def _client(self) -> contextlib.closing[redis_client.Redis]:
+        return contextlib.closing(redis_client.Redis(port=self._port))
+
+
+def _cpu_s(client: redis_client.Redis) -> float:
+    used: Any = client.info("cpu")
+    return float(used["used_cpu_user"]) + float(used["used_cpu_sys"])

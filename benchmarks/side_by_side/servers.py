@@ -1,0 +1,154 @@
+"""nginx, and a Redis that seems far away. Both run on the servers' core."""
+
+from __future__ import annotations
+
+import getpass
+import http.client
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Self
+
+from crawler.demo.servers.process import Server, answers_http, free_port
+from crawler.errors import UnavailableError
+
+PACKAGE = "nginx-light"
+INSTALL_SECONDS = 300.0
+STATUS_SECONDS = 5.0  # for one look at the counter; it takes under 1 ms
+# Debian's nginx is in a folder that only root has on PATH.
+PATH = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/usr/local/sbin"))
+CONFIGURATION = """\
+daemon off;
+{user}
+worker_processes 1;
+pid {folder}/nginx.pid;
+error_log {folder}/error.log warn;
+events {{ worker_connections 1024; }}
+http {{
+    access_log off;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    types {{ text/html html; }}
+    charset utf-8;
+    sendfile on;
+    tcp_nopush on;
+    keepalive_requests 1000000000;
+    keepalive_timeout 75s;
+    open_file_cache max=40000;
+    server {{
+        listen 127.0.0.1:{port} backlog=1024;
+        root {root};
+        location = /status {{ stub_status; }}
+    }}
+}}
+"""
+
+
+class Nginx(Server):
+    """One worker process that serves a folder; it keeps connections open and writes no log.
+
+    There is no robots.txt in the folder: 404, which allows all.
+
+    Args:
+        folder: Its configuration and temporary files go to a folder `nginx` in it.
+        root: The pages.
+
+    Raises:
+        UnavailableError: nginx isn't installed, and can't be.
+    """
+
+    def __init__(self, folder: Path, root: Path) -> None:
+        program = _program()
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        own = folder / "nginx"
+        self._configuration = own / "nginx.conf"
+        user = f"user {getpass.getuser()};" if os.getuid() == 0 else ""  # a worker of another user couldn't read pages
+        self._text = CONFIGURATION.format(user=user, folder=own, port=self.port, root=root)
+        super().__init__("nginx", [program, "-p", str(own), "-c", str(self._configuration)], own)
+
+    def start(self) -> None:
+        """Writes the configuration and starts it.
+
+        Raises:
+            UnavailableError: It doesn't answer; nothing is left running.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._configuration.write_text(self._text)
+        super().start()
+
+    def _answers(self) -> bool:
+        return answers_http(self.port, "/status")
+
+
+class Served:
+    """How many requests nginx has had since this was made, but for the looks themselves."""
+
+    def __init__(self, nginx: Nginx) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", nginx.port, timeout=STATUS_SECONDS)
+        self._looks = 0
+        self._before = 0
+        self._before = self.look()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def look(self) -> int:
+        """Returns the number."""
+        self._connection.request("GET", "/status")
+        text = self._connection.getresponse().read().decode()
+        self._looks += 1
+        return int(text.splitlines()[2].split()[2]) - self._looks - self._before
+
+
+class Delay(Server):
+    """A proxy in front of a loopback port that delays what passes, each way, and holds nothing else up.
+
+    Args:
+        folder: Its log goes to a folder `delay` in it.
+        port: Where it leads.
+        one_way_ms: Delay of each direction.
+    """
+
+    def __init__(self, folder: Path, port: int, one_way_ms: float) -> None:
+        self.port = free_port()
+        script = Path(__file__).with_name("delay.py")
+        command = [sys.executable, str(script), str(self.port), str(port), str(one_way_ms)]
+        super().__init__("delay", command, folder / "delay")
+
+    def _answers(self) -> bool:
+        return "ready" in self.log.read_text(errors="replace")
+
+
+def _program() -> str:
+    """Returns nginx, which is installed where that can be done.
+
+    Raises:
+        UnavailableError: It isn't there, and can't be installed.
+    """
+    if found := shutil.which("nginx", path=PATH):
+        return found
+    apt = shutil.which("apt-get")
+    if os.getuid() != 0 or not apt:
+        raise UnavailableError(f"nginx isn't installed: install the package {PACKAGE} (or nginx), then try again")
+    print(f"Installing {PACKAGE}", flush=True)
+    # RUNLEVEL=1: the system's own nginx is not to be started.
+    environment = {**os.environ, "RUNLEVEL": "1", "DEBIAN_FRONTEND": "noninteractive"}
+    for words in (["update"], ["install", "-y", "--no-install-recommends", PACKAGE]):
+        done = subprocess.run(
+            [apt, "-qq", *words], env=environment, capture_output=True, timeout=INSTALL_SECONDS, check=False
+        )
+        if done.returncode:
+            raise UnavailableError(f"apt-get {words[0]} failed: {done.stderr.decode(errors='replace').strip()}")
+    found = shutil.which("nginx", path=PATH)
+    if not found:
+        raise UnavailableError(f"{PACKAGE} is installed, but there is no nginx on {PATH}")
+    return found
