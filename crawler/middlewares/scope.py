@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from crawler import config, urls
-from crawler.download.resolver import is_private
+from crawler.download.privacy import is_private
 from crawler.errors import UrlError
 from crawler.middlewares.refused import RefusedError
 from crawler.outcomes import Outcome

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import time
+import asyncio
 
 import pytest
-from twisted.internet.address import IPv4Address, IPv6Address
 from twisted.internet.interfaces import IResolutionReceiver
 from zope.interface import implementer
 
 from crawler import urls
-from crawler.download.resolver import KEEP_SECONDS, Lookup, PublicResolver, is_private, lookup
+from crawler.download.names import Names
+from crawler.download.privacy import is_private
+from crawler.download.resolver import Lookup, PublicResolver, lookup
 
 PRIVATE = [
     "127.0.0.1",
@@ -70,28 +71,10 @@ def test_public_addresses_and_names_pass(host):
     assert not is_private(host)
 
 
-class Answers:
-    """A resolver that has an answer for each question in turn; it stands where the reactor's own stands."""
-
-    def __init__(self, *answers):
-        self.answers = list(answers)
-        self.nameResolver = self
-
-    def resolveHostName(self, receiver, name, port=0, kinds=None, semantics="TCP"):  # noqa: N802 -- Twisted's name
-        receiver.resolutionBegan(None)
-        for address in self.answers.pop(0):
-            kind = IPv6Address if ":" in address else IPv4Address
-            receiver.addressResolved(kind("TCP", address, port))
-        receiver.resolutionComplete()
-
-    def installNameResolver(self, resolver):  # noqa: N802 -- Twisted's name
-        self.nameResolver = resolver
-
-
 @implementer(IResolutionReceiver)
 class Heard:
     def __init__(self):
-        self.addresses, self.complete = [], False
+        self.addresses, self.complete = [], asyncio.Event()
 
     def resolutionBegan(self, resolution):  # noqa: N802 -- Twisted's name
         """Nothing is made of it."""
@@ -100,57 +83,46 @@ class Heard:
         self.addresses.append(address.host)
 
     def resolutionComplete(self):  # noqa: N802 -- Twisted's name
-        self.complete = True
+        self.complete.set()
 
 
-def asked(resolver, name="a.example", port=80, *, any_address=False):
+def resolver(*answer, allow_private=False):
+    return PublicResolver(None, Names(10, lambda _name: list(answer)), allow_private=allow_private)
+
+
+async def asked(resolver, name="a.example", *, any_address=False):
     """Returns the addresses that a download gets for a name, and whether one was refused."""
     looked, heard = Lookup(any_address), Heard()
     token = lookup.set(looked)
     try:
-        resolver.resolveHostName(heard, name, port)
+        resolver.resolveHostName(heard, name, 80)
     finally:
         lookup.reset(token)
-    assert heard.complete
+    await heard.complete.wait()
     return heard.addresses, looked.refused
 
 
-def test_private_addresses_are_kept_back_beside_public_ones():
-    answer = ["10.0.0.1", "8.8.8.8", "::1", "2606:4700::1111", "::ffff:127.0.0.1"]
-    resolver = PublicResolver(Answers(answer), 0, allow_private=False)
-    assert asked(resolver) == (["8.8.8.8", "2606:4700::1111"], True)
+async def test_private_addresses_are_kept_back_beside_public_ones():
+    mixed = resolver("10.0.0.1", "8.8.8.8", "::1", "2606:4700::1111", "::ffff:127.0.0.1")
+    assert await asked(mixed) == (["8.8.8.8", "2606:4700::1111"], True)
+    assert await asked(mixed) == (["8.8.8.8", "2606:4700::1111"], True)  # remembered, and checked again
 
 
-def test_a_name_with_private_addresses_only_has_none():
-    assert asked(PublicResolver(Answers(["127.0.0.1"]), 0, allow_private=False)) == ([], True)
+async def test_a_name_with_private_addresses_only_has_none():
+    assert await asked(resolver("127.0.0.1")) == ([], True)
 
 
-def test_a_name_without_addresses_is_not_called_private():
-    assert asked(PublicResolver(Answers([]), 0, allow_private=False)) == ([], False)
+async def test_a_name_without_addresses_is_not_called_private():
+    assert await asked(resolver()) == ([], False)
 
 
-def test_with_the_setting_on_and_for_proxies_all_addresses_count():
-    assert asked(PublicResolver(Answers(["127.0.0.1"]), 0, allow_private=True)) == (["127.0.0.1"], False)
-    resolver = PublicResolver(Answers(["127.0.0.1"]), 0, allow_private=False)
-    assert asked(resolver, any_address=True) == (["127.0.0.1"], False)
+async def test_an_address_in_the_url_is_checked_as_well():
+    assert await asked(resolver(), "127.0.0.1") == ([], True)
+    assert await asked(resolver(), "8.8.8.8") == (["8.8.8.8"], False)
 
 
-def test_an_answer_is_remembered_for_its_port_and_checked_each_time():
-    resolver = PublicResolver(Answers(["8.8.8.8", "10.0.0.1"], ["9.9.9.9"]), 10, allow_private=False)
-    assert asked(resolver) == asked(resolver) == (["8.8.8.8"], True)
-    assert asked(resolver, any_address=True) == (["8.8.8.8", "10.0.0.1"], False)
-    assert asked(resolver, port=81) == (["9.9.9.9"], False)
-
-
-def test_an_answer_is_forgotten_after_a_while(monkeypatch):
-    resolver = PublicResolver(Answers(["8.8.8.8"], ["9.9.9.9"]), 10, allow_private=False)
-    assert asked(resolver) == (["8.8.8.8"], False)
-    later = time.monotonic() + KEEP_SECONDS
-    monkeypatch.setattr(time, "monotonic", lambda: later)
-    assert asked(resolver) == (["9.9.9.9"], False)
-
-
-def test_no_answer_is_no_answer_to_remember():
-    resolver = PublicResolver(Answers([], ["9.9.9.9"]), 10, allow_private=False)
-    assert asked(resolver) == ([], False)
-    assert asked(resolver) == (["9.9.9.9"], False)
+async def test_with_the_setting_on_and_for_proxies_all_addresses_count():
+    assert await asked(resolver("127.0.0.1", allow_private=True)) == (["127.0.0.1"], False)
+    kept = resolver("8.8.8.8", "127.0.0.1")
+    assert await asked(kept, any_address=True) == (["8.8.8.8", "127.0.0.1"], False)
+    assert await asked(kept) == (["8.8.8.8"], True)

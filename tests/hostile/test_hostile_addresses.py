@@ -14,7 +14,7 @@ import pytest
 from hostile.cell import Cell, SocketRedis, short_folder
 
 from crawler import urls
-from crawler.download.resolver import is_private
+from crawler.download.privacy import is_private
 
 PUBLIC, PUBLIC_6 = "93.184.216.34", "2606:2800:220:1::1"
 SITE = """
