@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from typing import TYPE_CHECKING, Any, Self, cast
+from urllib.parse import urlsplit
 
 from redis.asyncio.cluster import ClusterNode as AsyncNode
 from redis.asyncio.cluster import ClusterPipeline as AsyncPipeline
@@ -193,5 +194,7 @@ def _as_redis_errors() -> Iterator[None]:
 
 
 def _address(text: str) -> tuple[str, int]:
-    host, _, port = text.rpartition(":") if text[-1:].isdigit() and ":" in text else (text, "", PORT)
-    return host.strip("[]"), int(port)
+    parts = urlsplit(f"//{text}")
+    if not parts.hostname:
+        raise ValueError("an address without a host")
+    return parts.hostname, parts.port or PORT

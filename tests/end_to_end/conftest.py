@@ -41,6 +41,10 @@ class Crawl:
         self._settings = SETTINGS | {"SITES_DIR": self._sites}
         self._workers = 0
 
+    def on_cluster(self, partitions):
+        """Has everything go to a Redis Cluster, which the fixture `redis_url` must name."""
+        self._settings |= {"REDIS_CLUSTER": 1, "FRONTIER_PARTITIONS": partitions}
+
     def site(self, name="s", *, delay=0.0, concurrency=1, burst=10, search=None):
         """Writes a site; `search` is the template of its search pages."""
         site = {
@@ -83,7 +87,7 @@ class Crawl:
 
     def account(self):
         """Returns the ledger's total, after a recount."""
-        done = self.scrapy("ledger", "--verify", "--json")
+        done = self.scrapy("ledger", "--verify", "--json", settings=self._settings)
         assert done.returncode == 0, done.stdout + done.stderr
         return json.loads(done.stdout)["total"]
 

@@ -6,6 +6,8 @@ import asyncio
 import itertools
 import time
 
+from redis.exceptions import RedisError
+
 from crawler.frontier import ledger, scripts
 from crawler.frontier.answers import Settlement, TurnBack
 from crawler.frontier.keys import OTHER, Keys, partition_of
@@ -14,6 +16,7 @@ from crawler.models import Seed
 
 LONG_MS = 60_000  # a session that no test outlives
 PATIENCE_SECONDS = 5.0
+FAILOVER_SECONDS = 20.0  # a node is given up after a second, and replaced after another
 
 
 def content(number, host="a.test", *, plan="p", site="s", **more):
@@ -127,3 +130,13 @@ class Hands:
             assert time.monotonic() < deadline, "waited in vain"
             await asyncio.sleep(0.005)
         return found
+
+    async def until_answered(self, call, *arguments, **options):
+        """Calls until Redis answers, as workers do; returns the answer."""
+        deadline = time.monotonic() + FAILOVER_SECONDS
+        while True:
+            try:
+                return await call(*arguments, **options)
+            except RedisError:
+                assert time.monotonic() < deadline, "waited in vain"
+                await asyncio.sleep(0.05)

@@ -1,77 +1,214 @@
-"""On a Redis Cluster every script stays within the one slot of its partition, whatever keys it makes up."""
+"""On a Redis Cluster partitions lie on all nodes; what moves from node to node, or fails, is followed."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+
 import pytest
 from frontier.hands import Hands, content, ends, nav, turns
-from redis import Redis as SyncRedis
-from redis.asyncio import Redis as AsyncRedis
+from redis.crc import key_slot
+from redis.exceptions import RedisError
 from servers.needs import started
+from servers.rediscluster import RedisCluster
 
-from crawler import figures
-from crawler.demo.servers import Redis
+from crawler import connections, figures
+from crawler.errors import ConfigError, FrontierError
 from crawler.frontier import scripts
 from crawler.frontier.admin import Admin
+from crawler.readiness import prepare
+from crawler.tasks import cancel
+from crawler.wakeups import listen
 
-PARTITIONS = 3
-
-
-class ClusterNode(Redis):
-    """A cluster of one node, which refuses what would reach into two slots."""
-
-    def __init__(self, folder):
-        super().__init__(folder)
-        self._command += ("--cluster-enabled", "yes")
+PARTITIONS = 12  # four for each node
+HOSTS = 60
+pytestmark = pytest.mark.parametrize("redis_settings", ["cluster"], indirect=True)
 
 
 @pytest.fixture
-async def cluster(tmp_path):
-    with started(ClusterNode, tmp_path) as server:
-        client = AsyncRedis(port=server.port)
-        await client.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16_383)
-        hands = Hands(client, PARTITIONS)
-        hands.port = server.port
+async def hands(redis):
+    """Twelve partitions; owner A and owner B have sessions, site `s` asks for no delay."""
+    return await made(redis)
 
-        async def is_up():
-            return b"cluster_state:ok" in await client.execute_command("CLUSTER", "INFO")
 
-        await hands.until(is_up)
-        yield hands
+async def made(redis):
+    hands = Hands(redis, PARTITIONS)
+    await hands.polite(concurrency=2, burst=50)
+    for owner in ("A", "B"):
+        await hands.session(owner)
+    return hands
+
+
+def lock_of(hands, partition):
+    return hands.key("lock", partition=partition)
+
+
+async def claim_all(hands, owner="A"):
+    """Claims until every partition is asked in vain; returns the seeds."""
+    return [one for number in range(PARTITIONS) for one in (await hands.claim(owner, 1_000, partition=number)).seeds]
+
+
+async def finish_all(hands, seeds, owner="A"):
+    for number in range(PARTITIONS):
+        here = [one for one in seeds if one.partition == number]
+        await hands.finish(owner, here, partition=number)
+
+
+async def test_a_crawl_over_all_nodes(hands, redis_cluster, redis_settings):
+    assert {redis_cluster.node_of(lock_of(hands, number)).port for number in range(PARTITIONS)} == {
+        node.port for node in redis_cluster.nodes
+    }
+    await hands.offer(*(content(number, f"h{number % HOSTS}.test") for number in range(600)))
+    await hands.offer(*(nav(number, f"h{number % HOSTS}.test") for number in range(HOSTS)))
+    admin = Admin(hands.queues["content"])
+    await hands.mark("pause other")
+    finished = 0
+    for partition in range(PARTITIONS):
+        held = (await hands.claim("A", 1_000, partition=partition)).seeds
+        finished += len(held)
+        await hands.settle("A", ends(held[:1], "fail", reason="x"), partition=partition)
+        await hands.settle("A", ends(held[1:2], "retry", 0, "timeout"), partition=partition)
+        await hands.finish("A", held[2:], partition=partition)
+        await hands.settle("A", [], turns(held), partition=partition)
+        (question, *_others) = (await hands.claim("B", 10, frontier="nav", partition=partition)).seeds
+        await hands.queues["content"].borrow_turn("img.test", "s", "A")
+        keys = hands.keys.partition(partition).script_keys("nav")
+        await scripts.run(hands.redis, "undo", keys, ["wake", "B", question.claim, 10**6])
+        await scripts.run(hands.redis, "slow", keys, [question.seed.host, 100])
+    assert finished == 600
+    await hands.lapse("B")
+    for partition in range(PARTITIONS):
+        await hands.claim("A", 0, frontier="nav", partition=partition)
+    assert await hands.problems() == []
+    assert await admin.retry(lambda _one: True) == PARTITIONS
+    await hands.mark("cancel p")
+    assert await admin.cancel("p") == 2 * PARTITIONS
+    assert await Admin(hands.queues["nav"]).drop(lambda _one: True, "replaced") == HOSTS
+    assert await admin.forget("p", "s")
+    assert await hands.problems() == []
+    with contextlib.closing(connections.redis_sync(redis_settings)) as client:  # figures have slots of their own
+        assert figures.publish(client, hands.keys, "node:1:1:a", {}) == 1
+        assert figures.publish(client, hands.keys, "node:2:1:b", {}) == 2
+
+
+async def test_a_slot_that_moves_is_followed_and_nothing_is_given_twice(hands, redis_cluster):
+    await hands.offer(*(content(number, f"h{number % HOSTS}.test") for number in range(300)))
+    lock = lock_of(hands, 0)
+    slot, source = key_slot(lock.encode()), redis_cluster.node_of(lock)
+    target = next(node for node in redis_cluster.nodes if node is not source)
+    redis_cluster.begin_move(slot, source, target)
+    redis_cluster.move_keys(slot, source, target, most=5)
+    with pytest.raises(RedisError):  # half of it is here, half there: the script doesn't run at all
+        await hands.claim("A", 1_000)
+    others = [(await hands.claim("B", 1_000, partition=number)).seeds for number in range(1, PARTITIONS)]
+    redis_cluster.move_keys(slot, source, target)
+    redis_cluster.end_move(slot, target)
+    seeds = await hands.until(lambda: claimed(hands))  # MOVED
+    assert len(seeds) + sum(map(len, others)) == 300
+    await hands.finish("A", seeds)
+    assert await hands.problems() == []
+    redis_cluster.begin_move(slot, target, source)
+    redis_cluster.move_keys(slot, target, source)
+    redis_cluster.end_move(slot, source)
+    assert (await hands.claim("A")).seeds == []
+
+
+async def claimed(hands):
+    """Returns a claim's seeds; none while the lock is still held, or the slot on its way."""
+    try:
+        return (await hands.claim("A", 1_000)).seeds
+    except RedisError:
+        return []
+
+
+async def test_a_node_that_fails_gives_way_to_its_replica(tmp_path, redis_settings):
+    with started(RedisCluster, tmp_path) as cluster:
+        client = connections.redis_async({"REDIS_URL": cluster.url, "REDIS_CLUSTER": 1})
+        hands = await made(client)
+        await hands.offer(*(content(number, f"h{number % HOSTS}.test") for number in range(300)))
+        held = await claim_all(hands)
+        failing = cluster.node_of(lock_of(hands, 0))
+        replica = cluster.add_replica(failing)
+        heard = asyncio.Event()
+        listener = asyncio.create_task(
+            listen(client, hands.keys.wake("content"), heard, lambda: None, lambda _host, _seconds: None)
+        )
+        await heard.wait()
+        failing.kill()
+        with pytest.raises(RedisError):
+            await hands.session("A", what="renew")
+        assert await hands.until_answered(hands.session, "A", what="renew")
+        cluster.until(lambda: b"role:master" in replica.info("replication"), "another primary")
+        await hands.until_answered(finish_all, hands, held)
+        assert (await hands.totals()).finished == 300
+        assert await hands.problems() == []
+
+        async def woken():
+            heard.clear()
+            await client.publish(hands.keys.wake("content"), "back")
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(heard.wait(), 0.2)
+            return heard.is_set()
+
+        await hands.until(woken)
+        await cancel(listener)
         await client.aclose()
 
 
-async def test_a_crawl_over_three_slots(cluster):
-    await cluster.polite(concurrency=2, burst=50)
-    for owner in ("A", "B"):
-        await cluster.session(owner)
-    await cluster.offer(*(content(number, f"h{number % 30}.test") for number in range(300)))
-    await cluster.offer(*(nav(number, f"h{number % 30}.test") for number in range(30)))
-    admin = Admin(cluster.queues["content"])
-    await cluster.mark("pause other")
-    finished = 0
-    for partition in range(PARTITIONS):
-        held = (await cluster.claim("A", 1_000, partition=partition)).seeds
-        finished += len(held)
-        await cluster.settle("A", ends(held[:1], "fail", reason="x"), partition=partition)
-        await cluster.settle("A", ends(held[1:2], "retry", 0, "timeout"), partition=partition)
-        await cluster.finish("A", held[2:], partition=partition)
-        await cluster.settle("A", [], turns(held), partition=partition)
-        (question, *_others) = (await cluster.claim("B", 10, frontier="nav", partition=partition)).seeds
-        await cluster.queues["content"].borrow_turn("img.test", "s", "A")
-        keys = cluster.keys.partition(partition).script_keys("nav")
-        await scripts.run(cluster.redis, "undo", keys, ["wake", "B", question.claim, 10**6])
-        await scripts.run(cluster.redis, "slow", keys, [question.seed.host, 100])
-    assert finished == 300
-    await cluster.lapse("B")
-    for partition in range(PARTITIONS):
-        await cluster.claim("A", 0, frontier="nav", partition=partition)
-    assert await cluster.problems() == []
-    assert await admin.retry(lambda _one: True) == PARTITIONS
-    await cluster.mark("cancel p")
-    assert await admin.cancel("p") == 2 * PARTITIONS
-    assert await Admin(cluster.queues["nav"]).drop(lambda _one: True, "replaced") == 30
-    assert await admin.forget("p", "s")
-    assert await cluster.problems() == []
-    with SyncRedis(port=cluster.port) as client:  # each worker's figures have slots of their own
-        assert figures.publish(client, cluster.keys, "node:1:1:a", {}) == 1
-        assert figures.publish(client, cluster.keys, "node:2:1:b", {}) == 2
+async def test_a_cluster_is_refused_without_the_setting_and_the_setting_without_a_cluster(
+    hands, redis_cluster, redis_url
+):
+    plain = connections.redis_async({"REDIS_URL": redis_cluster.url})
+    with pytest.raises(FrontierError, match="REDIS_CLUSTER"):
+        await prepare(plain, hands.keys, PARTITIONS)
+    await plain.aclose()
+    await prepare(hands.redis, hands.keys, PARTITIONS)
+    wrong = {"REDIS_URL": redis_url, "REDIS_CLUSTER": 1}
+    clustered = connections.redis_async(wrong)
+    with pytest.raises(ConfigError, match="REDIS_CLUSTER"):
+        await prepare(clustered, hands.keys, PARTITIONS)
+    await clustered.aclose()
+    with (
+        contextlib.closing(connections.redis_sync(wrong)) as blocking,
+        pytest.raises(ConfigError, match="REDIS_CLUSTER"),
+    ):
+        blocking.ping()
+
+
+async def test_a_node_with_other_settings_is_found(hands, redis_cluster):
+    last = redis_cluster.nodes[-1]
+    last.call("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
+    with pytest.raises(FrontierError, match="evicts"):
+        await prepare(hands.redis, hands.keys, PARTITIONS)
+    last.call("CONFIG", "SET", "maxmemory-policy", "noeviction")
+
+
+async def test_any_node_leads_to_the_cluster(redis_cluster, redis_settings):
+    away = "127.0.0.1:1"
+    nodes = ",".join(f"127.0.0.1:{node.port}" for node in redis_cluster.nodes[1:])
+    for url in (f"redis://{away},{nodes}/0", f"redis://{nodes},{away}/0"):
+        settings = {"REDIS_URL": url, "REDIS_CLUSTER": 1}
+        async with connections.redis_async(settings) as client:
+            assert await client.set("x", 1)
+        with contextlib.closing(connections.redis_sync(settings)) as client:
+            assert client.get("x") == b"1"
+
+
+async def test_a_cluster_that_is_away_is_an_error_of_redis(redis_settings):
+    settings = {"REDIS_URL": "redis://user:secret@127.0.0.1:1,127.0.0.1:2/0", "REDIS_CLUSTER": 1}
+    with contextlib.closing(connections.redis_sync(settings)) as client, pytest.raises(RedisError) as error:
+        client.ping()
+    assert "secret" not in str(error.value)
+    client = connections.redis_async(settings)
+    pipeline = client.pipeline(transaction=False)
+    pipeline.get("x")
+    for call in (client.ping, pipeline.execute, client.pubsub().subscribe):
+        with pytest.raises(RedisError):
+            await call(*(["x"] if call.__name__ == "subscribe" else []))
+    await client.aclose()
+
+
+@pytest.mark.parametrize("url", ["redis://h:1/2", "unix:///run/redis.sock", "redis://h:1,h:port/0"])
+def test_an_address_that_can_be_no_cluster_s_is_refused(url, redis_settings):
+    with pytest.raises(ConfigError, match="REDIS_URL"):
+        connections.redis_async({"REDIS_URL": url, "REDIS_CLUSTER": 1})

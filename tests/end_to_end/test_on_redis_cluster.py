@@ -1,0 +1,30 @@
+"""A plan becomes items on a Redis Cluster of three nodes, as on one Redis."""
+
+from __future__ import annotations
+
+import pytest
+from servers.crowd import LINKS
+
+PARTITIONS = 6
+WORDS = ["flood", "rescue"]
+
+
+@pytest.fixture
+def redis_url(redis_cluster):
+    """Stands in for the one Redis of the other tests."""
+    redis_cluster.empty()
+    return redis_cluster.url
+
+
+def test_a_plan_becomes_items_on_three_nodes(crawl, crowd, redis_cluster):
+    hosts = crowd(2, 15).hosts
+    crawl.on_cluster(PARTITIONS)
+    for number, host in enumerate(hosts):
+        crawl.site(f"s{number}", search=f"http://{host}/list?onto={host}&q={{query}}&page={{page}}")
+    crawl.submit([f"s{number}" for number in range(len(hosts))], WORDS)
+    crawl.run(consumers=2, producers=1)
+    total = crawl.account()
+    assert total["finished"] == len(hosts) * len(WORDS) * (1 + LINKS)
+    assert total["difference"] == total["failed"] == 0
+    used = [node.call("DBSIZE") for node in redis_cluster.nodes]
+    assert all(used), used
