@@ -25,6 +25,7 @@ class Node(Redis):
     def __init__(self, folder):
         super().__init__(folder)
         self._command += ("--cluster-enabled", "yes", "--cluster-node-timeout", "1000")
+        self._command += ("--repl-diskless-sync-delay", "0")  # no second replica is worth waiting for
         self.bus_port = free_port()  # by itself it would take port + 10,000, which may be taken
         self._command += ("--cluster-port", str(self.bus_port))
 
