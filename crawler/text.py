@@ -51,23 +51,30 @@ _INVISIBLE = (
 )
 _BLANKS = r"[^\S\n]+"
 _MARKS_MAX = 30  # on one letter (Unicode's Stream-Safe Text Format, UAX 15): NFC sorts 100,000 of them in 8 s
-_MAYBE_MARKS = rf"[^\w\s\x00-\x7f]{{{_MARKS_MAX + 1},}}"
+_MAYBE_MARK = r"[^\w\s\x00-\x7f]"
 
 _strip_escapes = re.compile(_ESCAPES).sub
 _unify_line_ends = re.compile(_LINE_ENDS).sub
 _strip_invisible = re.compile(_INVISIBLE).sub
 _collapse_blanks = re.compile(_BLANKS).sub
-_maybe_marks = re.compile(_MAYBE_MARKS)
-_collapse_lines = re.compile(r" ?\n[\n ]*").sub
+_mark = re.compile(_MAYBE_MARK)
+_maybe_marks = re.compile(rf"{_MAYBE_MARK}{{{_MARKS_MAX + 1},}}")
 
 
 def paragraphs(text: str) -> str:
     r"""Returns the text clean, its paragraphs as lines: single `\n`, no empty lines. Empty when nothing is left."""
-    if _is_clean(text):
-        return text
-    text = _unify_line_ends("\n", _strip_escapes("", text))
-    text = _collapse_blanks(" ", _strip_invisible("", text))
-    return normalize("NFC", _maybe_marks.sub(_fewer_marks, _collapse_lines("\n", text).strip()))
+    plain = _plain_blanks(_strip_escapes("", text) if "\x1b" in text else text)
+    if plain.replace("\n", "").isprintable():  # at C speed: nothing to take out, and " " is the only blank
+        clean = _joined_lines(plain)
+        if clean == text and is_normalized("NFC", text):
+            return text
+    else:
+        clean = _joined_lines("\n".join(map(_visible, plain.split("\n"))))
+    if clean.isascii():
+        return clean
+    if _mark.search(clean[:: _MARKS_MAX + 1]):  # a run that is too long is met wherever it stands
+        clean = _maybe_marks.sub(_fewer_marks, clean)
+    return normalize("NFC", clean)
 
 
 def line(text: str) -> str:
@@ -114,14 +121,27 @@ def _fewer_marks(run: re.Match[str]) -> str:
     return "".join(kept)
 
 
-def _is_clean(text: str) -> bool:
-    """Tells at C speed that there is nothing to do; False for some clean texts too (joined emoji)."""
-    return (
-        text.replace("\n", "").isprintable()
-        and not any(gap in text for gap in ("  ", " \n", "\n ", "\n\n"))
-        and text.strip(" \n") == text
-        and is_normalized("NFC", text)
-    )
+def _plain_blanks(text: str) -> str:
+    """Returns the text with the blanks that pages are full of as plain ones."""
+    for blank in ("\t", "\xa0", "\u3000"):
+        if blank in text:
+            text = text.replace(blank, " ")
+    return text
+
+
+def _joined_lines(text: str) -> str:
+    """Returns the text without blanks and line breaks too many; it has no other blanks than `" "`."""
+    lines = text.split("\n")
+    if "  " in text:
+        lines = [" ".join(line.split()) for line in lines]
+    return "\n".join([kept for line in lines if (kept := line.strip(" "))])
+
+
+def _visible(line: str) -> str:
+    """Returns a line, or what turns out to be several, without what doesn't show, and with plain blanks."""
+    if line.isprintable():
+        return line
+    return _collapse_blanks(" ", _strip_invisible("", _unify_line_ends("\n", line)))
 
 
 @cache

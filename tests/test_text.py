@@ -1,6 +1,8 @@
 """Clean text: one normal form, whoever asks for it, however often."""
 
 import random
+import re
+import unicodedata
 
 import pytest
 
@@ -102,3 +104,28 @@ def test_language(sample, language):
 def test_no_letter_has_more_marks_than_a_script_needs():
     assert text.paragraphs("e" + "\u0301\u0316" * 500_000 + "x") == text.paragraphs("e" + "\u0301\u0316" * 15 + "x")
     assert text.paragraphs("\u2014" * 100 + "\u0e01\u0e33") == "\u2014" * 100 + "\u0e01\u0e33"
+
+
+def plainly(raw):
+    """Cleans step by step, whatever the text: the definition that the quick ways are held to."""
+    if raw.replace("\n", "").isprintable() and unicodedata.is_normalized("NFC", raw):
+        if " ".join(raw.split(" ")) == raw == raw.strip(" \n") and not re.search(r"  | \n|\n |\n\n", raw):
+            return raw
+    lines = text._unify_line_ends("\n", text._strip_escapes("", raw))
+    blanks = text._collapse_blanks(" ", text._strip_invisible("", lines))
+    return unicodedata.normalize(
+        "NFC", text._maybe_marks.sub(text._fewer_marks, re.sub(r" ?\n[\n ]*", "\n", blanks).strip())
+    )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_quick_ways_change_no_text(seed):
+    dice = random.Random(seed)
+    letters = "ab   \n\n\t\r\xa0\u3000\u200b\u200d\x1b[]0;m\x07\\\x1c\x85\u2028\u0301\u0316e漢。…\ud800😀\x00\u2003\u0340ᄀ\u1161Å\u212b"
+    for _ in range(1_000):
+        some = dice.sample(letters, dice.randint(1, 8)) if dice.random() < 0.7 else letters
+        raw = "".join(dice.choices(some, k=dice.randint(0, 60)))
+        if dice.random() < 0.2:
+            place = dice.randint(0, len(raw))
+            raw = raw[:place] + "".join(dice.choices("\u0301\u0316\u0489", k=dice.randint(25, 70))) + raw[place:]
+        assert text.paragraphs(raw) == plainly(raw), repr(raw)
