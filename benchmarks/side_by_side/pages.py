@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 EDITION = 1  # of the pages; changed with them, so that old ones are made anew
 LINKS = 20  # to other threads, on each page
-POSTS = 11
+POSTS = 5
+SENTENCES = (76, 66, 56)  # words of a post's paragraphs
 FOLDER_PAGES = 1_000  # pages in one folder
 # Threads that links lead to. Of 20,000 pages' 400,000 links 57 % are then the first to their thread, as in a real crawl.
 THREADS = 320_000
@@ -77,7 +78,9 @@ def thread(number: int) -> Thread:
         published=opened.strftime("%Y-%m-%dT%H:%M:%SZ"),
         tags=tuple(draw.sample(WORDS, 4)),
         views=str(draw.randrange(10, 100_000)),
-        posts=tuple(Post(draw.choice(NAMES), (_sentence(draw, 34), _sentence(draw, 26))) for _ in range(POSTS)),
+        posts=tuple(
+            Post(draw.choice(NAMES), tuple(_sentence(draw, words) for words in SENTENCES)) for _ in range(POSTS)
+        ),
         links=tuple(draw.sample(range(THREADS), LINKS)),
     )
 
@@ -97,7 +100,6 @@ def item(one: Thread, base: str) -> dict[str, object]:
         "section": one.section,
         "tags": list(one.tags),
         "views": one.views,
-        "posters": [post.author for post in one.posts],
         "content": "\n".join(text for post in one.posts for text in post.paragraphs),
         "links": [base + path(number) for number in one.links],
     }

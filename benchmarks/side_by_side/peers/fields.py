@@ -19,12 +19,11 @@ def read(page: Any, url: str, join: Callable[[str], str]) -> dict[str, Any]:
     return {
         "url": url,
         "title": page.css("h1.title::text").get(),
-        "author": page.css(".meta .author::text").get(),
-        "published": page.css(".meta time::attr(datetime)").get(),
-        "section": page.css(".breadcrumbs a.section::text").get(),
+        "author": page.css("a.author::text").get(),
+        "published": page.css("time::attr(datetime)").get(),
+        "section": page.css("a.section::text").get(),
         "tags": page.css("a.tag::text").getall(),
-        "views": page.css(".meta .views::text").get(),
-        "posters": page.css(".post a.poster::text").getall(),
+        "views": page.css("span.views::text").get(),
         "content": "\n".join(page.css(".post-body p::text").getall()),
-        "links": [join(href) for href in page.css(".related li a::attr(href)").getall()],
+        "links": [join(href) for href in page.css(".related a::attr(href)").getall()],
     }

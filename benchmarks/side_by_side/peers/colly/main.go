@@ -27,7 +27,6 @@ type item struct {
 	Section   string   `json:"section"`
 	Tags      []string `json:"tags"`
 	Views     string   `json:"views"`
-	Posters   []string `json:"posters"`
 	Content   string   `json:"content"`
 	Links     []string `json:"links"`
 }
@@ -37,19 +36,18 @@ func texts(page *goquery.Selection, selector string) []string {
 }
 
 func read(page *colly.HTMLElement) item {
-	links := page.DOM.Find(".related li a").Map(func(_ int, found *goquery.Selection) string {
+	links := page.DOM.Find(".related a").Map(func(_ int, found *goquery.Selection) string {
 		href, _ := found.Attr("href")
 		return page.Request.AbsoluteURL(href)
 	})
 	return item{
 		URL:       page.Request.URL.String(),
 		Title:     page.DOM.Find("h1.title").First().Text(),
-		Author:    page.DOM.Find(".meta .author").First().Text(),
-		Published: page.DOM.Find(".meta time").First().AttrOr("datetime", ""),
-		Section:   page.DOM.Find(".breadcrumbs a.section").First().Text(),
+		Author:    page.DOM.Find("a.author").First().Text(),
+		Published: page.DOM.Find("time").First().AttrOr("datetime", ""),
+		Section:   page.DOM.Find("a.section").First().Text(),
 		Tags:      texts(page.DOM, "a.tag"),
-		Views:     page.DOM.Find(".meta .views").First().Text(),
-		Posters:   texts(page.DOM, ".post a.poster"),
+		Views:     page.DOM.Find("span.views").First().Text(),
 		Content:   strings.Join(texts(page.DOM, ".post-body p"), "\n"),
 		Links:     links,
 	}
