@@ -127,7 +127,7 @@ class Queue:
                     tries=int(tries),
                     delay_s=int(delay_ms) / 1000,
                     alone=state == b"alone",
-                    doubted=doubted == b"1",
+                    doubted=doubted == 1,
                 )
                 if seed is None:
                     damaged[host, claimed.turn].append(Settlement("fail", claimed, reason="damaged"))

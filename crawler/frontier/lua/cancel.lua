@@ -9,12 +9,12 @@ for i = 2, #ARGV do
   local fp = ARGV[i]
   local value = call('HGET', seed, fp)
   if value and not call('ZSCORE', execute, fp) and not call('ZSCORE', fail, fp) then
-    local host, plan, site, interval = head(value)
-    if call('SISMEMBER', paused, 'cancel ' .. plan) == 1 then
+    local host, kind = head(value)
+    if call('SISMEMBER', paused, 'cancel ' .. kind.plan) == 1 then
       call('ZREM', ready .. host, fp)
       call('ZREM', suspects, fp)
-      if call('ZREM', parked .. plan, fp) == 1 then book(plan, site, 'parked', -1) else book_ready(fp, plan, site, interval, -1) end
-      make_failed(fp, plan, site, ARGV[1])
+      if call('ZREM', parked .. kind.plan, fp) == 1 then book(kind, 'parked', -1) else book_ready(fp, kind, -1) end
+      make_failed(fp, kind, ARGV[1])
       if call('EXISTS', ready .. host) == 0 then call('ZREM', hosts, host) end
       done = done + 1
     end

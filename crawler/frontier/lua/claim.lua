@@ -7,7 +7,7 @@
 --   state    'ok', 'locked' (next_ms: what the lock has left), 'lapsed' (open a session first), 'drain' (a suspect, with which
 --            two workers died, waits for you: finish what you carry, then claim again), 'alone' (the one seed given is a suspect)
 --   next_ms  ms until a claim may succeed; -1: nothing in sight
---   list     per seed: fingerprint, stored value, token of its turn, due in ms, tries, delay in ms, '1' if it is doubted
+--   list     per seed: fingerprint, stored value, token of its turn, due in ms, tries, delay in ms, 1 if it is doubted
 
 local LOCK_MAX_MS = 60000 -- LOCK_MILLISECONDS may be no more
 local WALK_MAX = 1000     -- hosts looked at in one call
@@ -54,8 +54,8 @@ for i = 1, #gone, 2 do
     if host then
       local state = turns_of(host)
       local delay = politeness_of(state)
-      give_turn(state, host, lost, turn_token, ended + delay) -- it may have started a request just before its deadline
-      refresh_both(host, state)
+      give_turn(state, lost, turn_token, ended + delay) -- it may have started a request just before its deadline
+      refresh_both(state)
       turns_came_back = true
     end
   end
@@ -66,22 +66,23 @@ for i = 1, #gone, 2 do
     call('ZREM', execute, fp)
     call('HDEL', claims, fp)
     if values[n] then
-      local host, plan, site, interval = head(values[n])
+      local host, kind = head(values[n])
       local count = tonumber(before[n] or DOUBTED)
       if count ~= DOUBTED then count = count + 1 end
-      book(plan, site, 'executing', -1)
-      book(plan, site, 'reclaimed', 1)
+      book(kind, 'executing', -1)
+      book(kind, 'reclaimed', 1)
       if count >= CRASHES_MAX then
-        make_failed(fp, plan, site, 'crashed-worker')
+        make_failed(fp, kind, 'crashed-worker')
       else
         call('HSET', crashes, fp, count)
-        make_ready(fp, host, plan, site, interval, now)
+        make_ready(fp, host, kind, now)
       end
     end
   end
   moved = moved + #fps
   if call('EXISTS', held .. lost, turns .. lost) == 0 then call('ZREM', lapsed, lost) end
 end
+hosts_close()
 if turns_came_back then announce(other_channel, other_wake_pause) end
 
 -- 2. Which plans are paused or cancelled.
@@ -95,33 +96,27 @@ for _, entry in ipairs(call('SMEMBERS', paused)) do
 end
 
 local list, taken, taken_at, taken_claims = {}, {}, {}, {}
-local function take(fp, value, plan, site, interval, turn_token, due, delay)
-  list[#list + 1] = fp
-  list[#list + 1] = value
-  list[#list + 1] = turn_token
-  list[#list + 1] = string.format('%.0f', due)
-  list[#list + 1] = '0'
-  list[#list + 1] = delay
-  list[#list + 1] = '0'
-  taken[#taken + 1] = fp
-  taken_at[#taken_at + 1] = now
-  taken_at[#taken_at + 1] = fp
-  taken_claims[#taken_claims + 1] = fp
-  taken_claims[#taken_claims + 1] = claim
-  book_ready(fp, plan, site, interval, -1)
-  book(plan, site, 'executing', 1)
+local function take(fp, value, kind, turn_token, due, delay)
+  local n, m = #list, #taken
+  list[n + 1], list[n + 2], list[n + 3], list[n + 4] = fp, value, turn_token, due
+  list[n + 5], list[n + 6], list[n + 7] = 0, delay, 0
+  taken[m + 1] = fp
+  taken_at[2 * m + 1], taken_at[2 * m + 2] = now_text, fp
+  taken_claims[2 * m + 1], taken_claims[2 * m + 2] = fp, claim
+  book_ready(fp, kind, -1)
+  book(kind, 'executing', 1)
 end
 
 -- Takes a seed out of circulation when its plan is paused or cancelled. Returns whether it did.
-local function is_stopped(fp, value, plan, site, interval, due)
-  local what = stopped[plan]
+local function is_stopped(fp, kind, due)
+  local what = stopped[kind.plan]
   if not what then return false end
-  book_ready(fp, plan, site, interval, -1)
+  book_ready(fp, kind, -1)
   if what == 'pause' then
-    call('ZADD', parked .. plan, due, fp)
-    book(plan, site, 'parked', 1)
+    call('ZADD', parked .. kind.plan, due, fp)
+    book(kind, 'parked', 1)
   else
-    make_failed(fp, plan, site, 'cancelled')
+    make_failed(fp, kind, 'cancelled')
   end
   return true
 end
@@ -134,14 +129,12 @@ if call('ZCARD', suspects) > 0 then
     local waiting = call('ZRANGE', suspects, '-inf', now, 'BYSCORE', 'LIMIT', 0, 20, 'WITHSCORES')
     for i = 1, #waiting, 2 do
       local fp, value = waiting[i], call('HGET', seed, waiting[i])
-      local host, plan, site, interval = head(value or '')
-      if not value then
-        call('ZREM', suspects, fp)
-      elseif is_stopped(fp, value, plan, site, interval, tonumber(waiting[i + 1])) then
+      local host, kind = head(value or '')
+      if not value or is_stopped(fp, kind, tonumber(waiting[i + 1])) then
         call('ZREM', suspects, fp)
       else
         local turn_state = turns_of(host)
-        add_site(turn_state, host, site)
+        add_site(turn_state, kind.site)
         local delay, concurrency = politeness_of(turn_state)
         local free = free_turns(turn_state, concurrency)
         if #free > 0 then
@@ -150,9 +143,9 @@ if call('ZCARD', suspects) > 0 then
           if carrying == 0 and call('EXISTS', held .. owner) == 0 then -- what it ended may not have been told yet
             state = 'alone'
             call('ZREM', suspects, fp)
-            local turn_token = take_turn(turn_state, host, owner, serial, free[1], F)
-            take(fp, value, plan, site, interval, turn_token, tonumber(waiting[i + 1]), delay)
-            refresh_both(host, turn_state)
+            local turn_token = take_turn(turn_state, owner, serial, free[1], F)
+            take(fp, value, kind, turn_token, tonumber(waiting[i + 1]), delay)
+            refresh_both(turn_state)
           end
           break
         end
@@ -163,12 +156,12 @@ end
 
 -- Nobody starves who shares a host: one free turn is left to who has asked for it in vain, was not served last and has waited
 -- longer than F; once. Returns whether it is.
-local function yields(turn_state, host, free)
+local function yields(turn_state, free)
   local mine = wants_since(turn_state, F) or now + 1
   for _, who in ipairs({ 'borrow', OTHER_F }) do
     local since = wants_since(turn_state, who)
     if #free > 0 and since and since < mine then
-      call('HDEL', turn .. host, 'w' .. who)
+      erase(turn_state, 'w' .. who)
       if who == OTHER_F then call('PUBLISH', other_channel, 'yield') end
       free[#free] = nil
       return true
@@ -177,11 +170,60 @@ local function yields(turn_state, host, free)
   return false
 end
 
+-- Takes seeds of a host, onto its free turns. Returns how many, when its next seed is due (nil: there is none), and whether a turn
+-- was left to somebody else.
+local function take_of(host, turn_state, most_here)
+  -- One more than may be taken: it is the next.
+  local due = call('ZRANGE', ready .. host, 0, most_here, 'WITHSCORES')
+  local fps, ats = {}, {}
+  for i = 1, #due, 2 do
+    local at = tonumber(due[i + 1])
+    ats[#ats + 1] = at
+    if at <= now and #fps < most_here then fps[#fps + 1] = due[i] end
+  end
+  local values, kept, kept_kinds, out, last = hmget(seed, fps), {}, {}, {}, 0
+  for n, value in ipairs(values) do
+    local fp = fps[n]
+    local seed_host, kind = head(value or '')
+    if value and seed_host ~= host then -- damaged, or not from here: this host's turn is not for it
+      book_ready(fp, kind, -1)
+      make_failed(fp, kind, 'damaged')
+      out[#out + 1], last = fp, n
+    elseif not value or any_stopped and is_stopped(fp, kind, ats[n]) then
+      out[#out + 1], last = fp, n
+    else
+      local k = #kept + 1
+      kept[k], kept_kinds[k] = n, kind
+      add_site(turn_state, kind.site)
+    end
+  end
+  local number, yielded = 0, false
+  if #kept > 0 then
+    local delay, concurrency, burst = politeness_of(turn_state) -- a stricter site may have joined
+    local free = free_turns(turn_state, concurrency)
+    yielded = yields(turn_state, free)
+    number = math.min(#kept, #free * burst)
+    local tokens = {}
+    for n = 1, number do
+      local at, k = (n - 1) % #free + 1, kept[n]
+      if n <= #free then tokens[n] = take_turn(turn_state, owner, serial, free[n], F) end
+      take(fps[k], values[k], kept_kinds[n], tokens[at], ats[k], delay)
+      out[#out + 1], last = fps[k], math.max(last, k)
+    end
+  end
+  if #out == last then -- nothing stays in front of them
+    if last > 0 then call('ZREMRANGEBYRANK', ready .. host, 0, last - 1) end
+    return number, ats[last + 1], yielded
+  end
+  many('ZREM', ready .. host, out)
+  return number, first_due_of(ready, host), yielded
+end
+
 -- 4. Hosts, longest waiting first: their free turns, up to `burst` seeds on each, the oldest seeds first.
 local walked = 0
 local left = state == 'ok' and most or 0
 while left > 0 and walked < WALK_MAX do
-  local heads = call('ZRANGE', hosts, '-inf', now, 'BYSCORE', 'LIMIT', 0, math.min(left, 200))
+  local heads = call('ZRANGE', hosts, '-inf', now_text, 'BYSCORE', 'LIMIT', 0, math.min(left, 200))
   if #heads == 0 then break end
   for _, host in ipairs(heads) do
     if left <= 0 then break end
@@ -191,52 +233,27 @@ while left > 0 and walked < WALK_MAX do
       local first = call('ZRANGE', ready .. host, 0, 0)
       local value = #first > 0 and call('HGET', seed, first[1])
       if value then
-        local _, _, site = head(value)
-        add_site(turn_state, host, site)
+        local _, kind = head(value)
+        add_site(turn_state, kind.site)
       end
     end
-    local delay, concurrency, burst = politeness_of(turn_state)
+    local _, concurrency, burst = politeness_of(turn_state)
     local free, free_ms = free_turns(turn_state, concurrency)
+    local first_due
     if #free == 0 then
-      ask_in_vain(turn_state, host, F)
+      ask_in_vain(turn_state, F)
+      first_due = first_due_of(ready, host)
     else
-      local due = call('ZRANGE', ready .. host, '-inf', now, 'BYSCORE', 'LIMIT', 0, math.min(left, #free * burst), 'WITHSCORES')
-      local fps, out, keep = {}, {}, {}
-      for i = 1, #due, 2 do fps[#fps + 1] = due[i] end
-      for n, value in ipairs(hmget(seed, fps)) do
-        local fp, at = fps[n], tonumber(due[2 * n])
-        local seed_host, plan, site, interval = head(value or '')
-        if value and seed_host ~= host then -- damaged, or not from here: this host's turn is not for it
-          book_ready(fp, plan, site, interval, -1)
-          make_failed(fp, plan, site, 'damaged')
-          out[#out + 1] = fp
-        elseif not value or any_stopped and is_stopped(fp, value, plan, site, interval, at) then
-          out[#out + 1] = fp
-        else
-          keep[#keep + 1] = { fp, value, plan, site, interval, at }
-          add_site(turn_state, host, site)
-        end
-      end
-      local yielded = false
-      if #keep > 0 then
-        delay, concurrency, burst = politeness_of(turn_state) -- a stricter site may have joined
-        free = free_turns(turn_state, concurrency)
-        yielded = yields(turn_state, host, free)
-        local tokens, number = {}, math.min(#keep, #free * burst)
-        for n = 1, number do
-          local at, entry = (n - 1) % #free + 1, keep[n]
-          if n <= #free then tokens[n] = take_turn(turn_state, host, owner, serial, free[n], F) end
-          out[#out + 1] = entry[1]
-          take(entry[1], entry[2], entry[3], entry[4], entry[5], tokens[at], entry[6], delay)
-        end
-        left = left - number
-      end
-      many('ZREM', ready .. host, out)
-      free, free_ms = free_turns(turn_state, concurrency)
+      local number, yielded
+      number, first_due, yielded = take_of(host, turn_state, math.min(left, #free * burst))
+      left = left - number
+      _, concurrency = politeness_of(turn_state)
+      _, free_ms = free_turns(turn_state, concurrency)
       if yielded then free_ms = math.max(free_ms, now + YIELD_MS) end
     end
-    refresh(hosts, ready, host, free_ms, false)
+    refresh(hosts, host, first_due, free_ms, false)
   end
+  hosts_close()
 end
 
 -- 5. Write down who has what.
@@ -244,15 +261,19 @@ if #taken > 0 then
   many('ZADD', execute, taken_at)
   many('HSET', claims, taken_claims)
   many('SADD', held .. owner, taken)
-  for n, count in ipairs(hmget(tries, taken)) do
-    if count then list[7 * n - 2] = string.format('%.0f', tonumber(count)) end
+  if call('EXISTS', tries) == 1 then
+    for n, count in ipairs(hmget(tries, taken)) do
+      if count then list[7 * n - 2] = tonumber(count) end
+    end
   end
   if call('EXISTS', crashes) == 1 then
     for n, count in ipairs(hmget(crashes, taken)) do
-      if count and tonumber(count) < 0 then list[7 * n] = '1' end
+      if count and tonumber(count) < 0 then list[7 * n] = 1 end
     end
   end
 end
+hosts_close()
+turns_close()
 book_close()
 call('DEL', lock)
 

@@ -10,24 +10,24 @@ for i = 2, #ARGV do
   local fp = ARGV[i]
   local value = call('HGET', seed, fp)
   if value then
-    local host, plan, site, interval = head(value)
+    local host, kind = head(value)
     if call('ZREM', fail, fp) == 0 then
       local claim = call('HGET', claims, fp)
       if claim then
         call('ZREM', execute, fp)
         call('HDEL', claims, fp)
         call('SREM', held .. (string.match(claim, '^(.*)#') or ''), fp)
-        book(plan, site, 'executing', -1)
-      elseif call('ZREM', parked .. plan, fp) == 1 then
-        book(plan, site, 'parked', -1)
+        book(kind, 'executing', -1)
+      elseif call('ZREM', parked .. kind.plan, fp) == 1 then
+        book(kind, 'parked', -1)
       else
-        book_ready(fp, plan, site, interval, -1)
+        book_ready(fp, kind, -1)
         call('ZREM', suspects, fp)
         call('ZREM', ready .. host, fp)
         if call('EXISTS', ready .. host) == 0 then call('ZREM', hosts, host) end
       end
-      book(plan, site, 'failed', 1)
-      book(plan, site, 'failed:' .. ARGV[1], 1)
+      book(kind, 'failed', 1)
+      book(kind, 'failed:' .. ARGV[1], 1)
     end
     call('HDEL', seed, fp)
     call('HDEL', tries, fp)

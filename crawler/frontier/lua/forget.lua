@@ -14,8 +14,8 @@ end
 for i = 3, #ARGV do
   local value = call('ZSCORE', fail, ARGV[i]) and call('HGET', seed, ARGV[i])
   if value then
-    local _, of_plan, of_site = head(value)
-    if of_plan == plan and of_site == site then
+    local _, kind = head(value)
+    if kind.plan == plan and kind.site == site then
       call('ZREM', fail, ARGV[i])
       call('HDEL', seed, ARGV[i])
       call('HDEL', reasons, ARGV[i])

@@ -21,38 +21,46 @@ local present = hmget(seed, fps)
 local fresh, hosts_first, hosts_added, any, seen = {}, {}, {}, false, {}
 for n, fp in ipairs(fps) do
   local value = ARGV[3 * n]
-  local host, plan, site = head(value)
+  local host, kind = head(value)
   if present[n] or seen[fp] or is_finished(fp) then
-    book(plan, site, 'offered', 1)
-    book(plan, site, 'known', 1)
+    book(kind, 'offered', 1)
+    book(kind, 'known', 1)
     answer[n] = '0'
   elseif is_over_budget(host) then
-    book(plan, site, 'over-budget', 1)
+    book(kind, 'over-budget', 1)
     answer[n] = '2'
   else
-    book(plan, site, 'offered', 1)
-    local due = tonumber(ARGV[3 * n + 1])
-    if due == 0 then due = now end
+    book(kind, 'offered', 1)
+    local due_text = ARGV[3 * n + 1]
+    local due = tonumber(due_text)
+    if due == 0 then due, due_text = now, now_text end
     seen[fp], any = true, true
     fresh[#fresh + 1] = fp
     fresh[#fresh + 1] = value
     local added = hosts_added[host]
     if not added then added = {}; hosts_added[host] = added end
-    added[#added + 1] = due
+    added[#added + 1] = due_text
     added[#added + 1] = fp
     hosts_first[host] = math.min(hosts_first[host] or due, due)
-    book(plan, site, 'ready', 1)
+    book(kind, 'ready', 1)
     answer[n] = '1'
   end
 end
 if any then
   many('HSET', seed, fresh)
-  for host, added in pairs(hosts_added) do
-    local first = call('ZRANGE', ready .. host, 0, 0, 'WITHSCORES')
-    many('ZADD', ready .. host, added)
-    -- With older seeds waiting, the host already has its place.
-    if #first == 0 or hosts_first[host] < tonumber(first[2]) or not call('ZSCORE', hosts, host) then call('ZADD', hosts, 'LT', hosts_first[host], host) end
+  local names, places = {}, {}
+  for host in pairs(hosts_added) do names[#names + 1] = host end
+  for from = 1, #names, UNPACK_MAX do
+    for n, at in ipairs(call('ZMSCORE', hosts, unpack(names, from, math.min(from + UNPACK_MAX - 1, #names)))) do places[names[from + n - 1]] = at end
   end
+  for host, added in pairs(hosts_added) do
+    local at, due = places[host], hosts_first[host]
+    -- With older seeds waiting, the host already has its place, be it later since its turns are taken.
+    local older = at and due < tonumber(at) and first_due_of(ready, host)
+    if not at or due < tonumber(at) and (not older or due < older) then place(hosts, host, due, true) end
+    many('ZADD', ready .. host, added)
+  end
+  hosts_close()
   for host, number in pairs(taking) do
     if call('INCRBY', followed .. host, number) == number then call('PEXPIRE', followed .. host, window_ms) end
   end

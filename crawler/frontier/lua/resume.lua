@@ -10,11 +10,12 @@ for i = 1, #entries, 2 do
   local fp, due = entries[i], tonumber(entries[i + 1])
   local value = call('HGET', seed, fp)
   if value then
-    local host, _, site, interval = head(value)
-    book(plan, site, 'parked', -1)
-    make_ready(fp, host, plan, site, interval, due)
+    local host, kind = head(value)
+    book(kind, 'parked', -1)
+    make_ready(fp, host, kind, due)
   end
 end
+hosts_close()
 book_close()
 if #entries > 0 then call('PUBLISH', ARGV[1], 'resume') end
 return #entries / 2

@@ -27,43 +27,44 @@ for n, fp in ipairs(fps) do
   local at = ENTRIES + 5 * (n - 1)
   local op, claim, amount, reason = ARGV[at + 1], ARGV[at + 3], tonumber(ARGV[at + 4]), ARGV[at + 5]
   if present[n] == claim and values[n] and not done[fp] then
-    local host, plan, site, interval = head(values[n])
+    local host, kind = head(values[n])
+    local interval = kind.interval
     accepted = accepted + 1
     ended[#ended + 1] = fp
     done[fp] = true
     later = later or interval > 0 or op == 'retry'
-    book(plan, site, 'executing', -1)
+    book(kind, 'executing', -1)
     if op == 'finish' then
-      if reason ~= '' then book(plan, site, reason, 1) end
+      if reason ~= '' then book(kind, reason, 1) end
       if interval > 0 then
         call('SADD', scheduled, fp)
         call('HDEL', crashes, fp)
         call('HDEL', tries, fp)
-        book(plan, site, 'visits', 1)
-        make_ready(fp, host, plan, site, interval, math.max(now, amount + interval * 1000))
+        book(kind, 'visits', 1)
+        make_ready(fp, host, kind, math.max(now, amount + interval * 1000))
       else
         add_finished(fp)
         forgotten[#forgotten + 1] = fp
-        book(plan, site, 'finished', 1)
+        book(kind, 'finished', 1)
       end
     elseif op == 'back' then
-      make_ready(fp, host, plan, site, interval, amount)
+      make_ready(fp, host, kind, amount)
       handed_back = true
     else
       call('HDEL', crashes, fp)
       local count = add(tries, fp, 1)
       if op == 'retry' and count < max_attempts then
         call('HSET', reasons, fp, reason)
-        book(plan, site, 'retried', 1)
-        make_ready(fp, host, plan, site, interval, now + amount)
+        book(kind, 'retried', 1)
+        make_ready(fp, host, kind, now + amount)
       elseif interval > 0 then -- a scheduled question is asked again next time, whatever became of it now
         call('SADD', scheduled, fp)
         call('HSET', reasons, fp, reason)
         call('HDEL', tries, fp)
-        book(plan, site, 'missed', 1)
-        make_ready(fp, host, plan, site, interval, now + interval * 1000)
+        book(kind, 'missed', 1)
+        make_ready(fp, host, kind, now + interval * 1000)
       else
-        make_failed(fp, plan, site, reason)
+        make_failed(fp, kind, reason)
       end
     end
   end
@@ -75,29 +76,28 @@ if #ended > 0 then
 end
 if #forgotten > 0 then
   many('HDEL', seed, forgotten)
-  many('HDEL', tries, forgotten)
-  many('HDEL', reasons, forgotten)
-  many('HDEL', crashes, forgotten)
+  for _, key in ipairs({ tries, reasons, crashes }) do
+    if call('EXISTS', key) == 1 then many('HDEL', key, forgotten) end
+  end
 end
 if number > accepted then add(counts, 'refused', number - accepted) end
 
 -- A host's level of errors: a request that fails by the host's fault raises it by one, any other lowers it by one. Each level
 -- doubles the extra pause after a request. What was sent before the level rose is no news: it failed for the same reason.
 -- Returns when the host may be asked again, in ms; nil when it is well.
-local function weigh(state, host, started, delay, change, least)
+local function weigh(state, started, delay, change, least)
   local level = tonumber(state.e or '0')
   if level == 0 and least == 0 or level > 0 and started < tonumber(state.u or '0') then return nil end
   local base, highest = math.max(delay, first_pause), 1
   while base * 2 ^ (highest - 1) < longest_pause do highest = highest + 1 end
   local new = math.min(math.max(level + change, least), highest)
   if new == 0 then
-    state.e, state.u = nil, nil
-    call('HDEL', turn .. host, 'e', 'u')
+    erase(state, 'e')
+    erase(state, 'u')
     return nil
   end
-  state.e = string.format('%.0f', new)
-  state.u = new > level and string.format('%.0f', now) or state.u or '0'
-  call('HSET', turn .. host, 'e', state.e, 'u', state.u)
+  put(state, 'e', string.format('%.0f', new))
+  put(state, 'u', new > level and now_text or state.u or '0')
   return started + delay + math.min(base * 2 ^ (new - 1), longest_pause)
 end
 
@@ -107,21 +107,18 @@ for i = TURNS + 1, #ARGV, 6 do
   local change, least = tonumber(ARGV[i + 4]), tonumber(ARGV[i + 5])
   local state = turns_of(host)
   local delay = politeness_of(state)
-  give_turn(state, host, owner, token, age >= 0 and now - age + delay or nil)
-  local not_before = math.max(leave > 0 and now + leave or 0, age >= 0 and weigh(state, host, now - age, delay, change, least) or 0)
+  give_turn(state, owner, token, age >= 0 and now - age + delay or nil)
+  local not_before = math.max(leave > 0 and now + leave or 0, age >= 0 and weigh(state, now - age, delay, change, least) or 0)
   if not_before > now and not_before > tonumber(state.x or '0') then
-    state.x = string.format('%.0f', not_before)
-    call('HSET', turn .. host, 'x', state.x)
-    forget_later(state, host)
-    if turns_held(state) > 0 and string.byte(host) ~= 64 then -- their holders stop too; not of an @ADDRESS, taken for one request
+    put(state, 'x', string.format('%.0f', not_before))
+    if state[HELD] > 0 and string.byte(host) ~= 64 then -- their holders stop too; not of an @ADDRESS, taken for one request
       local news = string.format('leave %.0f %s', not_before - now, host)
       call('PUBLISH', channel, news)
       call('PUBLISH', other_channel, news)
     end
   end
-  refresh_both(host, state)
-  later = later or call('EXISTS', ready .. host) == 1
-  other_waits = other_waits or call('EXISTS', other_ready .. host) == 1
+  local waits, waits_there = refresh_both(state)
+  later, other_waits = later or waits, other_waits or waits_there
 end
 
 local old = call('ZRANGE', fail, '-inf', now - fail_days * 86400000, 'BYSCORE', 'LIMIT', 0, TRIM_MAX)
@@ -131,6 +128,8 @@ if #old > 0 then
   many('HDEL', reasons, old)
   many('SREM', scheduled, old)
 end
+hosts_close()
+turns_close()
 book_close()
 if handed_back then call('PUBLISH', channel, 'back') elseif later then announce(channel, wake_pause) end
 if other_waits then announce(other_channel, other_wake_pause) end

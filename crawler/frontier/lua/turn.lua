@@ -15,18 +15,20 @@ local state = turns_of(host)
 local delay, concurrency = tonumber(ARGV[6] or '0'), tonumber(ARGV[5] or '0')
 local is_address = concurrency > 0
 if is_address then
-  if state.r ~= ARGV[6] then call('HSET', turn .. host, 'r', ARGV[6]) end -- for who takes turns back from the dead
+  if state.r ~= ARGV[6] then put(state, 'r', ARGV[6]) end -- for who takes turns back from the dead
 else
-  add_site(state, host, site)
+  add_site(state, site)
   delay, concurrency = politeness_of(state)
 end
 local free, next_ms = free_turns(state, concurrency)
 if #free == 0 then
-  ask_in_vain(state, host, 'borrow')
+  ask_in_vain(state, 'borrow')
+  turns_close()
   local left_alone_ms = tonumber(state.x or '0') - now
   if left_alone_ms > 0 then return { -2, left_alone_ms } end
   return { 0, next_ms - now }
 end
-local token = take_turn(state, host, owner, serial, free[1], 'borrow')
-if is_address and delay > 0 then call('HSET', turn .. host, 'x', string.format('%.0f', now + delay)) end
+local token = take_turn(state, owner, serial, free[1], 'borrow')
+if is_address and delay > 0 then put(state, 'x', string.format('%.0f', now + delay)) end
+turns_close()
 return { tonumber(token), delay }

@@ -29,10 +29,12 @@ for _, entry in ipairs(call('SMEMBERS', turns .. owner)) do
   local token, host = string.match(entry, '^(%d+) (.+)$')
   if token and lost_serials[math.floor(tonumber(token) / TURN_STEP)] then
     local state = turns_of(host)
-    give_turn(state, host, owner, token, nil)
-    refresh_both(host, state)
+    give_turn(state, owner, token, nil)
+    refresh_both(state)
   end
 end
+hosts_close()
+turns_close()
 book_close()
 if done > 0 then call('PUBLISH', ARGV[1], 'back') end
 return done

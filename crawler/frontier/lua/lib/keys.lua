@@ -11,16 +11,18 @@ local NUMBER_MAX = 2 ^ 53
 local parsed = tonumber
 local function tonumber(value)
   local number = parsed(value)
+  if number and number <= NUMBER_MAX and number >= -NUMBER_MAX then return number end
   if not number or number ~= number then return 0 end
-  return math.max(-NUMBER_MAX, math.min(number, NUMBER_MAX))
+  return number > 0 and NUMBER_MAX or -NUMBER_MAX
 end
 local F = string.match(lock, ':(%a+):lock$')
 local OTHER_F = F == 'nav' and 'content' or 'nav'
 local time = call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local now_text = string.format('%.0f', now) -- Redis takes longer to write a number than to copy a string
 local UNPACK_MAX = 4000      -- Lua's unpack ends near 8,000 values
 
--- Calls COMMAND KEY VALUES... in pieces that unpack can take.
+-- Calls COMMAND KEY VALUES... in pieces that unpack can take; none at all without values.
 local function many(command, key, values)
   for from = 1, #values, UNPACK_MAX do
     call(command, key, unpack(values, from, math.min(from + UNPACK_MAX - 1, #values)))
@@ -37,10 +39,19 @@ local function hmget(key, fields)
   return all
 end
 
--- HOST, PLAN, SITE, INTERVAL_S of a stored seed; dashes of a damaged one, which its claimant will fail.
+-- What the words before a stored seed's JSON say: its host and its kind. A kind is what many seeds share: plan, site, interval
+-- (s), and `booked`, what this call does to the ledger. Dashes stand for the words of a damaged seed, which its claimant will fail.
+local kinds = {}
 local function head(value)
-  local host, plan, site, interval = string.match(value, '^(%S+) (%S+) (%S+) (%d+) ')
-  return host or '-', plan or '-', site or '-', tonumber(interval or '0')
+  local host, words = string.match(value, '^(%S+) (%S+ %S+ %d+) ')
+  words = words or '- - 0'
+  local kind = kinds[words]
+  if not kind then
+    local plan, site, interval = string.match(words, '^(%S+) (%S+) (%d+)$')
+    kind = { plan = plan, site = site, interval = tonumber(interval), booked = {} }
+    kinds[words] = kind
+  end
+  return host or '-', kind
 end
 
 -- Adds to a number in a hash and returns the sum; one that is junk begins anew.
@@ -52,18 +63,17 @@ local function add(key, field, by)
 end
 
 -- The ledger: sums are kept here and written once, by book_close.
-local books, totals = {}, {}
-local function book(plan, site, state, by)
-  local name = plan .. ':' .. site
-  local page = books[name]
-  if not page then page = {}; books[name] = page; call('SADD', ledgers, plan .. ' ' .. site) end
-  page[state] = (page[state] or 0) + by
-  totals[state] = (totals[state] or 0) + by
+local function book(kind, state, by)
+  local booked = kind.booked
+  booked[state] = (booked[state] or 0) + by
 end
 local function book_close()
-  for name, page in pairs(books) do
-    for state, by in pairs(page) do
-      if by ~= 0 then add(ledger .. name, F .. ':' .. state, by) end
+  local totals = {}
+  for _, kind in pairs(kinds) do
+    if next(kind.booked) then call('SADD', ledgers, kind.plan .. ' ' .. kind.site) end
+    for state, by in pairs(kind.booked) do
+      if by ~= 0 then add(ledger .. kind.plan .. ':' .. kind.site, F .. ':' .. state, by) end
+      totals[state] = (totals[state] or 0) + by
     end
   end
   for state, by in pairs(totals) do

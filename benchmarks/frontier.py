@@ -1,0 +1,357 @@
+"""What does the frontier cost Redis, in CPU and in bytes, and does it grow with what lies in it?
+
+    .venv/bin/python benchmarks/frontier.py                           # minutes
+    .venv/bin/python benchmarks/frontier.py --only scale,bytes --full # with 10 million seeds, and 6 GB of memory
+
+Everything goes through the real scripts in a real Valkey of its own. What is measured in CPU is asked by the real Queue,
+eight owners at once; only what fills the frontier beforehand, and what finishes millions, sends the same script calls
+ready-made. CPU is that of Redis's main thread (INFO cpu), so it holds on a busy machine too: a Redis that does nothing else
+takes 1,000,000 divided by it a second. `redis.call` counts what the scripts do inside (and each claim's SET of the lock), `scripts` the calls that workers send.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import itertools
+import random
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import redis as sync
+from redis.asyncio import Redis as AsyncRedis
+
+from crawler.demo.servers import Redis as Server
+from crawler.frontier import scripts
+from crawler.frontier.answers import Settlement, TurnBack
+from crawler.frontier.keys import Keys
+from crawler.frontier.queue import Queue
+from crawler.models import Claimed, Seed
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+OWNERS = [f"node{number}:1:1700000000:abcdef0{number}" for number in range(8)]
+BATCH = 100  # seeds in one call, as workers send them
+FILL_BATCH = 500  # likewise while filling
+BURST = 10  # the default politeness: seeds that a claim takes of one host
+URL_CHARACTERS = 80
+SESSION_MS = 86_400_000  # no session ends meanwhile
+PLAN, SITE = "flood-2026", "city_news"
+KNOWN_PERCENT = 43  # of offers: the share of known links that crawls have been seen to meet
+
+
+def seeds_of(hosts: int, first: int = 0, run: int = BURST) -> Iterator[Seed]:
+    """Yields seeds without end, `run` of one host in a row as a page's links are, from number `first` on."""
+    for number in itertools.count(first):
+        host = f"www{number // run % hosts:06}.example.org"
+        yield Seed(f"http://{host}/{number}/".ljust(URL_CHARACTERS, "x"), PLAN, SITE)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a seed costs Redis: CPU in microseconds, commands within scripts, and scripts run."""
+
+    cpu_us: float
+    inner: float
+    scripts: float
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.cpu_us + other.cpu_us, self.inner + other.inner, self.scripts + other.scripts)
+
+
+class Meter:
+    """Adds up what Redis spends between `start` and `stop`."""
+
+    def __init__(self, client: sync.Redis) -> None:
+        self._client: Any = client
+        self._begun: Counter[str] = Counter()
+        self._spent: Counter[str] = Counter()
+
+    def start(self) -> None:
+        """Begins to count."""
+        calls = self._calls()
+        self._begun = Counter(calls, us=self._cpu_us())  # in this order: what INFO costs is outside
+
+    def stop(self, seeds: int) -> None:
+        """Ends counting; `seeds` were moved."""
+        now = Counter(us=self._cpu_us())
+        now.update(self._calls())
+        now.subtract(self._begun)
+        self._spent.update(now)
+        self._spent["seeds"] += seeds
+
+    @property
+    def cost(self) -> Cost:
+        """Each seed's share of all that was counted."""
+        seeds = max(1, self._spent["seeds"])
+        return Cost(*(self._spent[name] / seeds for name in ("us", "inner", "scripts")))
+
+    def _cpu_us(self) -> int:
+        cpu = self._client.info("cpu")
+        return round((cpu["used_cpu_sys_main_thread"] + cpu["used_cpu_user_main_thread"]) * 1e6)
+
+    def _calls(self) -> dict[str, int]:
+        calls = {name.removeprefix("cmdstat_"): each["calls"] for name, each in self._client.info("commandstats").items()}
+        outer = sum(calls.pop(name, 0) for name in ("evalsha", "eval"))
+        calls.pop("info", None)
+        return {"inner": sum(calls.values()), "scripts": outer}
+
+
+class Rig:
+    """A frontier in an empty Redis, and the owners who work on it."""
+
+    def __init__(self, server: Server, *, durable: bool) -> None:
+        self.server = server
+        self.client: Any = sync.Redis(port=server.port)
+        self.client.config_set("auto-aof-rewrite-percentage", 0)  # its fork would count as ours
+        self.client.config_set("appendonly", "yes" if durable else "no")
+        self.client.flushall()
+        self.redis = AsyncRedis(port=server.port)
+        self.keys = Keys("hr")
+        self.part = self.keys.partition(0)
+        self.script_keys = self.part.script_keys("content")
+        self.queue = Queue(self.redis, self.keys, "content")
+        self.meters = {name: Meter(self.client) for name in ("offer", "claim", "settle")}
+        self._claims = itertools.count(1)
+        for owner in OWNERS:
+            self.run_now("session", "open", owner, SESSION_MS)
+        self.polite()
+        self.empty_bytes = self.used_bytes()
+
+    def polite(self, burst: int = BURST) -> None:
+        """Sets the site's politeness: no delay, one turn, `burst` seeds on it."""
+        self.client.hset(self.part.politeness, SITE, f"0 1 {burst}")
+
+    def run_now(self, name: str, *arguments: object) -> Any:
+        """Runs a script."""
+        return self.client.eval(scripts.source(name), len(self.script_keys), *self.script_keys, *arguments)
+
+    def used_bytes(self) -> int:
+        """Returns the memory that Redis uses, without what connections hold for a moment."""
+        memory = self.client.info("memory")
+        return int(memory["used_memory"] - memory.get("mem_clients_normal", 0) - memory.get("mem_aof_buffer", 0))
+
+    def fill(self, seeds: Iterator[Seed], number: int) -> None:
+        """Offers `number` seeds by ready-made calls."""
+        self.run_now("offer", "wake")
+        digest, pipeline = scripts.digest("offer"), self.client.pipeline(transaction=False)
+        for start in range(0, number, FILL_BATCH):
+            arguments: list[object] = ["wake"]
+            for seed in itertools.islice(seeds, min(FILL_BATCH, number - start)):
+                arguments += (seed.fingerprint, seed.dump(), 0)
+            pipeline.evalsha(digest, len(self.script_keys), *self.script_keys, *arguments)
+            if len(pipeline) == 20:  # noqa: PLR2004 -- some MB on their way
+                pipeline.execute()
+        pipeline.execute()
+
+    async def offer(self, seeds: Iterator[Seed], number: int = BATCH) -> int:
+        """Offers a batch, measured; returns how many were new."""
+        batch = list(itertools.islice(seeds, number))
+        self.meters["offer"].start()
+        fresh = sum(await self.queue.offer(batch))
+        self.meters["offer"].stop(len(batch))
+        return fresh
+
+    async def claim(self, number: int, most: int = BATCH) -> dict[str, list[Claimed]]:
+        """Has the owners claim until they have `number` seeds or there is nothing more; returns what each got."""
+        taken: dict[str, list[Claimed]] = {owner: [] for owner in OWNERS}
+        wanted = itertools.repeat(None, number // most)
+
+        async def contend(owner: str) -> None:
+            for _ in wanted:
+                state = "locked"
+                while state == "locked":
+                    claim = f"{owner}#{next(self._claims)}"
+                    answer = await self.queue.claim(0, owner, claim, most=most, carrying=len(taken[owner]))
+                    state = answer.state
+                taken[owner] += answer.seeds
+
+        self.meters["claim"].start()
+        await asyncio.gather(*map(contend, OWNERS))
+        self.meters["claim"].stop(sum(map(len, taken.values())))
+        return taken
+
+    async def finish(self, taken: dict[str, list[Claimed]], operation: Any = "finish") -> None:
+        """Settles what was claimed, in batches, with the turns it ran on."""
+        batches = []
+        for owner, held in taken.items():
+            for start in range(0, len(held), BATCH):
+                batch = held[start : start + BATCH]
+                pages = Counter((one.seed.host, one.turn) for one in batch)
+                turns = [TurnBack(host, turn, 5, 0, -number, 0) for (host, turn), number in pages.items()]
+                batches.append((owner, [Settlement(operation, one) for one in batch], turns))
+        self.meters["settle"].start()
+        for owner, ends, turns in batches:
+            await self.queue.settle(0, owner, ends, turns)
+        self.meters["settle"].stop(sum(len(ends) for _owner, ends, _turns in batches))
+
+    def cost(self, *names: str) -> Cost:
+        """Returns what was measured, summed over some kinds of calls."""
+        costs = [self.meters[name].cost for name in names]
+        return sum(costs[1:], costs[0])
+
+
+class Table:
+    """Rows of figures, printed as Markdown."""
+
+    def __init__(self) -> None:
+        print("| work | mark | Redis CPU us/seed | seeds/s of one core | redis.call/seed | scripts/seed |")
+        print("|---|---|---|---|---|---|")
+
+    @staticmethod
+    def row(work: str, mark: str, cost: Cost) -> None:
+        """Prints one."""
+        figures = f"{cost.cpu_us:.1f} | {1e6 / cost.cpu_us:,.0f} | {cost.inner:.1f} | {cost.scripts:.3f}"
+        print(f"| {work} | {mark} | {figures} |", flush=True)
+
+
+async def claims(server: Server, full: bool) -> None:  # noqa: ARG001, FBT001 -- sections take the same
+    """Claims of 100 by eight contenders, over ever more hosts."""
+    table = Table()
+    for hosts, run in ((1_000, 10), (10_000, 10), (100_000, 10), (100_000, 1)):
+        rig = Rig(server, durable=True)
+        rig.fill(seeds_of(hosts, run=run), max(100_000, hosts * run))
+        for _ in range(20):
+            await rig.finish(await rig.claim(min(5_000, hosts * run // 2)))
+        work = f"claims of {BATCH}, {hosts:,} hosts, {run} due seeds of a host"
+        table.row(work, "<= 20 (50,000/s)" if run > 1 else "", rig.cost("claim"))
+        table.row("their settling", "", rig.cost("settle"))
+        await rig.redis.aclose()
+
+
+async def offers(server: Server, full: bool) -> None:  # noqa: ARG001, FBT001
+    """Offers of 100, all new and 43 % known, of few hosts and of many."""
+    table = Table()
+    for run in (10, 1):
+        rig = Rig(server, durable=True)
+        seeds = seeds_of(10_000, run=run)
+        for _ in range(1_000):
+            assert await rig.offer(seeds) == BATCH
+        table.row(f"offers of {BATCH}, {BATCH // run} hosts, all new", "<= 16.7 (60,000/s)", rig.cost("offer"))
+        known = list(itertools.islice(seeds_of(10_000, run=run), 50_000))
+        for state in ("ready", "finished"):
+            if state == "finished":
+                await rig.finish(await rig.claim(50_000))
+                known = known[:25_000]
+            rig.meters["offer"] = Meter(rig.client)
+            for _ in range(300):
+                mixed = random.sample(known, KNOWN_PERCENT) + list(itertools.islice(seeds, BATCH - KNOWN_PERCENT))
+                random.shuffle(mixed)
+                await rig.offer(iter(mixed))
+            work = f"offers of {BATCH}, {KNOWN_PERCENT} % known, those {state}"
+            table.row(work, "<= 12.5 (80,000/s)", rig.cost("offer"))
+        await rig.redis.aclose()
+
+
+async def life(server: Server, full: bool) -> None:  # noqa: ARG001, FBT001
+    """All that a seed costs, from its offer to its finish; append-only file on and off."""
+    table = Table()
+    for durable in (True, False):
+        rig = Rig(server, durable=durable)
+        await crawl(rig, seeds_of(1_000), 1_000)
+        print(f"| append-only file {'on' if durable else 'off'} | | | | | |")
+        for name in rig.meters:
+            table.row(name, "", rig.cost(name))
+        table.row("a seed's whole life", "<= 30", rig.cost(*rig.meters))
+        await rig.redis.aclose()
+
+
+async def crawl(rig: Rig, seeds: Iterator[Seed], rounds: int) -> None:
+    """Offers, claims and finishes 100 seeds a round, ten rounds at a time."""
+    for _ in range(rounds // 10):
+        for _ in range(10):
+            await rig.offer(seeds)
+        await rig.finish(await rig.claim(10 * BATCH))
+
+
+async def scale(server: Server, full: bool) -> None:  # noqa: FBT001
+    """A page's cost with ever more seeds in the frontier."""
+    table = Table()
+    for hosts in (1, 100_000):
+        least: float | None = None
+        for number in (10_000, 1_000_000, *((10_000_000,) if full else ())):
+            rig = Rig(server, durable=False)
+            some = min(hosts, number // BURST)
+            rig.polite(BATCH if some == 1 else BURST)
+            rig.fill(seeds_of(some), number)
+            await crawl(rig, seeds_of(some, number), 1_000)
+            cost = rig.cost(*rig.meters)
+            least = least or cost.cpu_us
+            table.row(f"a page, {number:,} seeds, {some:,} hosts", f"<= 1.1x: {cost.cpu_us / least:.2f}x", cost)
+            await rig.redis.aclose()
+
+
+async def sizes(server: Server, full: bool) -> None:  # noqa: FBT001
+    """Bytes of a ready seed, of a finished URL, of a host."""
+    print("| what | mark, bytes | bytes |\n|---|---|---|")
+    for number in (300_000, 1_000_000, 2_000_000, *((10_000_000,) if full else ())):
+        rig = Rig(server, durable=False)
+        rig.fill(seeds_of(1_000), number)
+        each = (rig.used_bytes() - rig.empty_bytes) / number
+        print(f"| ready seed, URL of {URL_CHARACTERS} characters, of {number:,} | 350 | {each:.0f} |", flush=True)
+        await rig.redis.aclose()
+    hosts = 100_000
+    rig = Rig(server, durable=False)
+    rig.fill(seeds_of(hosts, run=1), hosts)
+    await rig.finish(await rig.claim(hosts), "back")
+    each = (rig.used_bytes() - rig.empty_bytes) / hosts
+    record = rig.client.memory_usage(rig.part.of("content", "seed"), samples=0) / hosts
+    print(f"| a host in all its keys, without its seed's record ({record:.0f}) | 450 | {each - record:.0f} |", flush=True)
+    await rig.redis.aclose()
+    rig = Rig(server, durable=False)
+    done = 0
+    for number in (100_000, 500_000, 1_000_000, 2_000_000, *((5_000_000, 10_000_000) if full else ())):
+        finish_many(rig, done, number - done)
+        done = number
+        each = (rig.used_bytes() - rig.empty_bytes) / number
+        print(f"| finished URL, of {number:,}, with all that a crawl leaves | 18 | {each:.1f} |", flush=True)
+    await rig.redis.aclose()
+
+
+def finish_many(rig: Rig, first: int, number: int) -> None:
+    """Offers, claims and finishes seeds of one host, by ready-made calls."""
+    rig.polite(500)
+    seeds = seeds_of(1, first)
+    for _ in range(number // FILL_BATCH):
+        rig.fill(seeds, FILL_BATCH)
+        owner, claim = OWNERS[0], f"{OWNERS[0]}#1"
+        rig.client.set(rig.script_keys[0], "token")
+        calls = rig.run_now("claim", "wake", "wake2", "token", owner, claim, 1, FILL_BATCH, 0)[3]
+        ends = [word for fp in calls[::7] for word in ("finish", fp, claim, 0, "")]
+        turn = ("www000000.example.org", calls[2], 0, 0, -1, 0)
+        rig.run_now("settle", "wake", "wake2", owner, 4, 30, 1_000, 300_000, FILL_BATCH, *ends, *turn)
+
+
+SECTIONS: dict[str, Callable[[Server, bool], Awaitable[None]]] = {
+    "claims": claims,
+    "offers": offers,
+    "life": life,
+    "bytes": sizes,
+    "scale": scale,
+}
+
+
+async def run(names: list[str], full: bool) -> None:  # noqa: FBT001
+    """Runs sections, each on a server of its own."""
+    for name in names:
+        with tempfile.TemporaryDirectory() as folder, Server(Path(folder)) as server:
+            print(f"\n{SECTIONS[name].__doc__}\n")
+            await SECTIONS[name](server, full)
+
+
+def main() -> None:
+    """Prints the sections' tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default=",".join(SECTIONS), help="sections, of " + ",".join(SECTIONS))
+    parser.add_argument("--full", action="store_true", help="also with 10 million seeds")
+    options = parser.parse_args()
+    random.seed(1)
+    asyncio.run(run(options.only.split(","), options.full))
+
+
+if __name__ == "__main__":
+    main()
