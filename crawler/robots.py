@@ -107,6 +107,8 @@ class Rules:
         Args:
             url: A whole URL, or its path and query. A fragment doesn't count.
         """
+        if not self._lengths and not self._wild:
+            return True
         path = _target(url)
         if path == "/robots.txt":
             return True

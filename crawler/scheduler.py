@@ -11,7 +11,7 @@ import contextlib
 import logging
 import random
 from collections import deque
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from redis.exceptions import RedisError
 from scrapy import Request, signals
@@ -19,7 +19,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.defer import deferred_from_coro
 
-from crawler import config
+from crawler import config, urls
 from crawler.lanes import Lanes
 from crawler.tasks import cancel
 from crawler.visits import Lane, Visit
@@ -71,6 +71,7 @@ class Scheduler(BaseScheduler):
         self._lanes = Lanes(self._released, self._engine_wakes)
         self._extras: deque[Request] = deque()  # redirects on the same host, requests of users' callbacks
         self._visits: set[Visit] = set()
+        self._errback: Any = None
         self._done = False
         self._alone = False
         self._tasks: list[asyncio.Task[None]] = []
@@ -98,6 +99,7 @@ class Scheduler(BaseScheduler):
     def open(self, spider: Spider) -> Deferred[None]:
         """Joins the cluster and starts to claim."""
         self.crawler.signals.connect(self._stay, signal=signals.spider_idle)
+        self._errback = getattr(spider, "errback", None)
         self.worker.on_lost.append(self._lost)
         self.worker.on_leave = self._lanes.leave
         return deferred_from_coro(self._open(getattr(spider, "frontier", "content")))
@@ -210,14 +212,17 @@ class Scheduler(BaseScheduler):
         site = self.worker.sites.get(seed.site)
         if seed.body and site is not None:
             headers = {"Content-Type": site.request_content_type}
+        meta: dict[str, Any] = {"visit": visit, "lane": visit.lane}
+        if urls.is_plain(seed.url):
+            meta["verbatim_url"] = True  # Scrapy would escape what is
         return Request(
             seed.url,
             method=seed.method,
             body=seed.body,
             headers=headers,
-            meta={"visit": visit, "lane": visit.lane},
+            meta=meta,
             dont_filter=True,
-            errback=getattr(self.crawler.spider, "errback", None),
+            errback=self._errback,
         )
 
     # -- Visits -------------------------------------------------------------------------------------------------------

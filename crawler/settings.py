@@ -79,6 +79,7 @@ ADDONS = {"crawler.fast.engine.FastEngine": 0}
 DOWNLOADER = "crawler.fast.downloader.LeanDownloader"
 ITEM_PROCESSOR = "crawler.fast.items.LeanPipelines"
 STATS_CLASS = "crawler.fast.stats.LeanStats"
+LOG_FORMATTER = "crawler.fast.lines.LeanLogFormatter"
 EXTENSIONS = {
     "crawler.logs.InertLogs": 0,  # first: what other extensions log is inert, too
     "crawler.worker.Worker": 100,
@@ -95,9 +96,16 @@ SPIDER_MIDDLEWARES = {
 DOWNLOADER_MIDDLEWARES = {
     "crawler.middlewares.scope.ScopeMiddleware": 50,
     "crawler.middlewares.robots.RobotsMiddleware": 100,
+    "crawler.fast.defaults.LeanDefaults": 500,  # does what the four below do
     "crawler.middlewares.decoding.DecodingMiddleware": 590,
     "crawler.middlewares.redirect.RedirectMiddleware": 600,
+    "crawler.fast.traffic.LeanDownloaderStats": 850,  # in the place of Scrapy's
     "crawler.middlewares.turns.TurnMiddleware": 990,  # the last before the wire: what it lets through is sent
+    "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
+    "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": None,
+    "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": None,
+    "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware": None,
+    "scrapy.downloadermiddlewares.stats.DownloaderStats": None,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,  # reads an error page as rules
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,  # no bound on codings
     "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,  # follows to other hosts without their turn

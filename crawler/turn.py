@@ -28,6 +28,7 @@ class Turn:
         "_last_start",
         "_least",
         "_left_until",
+        "_queued",
         "_sending",
         "delay_s",
         "host",
@@ -47,6 +48,7 @@ class Turn:
         self._change = 0  # what the frontier hasn't been told of it
         self._least = 0
         self._last_start: float | None = None
+        self._queued = 0  # that wait for the request on its way
         self._sending = asyncio.Lock()
 
     @property
@@ -79,13 +81,22 @@ class Turn:
         paced_s = 0.0 if self._last_start is None else self._last_start + self.delay_s - _now()
         return max(0.0, paced_s, self.leave_s)
 
+    @property
+    def free(self) -> bool:
+        """Whether `start` wouldn't wait."""
+        return not self._sending.locked() and not self._queued and not self.pause_s()
+
     async def start(self) -> None:
         """Waits until a request may be sent on this turn, and counts it as sent. `done` must follow.
 
         Raises:
             LeftAloneError: The host wants to be left alone for longer than PATIENCE_SECONDS.
         """
-        await self._sending.acquire()
+        self._queued += 1
+        try:
+            await self._sending.acquire()
+        finally:
+            self._queued -= 1
         try:
             while pause := self.pause_s():
                 self._check_left_alone()

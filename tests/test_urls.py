@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from crawler.errors import UrlError
-from crawler.urls import MAX_URL_CHARACTERS, canonical, fingerprint, host, hostname, origin, trap
+from crawler.urls import MAX_URL_CHARACTERS, canonical, fingerprint, host, hostname, is_plain, origin, trap
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_hosts_keep_a_port_that_is_not_the_scheme_s():
 
 
 def test_origins_are_what_a_robots_txt_is_for():
-    assert origin("https://a.example:443/x?y") == "https://a.example"
+    assert origin(canonical("https://a.example:443/x?y")) == "https://a.example"
     assert origin("https://a.example:80/x") == "https://a.example:80"
     assert origin("http://[::1]:81/x") == "http://[::1]:81"
 
@@ -263,3 +263,45 @@ def test_a_trap_is_told_by_its_address(url, expected):
 def test_a_host_that_no_dns_can_hold_is_refused(url):
     with pytest.raises(UrlError):
         canonical(url, "http://x.org/")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://a.example/",
+        "https://a.example:8443/x?y=%C3%A4;z",
+        "http://127.0.0.1:8080/t/1.html",
+        "http://localhost/",
+        "https://xn--bcher-kva.example/",
+    ],
+)
+def test_plain_urls_are_canonical_in_scheme_host_and_port(url):
+    assert is_plain(url)
+    assert canonical(url) == url
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://a.example",
+        "HTTP://a.example/",
+        "http://A.example/",
+        "http://a.example:80/",
+        "https://a.example:443/",
+        "http://user@a.example/",
+        "http://0x7f.1/",
+        "http://127.1/",
+        "http://0177.0.0.1/",
+        "http://a.0/",
+        "http://[::1]/",
+        "http://a.example/\r\nX: y",
+        "http://a.example/ b",
+        "http://a.example/ä",
+        "http://bücher.example/",
+        "ftp://a.example/",
+        "http:///x",
+        "http://a.example:/",
+    ],
+)
+def test_others_have_to_be_parsed(url):
+    assert not is_plain(url)

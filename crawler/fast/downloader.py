@@ -22,11 +22,19 @@ if TYPE_CHECKING:
 
     from scrapy import Spider
     from scrapy.core.downloader import Slot
+    from scrapy.crawler import Crawler
     from twisted.internet.defer import Deferred
 
 
 class LeanDownloader(Downloader):
     """A downloader for the setting DOWNLOADER."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        old = self.middleware._mw_methods_requiring_spider  # noqa: SLF001 -- which Scrapy 2.19 calls with the spider
+        methods = self.middleware.methods
+        self._on_request = [(method, method in old) for method in methods["process_request"] if method is not None]
+        self._on_response = [(method, method in old) for method in methods["process_response"] if method is not None]
 
     def fetch(self, request: Request, spider: Spider | None = None) -> Deferred[Response | Request]:  # noqa: ARG002 -- Scrapy's interface
         """Returns what `fetch_async` does, as Scrapy's engine likes it."""
@@ -52,9 +60,8 @@ class LeanDownloader(Downloader):
 
     async def _request(self, request: Request) -> Response | Request:
         """Asks each `process_request`, the last of all the network."""
-        for method in self.middleware.methods["process_request"]:
-            assert method is not None
-            result = self._call(method, request=request)
+        for method, is_old in self._on_request:
+            result = method(request=request, spider=self.crawler.spider) if is_old else method(request=request)
             if result is None:
                 continue
             result = await _resolved(result, method)
@@ -66,19 +73,16 @@ class LeanDownloader(Downloader):
         if response is None:
             raise TypeError("Received None in process_response")
         result: Response | Request = response
-        for method in self.middleware.methods["process_response"]:
-            assert method is not None
-            result = self._call(method, request=request, response=result)
+        for method, is_old in self._on_response:
+            if is_old:
+                result = method(request=request, response=result, spider=self.crawler.spider)
+            else:
+                result = method(request=request, response=result)
             if not isinstance(result, Response):
                 result = _checked(await _resolved(result, method), method, "Response or Request")
                 if isinstance(result, Request):
                     break
         return result
-
-    def _call(self, method: Callable[..., Any], **arguments: Any) -> Any:
-        if method in self.middleware._mw_methods_requiring_spider:  # noqa: SLF001 -- how Scrapy 2.19 calls older ones
-            arguments["spider"] = self.crawler.spider
-        return method(**arguments)
 
     async def _send(self, request: Request) -> Response:
         key, slot = self._get_slot(request)

@@ -24,12 +24,16 @@ from inspect import isasyncgenfunction
 from typing import TYPE_CHECKING, Any, Self
 
 import scrapy
-from scrapy import signals
+from scrapy import Spider, signals
 from scrapy.core.engine import ExecutionEngine
 from scrapy.core.scraper import Scraper
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Request, Response
-from scrapy.logformatter import LogFormatter
+from scrapy.spidermiddlewares.depth import DepthMiddleware
+from scrapy.spidermiddlewares.metacopy import MetaCopyDetectionMiddleware
+from scrapy.spidermiddlewares.referer import RefererMiddleware
+from scrapy.spidermiddlewares.start import StartSpiderMiddleware
+from scrapy.spidermiddlewares.urllength import UrlLengthMiddleware
 from scrapy.utils.asyncgen import as_async_generator
 from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.defer import maybe_deferred_to_future
@@ -41,10 +45,19 @@ from crawler.fast.downloader import LeanDownloader
 from crawler.fast.signals import LeanSignals
 
 if TYPE_CHECKING:
+    from scrapy.core.spidermw import SpiderMiddlewareManager
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
+    from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 TESTED = ("2.19.",)  # what Scrapy's version begins with, of those that tests/fast holds both engines against
+REQUESTS_ONLY = (
+    DepthMiddleware,
+    MetaCopyDetectionMiddleware,
+    RefererMiddleware,
+    StartSpiderMiddleware,
+    UrlLengthMiddleware,
+)
 GC_YOUNG_OBJECTS = 20_000  # allocations between two looks for cycles; Python's 700 looks 30 times a page
 
 logger = logging.getLogger(__name__)
@@ -107,9 +120,9 @@ class LeanEngine(ExecutionEngine):
         self._plain = type(self.scraper) is Scraper and not (
             methods["process_spider_input"] or any(methods["process_spider_exception"])
         )
-        self._filters = [method for method in methods["process_spider_output"] if method is not None]
-        self._filters_of_old = self.scraper.spidermw._mw_methods_requiring_spider  # noqa: SLF001
-        self._logs_pages = type(self.logformatter).crawled is not LogFormatter.crawled
+        self._hooks, filters = _split(self.scraper.spidermw)
+        old = self.scraper.spidermw._mw_methods_requiring_spider  # noqa: SLF001
+        self._filters = [(method, method in old) for method in filters]
 
     async def download_async(self, request: Request) -> Response:
         """Returns a response that only went through the downloader middlewares."""
@@ -184,12 +197,11 @@ class LeanEngine(ExecutionEngine):
         return result
 
     def _log_page(self, response: Response) -> None:
-        if self._logs_pages or scrapy_logger.isEnabledFor(logging.DEBUG):
-            assert response.request is not None
-            assert self.spider is not None
-            line = self.logformatter.crawled(response.request, response, self.spider)
-            if line is not None:
-                scrapy_logger.log(*logformatter_adapter(line), extra={"spider": self.spider})
+        assert response.request is not None
+        assert self.spider is not None
+        line = self.logformatter.crawled(response.request, response, self.spider)
+        if line is not None:
+            scrapy_logger.log(*logformatter_adapter(line), extra={"spider": self.spider})
 
     async def _scrape(self, result: Response | Failure, request: Request) -> None:
         """Reads what came and delivers its items; the scraper's books are kept as Scrapy keeps them."""
@@ -213,8 +225,10 @@ class LeanEngine(ExecutionEngine):
         """Calls back, through middlewares that only filter output."""
         try:
             output = await self._called_back(response, request)
-            for method in self._filters:
-                extra = {"spider": self.spider} if method in self._filters_of_old else {}
+            if self._hooks:
+                output = self._hooked(response, output)
+            for method, is_old in self._filters:
+                extra = {"spider": self.spider} if is_old else {}
                 output = method(response=response, result=output, **extra)
         except Exception:  # noqa: BLE001 -- the spider's to hear of
             self.scraper.handle_spider_error(_failure(), request, response)
@@ -234,16 +248,42 @@ class LeanEngine(ExecutionEngine):
         if item is not None:
             await self.scraper.start_itemproc_async(item, response=response)
 
+    async def _hooked(self, response: Response, output: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Does what Scrapy's own middlewares do next to the callback: something with requests, nothing with items."""
+        for middleware in self._hooks:
+            if isinstance(middleware, DepthMiddleware):
+                middleware._init_depth(response)  # noqa: SLF001 -- callbacks read it
+        async for one in output:
+            passed = one
+            if isinstance(one, Request):
+                for middleware in self._hooks:
+                    passed = passed and middleware.get_processed_request(passed, response)
+            if passed is not None:
+                yield passed
+
     async def _called_back(self, response: Response, request: Request) -> AsyncIterator[Any]:
         spider = self.spider
         assert spider is not None
         assert response.request is not None
-        callback = response.request.callback or spider._parse  # noqa: SLF001 -- as Scrapy's scraper does
+        callback: Any = response.request.callback
+        if callback is None and type(spider)._parse is Spider._parse:  # noqa: SLF001 -- which only calls `parse`
+            callback = spider.parse
         if isasyncgenfunction(callback):
             output: AsyncIterator[Any] = callback(response, **response.request.cb_kwargs)
             return output
         some = await self.scraper.call_spider_async(response, request)
         return some if isinstance(some, AsyncIterator) else as_async_generator(some)
+
+
+def _split(manager: SpiderMiddlewareManager) -> tuple[list[BaseSpiderMiddleware], list[Any]]:
+    """Returns the middlewares of Scrapy's own next to the callback, and the others' ways to filter output."""
+    filters = list(manager.methods["process_spider_output"])  # from the callback outwards
+    hooks: list[BaseSpiderMiddleware] = []
+    for middleware in reversed(manager.middlewares):
+        if type(middleware) not in REQUESTS_ONLY:
+            break
+        hooks.append(middleware)
+    return hooks, [method for method in filters[len(hooks) :] if method is not None]
 
 
 async def _chained(first: Any, second: Any, rest: AsyncIterator[Any]) -> AsyncIterator[Any]:

@@ -34,6 +34,8 @@ class DecodingMiddleware(HttpCompressionMiddleware):
         Raises:
             AnswerError: `bad-encoding`, `truncated` or `too-large`.
         """
+        if b"Content-Encoding" not in response.headers:
+            return response
         try:
             return super().process_response(request, response)
         except AnswerError:

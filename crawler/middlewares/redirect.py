@@ -32,8 +32,10 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
         Raises:
             RefusedError: A redirect that leads nowhere, or too many of them.
         """
+        if response.status not in REDIRECTS:
+            return response
         location = response.headers.get("Location")
-        if "visit" not in request.meta or response.status not in REDIRECTS or not location:
+        if "visit" not in request.meta or not location:
             return super().process_response(request, response)
         try:
             target = urls.canonical(location.decode("utf-8", "replace"), request.url)

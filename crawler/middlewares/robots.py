@@ -16,13 +16,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from redis.exceptions import RedisError
-from scrapy import Request, signals
-from scrapy.exceptions import NotConfigured, StopDownload
+from scrapy import Request
+from scrapy.exceptions import NotConfigured
 
 from crawler import config, robotsfile, urls
 from crawler.borrowing import ask
 from crawler.errors import UrlError
 from crawler.frontier.robotstxt import SharedRobots
+from crawler.middlewares.cut import CUT, Cut
 from crawler.middlewares.refused import RefusedError
 from crawler.middlewares.robotscache import Known, RobotsCache
 from crawler.outcomes import PAGE_TIMEOUT, REDIRECTS, Outcome, of_exception, retry_after_s
@@ -62,6 +63,7 @@ class RobotsMiddleware:
         self._retry_s = retry_s
         self._most_delay_s = most_delay_s
         self._timeout_s = min(timeout_s, FETCH_SECONDS)
+        self._cut = Cut(crawler.signals, MOST_BYTES + MOST_LINE_BYTES)
         self._cache = RobotsCache()
         self._asking: dict[str, asyncio.Future[None]] = {}
 
@@ -76,7 +78,7 @@ class RobotsMiddleware:
         settings = crawler.settings
         if not config.flag(settings, "ROBOTSTXT_OBEY"):
             raise NotConfigured("ROBOTSTXT_OBEY is off")
-        middleware = cls(
+        return cls(
             crawler,
             Worker.of(crawler),
             product_token(str(settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"])),
@@ -84,8 +86,6 @@ class RobotsMiddleware:
             most_delay_s=config.number(settings, "ROBOTS_MAX_CRAWL_DELAY_SECONDS", 0, 3_600),
             timeout_s=config.number(settings, "DOWNLOAD_TIMEOUT", 0.1, 3_600),
         )
-        crawler.signals.connect(middleware.received, signal=signals.bytes_received)
-        return middleware
 
     @cached_property
     def _shared(self) -> SharedRobots:
@@ -99,29 +99,21 @@ class RobotsMiddleware:
         """
         if "visit" not in request.meta or request.meta.get("dont_obey_robotstxt"):
             return
-        known = await self._known(urls.origin(request.url), request)
+        url = request.url if "verbatim_url" in request.meta else urls.canonical(request.url)
+        authority = urls.origin(url)
+        known = self._cache.get(authority)
+        if known is None or known.until <= _now():
+            known = await self._known(authority, request)
         if known.rules is None:
             given_up = known.failures >= self._worker.config.max_attempts
             left_s = max(0.0, known.until - _now()) * random.uniform(1.0, 1.25)  # not all at once
             raise RefusedError(Outcome("fail" if given_up else "retry", "robots-unreachable"), left_s)
         lane = _turn_of(request)
         if known.delay_s and (lane is None or lane.delay_s < known.delay_s):
-            await self._slow_down(urls.host(request.url), lane, known.delay_s)
+            await self._slow_down(urls.host(url), lane, known.delay_s)
         if not known.rules.allows(request.url):
             self._crawler.stats.inc_value("robotstxt/forbidden")
             raise RefusedError(Outcome("fail", "robots"))
-
-    def received(self, data: bytes, request: Request) -> None:
-        """Ends the download of a robots.txt when there is enough of it.
-
-        Raises:
-            StopDownload: What came is the response.
-        """
-        had = request.meta.get("robots_bytes")
-        if had is not None:
-            request.meta["robots_bytes"] = had + len(data)
-            if had + len(data) >= MOST_BYTES + MOST_LINE_BYTES:
-                raise StopDownload(fail=False)
 
     # -- What is known ------------------------------------------------------------------------------------------------
 
@@ -144,7 +136,9 @@ class RobotsMiddleware:
                 elif (file := await self._stored(authority)) is not None and file.fresh_s > 0:
                     self._cache.put(authority, self._compiled(file))
                 else:
-                    lane = borrowed = await self._worker.borrow(urls.host(request.url), request.meta["visit"])
+                    lane = borrowed = await self._worker.borrow(
+                        urls.host(urls.canonical(request.url)), request.meta["visit"]
+                    )
             asking = self._asking[authority] = asyncio.get_running_loop().create_future()
             try:
                 known = await self._find(authority, request.meta["visit"], lane)
@@ -258,12 +252,13 @@ class RobotsMiddleware:
             "dont_obey_robotstxt": True,
             "dont_redirect": True,
             "download_timeout": self._timeout_s,
-            "robots_bytes": 0,
+            CUT: 0,
         }
         # Asked for uncompressed, so that what is cut off is still a file.
         request = Request(url, headers={"Accept-Encoding": "identity"}, meta=meta, dont_filter=True)
         self._crawler.stats.inc_value("robotstxt/request_count")
-        return await engine.download_async(request)
+        with self._cut.listening():
+            return await engine.download_async(request)
 
     async def _turn_elsewhere(self, host: str, site: str) -> Lane:
         """Takes a turn of the host that a file has moved to.

@@ -5,6 +5,7 @@ Names are checked again when they are resolved (resolver.py), at the moment of c
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Self
 
 from crawler import config, urls
@@ -16,6 +17,10 @@ from crawler.outcomes import Outcome
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
+
+
+HOSTS_REMEMBERED = 10_000
+_is_private = lru_cache(HOSTS_REMEMBERED)(is_private)
 
 
 class ScopeMiddleware:
@@ -42,8 +47,9 @@ class ScopeMiddleware:
         if "visit" not in request.meta:
             return
         try:
-            host = urls.hostname(urls.canonical(request.url))
+            canonical = request.url if "verbatim_url" in request.meta else urls.canonical(request.url)
         except UrlError:
             raise RefusedError(Outcome("fail", "bad-url")) from None
-        if not self._allow_private and is_private(host):
+        host = urls.hostname(canonical)
+        if not self._allow_private and _is_private(host):
             raise RefusedError(Outcome("fail", "private-address"))

@@ -75,9 +75,11 @@ class TurnMiddleware:
             lane = await self._worker.borrow(urls.host(urls.canonical(request.url)), visit)
             request.meta["lane"] = request.meta["borrowed"] = lane
         try:
-            await visit.run(lane.start())
+            visit.check()
+            await (lane.start() if lane.free else visit.run(lane.start()))
             request.meta["sending"] = True
-            await self._take_address(request, lane, visit)
+            if self._addresses is not None:
+                await self._take_address(self._addresses, request, lane, visit)
         except LeftAloneError as error:
             self._done(request)
             lane.leave_s = error.wait_s
@@ -113,7 +115,8 @@ class TurnMiddleware:
     def process_response(self, request: Request, response: Response) -> Response:
         """Frees the lane for its next request; keeps what the host asks for (RFC 9110, 10.2.3)."""
         strained = strains(response.status)
-        self._done(request, well=not strained, leave_s=retry_after_s(response.headers.get("Retry-After")) * strained)
+        leave_s = retry_after_s(response.headers.get("Retry-After")) if strained else 0.0
+        self._done(request, well=not strained, leave_s=leave_s)
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
@@ -122,11 +125,11 @@ class TurnMiddleware:
             request.meta["lane"].sent()
         self._done(request, well=False if of_exception(exception).reason in FAULTS else None)
 
-    async def _take_address(self, request: Request, lane: Lane, visit: Visit) -> None:
+    async def _take_address(self, addresses: Addresses, request: Request, lane: Lane, visit: Visit) -> None:
         """Waits for the address. What goes through a proxy isn't sent there."""
-        if self._addresses is None or request.meta.get("proxy"):
+        if request.meta.get("proxy"):
             return
-        address = await visit.run(self._addresses.take(urlparse_cached(request).hostname or "", visit))
+        address = await visit.run(addresses.take(urlparse_cached(request).hostname or "", visit))
         if address is not None:
             request.meta["address"] = address
             lane.sent()  # not before, however long it was waited for

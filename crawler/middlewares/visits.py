@@ -63,8 +63,11 @@ class VisitSpiderMiddleware:
                 yield output
             return
         try:
-            async for output in self._counted(result, visit):
-                yield output
+            async for output in result:
+                if visit.ended:
+                    return
+                if self._counts(output, visit):
+                    yield output
         finally:
             _end_part(response.meta, visit)
 
@@ -74,25 +77,23 @@ class VisitSpiderMiddleware:
         if request is not None and "visit" in request.meta:
             _end_part(request.meta, request.meta["visit"])
 
-    async def _counted(self, result: AsyncIterator[Any], visit: Visit) -> AsyncIterator[Any]:
-        async for output in result:
-            if visit.ended:
-                return
-            if output is None:  # Scrapy ignores it: no end would ever be heard of
-                continue
-            if isinstance(output, Request):
-                self._follow(output, visit)
-            else:
-                visit.items += 1
-                visit.part_begins(fetches=self._media and isinstance(output, Page))
-            yield output
+    def _counts(self, output: Any, visit: Visit) -> bool:
+        """Counts an output; returns False for none."""
+        if output is None:  # Scrapy ignores it: no end would ever be heard of
+            return False
+        if isinstance(output, Request):
+            self._follow(output, visit)
+        else:
+            visit.items += 1
+            visit.part_begins(fetches=self._media and isinstance(output, Page))
+        return True
 
     def _follow(self, request: Request, visit: Visit) -> None:
         """Ties a request of a user's callback to the visit: on the visit's turn, or on one borrowed of another host.
 
         A request to another host doesn't keep the visit's turn: two visits could wait for each other's.
         """
-        for name in ("lane", "borrowed", "sending", "part_ended"):  # they come with a copied meta
+        for name in ("lane", "borrowed", "sending", "part_ended", "verbatim_url"):  # they come with a copied meta
             request.meta.pop(name, None)
         try:
             same_host = urls.host(urls.canonical(request.url)) == visit.lane.host
@@ -117,8 +118,11 @@ class VisitSpiderMiddleware:
                 visit.decide(outcome.operation, outcome.reason, wait_ms)
                 return
             output = await ensure_awaitable(iterate_spider_output(errback(failure)))
-            async for one in self._counted(as_async_generator(output), visit):
-                yield one
+            async for one in as_async_generator(output):
+                if visit.ended:
+                    return
+                if self._counts(one, visit):
+                    yield one
         finally:
             _end_part(meta, visit)
 

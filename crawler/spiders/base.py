@@ -16,7 +16,7 @@ from crawler.outcomes import REDIRECTS, Outcome, backoff_ms, of_exception, of_st
 from crawler.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -71,13 +71,12 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         yield  # makes this a generator, as Scrapy wants it
 
     @abstractmethod
-    async def read(self, page: Fetched, visit: Visit, site: Site) -> AsyncIterator[Any]:
-        """Reads a page: yields items, offers seeds.
+    async def read(self, page: Fetched, visit: Visit, site: Site) -> Sequence[Any]:
+        """Reads a page: returns its items, offers seeds.
 
         Raises:
             ExtractError: The page yields nothing; the seed fails with its reason.
         """
-        yield  # an abstract generator is one by its yield
 
     async def parse(self, response: Response, **_: Any) -> AsyncIterator[Any]:
         """Decides what an answer means for its seed, and reads it when it is a page."""
@@ -95,8 +94,8 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
             visit.decide("fail", "unknown-site")
             return
         try:
-            async for output in self.read(fetched(response), visit, site):
-                yield output
+            for item in await self.read(fetched(response), visit, site):
+                yield item
         except ExtractError as error:
             self.logger.info("%s: %s", error, visit.seed.url)
             visit.decide("fail", reason_of(error.reason, "no-page"))

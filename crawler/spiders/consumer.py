@@ -16,7 +16,7 @@ from crawler.outcomes import of_exception, of_status
 from crawler.spiders.base import FrontierSpider, fetched
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import Sequence
 
     from scrapy.crawler import Crawler
 
@@ -44,8 +44,8 @@ class ConsumerSpider(FrontierSpider):
         spider.max_links = config.whole(crawler.settings, "MAX_LINKS_PER_PAGE", 1, 10_000)
         return spider
 
-    async def read(self, page: Fetched, visit: Visit, site: Site) -> AsyncIterator[Any]:
-        """Yields the page's item. A further page that can't be had retries the whole seed: half a thread is no item.
+    async def read(self, page: Fetched, visit: Visit, site: Site) -> Sequence[Page]:
+        """Returns the page's item. A further page that can't be had retries the whole seed: half a thread is no item.
 
         Links are offered first, also those of a page that turns out to hold no item.
         """
@@ -59,14 +59,14 @@ class ConsumerSpider(FrontierSpider):
                 response = await self.fetch(url, visit)
             except Exception as error:  # noqa: BLE001 -- whatever a download raises has an outcome
                 self.settle(visit, of_exception(error))
-                return
+                return ()
             if outcome := of_status(response.status):
                 self.settle(visit, outcome)
-                return
+                return ()
             parts.append(await self._fields(fetched(response), site))
             if sum(len(part.content) for part in parts) > MAX_BODY_BYTES:
                 raise ExtractError("too-large", f"{len(parts)} pages of one item")
-        yield item(page, visit, extract.join(parts))
+        return (item(page, visit, extract.join(parts)),)
 
     async def _fields(self, page: Fetched, site: Site) -> Fields:
         return await extract.apart(extract.fields, page, site, parser_modules=self.parser_modules)

@@ -10,7 +10,7 @@ from crawler.models import Fetched, Frontier, Seed
 from crawler.spiders.base import FrontierSpider
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import Sequence
 
     from scrapy.crawler import Crawler
 
@@ -36,7 +36,7 @@ class ProducerSpider(FrontierSpider):
         spider.max_links = config.whole(crawler.settings, "MAX_LINKS_PER_PAGE", 1, 10_000)
         return spider
 
-    async def read(self, page: Fetched, visit: Visit, site: Site) -> AsyncIterator[Any]:
+    async def read(self, page: Fetched, visit: Visit, site: Site) -> Sequence[Any]:
         """Offers the page's results, and the next page where only this one knows it."""
         seed = visit.seed
         links = await extract.apart(extract.links, page, site, body=seed.body, number=seed.page, most=self.max_links)
@@ -57,5 +57,4 @@ class ProducerSpider(FrontierSpider):
                 interval_s=0,
             )
             await self.worker.offer([following], "nav")
-        return
-        yield  # makes this a generator: a producer has no items
+        return ()
