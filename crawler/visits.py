@@ -136,15 +136,18 @@ class Visit:
         except BaseException:
             part.close()
             raise
-        task = asyncio.ensure_future(part)
-        self._running.add(task)
+        return await self.wait(asyncio.ensure_future(part))
+
+    async def wait(self, under_way: asyncio.Future[T]) -> T:
+        """As `run`, for a part that has begun and needs no task; the visit may still fetch, says `check`."""
+        self._running.add(under_way)
         try:
-            return await task
+            return await under_way
         except asyncio.CancelledError:
             self.check()
             raise  # somebody else's doing
         finally:
-            self._running.discard(task)
+            self._running.discard(under_way)
 
     def decide(self, operation: Operation, reason: str, amount_ms: int = 0) -> None:
         """Says that the seed doesn't finish: `retry`, `fail` or `back`. Only the first word counts."""
