@@ -22,6 +22,17 @@ from twisted.web._abnf import _istoken
 from twisted.web._newclient import ResponseFailed
 from twisted.web.http import _ChunkedTransferDecoder, _DataLoss, _IdentityTransferDecoder
 
+from crawler.download.limits import (
+    HIGHEST_STATUS,
+    IDLE_SECONDS,
+    INFORMATIONAL,
+    LOWEST_STATUS,
+    MOST_CHUNKS,
+    MOST_HEAD_BYTES,
+    MOST_HEAD_LINES,
+    MOST_INFORMATIONAL,
+    SWITCHING_PROTOCOLS,
+)
 from crawler.errors import AnswerError
 
 if TYPE_CHECKING:
@@ -30,15 +41,7 @@ if TYPE_CHECKING:
     from twisted.internet.interfaces import IAddress
     from twisted.web.client import HTTPConnectionPool
 
-MOST_HEAD_BYTES = 256 * 1024  # as in Chromium: no page that browsers show has more
-MOST_HEAD_LINES = 1_000  # some ten times what sites send; parsing a line costs some 10 us
-MOST_INFORMATIONAL = 20  # 100, 102, 103 before an answer: a slow one says 102 now and then, one or two are the rule
-MOST_CHUNKS = 100_000  # of a body: some 0.5 s of parsing. Ordinary chunks have 1 to 64 KiB
-LOWEST_STATUS, HIGHEST_STATUS = 100, 999  # three digits (RFC 9112, 4); some sites answer robots with 999
-INFORMATIONAL = range(100, 200)
-SWITCHING_PROTOCOLS = 101
 LINGER_SECONDS = 2.0  # for a TLS peer to say goodbye; one that doesn't would keep the connection
-IDLE_SECONDS = 30  # between two requests; Twisted's 240 s would pile up a connection for each host of four minutes
 
 
 def bound(pool: HTTPConnectionPool) -> None:
