@@ -1,0 +1,280 @@
+"""Simulated nodes for simulation.py: real schedulers and workers over a simulated network and processor.
+
+What is real: crawler.scheduler, crawler.worker, the middleware that paces requests, and all below them, so claims,
+lanes, turns, settles, sessions with their threads, figures, wake-ups. What stands in: the engine (asks the scheduler,
+as Scrapy's does), the network (a page takes `latency_s`), and the node's processor (a page takes its share of it, what
+else runs there the rest), which the worker's headroom looks at. Time is real.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import logging
+import secrets
+import time
+from array import array
+from collections import Counter
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from crawler import settings
+from crawler.errors import HeadroomError
+from crawler.frontier import scripts, sessions
+from crawler.headroom import Load
+from crawler.middlewares.refused import RefusedError
+from crawler.middlewares.turns import TurnMiddleware
+from crawler.scheduler import Scheduler
+from crawler.worker import Worker
+from crawler.workerconfig import WorkerConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from scrapy import Request
+
+    from crawler.frontier.answers import ClaimAnswer
+    from crawler.visits import Visit
+
+PARALLEL = 64  # CONCURRENT_REQUESTS
+MEMORY_PERCENT = 20.0  # never the limit here
+SEED_MEMORY_PERCENT = 0.001
+START_SPREAD_SECONDS = 1.0  # nodes that join at one time do so over that
+ANSWER: Any = SimpleNamespace(status=200, headers={})
+_node_name: contextvars.ContextVar[str] = contextvars.ContextVar("node")
+
+
+def _named_owner() -> str:
+    return f"{_node_name.get()}:1:{int(time.time())}:{secrets.token_hex(4)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A node.
+
+    Attributes:
+        pages_per_s: What its processor could do with nothing else to do.
+        other_percent: Of the processor, taken by other work.
+        joins_s: When it joins, after the simulation's begin.
+    """
+
+    name: str
+    pages_per_s: float
+    other_percent: float = 0.0
+    joins_s: float = 0.0
+
+    def headroom_pages_per_s(self, limit_percent: float) -> float:
+        """Returns what it may crawl under its CPU limit."""
+        return self.pages_per_s * max(0.0, limit_percent - self.other_percent) / 100
+
+
+@dataclass(slots=True)
+class Account:
+    """What was seen from outside the crawler.
+
+    Attributes:
+        starts: Host number, then when it got a request and when it had answered, in s by the machine's monotonic clock.
+        pages: Finished pages by node and whole second since the begin.
+        claims: Answers to claims by state; `seeds`: what they brought.
+        claim_ms: How long a claim took.
+        lock_ms: How long a claimant that met the lock waited until it had an answer.
+        calls: Scripts run, by name; what their sessions' threads run isn't among them.
+        first_s: Node -> s from its joining to its first page's start.
+    """
+
+    hosts: array[int] = field(default_factory=lambda: array("L"))
+    begun: array[float] = field(default_factory=lambda: array("d"))
+    ended: array[float] = field(default_factory=lambda: array("d"))
+    pages: Counter[tuple[str, int]] = field(default_factory=Counter)
+    claims: Counter[str] = field(default_factory=Counter)
+    claim_ms: array[float] = field(default_factory=lambda: array("d"))
+    lock_ms: array[float] = field(default_factory=lambda: array("d"))
+    calls: Counter[str] = field(default_factory=Counter)
+    first_s: dict[str, float] = field(default_factory=dict)
+
+    def add(self, other: Account) -> None:
+        """Adds another process's account."""
+        for name in ("hosts", "begun", "ended", "claim_ms", "lock_ms"):
+            getattr(self, name).extend(getattr(other, name))
+        self.pages.update(other.pages)
+        self.claims.update(other.claims)
+        self.calls.update(other.calls)
+        self.first_s.update(other.first_s)
+
+
+class Processor:
+    """A node's processor: pages queue for it, and what it has done lately is the node's load."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._page_s = 1 / (spec.pages_per_s * (1 - spec.other_percent / 100))
+        self._page_percent_s = 100 / spec.pages_per_s
+        self._other = spec.other_percent
+        self._free_at = 0.0
+        self._done = 0
+        self._looked_at = time.monotonic()
+        self.load = Load()
+
+    async def work(self) -> None:
+        """Reads a page."""
+        now = time.monotonic()
+        self._free_at = max(now, self._free_at) + self._page_s
+        await asyncio.sleep(self._free_at - now)
+        self._done += 1
+
+    def sample(self) -> Load:
+        """Stands in for crawler.headroom.Sampler's."""
+        now = time.monotonic()
+        own = min(100 - self._other, self._done * self._page_percent_s / max(now - self._looked_at, 0.001))
+        self._done, self._looked_at = 0, now
+        self.load = self.load.smoothed(Load(MEMORY_PERCENT, self._other + own, SEED_MEMORY_PERCENT, own))
+        return self.load
+
+
+class Engine:
+    """Asks the scheduler for requests as long as it has some and there is room; Scrapy's engine in small."""
+
+    def __init__(self) -> None:
+        self.running, self._stopping = True, False
+        self._slot = SimpleNamespace(nextcall=self)
+        self._asked = False
+        self.pump: Any = None
+
+    def schedule(self) -> None:
+        """Asks soon."""
+        if not self._asked:
+            self._asked = True
+            asyncio.get_running_loop().call_soon(self._pump)
+
+    def _pump(self) -> None:
+        self._asked = False
+        self.pump()
+
+    def stop(self) -> None:
+        """Tells the scheduler to stop."""
+        self._stopping = True
+
+
+class Node:
+    """One simulated node with its one worker."""
+
+    def __init__(self, spec: Spec, values: Mapping[str, Any], account: Account, begin: float, latency_s: float) -> None:
+        self._spec, self._account, self._begin, self._latency_s = spec, account, begin, latency_s
+        self._processor = Processor(spec)
+        self._engine = Engine()
+        self._engine.pump = self._pump
+        ignore = SimpleNamespace(connect=lambda *_args, **_options: None, inc_value=lambda *_args, **_options: None)
+        crawler: Any = SimpleNamespace(
+            settings=values,
+            stats=ignore,
+            signals=ignore,
+            engine=self._engine,
+            spider=SimpleNamespace(frontier="content"),
+        )
+        self._worker = SimulatedWorker(crawler, WorkerConfig.from_settings(values), self._processor)
+        self._scheduler = Scheduler(
+            crawler, self._worker, parallel=PARALLEL, idle_wait_s=60, page_s=300, stop_when_done=False
+        )
+        self._turns = TurnMiddleware(self._worker)
+        self._fetching: set[asyncio.Task[None]] = set()
+        self._locked_since = 0.0
+
+    async def run(self, until: float) -> None:
+        """Lives from its joining till a moment of the monotonic clock."""
+        _node_name.set(self._spec.name)
+        spread = START_SPREAD_SECONDS * (hash(self._spec.name) % 1000) / 1000
+        self._joins_at = self._begin + self._spec.joins_s + spread
+        await asyncio.sleep(self._joins_at - time.monotonic())
+        loop = asyncio.get_running_loop()
+        await self._scheduler.open(self._worker.crawler.spider).asFuture(loop)  # type: ignore[arg-type]
+        self._watch_claims()
+        await asyncio.sleep(until - time.monotonic())
+        self._engine.stop()
+        await self._scheduler.close("over").asFuture(loop)
+        for task in list(self._fetching):
+            task.cancel()
+
+    def _watch_claims(self) -> None:
+        queue: Any = self._worker.queue
+        real = queue.claim
+
+        async def claim(*args: Any, **options: Any) -> ClaimAnswer:
+            asked = time.monotonic()
+            answer: ClaimAnswer = await real(*args, **options)
+            self._account.claims[answer.state] += 1
+            self._account.claims["seeds"] += len(answer.seeds)
+            self._account.claim_ms.append(1000 * (time.monotonic() - asked))
+            if answer.state == "locked":
+                self._locked_since = self._locked_since or asked
+            elif self._locked_since:
+                self._account.lock_ms.append(1000 * (time.monotonic() - self._locked_since))
+                self._locked_since = 0.0
+            return answer
+
+        queue.claim = claim
+
+    def _pump(self) -> None:
+        while len(self._fetching) < PARALLEL and (request := self._scheduler.next_request()):
+            task = asyncio.create_task(self._fetch(request))
+            self._fetching.add(task)
+            task.add_done_callback(self._fetched)
+
+    def _fetched(self, task: asyncio.Task[None]) -> None:
+        self._fetching.discard(task)
+        self._engine.schedule()
+
+    async def _fetch(self, request: Request) -> None:
+        """Does with a visit what middlewares, network, spider and sinks do."""
+        visit: Visit = request.meta["visit"]
+        try:
+            await self._turns.process_request(request)
+            begun = time.monotonic()
+            self._account.first_s.setdefault(self._spec.name, begun - self._joins_at)
+            await asyncio.sleep(self._latency_s)
+            self._account.hosts.append(int(visit.seed.host[1:].partition(".")[0]))
+            self._account.begun.append(begun)
+            self._account.ended.append(time.monotonic())
+            self._turns.answered(request)
+            self._turns.process_response(request, ANSWER)
+        except (HeadroomError, RefusedError):
+            visit.decide("back", "refused")
+        else:
+            visit.fetch_ends()
+            await self._processor.work()
+            self._account.pages[self._spec.name, int(time.monotonic() - self._begin)] += 1
+        finally:
+            visit.part_ends()
+
+
+class SimulatedWorker(Worker):
+    """A worker whose node's load is simulated."""
+
+    def __init__(self, crawler: Any, config: WorkerConfig, processor: Processor) -> None:
+        super().__init__(crawler, config)
+        self._sampler = processor  # type: ignore[assignment]
+
+
+def _count_scripts(account: Account) -> None:
+    def counting(real: Any) -> Any:
+        async def counted(redis: Any, script: str, *args: Any, **options: Any) -> Any:
+            account.calls[script] += 1
+            return await real(redis, script, *args, **options)
+
+        return counted
+
+    for name in ("run", "run_after"):
+        setattr(scripts, name, counting(getattr(scripts, name)))
+
+
+async def live(
+    specs: Sequence[Spec], values: Mapping[str, Any], begin: float, until: float, latency_s: float
+) -> Account:
+    """Runs some nodes in this process till `until`; returns their account."""
+    sessions.new_owner = _named_owner
+    logging.disable(logging.WARNING)
+    account = Account()
+    _count_scripts(account)
+    everything = {name: getattr(settings, name) for name in dir(settings) if name.isupper()} | dict(values)
+    nodes = [Node(spec, everything, account, begin, latency_s) for spec in specs]
+    await asyncio.gather(*(node.run(until) for node in nodes))
+    return account
