@@ -8,7 +8,7 @@ UV_VERSION := 0.13.9
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 ARGS ?=
 
-.PHONY: help install demo test faults lint lock clean
+.PHONY: help install demo test faults bench lint lock clean
 
 help: ## list these targets
 	@awk '/^[a-z]+:.* ## / { split($$0, part, " ## "); sub(/:.*/, ""); printf "  make %-8s %s\n", $$0, part[2] }' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ test: lint ## check the code and run the tests (some of them: make test ARGS='-k
 faults: install ## kill, freeze, cut off and fill everything, for about an hour (make test has the short form)
 	@FAULTS=full $(BIN)/python -m pytest tests/faults tests/end_to_end/test_politeness.py $(ARGS)
 
+bench: install ## ours and other crawlers side by side, for an hour (one of them: make bench ARGS='--rounds 1 --only files')
+	@$(BIN)/python -m benchmarks.side_by_side $(ARGS)
+
 lint: install ## style, types and the layers
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -47,13 +50,16 @@ lint: install ## style, types and the layers
 	@$(BIN)/lint-imports --no-logo
 
 # Universal: pins and hashes for every platform and Python from 3.11. --upgrade takes the newest that pyproject.toml allows.
-LOCK := .cache/lock/bin/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
+COMPILE := .cache/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --upgrade \
     --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
-lock: ## pin pyproject.toml's dependencies anew, in requirements.txt and requirements-dev.txt
+LOCK := $(COMPILE) pyproject.toml --generate-hashes
+PEERS := benchmarks/side_by_side/requirements
+lock: ## pin pyproject.toml's dependencies anew, in requirements.txt and requirements-dev.txt, and those of the benchmark's peers
 	@test -x .cache/lock/bin/uv || $(or $(PYTHON),python3) -m venv .cache/lock
 	@.cache/lock/bin/python -m pip --quiet --disable-pip-version-check install uv==$(UV_VERSION)
 	@$(LOCK) --output-file requirements.txt
 	@$(LOCK) --constraints requirements.txt --group dev --output-file requirements-dev.txt
+	@for file in $(PEERS)/*.in; do $(COMPILE) $$file --output-file $${file%.in}.txt || exit; done
 
 clean: ## remove .venv, caches and what a demo wrote
 	@rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist demo-output *.egg-info

@@ -1,11 +1,16 @@
-"""Runs the contenders alternately, several rounds, and prints the tables: `make bench`, or
+"""Runs the contenders alternately, several rounds, and prints the tables.
 
-.venv/bin/python -m benchmarks.side_by_side --rounds 3 --pages 20000 --only aiohttp,files
+    make bench ARGS='--rounds 3 --pages 20000 --only aiohttp,files'
+    make bench ARGS='--profile files'
+
+The second runs one of ours once and prints where its processor time went.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import json
 import os
 import shutil
 import sys
@@ -13,13 +18,17 @@ import tempfile
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.side_by_side import pages, report
-from benchmarks.side_by_side.contenders import CONTENDERS, CRAWLER_CORE, SERVERS_CORE, Contender, Round
+from benchmarks.side_by_side.contenders import CONTENDERS, CRAWLER_CORE, OURS, SERVERS_CORE, Contender, Ours, Round
 from benchmarks.side_by_side.install import CACHE
 from benchmarks.side_by_side.measure import Measurement, measure
 from benchmarks.side_by_side.servers import Nginx
 from crawler.errors import HeadroomError, UnavailableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def main() -> int:
@@ -29,8 +38,12 @@ def main() -> int:
         print("two cores are needed: one for the servers, one for the crawler", file=sys.stderr)
         return 1
     try:
-        contenders = _installed([one for one in CONTENDERS if options.only is None or one.name in options.only])
+        contenders = [one for one in CONTENDERS if options.only is None or one.name in options.only]
+        contenders = [] if options.profile else _installed(contenders)
         pages.write(CACHE / "pages", options.pages)
+        if options.profile:
+            print(_profile(next(one for one in OURS if one.name == options.profile), options.pages))
+            return 0
         results = _run(contenders, options.rounds, options.pages)
     except HeadroomError as error:
         print(error, file=sys.stderr)
@@ -47,6 +60,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3, help="of all of them, one after the other (default 3)")
     parser.add_argument("--pages", type=int, default=20_000, help="of one run (default 20000)")
     parser.add_argument("--only", type=_names, help=f"some of {','.join(one.name for one in CONTENDERS)}")
+    parser.add_argument("--profile", choices=[one.name for one in OURS], help="where one of ours spends its time")
     return parser.parse_args()
 
 
@@ -76,25 +90,55 @@ def _run(contenders: list[Contender], rounds: int, number: int) -> dict[str, lis
     Raises:
         HeadroomError: A run failed, or lost a page.
     """
-    os.sched_setaffinity(0, [SERVERS_CORE])  # this process and all servers; crawlers are moved to theirs
     results: dict[str, list[Measurement]] = {one.name: [] for one in contenders}
-    with tempfile.TemporaryDirectory(prefix="bench-") as name, Nginx(Path(name), CACHE / "pages") as nginx:
+    with _served() as (folder, nginx):
         for turn in range(rounds):
             for one in contenders:
-                folder = Path(name) / f"{turn}-{one.name}"
-                folder.mkdir()
-                with one.ready(Round(folder, nginx, number)) as job:
-                    taken = measure(one.name, job.commands, nginx, number, folder)
-                    taken = replace(taken, notes=job.notes())
-                    job.verify()
+                taken = _run_one(one, folder / f"{turn}-{one.name}", nginx, number)
                 results[one.name].append(taken)
                 print(
                     f"round {turn + 1}: {one.title}: {taken.pages_per_min:,.0f} pages/min, "
                     f"{taken.cpu_s:.3f} CPU s for 1,000 pages",
                     flush=True,
                 )
-                shutil.rmtree(folder)
     return results
+
+
+def _run_one(one: Contender, folder: Path, nginx: Nginx, number: int) -> Measurement:
+    """Does one run; its folder is removed when all went well.
+
+    Raises:
+        HeadroomError: It failed, or lost a page.
+    """
+    folder.mkdir()
+    with one.ready(Round(folder, nginx, number)) as job:
+        taken = measure(one.name, job.commands, nginx=nginx, pages=number, folder=folder, is_done=job.is_done)
+        taken = replace(taken, notes=job.notes())
+        job.verify()
+    shutil.rmtree(folder)
+    return taken
+
+
+def _profile(one: Ours, number: int) -> str:
+    """Runs one of ours under the sampler; returns its tables.
+
+    Raises:
+        HeadroomError: The run failed, or lost a page.
+    """
+    with _served() as (folder, nginx):
+        one.profile = folder / "profile.json"
+        taken = _run_one(one, folder / one.name, nginx, number)
+        seen = json.loads(one.profile.read_text())
+    head = f"{one.title}: {number:,} pages, {1000 * taken.cpu_s:.0f} CPU us for a page"
+    return f"{head}\n{report.stages(seen, taken)}"
+
+
+@contextlib.contextmanager
+def _served() -> Iterator[tuple[Path, Nginx]]:
+    """Gives a folder and the server. This process, and so all servers, stay on their core; crawlers leave it."""
+    os.sched_setaffinity(0, [SERVERS_CORE])
+    with tempfile.TemporaryDirectory(prefix="bench-") as name, Nginx(Path(name), CACHE / "pages") as nginx:
+        yield Path(name), nginx
 
 
 if __name__ == "__main__":

@@ -51,12 +51,14 @@ class Job:
     Attributes:
         commands: Started together.
         verify: Called at the end; raises HeadroomError when a page is missing or was read wrong.
+        is_done: For a crawler that doesn't end by itself: whether its work is done.
         notes: Called before `verify`; what else is worth a column.
     """
 
     commands: list[Command]
     verify: Callable[[], None]
     notes: Callable[[], dict[str, float]] = dict
+    is_done: Callable[[], bool] | None = None
 
 
 class Contender(ABC):
@@ -70,7 +72,7 @@ class Contender(ABC):
     name: str
     title: str
 
-    def install(self) -> None:
+    def install(self) -> None:  # noqa: B027 -- ours need nothing
         """Makes what it needs, once.
 
         Raises:
@@ -150,7 +152,7 @@ class Ours(Contender):
         settings: For `-s`.
         workers: On as many cores, from the crawler's on; with two, the servers share the first.
         one_way_ms: Of a proxy before Redis; 0: none.
-        launcher: Words that come before those of the worker, to look into it.
+        profile: File for what `sampler.py` sees in the worker; None: it isn't looked into.
     """
 
     name: str
@@ -159,6 +161,7 @@ class Ours(Contender):
     workers: int = 1
     one_way_ms: float = 0
     spider: str = "consumer"
+    profile: Path | None = None
     frontier: ClassVar[Frontier] = "content"
 
     @contextlib.contextmanager
@@ -173,7 +176,9 @@ class Ours(Contender):
                 environment["REDIS_URL"] = f"redis://127.0.0.1:{delay.port}/0"
             settings = {**self.settings, **self._sinks(given, servers, environment)}
             commands = [
-                Command(ours.words(self.spider, settings), (CRAWLER_CORE + number) % 2, environment, ours.ROOT)
+                Command(
+                    ours.words(self.spider, settings, self.profile), (CRAWLER_CORE + number) % 2, environment, ours.ROOT
+                )
                 for number in range(self.workers)
             ]
             work = ours.RedisWork(redis_server.port)
@@ -181,7 +186,11 @@ class Ours(Contender):
                 commands,
                 lambda: self._verify(given, redis_server.url, environment),
                 lambda: work.per_page(given.pages),
+                self._is_done(given, redis_server.url),
             )
+
+    def _is_done(self, _given: Round, _redis_url: str) -> Callable[[], bool] | None:
+        return None  # STOP_WHEN_DONE
 
     def _sinks(
         self, given: Round, _servers: contextlib.ExitStack, _environment: dict[str, str]
@@ -219,21 +228,27 @@ class OursSearching(Ours):
     __slots__ = ()
     frontier = "nav"
 
+    def _is_done(self, given: Round, redis_url: str) -> Callable[[], bool]:
+        return lambda: asyncio.run(ours.finished(redis_url, "nav")) >= given.pages  # it would wait for consumers
+
     def _verify(self, given: Round, redis_url: str, _environment: Mapping[str, str]) -> None:
         asyncio.run(ours.check_ledger(redis_url, "nav", given.pages))
         threads = {number for index in range(given.pages) for number in pages.thread(index).links}
         asyncio.run(ours.check_offers(redis_url, given.pages * pages.LINKS, len(threads)))
 
 
-BARE, FILES = "aiohttp", "files"  # what the ratios are of
-CONTENDERS: tuple[Contender, ...] = (
-    Peer(BARE, "aiohttp + parsel", "bare.py", "bare"),
-    Ours(FILES, "**Headroom**, files"),
+BARE = "aiohttp"  # what the ratios are of
+OURS: tuple[Ours, ...] = (
+    Ours("files", "**Headroom**, files"),
     Ours("public", "**Headroom**, files, public engine", {"FAST_ENGINE": False}),
     OursDelivering("kafka", "**Headroom**, Kafka and Mongo"),
     Ours("far", "**Headroom**, files, Redis 5 ms away", one_way_ms=ONE_WAY_MS),
     OursSearching("producer", "**Headroom**, producer", spider="producer"),
     Ours("two", "**Headroom**, files, 2 consumers", workers=2),
+)
+CONTENDERS: tuple[Contender, ...] = (
+    Peer(BARE, "aiohttp + parsel", "bare.py", "bare"),
+    *OURS,
     Colly("colly", "colly (Go)", "colly", "colly"),
     Peer("crawlee", "crawlee, impit", "crawlee_crawl.py", "crawlee"),
     Peer("tuned", "Scrapy, tuned", "scrapy_tuned.py", "scrapy"),

@@ -17,14 +17,14 @@ from crawler.demo.servers import Process
 from crawler.errors import HeadroomError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from benchmarks.side_by_side.servers import Nginx
 
 from benchmarks.side_by_side.servers import Served
 
 METER = Path(__file__).with_name("meter.py")
-LOOK_SECONDS = 0.02  # between two looks at the server's counter and the crawler's clock: 0.3 % of the shortest run
+LOOK_SECONDS = 0.05  # between two looks at the server's counter and the crawler's clock: 1 % of the servers' core
 FAMILY_SECONDS = 1.0  # between two looks for processes that the crawler has started
 START_SECONDS, PAGE_SECONDS = 90.0, 0.03  # a run's limit: plain Scrapy takes 5 ms a page on this core
 
@@ -74,7 +74,15 @@ class _Look:
     cpu_s: float
 
 
-def measure(name: str, commands: Sequence[Command], nginx: Nginx, pages: int, folder: Path) -> Measurement:
+def measure(
+    name: str,
+    commands: Sequence[Command],
+    *,
+    nginx: Nginx,
+    pages: int,
+    folder: Path,
+    is_done: Callable[[], bool] | None = None,
+) -> Measurement:
     """Runs a crawler's processes until they end; the log is in `folder`.
 
     Args:
@@ -83,6 +91,7 @@ def measure(name: str, commands: Sequence[Command], nginx: Nginx, pages: int, fo
         nginx: Whose pages are crawled.
         pages: How many there are to crawl.
         folder: Exists.
+        is_done: For a crawler that doesn't end by itself: asked once all pages are served; then it is told to end.
 
     Raises:
         HeadroomError: A process ended in another way than with status 0, or took too long; none is left running.
@@ -102,7 +111,7 @@ def measure(name: str, commands: Sequence[Command], nginx: Nginx, pages: int, fo
         for process in processes:
             running.callback(process.kill)
             process.start()
-        looks = list(_watch(processes, served, pages))
+        looks = list(_watch(processes, served, pages, is_done))
         for process in processes:
             if process.wait(0):
                 raise HeadroomError(f"{name} failed; {process.last_words()}")
@@ -121,7 +130,9 @@ def measure(name: str, commands: Sequence[Command], nginx: Nginx, pages: int, fo
     )
 
 
-def _watch(processes: Sequence[Process], served: Served, pages: int) -> Iterator[_Look]:
+def _watch(
+    processes: Sequence[Process], served: Served, pages: int, is_done: Callable[[], bool] | None
+) -> Iterator[_Look]:
     """Looks until all have ended.
 
     Raises:
@@ -139,7 +150,11 @@ def _watch(processes: Sequence[Process], served: Served, pages: int) -> Iterator
             )
         if now >= family_until:
             family, family_until = _family(processes), now + FAMILY_SECONDS
-        yield _Look(now, served.look(), sum(map(_cpu_s, family)))
+        look = _Look(now, served.look(), sum(map(_cpu_s, family)))
+        yield look
+        if is_done is not None and look.served >= pages and is_done():
+            for process in processes:
+                process.stop()
         time.sleep(LOOK_SECONDS)
 
 

@@ -6,6 +6,7 @@ started and waited for.
 
 import json
 import os
+import signal
 import sys
 import time
 
@@ -16,6 +17,7 @@ def main() -> None:
     os.sched_setaffinity(0, [int(core) for core in cores.split(",")])
     begun = time.monotonic()
     child = os.posix_spawnp(command[0], command, os.environ)
+    signal.signal(signal.SIGTERM, lambda number, _frame: os.kill(child, number))  # who may have to be told to end
     _pid, status, usage = os.wait4(child, 0)
     took = {
         "whole_s": time.monotonic() - begun,

@@ -54,6 +54,11 @@ async def fill(redis_url: str, frontier: Frontier, number: int, base: str) -> No
         raise HeadroomError(f"{fresh} seeds were new, expected {number}")
 
 
+async def finished(redis_url: str, frontier: Frontier) -> int:
+    """Returns how many seeds the ledger calls finished."""
+    return (await _account(redis_url, frontier)).finished
+
+
 async def check_ledger(redis_url: str, frontier: Frontier, number: int) -> None:
     """Asks the ledger whether all pages were finished.
 
@@ -107,10 +112,17 @@ def _defaults() -> Mapping[str, Any]:
     return {name: getattr(project, name) for name in dir(project) if name.isupper()}
 
 
-def words(spider: str, settings: Mapping[str, object]) -> list[str]:
-    """Returns the command that starts a worker."""
+def words(spider: str, settings: Mapping[str, object], profile: Path | None = None) -> list[str]:
+    """Returns the command that starts a worker.
+
+    Args:
+        spider: `consumer` or `producer`.
+        settings: For `-s`, besides `SETTINGS`.
+        profile: File for what `sampler.py` sees in it; None: it runs as always.
+    """
     options = [word for key, value in {**SETTINGS, **settings}.items() for word in ("-s", f"{key}={value}")]
-    return [sys.executable, "-m", "scrapy", "crawl", spider, *options]
+    program = ["-m", "scrapy"] if profile is None else [str(HERE / "sampler.py"), str(profile)]
+    return [sys.executable, *program, "crawl", spider, *options]
 
 
 def item(message: Mapping[str, Any]) -> dict[str, object]:

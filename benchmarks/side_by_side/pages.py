@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-EDITION = 1  # of the pages; changed with them, so that old ones are made anew
+EDITION = 2  # of the pages; changed with them, so that old ones are made anew
 LINKS = 20  # to other threads, on each page
 POSTS = 5
 SENTENCES = (76, 66, 56)  # words of a post's paragraphs
 FOLDER_PAGES = 1_000  # pages in one folder
-# Threads that links lead to. Of 20,000 pages' 400,000 links 57 % are then the first to their thread, as in a real crawl.
+# That links lead to: of 20,000 pages' 400,000 links 57 % are the first to their thread, as in a real crawl.
 THREADS = 320_000
 FIRST_DAY = datetime(2024, 1, 1, tzinfo=UTC)
 MINUTES = 1_000_000  # after it, in which threads are opened: nearly two years
-WORDS = (
+WORDS = (  # noqa: SIM905 -- a list of words reads better
     "river water level station bridge road morning night report city north south rescue boat power line school "
     "hospital village market train flood dam storm wind rain warning closed open people family house street help "
     "food shelter phone number photo video news official local team volunteer doctor driver teacher farmer "
@@ -120,9 +120,11 @@ def html(one: Thread) -> str:
 <header class="top"><a class="logo" href="/">Riverside Forum</a>
 <nav class="menu"><ul><li><a href="/new">New</a></li><li><a href="/hot">Hot</a></li><li><a href="/rules">Rules</a></li>
 <li><a href="/login">Log in</a></li></ul></nav>
-<form class="search" action="/search"><input name="q" placeholder="Search"><button type="submit">Go</button></form></header>
+<form class="search" action="/search"><input name="q" placeholder="Search"><button type="submit">Go</button></form>
+</header>
 <main>
-<div class="breadcrumbs"><a href="/">Home</a> &raquo; <a class="section" href="/section/{one.number % 7}">{one.section}</a></div>
+<div class="breadcrumbs"><a href="/">Home</a> &raquo;
+<a class="section" href="/section/{one.number % 7}">{one.section}</a></div>
 <article class="thread" data-id="{one.number}">
 <h1 class="title">{one.title}</h1>
 <div class="meta">by <a class="author" href="/user/{one.number % 97}">{author}</a> on
@@ -168,10 +170,13 @@ def _sentence(draw: random.Random, count: int) -> str:
 def _post(one: Thread, index: int, post: Post) -> str:
     paragraphs = "".join(f"<p>{text}</p>" for text in post.paragraphs)
     place = one.number * POSTS + index
-    return f"""<div class="post" id="p{place}"><div class="side"><img class="avatar" src="/avatar/{place % 97}.png" alt="">
+    return f"""<div class="post" id="p{place}">
+<div class="side"><img class="avatar" src="/avatar/{place % 97}.png" alt="">
 <a class="poster" href="/user/{place % 97}">{post.author}</a><span class="rank">member</span></div>
 <div class="post-body">{paragraphs}</div>
-<div class="buttons"><a href="/quote/{place}">Quote</a> <a href="/report/{place}">Report</a> <span>#{index + 1}</span></div></div>"""
+<div class="buttons"><a href="/quote/{place}">Quote</a> <a href="/report/{place}">Report</a>
+<span>#{index + 1}</span></div>
+</div>"""
 
 
 def _link(one: Thread, index: int, number: int) -> str:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from benchmarks.side_by_side.measure import Measurement
 
 MEBIBYTE = 1 << 20
+FUNCTIONS = 40  # shown of a profile; those with the most time of their own
 
 
 def tables(results: Mapping[str, Sequence[Measurement]], titles: Mapping[str, str]) -> str:
@@ -44,9 +45,13 @@ def tables(results: Mapping[str, Sequence[Measurement]], titles: Mapping[str, st
         columns = list(next(iter(noted.values()))[0].notes)
         lines += ["", f"| a page | {' | '.join(columns)} |", "|---|" + "--:|" * len(columns)]
         for name, runs in noted.items():
-            cells = [_spread(runs, lambda one, column=column: one.notes[column], "{:.3g}") for column in columns]
+            cells = [_spread(runs, _note(column), "{:.3g}") for column in columns]
             lines.append(f"| {titles[name]} | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _note(name: str) -> Callable[[Measurement], float]:
+    return lambda one: one.notes[name]
 
 
 def _spread(runs: Sequence[Measurement], figure: Callable[[Measurement], float], form: str) -> str:
@@ -61,3 +66,19 @@ def _ratio(
     if base is None:
         return ""
     return f"{statistics.median(map(figure, runs)) / statistics.median(map(figure, base)):.2f}"
+
+
+def stages(seen: Mapping[str, Mapping[str, int]], taken: Measurement) -> str:
+    """Returns where a run spent its time, as Markdown.
+
+    Args:
+        seen: What `sampler.py` wrote.
+        taken: The run.
+    """
+    lines = []
+    for title, most in (("stages", None), ("functions", FUNCTIONS)):
+        total = sum(seen[title].values())
+        rows = sorted(seen[title].items(), key=lambda row: -row[1])[:most]
+        lines += ["", f"| {title} | CPU us / page | % |", "|---|--:|--:|"]
+        lines += [f"| {name} | {1000 * taken.cpu_s * n / total:.0f} | {100 * n / total:.1f} |" for name, n in rows]
+    return "\n".join(lines)

@@ -13,8 +13,8 @@ from urllib.parse import urljoin
 
 import feapder
 import orjson
-from fields import read
 from feapder.pipelines import BasePipeline
+from fields import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
