@@ -18,6 +18,7 @@ from crawler.scheduler import LOCK_WAIT_SECONDS
 
 MOST = 100  # seeds in a claim
 SESSION_MS = 3_600_000
+PATIENCE_SECONDS = 60  # with a thousand owners in a process, an answer may lie there for long before it is read
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +32,16 @@ class Contest:
     seconds: float
 
 
-async def contend(contest: Contest, owners: int) -> tuple[Counter[str], list[float]]:
+async def contend(contest: Contest, owners: int) -> tuple[Counter[str], list[float], float]:
     """Runs owners.
 
     Returns:
-        Answers to claims by state, with `seeds`; and for each claim that met the lock, its ms till an answer.
+        Answers to claims by state, with `seeds`; and for each claim that met the lock, its ms till an answer; and when the
+        last owner had ended, by the wall clock.
     """
-    redis = connections.redis_async({"REDIS_URL": contest.url, "REDIS_PARAMS": {"max_connections": owners + 1}})
+    redis = connections.redis_async(
+        {"REDIS_URL": contest.url, "REDIS_PARAMS": {"max_connections": owners + 1, "socket_timeout": PATIENCE_SECONDS}}
+    )
     keys = Keys(contest.prefix)
     queue = Queue(redis, keys, "content", partitions=contest.partitions)
     states: Counter[str] = Counter()
@@ -74,5 +78,6 @@ async def contend(contest: Contest, owners: int) -> tuple[Counter[str], list[flo
             await queue.settle(partition, name, ends, [TurnBack(host, turn, 0) for host, turn in turns])
 
     await asyncio.gather(*map(own, names))
+    ended = time.time()
     await redis.aclose()
-    return states, waits
+    return states, waits, ended

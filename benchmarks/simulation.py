@@ -95,16 +95,18 @@ class Simulation:
             before = self._cpu_s()
             states: Counter[str] = Counter()
             waits: list[float] = []
-            for some, more in self._everywhere(
+            over = 0.0
+            for some, more, ended in self._everywhere(
                 contend, [(contest, len(range(owners)[n::PROCESSES])) for n in range(PROCESSES)]
             ):
                 states += some
                 waits += more
+                over = max(over, ended)
             cpu_us = 1e6 * (self._cpu_s() - before) / max(states["seeds"], 1)
             locked = 100 * states["locked"] / max(states["ok"] + states["locked"], 1)
             p50_ms, p99_ms, most_ms = report.quantile(waits, 0.5), report.quantile(waits, 0.99), max(waits, default=0)
             print(
-                f"  {partitions:>10} {owners:>7} {states['seeds'] / CONTEST_SECONDS:>10,.0f} {cpu_us:>14.1f} "
+                f"  {partitions:>10} {owners:>7} {states['seeds'] / (over - contest.begin):>10,.0f} {cpu_us:>14.1f} "
                 f"{locked:>11.2f} % {p50_ms:>22.1f} {p99_ms:>7.1f} {most_ms:>8.1f}"
             )
             self._client.flushall()
