@@ -40,7 +40,7 @@ test: lint ## check the code and run the tests (some of them: make test ARGS='-k
 faults: install ## kill, freeze, cut off and fill everything, for about an hour (make test has the short form)
 	@FAULTS=full $(BIN)/python -m pytest tests/faults tests/end_to_end/test_politeness.py $(ARGS)
 
-bench: install ## ours and other crawlers side by side, for an hour (one of them: make bench ARGS='--rounds 1 --only files')
+bench: install ## ours and other crawlers side by side, for half an hour (make bench ARGS='--help')
 	@$(BIN)/python -m benchmarks.side_by_side $(ARGS)
 
 lint: install ## style, types and the layers
@@ -54,7 +54,7 @@ COMPILE := .cache/lock/bin/uv pip compile --quiet --universal --python-version 3
     --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
 LOCK := $(COMPILE) pyproject.toml --generate-hashes
 PEERS := benchmarks/side_by_side/requirements
-lock: ## pin pyproject.toml's dependencies anew, in requirements.txt and requirements-dev.txt, and those of the benchmark's peers
+lock: ## pin everything anew: pyproject.toml's dependencies, and those of the benchmark's peers
 	@test -x .cache/lock/bin/uv || $(or $(PYTHON),python3) -m venv .cache/lock
 	@.cache/lock/bin/python -m pip --quiet --disable-pip-version-check install uv==$(UV_VERSION)
 	@$(LOCK) --output-file requirements.txt
