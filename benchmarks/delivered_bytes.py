@@ -3,9 +3,9 @@
     .venv/bin/python -m benchmarks.delivered_bytes --pages 2000
 
 A real consumer crawls the side-by-side benchmark's forum pages (some 11 kB of HTML; their texts and 20 links are
-delivered) into a real Kafka and Mongo. Kafka's bytes are those of the topic's log segments, one replica; what compression
-would make of its batches is printed beside. Mongo's are the documents as BSON, which the server calls `dataSize`; it
-stores blocks of them compressed, with snappy unless told otherwise, and what fast zlib makes of such blocks comes close.
+delivered) into a real Kafka and Mongo. Kafka's bytes are those of the topic's log segments, one replica; what
+compression would make of its batches is printed beside. Mongo's are the documents as BSON, which the server calls
+`dataSize`; it stores blocks of them compressed, with snappy unless told otherwise, and fast zlib comes close to that.
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ async def contend(contest: Contest, owners: int) -> tuple[Counter[str], list[flo
     """Runs owners.
 
     Returns:
-        Answers to claims by state, with `seeds`; and for each claim that met the lock, its ms till an answer; and when the
-        last owner had ended, by the wall clock.
+        Answers to claims by state, with `seeds`; and for each claim that met the lock, its ms till an answer;
+        and when the last owner had ended, by the wall clock.
     """
     redis = connections.redis_async(
         {"REDIS_URL": contest.url, "REDIS_PARAMS": {"max_connections": owners + 1, "socket_timeout": PATIENCE_SECONDS}}
