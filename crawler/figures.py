@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from crawler.headroom import Load
 
 NODE_SILENT_SECONDS = 60  # a worker's figures are forgotten after that
+IDLE_SECONDS = 40  # between two words of a worker that carries nothing
 
 
 def of_load(load: Load) -> dict[str, float]:
@@ -27,23 +28,46 @@ def of_load(load: Load) -> dict[str, float]:
     }
 
 
-def publish(redis: Redis, keys: Keys, owner: str, figures: dict[str, Any]) -> int:
-    """Writes an owner's figures and returns how many workers its node has, itself included. Blocking.
+class Figures:
+    """What one worker tells of itself.
 
-    A full Redis takes them too: they say that it is full. They are dated by its clock: a node's own may be wrong.
+    A worker that carries nothing says so at once, then seldom: nothing of it changes but the load.
     """
-    seconds, _micros = redis.time()
-    node, now = owner.partition(":")[0], int(seconds)
-    with redis.pipeline(transaction=False) as pipeline:
-        even_when_full(pipeline, keys.node(node), "HSET", owner, orjson.dumps({**figures, "time": now}))
-        pipeline.expire(keys.node(node), NODE_SILENT_SECONDS)
-        even_when_full(pipeline, keys.node_names, "ZADD", now, node)
-        pipeline.hgetall(keys.node(node))
-        everybody = pipeline.execute()[-1]
-    silent = [one for one, raw in everybody.items() if _told_s(raw) < now - NODE_SILENT_SECONDS]
-    if silent:
-        redis.hdel(keys.node(node), *silent)
-    return len(everybody) - len(silent)
+
+    def __init__(self, keys: Keys) -> None:
+        self._keys = keys
+        self._told: list[Any] = []  # last, but for the load
+        self._silent_until_s = 0
+        self._workers_here = 1
+
+    def publish(self, redis: Redis, owner: str, figures: dict[str, Any], now_s: int) -> int:
+        """Writes an owner's figures and returns how many workers its node has, itself included. Blocking.
+
+        A full Redis takes them too: they say that it is full.
+
+        Args:
+            now_s: By Redis's clock: a node's own may be wrong.
+        """
+        state = [owner, *(figures.get(name) for name in ("carrying", "sinks_down", "redis_full"))]
+        if state == self._told and not figures.get("carrying") and now_s < self._silent_until_s:
+            return self._workers_here
+        node = owner.partition(":")[0]
+        with redis.pipeline(transaction=False) as pipeline:
+            even_when_full(pipeline, self._keys.node(node), "HSET", owner, orjson.dumps({**figures, "time": now_s}))
+            pipeline.expire(self._keys.node(node), NODE_SILENT_SECONDS)
+            even_when_full(pipeline, self._keys.node_names, "ZADD", now_s, node)
+            pipeline.hgetall(self._keys.node(node))
+            everybody = pipeline.execute()[-1]
+        silent = [one for one, raw in everybody.items() if _told_s(raw) < now_s - NODE_SILENT_SECONDS]
+        if silent:
+            redis.hdel(self._keys.node(node), *silent)
+        self._told, self._silent_until_s = state, now_s + IDLE_SECONDS
+        self._workers_here = len(everybody) - len(silent)
+        return self._workers_here
+
+    def withdraw(self, redis: Redis, owner: str) -> None:
+        """Removes an owner's figures: it leaves. Blocking."""
+        redis.hdel(self._keys.node(owner.partition(":")[0]), owner)
 
 
 def _told_s(raw: bytes) -> float:
@@ -52,8 +76,3 @@ def _told_s(raw: bytes) -> float:
         return float(orjson.loads(raw)["time"])
     except (ValueError, TypeError, KeyError, IndexError, OverflowError):
         return 0.0
-
-
-def withdraw(redis: Redis, keys: Keys, owner: str) -> None:
-    """Removes an owner's figures: it leaves. Blocking."""
-    redis.hdel(keys.node(owner.partition(":")[0]), owner)

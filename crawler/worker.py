@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from redis.exceptions import RedisError
 
-from crawler import connections, figures, offers, persistence
+from crawler import connections, offers, persistence
 from crawler.borrowing import borrow
 from crawler.claims import Claims
 from crawler.errors import FrontierError, HeadroomError
+from crawler.figures import Figures, of_load
 from crawler.frontier.answers import ClaimAnswer, Settlement
 from crawler.frontier.keys import Keys
 from crawler.frontier.sessions import Session
@@ -71,7 +72,8 @@ class Worker:
         self._workers_here = 1
         self._sampler = Sampler()
         self._tasks: list[asyncio.Task[None]] = []
-        self._figures: dict[str, Any] = {}
+        self._figures = Figures(self.keys)
+        self._seen: dict[str, Any] = {}
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -110,15 +112,15 @@ class Worker:
             self.redis, self.keys, self.config.partitions, where=where, seconds=patience_s, say=logger.warning
         )
         await persistence.log_advice(self.redis)
+        loop = asyncio.get_running_loop()
         self.session = Session(
             connections.redis_sync(self.crawler.settings),
             self.keys,
             partitions=self.config.partitions,
             seconds=self.config.session_s,
-            on_lost=self._lost_in_thread,
+            on_lost=lambda: loop.call_soon_threadsafe(self._lost),  # from its thread
             beside=self._publish,
         )
-        self._loop = asyncio.get_running_loop()
         await asyncio.to_thread(self.session.open)
         size, wait_s = self.config.settle_batch, self.config.settle_wait_s
         self.settler = Settler(self.queue, size=size, wait_s=wait_s, on_settled=self._settled)
@@ -241,7 +243,7 @@ class Worker:
                 await asyncio.to_thread(self._sampler.sample)
             except OSError as error:
                 logger.warning("load unknown: %s", error)
-            self._figures = self._look()
+            self._seen = self._look()
             await asyncio.sleep(BEAT_SECONDS)
 
     def _answered(self, partition: int, answer: ClaimAnswer) -> None:
@@ -256,9 +258,6 @@ class Worker:
             self.crawler.stats.inc_value("frontier/refused", refused)
             logger.warning("%d settlements were refused: the seeds had gone to others", refused)
 
-    def _lost_in_thread(self) -> None:
-        self._loop.call_soon_threadsafe(self._lost)
-
     def _lost(self) -> None:
         logger.warning("session of %s was lost; its seeds go to others", self.session.owner)
         self.crawler.stats.inc_value("frontier/sessions_lost")
@@ -271,7 +270,7 @@ class Worker:
 
     def _leave(self) -> None:
         with contextlib.suppress(RedisError), connections.redis_sync(self.crawler.settings) as redis:
-            figures.withdraw(redis, self.keys, self.session.owner)
+            self._figures.withdraw(redis, self.session.owner)
         self.session.close()
 
     def _look(self) -> dict[str, Any]:
@@ -282,11 +281,11 @@ class Worker:
             "room": self.room(),
             "sinks_down": sorted(self._down),
             "redis_full": self._full.now,
-            **figures.of_load(self._sampler.load),
+            **of_load(self._sampler.load),
         }
 
-    def _publish(self, redis: Redis) -> None:
-        self._workers_here = figures.publish(redis, self.keys, self.session.owner, self._figures)
+    def _publish(self, redis: Redis, now_s: int) -> None:
+        self._workers_here = self._figures.publish(redis, self.session.owner, self._seen, now_s)
 
     async def _reopen(self) -> None:
         while True:

@@ -48,7 +48,8 @@ class Session:
         redis: A synchronous client for this thread alone, with a socket timeout well under `seconds`.
         seconds: `SESSION_SECONDS`.
         on_lost: Called in the thread when the session was reclaimed; the owner id is burnt then.
-        beside: Called in the thread after each renewal (the node's figures go out there).
+        beside: Called in the thread after each renewal with the client and Redis's time in s (the node's figures go out
+            there).
     """
 
     def __init__(
@@ -58,8 +59,8 @@ class Session:
         *,
         partitions: int,
         seconds: float,
-        on_lost: Callable[[], None],
-        beside: Callable[[Redis], None],
+        on_lost: Callable[[], object],
+        beside: Callable[[Redis, int], None],
     ) -> None:
         self._redis = redis
         self._script_keys = [keys.partition(number).script_keys("content") for number in range(partitions)]
@@ -104,7 +105,7 @@ class Session:
             self._thread.join(timeout=self._seconds)
         self.deadline = 0.0
         try:
-            return self._everywhere("end", self.owner)
+            return self._everywhere("end", self.owner) > 0
         except RedisError:
             return False
         finally:
@@ -116,31 +117,33 @@ class Session:
                 continue
             what = "session not renewed"
             try:
-                if self.deadline and not self._renew("renew"):
+                now_ms = self._renew("renew") if self.deadline else 0
+                if self.deadline and not now_ms:
                     self.deadline = 0.0
                     self._on_lost()
                 what = "session renewed, but not what goes beside it"
-                self._beside(self._redis)
+                if now_ms:
+                    self._beside(self._redis, now_ms // 1000)
             except RedisError as error:
                 logger.warning("%s: %s", what, error)
             except Exception:  # whatever it was, the next renewal matters more than this thread's pride
                 logger.exception("session thread")
 
-    def _renew(self, what: str) -> bool:
+    def _renew(self, what: str) -> int:
+        """Returns Redis's time in ms; 0: the session was reclaimed."""
         asked = boottime()  # before the call: our deadline must not be later than Redis's
         owner = self.owner
-        held = self._everywhere(what, owner)
-        if held and owner == self.owner and not self._stop.is_set():
+        now_ms = self._everywhere(what, owner)
+        if now_ms and owner == self.owner and not self._stop.is_set():
             self.deadline = asked + self._seconds
-        return held
+        return now_ms
 
-    def _everywhere(self, what: str, owner: str) -> bool:
-        answers = [self._call(keys, what, owner) for keys in self._script_keys]  # all of them are asked
-        return all(answers)
+    def _everywhere(self, what: str, owner: str) -> int:
+        return min([self._call(keys, what, owner) for keys in self._script_keys])  # all of them are asked
 
-    def _call(self, keys: list[str], what: str, owner: str) -> bool:
+    def _call(self, keys: list[str], what: str, owner: str) -> int:
         arguments = [*keys, what, owner, str(int(self._seconds * 1000))]
         try:
-            return bool(self._redis.evalsha(scripts.digest("session"), len(keys), *arguments))
+            return int(self._redis.evalsha(scripts.digest("session"), len(keys), *arguments))
         except NoScriptError:
-            return bool(self._redis.eval(scripts.source("session"), len(keys), *arguments))
+            return int(self._redis.eval(scripts.source("session"), len(keys), *arguments))

@@ -97,7 +97,7 @@ class Outsider:
             partitions=1,
             seconds=15,
             on_lost=lambda: pytest.fail("the session was lost"),
-            beside=lambda _client: None,
+            beside=lambda _client, _now_s: None,
         )
         self.session.open()
 

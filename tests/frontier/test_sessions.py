@@ -296,7 +296,7 @@ def opened(frontier, redis_settings):
     """Returns a function that opens a session of `seconds`; `session.lost` is set when it was lost."""
     made = []
 
-    def open_session(seconds, beside=lambda redis: None):
+    def open_session(seconds, beside=lambda redis, now_s: None):
         lost = threading.Event()
         session = Session(
             connections.redis_sync(redis_settings),
@@ -330,7 +330,7 @@ def wait(condition):
 
 def test_the_thread_renews_and_ends_cleanly(frontier, redis_settings, opened):
     beats = []
-    session = opened(0.2, beside=beats.append)
+    session = opened(0.2, beside=lambda redis, now_s: beats.append(redis))
     first = deadline_of(frontier, redis_settings, session.owner)
     wait(lambda: deadline_of(frontier, redis_settings, session.owner) > first)
     assert session.alive
@@ -346,7 +346,7 @@ def test_a_loop_that_is_stuck_is_not_renewed(frontier, redis_settings, opened, m
     real = sessions.boottime
     monkeypatch.setattr(sessions, "boottime", lambda: real() + ahead[0])
     beats = []
-    session = opened(0.1, beside=beats.append)
+    session = opened(0.1, beside=lambda redis, now_s: beats.append(redis))
     wait(lambda: beats)
     ahead[0] = sessions.LOOP_STUCK_SECONDS + 1
     assert not session.alive
@@ -372,7 +372,7 @@ def test_a_lost_session_is_told_and_starts_over_under_another_name(frontier, red
 
 
 def test_whatever_goes_wrong_beside_it_the_session_is_renewed(frontier, redis_settings, opened, caplog):
-    def broken(redis):
+    def broken(redis, now_s):
         raise ValueError("figures")
 
     session = opened(0.1, beside=broken)
