@@ -20,6 +20,7 @@ The fingerprint sorts the parameters first, since most sites don't care about th
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from hashlib import blake2b
 from urllib.parse import unquote_plus
 
@@ -76,6 +77,24 @@ _PLAIN = re.compile(
     r"https?://(?:(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*|(?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2}))"
     r"(?::(?!(?:80|443)/)[1-9]\d{0,4})?/[!-~]*"
 )
+MAX_PLAIN_CHARACTERS = 1_000  # of a link and its page together that go without the parser, far from all limits above
+MAX_NAME_REMEMBERED = 64  # characters of a parameter's name; nobody may fill the memory with longer ones
+# A link that the parser takes as it is, in parts: where it starts and the path from there, or a path from the page's
+# own folder; the query. No segment starts with a dot or is empty, no colon makes a scheme, nothing would be escaped.
+_SEGMENT = r"[\w~!$&'()*+,;=@%:-][\w~!$&'()*+,;=@%:.-]*"
+_PLAIN_LINK = re.compile(
+    rf"(?:(/|(?:\.\./)+)((?:{_SEGMENT}(?:/{_SEGMENT})*/?)?)"
+    rf"|([\w~!$&'()*+,;=@%-][\w~!$&'()*+,;=@%.-]*(?:/{_SEGMENT})*/?))"
+    r"(?:\?([\w~!$&()*+,;=@%:./?-]+))?(?:#[!-~]*)?",
+    re.ASCII,
+)
+# A host that the parser takes as it is: a name whose last label is no number, or an address; no port that may go.
+_NUMBER = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
+_PLAIN_HOST = re.compile(
+    rf"https?://(?![^/]*xn--)((?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*|(?:{_NUMBER}\.){{3}}{_NUMBER})"
+    r"(?::(?!80/|443/)(?:[1-9]\d{0,3}|[1-5]\d{4}))?/",
+    re.ASCII,
+)
 
 
 def canonical(url: str, base: str = "", *, drop: frozenset[str] = frozenset()) -> str:
@@ -90,6 +109,8 @@ def canonical(url: str, base: str = "", *, drop: frozenset[str] = frozenset()) -
         UrlError: Not a URL, not http(s), without a host, longer than `MAX_URL_CHARACTERS`, or with a host that no DNS
             can hold.
     """
+    if not base and (plain := _plain(url, drop)):
+        return plain
     if len(url) > MAX_URL_CHARACTERS:
         raise UrlError(f"URL of {len(url)} characters, expected at most {MAX_URL_CHARACTERS}: {_shown(url)!r}...")
     if len(url) > MAX_WRITTEN_HOST_CHARACTERS and _LONG_HOST.match(url):
@@ -98,17 +119,15 @@ def canonical(url: str, base: str = "", *, drop: frozenset[str] = frozenset()) -
         parsed = ada_url.URL(url, base=base) if base else ada_url.URL(url)
     except (ValueError, UnicodeError):
         raise UrlError(f"not a URL: {url!r}") from None
-    if parsed.protocol not in ("http:", "https:") or not parsed.hostname:
-        raise UrlError(f"not an http(s) URL: {url!r}")
-    if len(parsed.hostname) > MAX_HOST_CHARACTERS:
-        raise UrlError(f"host too long: {_shown(url)!r}...")
-    parsed.hash = ""
-    if parsed.username or parsed.password:
-        parsed.username = parsed.password = ""
-    if parsed.search:
-        query = _without_tracking(parsed.search[1:], drop)
-        parsed.search = f"?{query}" if query else ""  # with its mark: the setter takes one away
     result = str(parsed.href)
+    if not result.startswith(("http://", "https://")):  # which have a host, or are no URLs
+        raise UrlError(f"not an http(s) URL: {url!r}")
+    if len(result) > MAX_HOST_CHARACTERS and len(parsed.hostname) > MAX_HOST_CHARACTERS:
+        raise UrlError(f"host too long: {_shown(url)!r}...")
+    if "@" in result and (parsed.username or parsed.password):
+        parsed.username = parsed.password = ""
+        result = str(parsed.href)
+    result = _stripped(result, drop)
     if len(result) > MAX_URL_CHARACTERS:  # percent-encoding can triple it
         raise UrlError(f"URL of {len(result)} characters, expected at most {MAX_URL_CHARACTERS}: {_shown(url)!r}...")
     return result
@@ -120,6 +139,38 @@ def is_plain(url: str) -> bool:
     It saves parsing what comes back from Redis, where canonical URLs lie but nothing is trusted.
     """
     return _PLAIN.fullmatch(url) is not None
+
+
+class Base:
+    """The URL of a page whose links are resolved, quickly where they are plain.
+
+    `resolve(link)` is `canonical(link, url)`, for any link: what has nothing in it that a URL parser would change is
+    put behind what the parser made of its beginning (`/`, `../`), anything else goes to the parser itself. Of the
+    links of most pages all are plain; they take a tenth of the time.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._heads: dict[str | None, str] = {}  # what "/", "../" ... lead to, and None: the page's own folder
+        self._origin = ""
+
+    def resolve(self, link: str, *, drop: frozenset[str] = frozenset()) -> str:
+        """Returns the canonical URL that a link on the page leads to; arguments and errors are those of `canonical`."""
+        rest = link[len(self._origin) :] if self._origin and link.startswith(self._origin) else link
+        plain = _PLAIN_LINK.fullmatch(rest)
+        if plain is None or "%2e" in rest or "%2E" in rest or (rest is not link and plain[1] != "/"):
+            return (self._heads and _plain(link, drop)) or canonical(link, self._url, drop=drop)
+        start, below, beside, query = plain.groups()
+        head = self._heads.get(start) or self._learn(start)
+        if len(head) + len(link) > MAX_PLAIN_CHARACTERS:
+            return canonical(link, self._url, drop=drop)
+        return _with_query(head + (below if start else beside), query, drop)
+
+    def _learn(self, start: str | None) -> str:
+        head = self._heads[start] = canonical(start or "./", self._url)
+        if start == "/":
+            self._origin = head.removesuffix("/")
+        return head
 
 
 def trap(url: str) -> str:
@@ -176,11 +227,38 @@ def _shown(url: str) -> str:
     return without_credentials(url)[:60]  # in this order: half a password is one, too
 
 
+def _stripped(url: str, drop: frozenset[str]) -> str:
+    """Returns a URL as the parser wrote it without its fragment and without parameters that don't name a page."""
+    url = url.partition("#")[0]
+    head, _, query = url.partition("?")
+    return _with_query(head, query, drop) if query else url  # a mark without anything behind it stays
+
+
+def _plain(url: str, drop: frozenset[str]) -> str:
+    """Returns the canonical form of an absolute URL that a parser would take as it is; empty for others."""
+    at = _PLAIN_HOST.match(url)
+    if at is None or len(at[1]) > MAX_HOST_CHARACTERS or len(url) > MAX_PLAIN_CHARACTERS:
+        return ""
+    link = _PLAIN_LINK.fullmatch(url, at.end() - 1)
+    if link is None or link[1] != "/" or "%2e" in url or "%2E" in url:
+        return ""
+    return _with_query(url[: link.end(2)], link[4], drop)
+
+
+def _with_query(head: str, query: str | None, drop: frozenset[str]) -> str:
+    kept = _without_tracking(query, drop) if query else ""
+    return f"{head}?{kept}" if kept else head
+
+
 def _without_tracking(query: str, drop: frozenset[str]) -> str:
-    kept = []
-    for pair in query.split("&"):
-        name = unquote_plus(pair.partition("=")[0]).lower()
-        if name in TRACKING_PARAMETERS or name in drop or name.startswith(TRACKING_PREFIXES):
-            continue
-        kept.append(pair)
-    return "&".join(kept)
+    return "&".join([pair for pair in query.split("&") if not _is_dropped(pair.partition("=")[0], drop)])
+
+
+def _is_dropped(name: str, drop: frozenset[str]) -> bool:
+    plain = (_plain_name if len(name) <= MAX_NAME_REMEMBERED else _plain_name.__wrapped__)(name)
+    return plain in TRACKING_PARAMETERS or plain in drop or plain.startswith(TRACKING_PREFIXES)
+
+
+@lru_cache(1_000)  # sites have few, and use them again and again
+def _plain_name(name: str) -> str:
+    return unquote_plus(name).lower()

@@ -3,10 +3,12 @@
 import random
 from urllib.parse import urlsplit
 
+import ada_url
 import pytest
 
+from crawler import urls
 from crawler.errors import UrlError
-from crawler.urls import MAX_URL_CHARACTERS, canonical, fingerprint, host, hostname, is_plain, origin, trap
+from crawler.urls import MAX_URL_CHARACTERS, Base, canonical, fingerprint, host, hostname, is_plain, origin, trap
 
 
 @pytest.mark.parametrize(
@@ -305,3 +307,53 @@ def test_plain_urls_are_canonical_in_scheme_host_and_port(url):
 )
 def test_others_have_to_be_parsed(url):
     assert not is_plain(url)
+
+
+PIECES = """/ // .. ../ ./ . a b.c thread %2e %2E %41 %zz é 漢 \\ ? # & = utm_source=x sid=3 SID=%33 q=1 @ u:p@ : :80 :8080
+    http: https:// http://x.org HTTP://x.org http://x.org:8080 //other.org/ mailto:x ' " < [ | ^ ` { ~ $ ! * ( + , ;
+    \x00 \x7f xn--a 127.1 0x7f 1.2.3.4 \ud800 C: C|""".split()  # noqa: SIM905 -- a list of words reads better
+PIECES += [" ", "\t"]
+BASES = """http://x.org/ http://x.org/a/b?x=1#f http://x.org:8080/a/b/c/ https://u:p@x.org/x http://10.0.0.1:80/ ftp://x/y
+    mailto:a http://x.org/a/b/../c;d? http://X.org:80/A garbage http://xn--fsq.org/x/""".split()  # noqa: SIM905
+BASES += ["http://x.org/" + "a/" * 480]
+
+
+def outcome(resolve, *arguments, **options):
+    try:
+        return resolve(*arguments, **options)
+    except UrlError:
+        return None
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_plain_link_leads_where_the_parser_says(seed, monkeypatch):
+    """The parser is asked about every link; what goes without it must be the same."""
+    dice, drop, mixed = random.Random(seed), frozenset({"sid"}), []
+    for _ in range(1_500):
+        start = dice.choice(("", "/", "../", "../../", "http://x.org", "http://10.0.0.1:8800", "http://a.b-c.org:99/"))
+        path = "/".join(
+            dice.choices(("a", "b.c", "x:y", "%E9", "d;e", "..", ".", "", ".h", "~u"), k=dice.randint(0, 5))
+        )
+        end = dice.choice(("", "?q=1&utm_x=3", "?", "?sid=2", "#x", "?a=b#c?d", "?'", "?a b", "/"))
+        odd = "".join(dice.choices(PIECES, k=dice.randint(1, 7)))
+        mixed.append(dice.choice((start + path + end, odd)).strip() or "/")
+    base = dice.choice(BASES)
+    prepared = Base(base)
+    plain = [outcome(prepared.resolve, link, drop=drop) for link in mixed]
+    absolute = [outcome(canonical, link, drop=drop) for link in mixed]
+    monkeypatch.setattr(urls, "_plain", lambda _url, _drop: "")
+    assert plain == [outcome(canonical, link, base, drop=drop) for link in mixed]
+    assert absolute == [outcome(canonical, link, drop=drop) for link in mixed]
+    for url in filter(None, plain + absolute):
+        assert (host(url), hostname(url)) == (ada_url.URL(url).host, ada_url.URL(url).hostname)
+
+
+def test_most_links_of_a_page_go_without_the_parser(monkeypatch):
+    base = Base("http://x.org/a/b.html?c")
+    base.resolve("/"), base.resolve("x"), base.resolve("../")
+    monkeypatch.delattr(ada_url, "URL")
+    assert base.resolve("/t/1.html?page=2&utm_source=x#top") == "http://x.org/t/1.html?page=2"
+    assert base.resolve("../t/%E9%87%8D:x") == "http://x.org/t/%E9%87%8D:x"
+    assert base.resolve("2.html") == "http://x.org/a/2.html"
+    assert base.resolve("http://x.org/t/2?a") == "http://x.org/t/2?a"
+    assert base.resolve("https://other.org:8443/") == "https://other.org:8443/"
