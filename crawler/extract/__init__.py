@@ -1,5 +1,6 @@
 """Page + site -> links, or an item's fields. Pure: no network, no Redis, no framework.
 
+    reading.py    a content page's links and fields, from one parse
     results.py    a page of search results becomes links and the request for the next page; links that are followed
     content.py    a content page becomes fields; several pages are joined into one
     document.py   a body becomes an lxml tree or JSON, whatever it claims to be
@@ -19,6 +20,7 @@ Whatever a page holds, the outcome is a result or an `ExtractError` with a reaso
 from crawler.extract.apart import apart
 from crawler.extract.content import fields, join
 from crawler.extract.item import Fields
+from crawler.extract.reading import Reading, read
 from crawler.extract.results import Links, followed, links
 
-__all__ = ["Fields", "Links", "apart", "fields", "followed", "join", "links"]
+__all__ = ["Fields", "Links", "Reading", "apart", "fields", "followed", "join", "links", "read"]

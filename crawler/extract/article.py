@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lxml import etree
+from lxml import etree, html
 
 from crawler.errors import ExtractError
 from crawler.extract.document import HtmlDocument, absolute
@@ -33,7 +33,7 @@ def read_article(page: Fetched) -> Fields:
 
     if len(page.body) > MAX_ARTICLE_BYTES:
         raise ExtractError("too-large", f"{len(page.body)} bytes, an article has at most {MAX_ARTICLE_BYTES}")
-    document = HtmlDocument(page)
+    document = HtmlDocument(page, html.HTMLParser)  # trafilatura takes no other elements
     elements = int(_count(document.root))
     if elements > MAX_ELEMENTS:
         raise ExtractError("too-many-tags", f"{elements} elements, an article has at most {MAX_ELEMENTS}")

@@ -9,7 +9,7 @@ from crawler import text
 from crawler.errors import ExtractError
 from crawler.extract.article import read_article
 from crawler.extract.dates import to_utc
-from crawler.extract.document import absolute
+from crawler.extract.document import Document, absolute
 from crawler.extract.item import Fields, Scalar
 from crawler.extract.parser import run_parser
 from crawler.extract.readers import HtmlReader, JsonReader
@@ -28,19 +28,22 @@ MAX_DATES = 5  # tried for one field: guessing may take 0.1 s each, and a page t
 _USUAL = ("title", "author", "published", "content", "images", "videos")
 
 
-def fields(page: Fetched, site: Site, *, parser_modules: Collection[str] = ()) -> Fields:
+def fields(
+    page: Fetched, site: Site, *, parser_modules: Collection[str] = (), document: Document | None = None
+) -> Fields:
     """Reads a content page.
 
     Args:
         page: As downloaded.
         site: Whose selectors (or parser) say where things are.
         parser_modules: The setting PARSER_MODULES: what a site's `parser` may name.
+        document: The same page, perhaps parsed already.
 
     Raises:
         ExtractError: The page has none of the required fields, or isn't what the site says.
     """
     if site.content:
-        found = _selected(page, site, site.content)
+        found = _selected(document or Document(page), site, site.content)
         required: Collection[str] = site.content.required
     else:
         found = run_parser(page, site, parser_modules) if site.parser else read_article(page)
@@ -78,8 +81,8 @@ def join(parts: Sequence[Fields]) -> Fields:
     )
 
 
-def _selected(page: Fetched, site: Site, content: Content) -> Fields:
-    reader: Reader = JsonReader(page) if content.type == "json" else HtmlReader(page)
+def _selected(document: Document, site: Site, content: Content) -> Fields:
+    page, reader = document.page, _reader(document, content)
     found = Fields(
         title=text.line(_joined(reader, content.title, " ")),
         author=text.line(_joined(reader, content.author, ", ")) or None,
@@ -91,6 +94,10 @@ def _selected(page: Fetched, site: Site, content: Content) -> Fields:
         next_page=_next_page(reader.urls(content.next_page, "images") if content.next_page else (), page),
     )
     return replace(found, missing=tuple(name for name in content.rules if not _has(found, name)))
+
+
+def _reader(document: Document, content: Content) -> Reader:
+    return JsonReader(document.json, document.page.url) if content.type == "json" else HtmlReader(document.html)
 
 
 def _joined(reader: Reader, rule: Rule | None, between: str) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import orjson
-from lxml import etree, html
+from lxml import etree
 
 from crawler.errors import ExtractError, UrlError
-from crawler.extract.encoding import UNICODE, decode
+from crawler.extract.encoding import UNICODE, decode, utf8
 from crawler.extract.limits import MAX_BODY_BYTES, check_depth, check_markup
-from crawler.urls import canonical
+from crawler.sites.simple import Index
+from crawler.urls import Base
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,21 +48,48 @@ def parse_json(page: Fetched) -> Any:
         raise ExtractError("not-json", str(error)) from None
 
 
+class Document:
+    """A page that is parsed once, when first asked for, whoever asks how often.
+
+    Attributes:
+        page: As downloaded.
+    """
+
+    def __init__(self, page: Fetched) -> None:
+        self.page = page
+
+    @cached_property
+    def html(self) -> HtmlDocument:
+        """The page as HTML; raises as `HtmlDocument`."""
+        return HtmlDocument(self.page)
+
+    @cached_property
+    def json(self) -> Any:
+        """The page's JSON value; raises as `parse_json`."""
+        return parse_json(self.page)
+
+
 class HtmlDocument:
     """A parsed page.
 
+    Args:
+        page: As downloaded.
+        parser: Whose elements it gets; those of `lxml.html` cost three times as much to look at.
+
     Attributes:
         root: The `<html>` element.
+        index: For selectors.
         base: URL that its links are relative to.
         encoding: It was read in.
     """
 
-    def __init__(self, page: Fetched) -> None:
+    def __init__(self, page: Fetched, parser: type[etree.HTMLParser] = etree.HTMLParser) -> None:
         _check_size(page)
         if not _looks_like_markup(page):
             raise ExtractError("not-html", f"Content-Type {page.content_type[:80]!r}")
-        text, self.encoding = decode(page)
-        self.root = parse_markup(text)
+        data, self.encoding = utf8(page)
+        self.root = _parsed(data, parser)
+        self.index = Index(self.root, data.count(b"<"))
         base = absolute(_base_href(self.root), page.url)  # of another scheme: none, as in a browser
         self.base = base[0] if base else page.url
 
@@ -76,6 +106,7 @@ def absolute(
         drop: Names of parameters that don't name a page.
     """
     found: dict[str, None] = {}
+    resolve = Base(base).resolve
     for value in values:
         link = value.strip()
         if not link:  # would be the page itself
@@ -84,7 +115,7 @@ def absolute(
             head, mark, query = link.partition("?")
             link = head + mark + quote(query, safe=_QUERY_CHARACTERS, encoding=encoding, errors="replace")
         try:
-            found[canonical(link, base, drop=drop)] = None
+            found[resolve(link, drop=drop)] = None
         except UrlError:
             continue  # javascript:, mailto:, data:, or a typo: nothing to fetch
     return tuple(found)
@@ -96,14 +127,20 @@ def parse_markup(text: str) -> Any:
     Raises:
         ExtractError: `not-html`: there is no element in it; `too-many-tags`, `too-many-attributes` or `too-deep`.
     """
-    data = text.replace("\0", "").encode(errors="replace")  # libxml2 ends at a NUL
+    return _parsed(text.encode(errors="replace"), etree.HTMLParser)
+
+
+def _parsed(data: bytes, kind: type[etree.HTMLParser]) -> Any:
+    data = data.replace(b"\0", b"")  # libxml2 ends at a NUL
     is_counted = check_markup(data)
     # huge_tree: libxml2's own limit would cut a page off at 256 open elements, without a word
-    parser = html.HTMLParser(encoding="utf-8", huge_tree=True, no_network=True, remove_comments=True, remove_pis=True)
+    parser = kind(encoding="utf-8", huge_tree=True, no_network=True, remove_comments=True, remove_pis=True)
     try:
-        root = html.document_fromstring(data, parser)
+        root = etree.fromstring(data, parser)
     except (etree.LxmlError, ValueError, AssertionError) as error:
         raise ExtractError("not-html", str(error).partition("\n")[0]) from None
+    if root is None:
+        raise ExtractError("not-html", "Document is empty")
     if not is_counted:
         check_depth(root)
     return root
@@ -112,7 +149,7 @@ def parse_markup(text: str) -> Any:
 def _check_size(page: Fetched) -> None:
     if len(page.body) > MAX_BODY_BYTES:
         raise ExtractError("too-large", f"{len(page.body)} bytes")
-    if not page.body.strip(b" \t\r\n\0"):
+    if not _something(page.body):
         raise ExtractError("empty-body")
 
 
@@ -124,4 +161,5 @@ def _looks_like_markup(page: Fetched) -> bool:
     return kind in _VAGUE_TYPES and any(tag in start for tag in _MARKUP_STARTS)
 
 
+_something = re.compile(rb"[^ \t\r\n\0]").search
 _base_href = etree.XPath("(head/base/@href)[1]", smart_strings=False)

@@ -7,10 +7,9 @@ Python's codecs (`utf-7`, `zlib`, `punycode`, `unicode-escape`) is no label, as 
 from __future__ import annotations
 
 import codecs
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-import charset_normalizer
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, resolve_encoding
 
 if TYPE_CHECKING:
@@ -19,9 +18,11 @@ if TYPE_CHECKING:
 UNICODE = frozenset({"utf-8", "utf-16-le", "utf-16-be"})  # pages in one of them send their forms' fields as UTF-8
 DETECT_BYTES = 8_192  # enough text to tell encodings apart
 UTF8_MIN = 32  # continuation bytes that make it no accident that a text is valid UTF-8
+MAX_TYPE_CHARACTERS = 100  # of a Content-Type that is remembered
 MISREAD_MIN, MISREAD_SHARE = 10, 0.01  # more U+FFFD than that, and the page is in another encoding than it says
 
 _BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16-be"), (b"\xff\xfe", "utf-16-le"))
+_MARKS = tuple(mark for mark, _ in _BYTE_ORDER_MARKS)
 # Python's names, as w3lib resolves the WHATWG's labels to them (it takes gb2312 for gb18030, latin-1 for cp1252 ...).
 _KNOWN = UNICODE | frozenset(
     """gbk gb18030 big5 big5hkscs euc_jp iso2022_jp shift_jis cp932 euc_kr cp949 koi8-r koi8-u mac-roman mac-cyrillic
@@ -51,6 +52,20 @@ def decode(page: Fetched) -> tuple[str, str]:
     return text, encoding
 
 
+def utf8(page: Fetched) -> tuple[bytes, str]:
+    """Returns the body as UTF-8, and the encoding that `decode` reads it in. A body that is UTF-8 stays as it is."""
+    body = page.body
+    if b"\xef\xbf\xbd" not in body and not body.startswith(_MARKS) and _declared(page) == "utf-8":
+        try:
+            body.decode()
+        except UnicodeDecodeError:
+            pass
+        else:
+            return body, "utf-8"
+    text, encoding = decode(page)
+    return text.encode(errors="replace"), encoding
+
+
 def _text(body: bytes, encoding: str) -> str:
     """Decodes, with U+FFFD for what can't be. In a table for single bytes that costs nothing; an error is 0.2 us."""
     table = _table(encoding)
@@ -66,11 +81,22 @@ def _table(encoding: str) -> str:
 
 def _declared(page: Fetched) -> str | None:
     """Returns what the header says, or else the page itself; None when neither names an encoding that browsers read."""
-    header = page.encoding or http_content_type_encoding(page.content_type)
-    if known := _known(header):
+    if known := _of_header(page.encoding, page.content_type):
         return "utf-16-le" if known == "utf-16" else known
     meta = _known(html_body_declared_encoding(page.body))
     return "utf-8" if meta and meta.startswith("utf-16") else meta  # it was read as ASCII: it can't be UTF-16
+
+
+def _of_header(encoding: str | None, content_type: str) -> str | None:
+    if encoding:
+        return _known(encoding)
+    is_usual = len(content_type) <= MAX_TYPE_CHARACTERS
+    return (_of_type if is_usual else _of_type.__wrapped__)(content_type)
+
+
+@lru_cache(256)  # servers have few
+def _of_type(content_type: str) -> str | None:
+    return _known(http_content_type_encoding(content_type))
 
 
 def _known(label: str | None) -> str | None:
@@ -94,6 +120,8 @@ def _detected(body: bytes) -> str | None:
     try:
         sample.decode()
     except UnicodeDecodeError:
+        import charset_normalizer  # few pages need it
+
         best = charset_normalizer.from_bytes(sample).best()
         return _known(best.encoding) if best else None
     return None

@@ -18,6 +18,7 @@ MAX_TAGS = 250_000  # some 3 us and 250 bytes each: under a second, 60 MB. HTML'
 MAX_DEPTH = 512  # open elements at once, as in Chromium; unclosed <font>s of old forums reach the hundreds
 MAX_DEPTHS = 2_000_000  # sum of all elements' depths: what a selector climbs, at up to 0.7 us each
 MAX_ATTRIBUTES = 256  # of one element; pages have 30
+IMPLIED_DEPTH = 12  # elements that the parser adds by itself: <html>, <body>, and more than it ever does
 LIGHT_BYTES, LIGHT_TAGS = 64_000, 4_000  # up to there all attributes of a page on one element take 0.3 s
 
 
@@ -37,7 +38,7 @@ def check_markup(data: bytes) -> bool:
     if tags > MAX_TAGS:
         raise ExtractError("too-many-tags", f"{tags}, at most {MAX_TAGS} are read")
     if tags <= LIGHT_TAGS and len(data) <= LIGHT_BYTES:
-        return tags <= MAX_DEPTH
+        return tags <= MAX_DEPTH or tags - data.count(b"</") <= MAX_DEPTH - IMPLIED_DEPTH
     parser = etree.HTMLParser(target=_Census(), encoding="utf-8", huge_tree=True)
     parser.feed(data)
     parser.close()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from lxml import etree
+
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Iterator
 
 # Never text to a reader, or not part of what the author wrote.
 _INVISIBLE = frozenset(
@@ -22,56 +24,59 @@ _CELLS = frozenset({"td", "th"})
 _hidden_style = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE).search
 
 
-def prose(element: Any, skip: Container[Any] = frozenset()) -> str:
+def prose(element: Any, skip: Container[Any] = frozenset()) -> str:  # noqa: C901 -- one loop: a call each would double it
     """Returns an element's text, not yet clean: runs of blanks and of line breaks are left to `text.paragraphs`.
 
     Args:
         element: An lxml element; what it is itself (a `<title>`, a `<textarea>`) doesn't matter, only what is inside.
         skip: Elements whose text is left out.
     """
-    parts: list[str] = []
-    stack: list[Any] = [element]  # elements to open, and text that comes after them: a page may nest deeper than Python
-    preformatted = 0
-    while stack:
-        node = stack.pop()
-        if isinstance(node, str):
-            parts.append(node if preformatted else node.replace("\n", " ").replace("\r", " "))
-            continue
-        if isinstance(node, _Close):
-            preformatted -= node.preformatted
-            parts.append(node.text)
-            continue
-        tag = node.tag
-        if node is not element and (tag in _INVISIBLE or node in skip or _is_hidden(node)):
-            continue
-        close = _CLOSE.get(tag)
-        if close:
-            parts.append(close.text)
-            preformatted += close.preformatted
-            stack.append(close)
-        for child in node.iterchildren(reversed=True):
-            if child.tail:
-                stack.append(child.tail)
-            if isinstance(child.tag, str):  # comments and the like have a function as their tag
-                stack.append(child)
-        if node.text:
-            stack.append(node.text)
-    return "".join(parts)
+    tag = element.tag
+    around, keeps_lines = _AROUND.get(tag) or "", tag == "pre"
+    parts: list[str] = [around]
+    if text := element.text:
+        parts.append(text if keeps_lines else _on_one_line(text))
+    # Elements that are open, each with what was around it: a page may nest deeper than Python may call.
+    opened: list[tuple[Any, Iterator[Any], str, bool]] = []
+    children = iter(element) if len(element) else iter(())
+    while True:
+        for child in children:
+            tag = child.tag
+            of_child = _AROUND.get(tag, "")
+            if of_child is not None and not _is_hidden(child) and not (skip and child in skip):
+                if of_child:
+                    parts.append(of_child)
+                keeps = keeps_lines or tag == "pre"
+                if text := child.text:
+                    parts.append(text if keeps else _on_one_line(text))
+                if len(child):
+                    opened.append((child, children, of_child, keeps_lines))
+                    children, keeps_lines = iter(child), keeps
+                    break
+                if of_child:
+                    parts.append(of_child)
+            if tail := child.tail:
+                parts.append(tail if keeps_lines else _on_one_line(tail))
+        else:
+            if not opened:
+                parts.append(around)
+                return "".join(parts)
+            child, children, of_child, keeps_lines = opened.pop()
+            parts.append(of_child)
+            if tail := child.tail:
+                parts.append(tail if keeps_lines else _on_one_line(tail))
 
 
-class _Close:
-    """The end of an element on the stack."""
-
-    __slots__ = ("preformatted", "text")
-
-    def __init__(self, text: str, *, preformatted: int = 0) -> None:
-        self.text, self.preformatted = text, preformatted
+def _on_one_line(text: str) -> str:
+    return text.replace("\n", " ").replace("\r", " ")
 
 
-_CLOSE = {
-    **{tag: _Close("\n") for tag in _BLOCKS},
-    **{tag: _Close(" ") for tag in _CELLS},
-    "pre": _Close("\n", preformatted=1),
+# What a browser puts before and after an element; None: nobody sees it.
+_AROUND: dict[Any, str | None] = {
+    **dict.fromkeys(_BLOCKS, "\n"),
+    **dict.fromkeys(_CELLS, " "),
+    **dict.fromkeys(_INVISIBLE),
+    **dict.fromkeys((etree.Comment, etree.ProcessingInstruction, etree.Entity)),  # what is no element has this as tag
 }
 
 

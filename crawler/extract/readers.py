@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 from lxml import etree
 
 from crawler.errors import ExtractError
-from crawler.extract.document import HtmlDocument, absolute, parse_json, parse_markup
+from crawler.extract.document import absolute, parse_markup
 from crawler.extract.limits import MAX_TAGS
 from crawler.extract.prose import prose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from crawler.extract.document import HtmlDocument
     from crawler.extract.item import Scalar
-    from crawler.models import Fetched
     from crawler.sites.definition import Rule
 
 MAX_VALUES = 1_000  # of one field; a page with more images is a trap
@@ -47,29 +47,28 @@ class Reader(Protocol):
 class HtmlReader:
     """Reads an HTML page."""
 
-    def __init__(self, page: Fetched) -> None:
-        self._document = HtmlDocument(page)
+    def __init__(self, document: HtmlDocument) -> None:
+        self._document = document
 
     def texts(self, rule: Rule, *, date: bool = False) -> list[Scalar]:
         """Returns elements as their prose, other matches as they are."""
         root = self._document.root
-        found = matches(rule.select.search(root))
+        found = matches(rule.select.find(self._document.index))
         removed = _removed(root, rule)
         return [_text(match, removed, date=date) for match in (found[:MAX_VALUES] if rule.all else found[:1])]
 
     def urls(self, rule: Rule, tags: str) -> tuple[str, ...]:  # noqa: ARG002 -- the selector has chosen the elements
         """Returns the matches' addresses."""
         document = self._document
-        found = map(address, matches(rule.select.search(document.root))[:MAX_VALUES])
+        found = map(address, matches(rule.select.find(document.index))[:MAX_VALUES])
         return absolute(found, document.base, encoding=document.encoding)
 
 
 class JsonReader:
     """Reads a JSON answer, and HTML inside of it."""
 
-    def __init__(self, page: Fetched) -> None:
-        self._url = page.url
-        self._value = parse_json(page)
+    def __init__(self, value: Any, url: str) -> None:
+        self._value, self._url = value, url
 
     def texts(self, rule: Rule, *, date: bool = False) -> list[Scalar]:
         """Returns strings and numbers; HTML in them as its prose."""
@@ -108,13 +107,13 @@ def scalars(found: Any, *, most: int | None = MAX_VALUES) -> list[Scalar]:
 
 def address(match: Any) -> str:
     """Returns the URL that an element or attribute holds, as it stands there; empty for none."""
-    if isinstance(match, etree.ElementBase):
+    if etree.iselement(match):
         return match.get("src") or match.get("href") or match.get("content") or ""
     return str(match)
 
 
 def _text(match: Any, removed: frozenset[Any], *, date: bool) -> Scalar:
-    if not isinstance(match, etree.ElementBase):
+    if not etree.iselement(match):
         if isinstance(match, float):  # XPath has no other numbers
             return int(match) if match.is_integer() and abs(match) < 2 ** (INTEGER_BITS - 1) else match
         return match if isinstance(match, bool) else str(match).replace("\n", " ")
@@ -128,10 +127,7 @@ def _removed(root: Any, rule: Rule) -> frozenset[Any]:
     if not rule.remove:
         return frozenset()
     return frozenset(
-        match
-        for selector in rule.remove
-        for match in matches(selector.search(root))
-        if isinstance(match, etree.ElementBase)
+        match for selector in rule.remove for match in matches(selector.search(root)) if etree.iselement(match)
     )
 
 

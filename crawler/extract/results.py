@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from crawler.errors import ExtractError, UrlError
-from crawler.extract.document import HtmlDocument, absolute, parse_json
+from crawler.extract.document import Document, absolute
 from crawler.extract.readers import address, matches, scalars
 from crawler.sites.search import SearchTarget, with_cursor
 from crawler.urls import canonical, trap
@@ -61,27 +61,28 @@ def links(page: Fetched, site: Site, *, body: str = "", number: int = 1, most: i
             status 200); or it isn't what the site says at all (`not-html`, `not-json` ...).
     """
     results = site.results
-    source = _Source(page, is_json=results.type == "json")
+    source = _Source(Document(page), is_json=results.type == "json")
     values = source.values(results.links)
     if results.link:
         values = [site.link(value) for value in values if value]
     chosen = source.chosen(values, site, most)
     if chosen.urls or chosen.traps:
-        return replace(chosen, next=_next(source.root, page, site, body, number))
+        return replace(chosen, next=_next(source, page, site, body, number))
     # HTML of a site that doesn't say what "none" looks like can't be told apart
-    empty_by_shape = results.links.search(source.root) == [] if source.is_json else results.empty is None
-    if empty_by_shape or (results.empty and results.empty.search(source.root)):
+    empty_by_shape = source.find(results.links) == [] if source.is_json else results.empty is None
+    if empty_by_shape or (results.empty and source.find(results.empty)):
         return Links(empty=True)
     raise ExtractError("not-results", "neither links nor a sign that there are none")
 
 
-def followed(page: Fetched, site: Site, *, most: int = MAX_LINKS) -> Links:
+def followed(page: Fetched, site: Site, *, most: int = MAX_LINKS, document: Document | None = None) -> Links:
     """Reads the links of a content page that its site follows; none, when the site follows none.
 
     Args:
         page: As downloaded.
         site: Whose `follow` says which they are.
         most: Links wanted, if the site doesn't want fewer.
+        document: The same page, perhaps parsed already.
 
     Raises:
         ExtractError: It isn't what the site says at all (`not-html`, `not-json` ...).
@@ -89,7 +90,8 @@ def followed(page: Fetched, site: Site, *, most: int = MAX_LINKS) -> Links:
     follow = site.follow
     if follow is None:
         return Links()
-    source, page_url = _Source(page, is_json=follow.links.language == "json"), canonical(page.url)
+    source = _Source(document or Document(page), is_json=follow.links.language == "json")
+    page_url = canonical(page.url)
     most = min(most, follow.per_page)
     return source.chosen(source.values(follow.links), site, most, lambda url: follow.wants(url, page_url))
 
@@ -97,17 +99,20 @@ def followed(page: Fetched, site: Site, *, most: int = MAX_LINKS) -> Links:
 class _Source:
     """A page that links are read from."""
 
-    def __init__(self, page: Fetched, *, is_json: bool) -> None:
-        self.is_json = is_json
+    def __init__(self, document: Document, *, is_json: bool) -> None:
+        self.is_json, self._document = is_json, document
         if is_json:
-            self.root, self._base, self._encoding = parse_json(page), page.url, "utf-8"
+            self._value, self._base, self._encoding = document.json, document.page.url, "utf-8"
         else:
-            document = HtmlDocument(page)
-            self.root, self._base, self._encoding = document.root, document.base, document.encoding
+            self._base, self._encoding = document.html.base, document.html.encoding
+
+    def find(self, selector: Selector) -> Any:
+        """Returns what the selector finds."""
+        return selector.search(self._value) if self.is_json else selector.find(self._document.html.index)
 
     def values(self, selector: Selector) -> list[str]:
         """Returns what stands where the selector says, each as it is written there."""
-        found = selector.search(self.root)
+        found = self.find(selector)
         if self.is_json:
             return [str(value) for value in scalars(found, most=None)]
         return [address(match) for match in matches(found)]
@@ -125,14 +130,14 @@ class _Source:
         return Links(sound[:most], left_out=left_out, traps=len(wanted) - len(sound))
 
 
-def _next(root: Any, page: Fetched, site: Site, body: str, number: int) -> SearchTarget | None:
+def _next(source: _Source, page: Fetched, site: Site, body: str, number: int) -> SearchTarget | None:
     if site.results.next is None or not site.search.cursor_parameter:
         return None
-    search = site.results.next.search
-    if site.results.type == "json":
-        values = [str(value) for value in scalars(search(root)) if not isinstance(value, bool)]
+    found = source.find(site.results.next)
+    if source.is_json:
+        values = [str(value) for value in scalars(found) if not isinstance(value, bool)]
     else:
-        values = [address(match) for match in matches(search(root))]
+        values = [address(match) for match in matches(found)]
     cursor = values[0].strip() if values else ""
     if not cursor or len(cursor) > MAX_CURSOR_CHARACTERS:
         return None

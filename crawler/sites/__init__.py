@@ -6,6 +6,7 @@ definition.py   the parts of a definition, with the range of each value
 search.py       templates, encodings, paging
 selector.py     css:, xpath: and json: selectors, compiled
 css.py          CSS becomes XPath that takes linear time
+simple.py       plain CSS is looked up in an index of the page
 follow.py       which links of content pages are followed
 """
 

@@ -22,6 +22,7 @@ from pydantic import GetPydanticSchema
 from pydantic_core import core_schema
 
 from crawler.sites.css import LinearTranslator
+from crawler.sites.simple import Index, Simple
 
 Language = Literal["css", "xpath", "json", "text"]
 MAX_SELECTOR_CHARACTERS = 1_000  # a person writes far less; definitions also come from Redis
@@ -38,11 +39,13 @@ class Selector:
         language: What stands before the colon.
         search: Runs it. On an lxml element it returns a list of elements or strings in document order, or an XPath
             number, string or bool; on JSON data, the value found or None.
+        simple: The same by a page's index, where the selector is simple enough.
     """
 
     text: str
     language: Language
     search: Search = field(repr=False, compare=False)
+    simple: Simple | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def parse(cls, text: str) -> Selector:
@@ -56,7 +59,17 @@ class Selector:
             raise ValueError("a selector such as css:h1::text, xpath://h1/text() or json:data.title")
         if len(text) > MAX_SELECTOR_CHARACTERS:
             raise ValueError(f"a selector of at most {MAX_SELECTOR_CHARACTERS} characters")
-        return cls(text, language, _COMPILERS[language](path.strip()))  # type: ignore[arg-type]  # checked above
+        search = _COMPILERS[language](path.strip())
+        simple = Simple.compile(path.strip()) if language == "css" else None
+        return cls(text, language, search, simple)  # type: ignore[arg-type]  # checked above
+
+    def find(self, index: Index) -> Any:
+        """Returns what `search` returns for the root of a page, faster."""
+        if self.simple is not None and index.is_worth_it:
+            found = self.simple.search(index)
+            if found is not None:
+                return found
+        return self.search(index.root)
 
 
 def _compile_css(path: str) -> Search:

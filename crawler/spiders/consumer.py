@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-    from crawler.extract import Fields
+    from crawler.extract import Fields, Links
     from crawler.sites import Site
     from crawler.visits import Visit
 
@@ -49,8 +49,12 @@ class ConsumerSpider(FrontierSpider):
 
         Links are offered first, also those of a page that turns out to hold no item.
         """
-        await self._follow(page, visit, site)
-        parts = [await self._fields(page, site)]
+        follow = site.follow if site.follow and visit.seed.depth < site.follow.depth else None
+        most = self.max_links if follow else 0
+        reading = await extract.apart(extract.read, page, site, most_links=most, parser_modules=self.parser_modules)
+        if follow:
+            await self._offer(reading.links, visit, follow.per_host)
+        parts = [reading.fields()]
         most = site.content.max_pages if site.content else 1
         seen = {page.url}
         while (url := parts[-1].next_page) and len(parts) < most and url not in seen:
@@ -63,25 +67,20 @@ class ConsumerSpider(FrontierSpider):
             if outcome := of_status(response.status):
                 self.settle(visit, outcome)
                 return ()
-            parts.append(await self._fields(fetched(response), site))
+            further = fetched(response)
+            parts.append(await extract.apart(extract.fields, further, site, parser_modules=self.parser_modules))
             if sum(len(part.content) for part in parts) > MAX_BODY_BYTES:
                 raise ExtractError("too-large", f"{len(parts)} pages of one item")
         return (item(page, visit, extract.join(parts)),)
 
-    async def _fields(self, page: Fetched, site: Site) -> Fields:
-        return await extract.apart(extract.fields, page, site, parser_modules=self.parser_modules)
-
-    async def _follow(self, page: Fetched, visit: Visit, site: Site) -> None:
+    async def _offer(self, links: Links, visit: Visit, per_host: int) -> None:
         """Offers the page's links; returns when Redis has them, so the page's own seed doesn't end before."""
-        seed, follow = visit.seed, site.follow
-        if follow is None or seed.depth >= follow.depth:
-            return
-        links = await extract.apart(extract.followed, page, site, most=self.max_links)
+        seed = visit.seed
         for stat, number in links.stats().items():
             self.crawler.stats.inc_value(stat, number)
         further = [Seed(url, seed.plan, seed.site, keywords=seed.keywords, depth=seed.depth + 1) for url in links.urls]
         if further:
-            await self.worker.offer(further, budget=follow.per_host)
+            await self.worker.offer(further, budget=per_host)
 
 
 def item(page: Fetched, visit: Visit, fields: Fields, number: int = 0) -> Page:

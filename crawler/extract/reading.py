@@ -1,0 +1,61 @@
+"""A content page is read for both: the links that its site follows, and its fields. It is parsed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crawler.errors import ExtractError
+from crawler.extract.content import fields
+from crawler.extract.document import Document
+from crawler.extract.results import Links, followed
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from crawler.extract.item import Fields
+    from crawler.models import Fetched
+    from crawler.sites import Site
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a content page yields. A page without an item may still have links.
+
+    Attributes:
+        links: To follow.
+        found: The fields, or why there are none.
+    """
+
+    links: Links
+    found: Fields | ExtractError
+
+    def fields(self) -> Fields:
+        """Returns the fields.
+
+        Raises:
+            ExtractError: There are none.
+        """
+        if isinstance(self.found, ExtractError):
+            raise self.found
+        return self.found
+
+
+def read(page: Fetched, site: Site, *, most_links: int, parser_modules: Collection[str] = ()) -> Reading:
+    """Reads a content page.
+
+    Args:
+        page: As downloaded.
+        site: Whose selectors (or parser) say where things are.
+        most_links: Links wanted, if the site doesn't want fewer; 0: they aren't looked for.
+        parser_modules: The setting PARSER_MODULES.
+
+    Raises:
+        ExtractError: Links are wanted, and the page isn't what the site says at all (`not-html`, `not-json` ...).
+    """
+    document = Document(page)
+    links = followed(page, site, most=most_links, document=document) if most_links else Links()
+    try:
+        return Reading(links, fields(page, site, parser_modules=parser_modules, document=document))
+    except ExtractError as error:
+        return Reading(links, error)

@@ -1,0 +1,63 @@
+"""A content page is parsed once for its links and its fields, and yields what each would by itself."""
+
+import pytest
+
+from crawler import extract, sites
+from crawler.errors import ExtractError
+from crawler.extract import document
+from crawler.models import Fetched
+
+SITE = """
+name: forum
+base: http://x.org
+content: {title: "css:h1", content: {select: "css:.post", all: true, required: true}}
+follow: {links: css:a, depth: 2}
+"""
+JSON = """
+name: api
+base: http://x.org
+content: {type: json, title: json:title, content: json:text}
+follow: {links: "json:links", depth: 2}
+"""
+THREAD = b"<h1>Flood</h1><p class=post>Water &amp; <b>mud</b><a href=/t/2>more</a><a href=mailto:x>us</a>"
+
+
+def page(body, kind="text/html; charset=utf-8"):
+    return Fetched("http://x.org/t/1", 200, kind, body)
+
+
+def test_both_come_from_one_parse(monkeypatch):
+    parsed, parse = [], document._parsed
+    monkeypatch.setattr(document, "_parsed", lambda *arguments: parsed.append(arguments) or parse(*arguments))
+    site = sites.parse(SITE, "forum.yaml")
+    reading = extract.read(page(THREAD), site, most_links=10)
+    assert len(parsed) == 1
+    assert reading.links == extract.followed(page(THREAD), site)
+    assert reading.links.urls == ("http://x.org/t/2",)
+    assert reading.fields() == extract.fields(page(THREAD), site)
+
+
+def test_json_likewise():
+    site, body = (
+        sites.parse(JSON, "api.yaml"),
+        page(b'{"title": "a", "text": "b", "links": ["/t/2"]}', "application/json"),
+    )
+    reading = extract.read(body, site, most_links=10)
+    assert reading.links.urls == ("http://x.org/t/2",)
+    assert reading.fields().content == "b"
+
+
+def test_links_are_only_looked_for_when_they_are_wanted():
+    assert extract.read(page(THREAD), sites.parse(SITE, "forum.yaml"), most_links=0).links.urls == ()
+
+
+def test_a_page_without_an_item_has_its_links():
+    reading = extract.read(page(b"<a href=/t/2>more</a>"), sites.parse(SITE, "forum.yaml"), most_links=10)
+    assert reading.links.urls == ("http://x.org/t/2",)
+    with pytest.raises(ExtractError, match="no-content"):
+        reading.fields()
+
+
+def test_what_is_no_page_has_neither():
+    with pytest.raises(ExtractError, match="not-html"):
+        extract.read(page(b"%PDF-1.7", "application/pdf"), sites.parse(SITE, "forum.yaml"), most_links=10)
