@@ -26,6 +26,7 @@ from crawler.headroom import Load
 from crawler.middlewares.refused import RefusedError
 from crawler.middlewares.turns import TurnMiddleware
 from crawler.scheduler import Scheduler
+from crawler.tasks import cancel
 from crawler.worker import Worker
 from crawler.workerconfig import WorkerConfig
 
@@ -80,6 +81,7 @@ class Account:
         claim_ms: How long a claim took.
         lock_ms: How long a claimant that met the lock waited until it had an answer.
         calls: Scripts run, by name; what their sessions' threads run isn't among them.
+        failures: Nodes that ended early, by the error.
         first_s: Node -> s from its joining to its first page's start.
     """
 
@@ -92,6 +94,7 @@ class Account:
     lock_ms: array[float] = field(default_factory=lambda: array("d"))
     calls: Counter[str] = field(default_factory=Counter)
     first_s: dict[str, float] = field(default_factory=dict)
+    failures: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: Account) -> None:
         """Adds another process's account."""
@@ -100,6 +103,7 @@ class Account:
         self.pages.update(other.pages)
         self.claims.update(other.claims)
         self.calls.update(other.calls)
+        self.failures.update(other.failures)
         self.first_s.update(other.first_s)
 
 
@@ -276,5 +280,8 @@ async def live(
     _count_scripts(account)
     everything = {name: getattr(settings, name) for name in dir(settings) if name.isupper()} | dict(values)
     nodes = [Node(spec, everything, account, begin, latency_s) for spec in specs]
-    await asyncio.gather(*(node.run(until) for node in nodes))
+    for end in await asyncio.gather(*(node.run(until) for node in nodes), return_exceptions=True):
+        if isinstance(end, BaseException):
+            account.failures[f"{type(end).__name__}: {end}"] += 1
+    await cancel(*(asyncio.all_tasks() - {asyncio.current_task()}))  # type: ignore[arg-type]
     return account

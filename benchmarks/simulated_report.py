@@ -105,6 +105,8 @@ def cost(account: Account, cpu_s: float, seconds: float) -> None:
     """Prints what it all cost Redis."""
     pages = max(sum(account.pages.values()), 1)
     scripts = ", ".join(f"{name} {number / pages:.2f}" for name, number in account.calls.most_common())
+    for error, number in account.failures.most_common(5):
+        print(f"  {number} nodes ended early: {error[:100]}")
     print(
         f"  Redis: {1e6 * cpu_s / pages:.0f} us of CPU a page, {100 * cpu_s / seconds:.0f} % of a core; "
         f"scripts a page: {scripts}"
