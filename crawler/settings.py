@@ -134,8 +134,10 @@ DOWNLOAD_MAXSIZE = 32 * 1024 * 1024  # bytes; Scrapy's 1 GiB is a way to kill a 
 DOWNLOAD_WARNSIZE = 16 * 1024 * 1024
 DOWNLOAD_VERIFY_CERTIFICATES = True
 DOWNLOAD_HANDLERS = {
-    "http": "crawler.download.handler.VisitDownloadHandler",
-    "https": "crawler.download.handler.VisitDownloadHandler",
+    # libcurl's, and Scrapy's own where a site's `handler` says so. `crawler.download.handler.VisitDownloadHandler` is
+    # Scrapy's for all.
+    "http": "crawler.download.chosen.ChosenDownloadHandler",
+    "https": "crawler.download.chosen.ChosenDownloadHandler",
     "file": None,  # only the web is crawled
     "ftp": None,
     "s3": None,
@@ -148,7 +150,6 @@ WARN_ON_GENERATOR_RETURN_VALUE = False  # reads the callback's source
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 URLLENGTH_LIMIT = 0  # urls.py has the limit
-REACTOR_THREADPOOL_MAXSIZE = 64  # a name lookup for each request on its way: slow name servers hold nobody else up
 LOG_LEVEL = "INFO"
 STATS_DUMP = True
 TWISTED_DNS_RESOLVER = "crawler.download.resolver.PublicResolver"  # refuses private addresses at the last moment

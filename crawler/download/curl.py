@@ -26,7 +26,7 @@ from scrapy.utils._download_handlers import check_stop_download, get_maxsize_msg
 
 from crawler.download import answers, handles
 from crawler.download.again import may_go_again, next_start, part_of
-from crawler.download.curlerrors import error_of
+from crawler.download.curlerrors import ended_unsaid, error_of
 from crawler.download.exchange import Exchange, TooLargeError
 from crawler.download.handles import Handles
 from crawler.download.places import Places, wire_url
@@ -188,7 +188,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
         """
         head, error = exchange.head, exchange.error
         flags: list[str] | None = None
-        if error is None and ended.code:
+        if error is None and ended.code and not ended_unsaid(ended, exchange):
             error = error_of(ended, exchange)
         elif error is None and head is None:
             error = AnswerError("truncated", "the connection ended within the headers")

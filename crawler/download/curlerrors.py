@@ -54,12 +54,19 @@ _CUT = frozenset(
 _BAD_CHUNKS = ("chunk", "malformed encoding")
 _LONG_HEAD = ("too large response headers", "too many response headers")
 _ODD_LINES = ("header without colon", "nul byte in header", "carriage return found in header")
+_TLS_END = "unexpected eof"
 # The same with E_SSL_CONNECT_ERROR: the handshake was cut off, nobody said that it was wrong.
-_HANDSHAKE_CUT = ("recv failure", "send failure", "reset by peer", "unexpected eof", "ssl_error_syscall")
+_HANDSHAKE_CUT = ("recv failure", "send failure", "reset by peer", _TLS_END, "ssl_error_syscall")
 
 
 class OddHeadError(AnswerError):
     """A head with a line that browsers skip, and libcurl refuses the answer for."""
+
+
+def ended_unsaid(ended: Ended, exchange: Exchange) -> bool:
+    """Whether a body without a length ended with its TLS connection, without a goodbye: too many servers end so."""
+    head = exchange.head
+    return head is not None and not head.ends and ended.code == pycurl.E_RECV_ERROR and _TLS_END in ended.words.lower()
 
 
 def error_of(ended: Ended, exchange: Exchange) -> Exception:

@@ -35,6 +35,17 @@ class TooLargeError(Exception):
         self.expected = expected
 
 
+class _Lent:
+    """A socket for pycurl, which makes a copy of it."""
+
+    def __init__(self, lent: socket.socket) -> None:
+        self._lent = lent
+        self.fileno = lent.fileno
+
+    def __del__(self) -> None:
+        self._lent.close()
+
+
 class Exchange:
     """A handle, what it asks, and what has come.
 
@@ -165,7 +176,7 @@ class Exchange:
             self.refused = True
             return pycurl.SOCKET_BAD
         try:
-            return socket.socket(wanted.family, wanted.socktype, wanted.protocol)
+            return _Lent(socket.socket(wanted.family, wanted.socktype, wanted.protocol))
         except OSError as error:  # no files left
             self.error = error
             return pycurl.SOCKET_BAD

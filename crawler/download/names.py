@@ -6,7 +6,6 @@ One lookup a name is under way at a time, however many requests wait for it; non
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -88,11 +87,12 @@ class Names:
         return NOTHING
 
     def _literal(self, name: str) -> Found | None:
+        family = socket.AF_INET6 if ":" in name else socket.AF_INET
         try:
-            ipaddress.ip_address(name)
-        except ValueError:
+            address = socket.inet_ntop(family, socket.inet_pton(family, name))  # as the system writes it everywhere
+        except OSError:
             return None
-        found = Found((name,), () if is_private(name) else (name,), literal=True)
+        found = Found((address,), () if is_private(address) else (address,), literal=True)
         self._keep(name, found)
         return found
 

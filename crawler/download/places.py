@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PROXY_LOOKUP_SECONDS = 5.0  # for a name that a proxy will look up: behind one, DNS may be out of reach
 PROXIES = ("http", "https", "socks4a", "socks5h")  # the others would have us look names up for them
 ORIGINS_REMEMBERED = 10_000
-_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#]*")
+_BEGIN = re.compile(rf"(?:{'|'.join(PROXIES)})://[^/?#]*", re.IGNORECASE)
 
 
 class Place(NamedTuple):
@@ -130,7 +130,7 @@ def wire_url(url: str) -> str:
 
 def begin_of(url: str) -> str:
     """Returns a URL's scheme and authority."""
-    found = _ORIGIN.match(url)
+    found = _BEGIN.match(url)
     if found is None:
         raise UnsupportedURLSchemeError(f"no address of a page: {url[:80]!r}")
     return found[0]

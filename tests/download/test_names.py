@@ -66,6 +66,7 @@ async def test_an_address_is_itself_and_nobody_is_asked():
     found = Names(10, Server())
     assert await found.find("8.8.8.8") == Found(("8.8.8.8",), ("8.8.8.8",), literal=True)
     assert await found.find("::1") == Found(("::1",), (), literal=True)
+    assert (await found.find("::ffff:0808:0808")).public == ("::ffff:8.8.8.8",)  # as sockets' addresses are written
 
 
 async def test_one_lookup_at_a_time_however_many_wait():

@@ -1,0 +1,569 @@
+"""The handler over libcurl, against servers that count and remember: what it sends, says and refuses."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import gzip
+import itertools
+import re
+import threading
+import time
+from ipaddress import IPv4Address
+
+import pytest
+from hostile.hostile_wire_bodies import answer, chunk, forever
+from hostile.hostile_wire_server import HOLD, RESET, Host
+from hostile.test_hostile_wire_tls import Authority
+from scrapy import Request, signals
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+    DownloadTimeoutError,
+    StopDownload,
+    UnsupportedURLSchemeError,
+)
+from scrapy.http import HtmlResponse, Response, TextResponse
+from scrapy.utils.test import get_crawler
+
+from crawler.download.chosen import ChosenDownloadHandler
+from crawler.download.curl import CurlDownloadHandler
+from crawler.download.exchange import Exchange
+from crawler.download.names import Names
+from crawler.errors import AnswerError, PageTimeoutError, PrivateAddressError, SessionLostError
+from crawler.models import Claimed, Seed
+from crawler.visits import Lane, Visit
+
+GONE = 1  # a port that nobody listens on
+PLAIN = {"User-Agent": "test", "Accept": "text/html"}
+
+
+@pytest.fixture
+def opened():
+    """Makes hosts that end with the test."""
+    hosts = []
+
+    def opened(script, **options):
+        hosts.append(Host(script if callable(script) else lambda _path: [script], **options))
+        return hosts[-1]
+
+    yield opened
+    for host in hosts:
+        host.close()
+
+
+@pytest.fixture
+async def handler():
+    """Makes handlers with settings."""
+    made = []
+
+    def handler(kind=CurlDownloadHandler, **settings):
+        crawler = get_crawler(
+            settings_dict={"ALLOW_PRIVATE_ADDRESSES": 1, "DOWNLOAD_VERIFY_CERTIFICATES": 1, **settings}
+        )
+        crawler.spider = crawler._create_spider("test")
+        made.append(kind(crawler))
+        return made[-1]
+
+    yield handler
+    for one in made:
+        await one.close()
+
+
+@pytest.fixture
+def get(handler):
+    """Downloads by a handler with the usual settings."""
+    usual = handler()
+
+    async def get(url, **options):
+        meta = {"download_timeout": 5.0} | options.pop("meta", {})
+        return await usual.download_request(Request(url, meta=meta, headers=options.pop("headers", PLAIN), **options))
+
+    get.handler = usual
+    return get
+
+
+def head_of(asked):
+    """Returns the request line and the headers of what a host was asked, in lower case, as pairs."""
+    first, *lines = asked.head.partition(b"\r\n\r\n")[0].split(b"\r\n")
+    return first, [tuple(line.split(b": ", 1)) for line in lines]
+
+
+def keeps(body=b"<html>x</html>", *headers):
+    """Returns an answer after which the connection is kept."""
+    return b"\r\n".join([b"HTTP/1.1 200 OK", b"Content-Length: %d" % len(body), *headers]) + b"\r\n\r\n" + body
+
+
+def visit(delay_s=0.0):
+    lane = Lane("a.test", 1001, 0, delay_s)
+    claimed = Claimed(Seed("http://a.test/", "p", "s"), b"f", 0, "A#1", 1001, 0, 0, delay_s)
+    return Visit(claimed, lane, lambda _visit: None, lambda _visit, _end: None)
+
+
+# -- What is sent -----------------------------------------------------------------------------------------------------
+
+
+async def test_a_request_has_scrapys_headers_and_no_others(get, opened):
+    host = opened(answer())
+    await get(f"{host.url}/a/../b?q=%20#part", headers={"User-Agent": "test", "X-Empty": "", "X-Two": ["1", "2"]})
+    first, headers = head_of(host.asked[0])
+    assert first == b"GET /a/../b?q=%20 HTTP/1.1"
+    assert headers == [
+        (b"Host", host.url[7:].encode()),
+        (b"User-Agent", b"test"),
+        (b"X-Empty:",),
+        (b"X-Two", b"1"),
+        (b"X-Two", b"2"),
+    ]
+
+
+async def test_headers_change_from_one_request_to_the_next(get, opened):
+    host = opened(answer())
+    request = Request(host.page, headers=PLAIN, meta={"download_timeout": 5.0})
+    await get.handler.download_request(request)
+    request.headers.appendlist("Accept", "image/png")
+    await get.handler.download_request(request)
+    await get(host.page, headers={})
+    assert [dict(head_of(one)[1]).get(b"Accept") for one in host.asked] == [b"text/html", b"image/png", None]
+
+
+async def test_a_header_is_one_line(get, opened):
+    host = opened(answer())
+    await get(host.page, headers={"Referer": b"x\r\nX-Injected: y\x00z"})
+    assert (b"Referer", b"x X-Injected: y z") in head_of(host.asked[0])[1]
+
+
+async def test_names_and_passwords_in_a_url_are_not_sent(get, opened):
+    host = opened(answer())
+    response = await get(host.page.replace("http://", "http://user:secret@"))
+    assert b"secret" not in host.asked[0].head
+    assert b"Authorization" not in host.asked[0].head
+    assert response.status == 200
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "GET"])
+async def test_a_body_is_sent_as_it_is(get, opened, method):
+    body = b"\x00{}\r\n" * 300_000  # libcurl would ask whether it may come
+
+    def script(_path):
+        yield 0.05
+        yield answer()
+
+    host = opened(script)
+    await get(host.page, method=method, body=body, headers={"Content-Length": "3", "Content-Type": "application/json"})
+    first, headers = head_of(host.asked[0])
+    assert first.startswith(method.encode() + b" ")
+    assert dict(headers)[b"Content-Length"] == b"%d" % len(body)
+    assert dict(headers)[b"Content-Type"] == b"application/json"
+    assert b"Expect" not in dict(headers)
+
+
+async def test_methods_without_a_body(get, opened):
+    host = opened(answer())
+    for method in ("HEAD", "OPTIONS", "POST"):
+        response = await get(host.page, method=method)
+        assert response.status == 200
+        assert bool(response.body) == (method != "HEAD")
+    heads = [head_of(one) for one in host.asked]
+    assert [first.split()[0] for first, _ in heads] == [b"HEAD", b"OPTIONS", b"POST"]
+    assert [dict(headers).get(b"Content-Length") for _, headers in heads] == [None, None, b"0"]
+    assert b"Content-Type" not in dict(heads[2][1])
+    with pytest.raises(ValueError, match="no method"):
+        await get(host.page, method="GET / HTTP/1.1\r\nX: Y")
+
+
+async def test_connections_are_kept_and_requests_not_mixed_up(get, opened):
+    def script(path):
+        yield keeps(path.encode())
+        yield HOLD
+
+    accepted = []
+    host = opened(script)
+    # One request for each connection of this host: a kept one is asked again, and answers no more.
+    pages = await asyncio.gather(*(get(f"{host.url}/{n}") for n in range(20)))
+    accepted += [response.body for response in pages]
+    assert accepted == [b"/%d" % n for n in range(20)]
+
+
+# -- What comes -------------------------------------------------------------------------------------------------------
+
+
+async def test_a_response_is_what_scrapy_makes_of_it(get, opened):
+    host = opened(
+        answer(b"<html>x</html>", b"Set-Cookie: a=1", b"SET-COOKIE: b=2", b"X-Folded: a\r\n b", b"Bad Name: x")
+    )
+    response = await get(f"{host.page}#part", headers=PLAIN)
+    assert type(response) is HtmlResponse
+    assert (response.url, response.status, response.body) == (host.page, 200, b"<html>x</html>")
+    assert response.headers.getlist("Set-Cookie") == [b"a=1", b"b=2"]
+    assert response.headers["x-folded"] == b"a b"
+    assert b"Bad Name" not in response.headers
+    assert (response.ip_address, response.protocol, response.flags) == (IPv4Address("127.0.0.1"), "HTTP/1.1", [])
+    assert response.certificate is None
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "kind"),
+    [
+        ([b"Content-Type: application/json"], b"{}", TextResponse),
+        ([b"Content-Type: image/png"], b"\x89PNG\x00\x01", Response),
+        ([], b"<html><body></body></html>", HtmlResponse),
+        ([b"Content-Type: text/html", b"Content-Encoding: gzip"], gzip.compress(b"<html>"), Response),
+    ],
+)
+async def test_its_class_is_scrapys_choice(get, opened, headers, body, kind):
+    head = b"\r\n".join([b"HTTP/1.1 200 OK", *headers, b"Connection: close", b"Content-Length: %d" % len(body)])
+    host = opened(head + b"\r\n\r\n" + body)
+    response = await get(host.url + "/x")
+    assert isinstance(response, kind)
+    assert (type(response) is Response) == (kind is Response)
+    assert response.body == body
+
+
+async def test_latency_is_the_time_to_the_head(get, opened):
+    host = opened(lambda _path: [0.1, b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nConnection: close\r\n\r\n", 0.3, b"x"])
+    request = Request(host.page, meta={"download_timeout": 5.0})
+    await get.handler.download_request(request)
+    assert 0.1 <= request.meta["download_latency"] < 0.3
+
+
+async def test_signals_are_sent_and_may_stop_a_download(get, opened):
+    host = opened(lambda _path: itertools.chain([b"HTTP/1.1 200 OK\r\nX: y\r\n\r\n"], forever(b"x" * 1_000, 0.01)))
+    heard, stop = [], {}
+
+    def on_head(headers, body_length, request, spider):
+        heard.append((headers["X"], body_length))
+        if "head" in stop:
+            raise StopDownload(fail=stop["head"])
+
+    def on_data(data, request, spider):
+        heard.append(len(data))
+        if "data" in stop:
+            raise StopDownload(fail=stop["data"])
+
+    get.handler.crawler.signals.connect(on_head, signals.headers_received)
+    get.handler.crawler.signals.connect(on_data, signals.bytes_received)
+    stop["head"] = False
+    response = await get(host.page)
+    assert (response.headers["X"], response.body, response.flags) == (b"y", b"", ["download_stopped"])
+    del stop["head"]
+    stop["data"] = True
+    with pytest.raises(StopDownload) as caught:
+        await get(host.page)
+    assert caught.value.response.body.startswith(b"x" * 1_000)
+    assert heard[:2] == [(b"y", None)] * 2
+    assert heard[2] >= 1_000
+
+
+@pytest.mark.parametrize(("allowed", "ends"), [(100, "all"), (99, "refused"), (0, "all")])
+@pytest.mark.parametrize("head", [b"Content-Length: 100\r\n", b""])
+async def test_a_body_has_so_many_bytes_at_most(get, opened, head, allowed, ends):
+    host = opened(b"HTTP/1.1 200 OK\r\nConnection: close\r\n" + head + b"\r\n" + b"x" * 100)
+    if ends == "all":
+        response = await get(host.page, meta={"download_maxsize": allowed})
+        assert len(response.body) == 100
+        assert response.flags == ([] if head else ["partial"])
+    else:
+        with pytest.raises(DownloadCancelledError, match="100 bytes"):
+            await get(host.page, meta={"download_maxsize": allowed})
+
+
+async def test_a_large_body_is_warned_of(get, opened, caplog):
+    host = opened(answer(b"x" * 100))
+    await get(host.page, meta={"download_warnsize": 99})
+    host = opened(answer(b"x" * 100, length=False))
+    await get(host.page, meta={"download_warnsize": 99})
+    assert [record.message.split()[0] for record in caplog.records if "warn size" in record.message] == [
+        "Expected",
+        "Received",
+    ]
+
+
+async def test_half_an_answer_is_none_unless_it_is_wanted(get, opened):
+    host = opened(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+    with pytest.raises(AnswerError, match="truncated"):
+        await get(host.page)
+    response = await get(host.page, meta={"download_fail_on_dataloss": False})
+    assert (response.body, response.flags) == (b"half", ["dataloss"])
+
+
+# -- Errors -----------------------------------------------------------------------------------------------------------
+
+
+async def test_errors_are_scrapys(get, opened):
+    with pytest.raises(DownloadConnectionRefusedError):
+        await get(f"http://127.0.0.1:{GONE}/")
+    with pytest.raises(DownloadTimeoutError, match=r"took longer than 0.2 seconds"):
+        await get(opened(lambda _path: [HOLD]).page, meta={"download_timeout": 0.2})
+    with pytest.raises(CannotResolveHostError):
+        await get("http://no-such-name.invalid/")
+    with pytest.raises(UnsupportedURLSchemeError):
+        await get("gopher://127.0.0.1/")
+
+
+@pytest.mark.parametrize(
+    ("steps", "reason"),
+    [
+        ([b"HTTP/1.1 200OK\r\n\r\n"], "bad-response"),
+        ([b"HTTP/1.1 20000 OK\r\n\r\n"], "bad-response"),
+        ([b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n" + chunk(gzip.compress(b"x"))], "bad-response"),
+        ([b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 1_001 + b"\r\n"], "bad-headers"),
+        ([b"HTTP/1.1 200 OK\r\n"], "truncated"),
+        ([RESET], "connection"),
+    ],
+)
+async def test_an_answer_that_is_none_says_why(get, opened, steps, reason):
+    host = opened(lambda _path: steps)
+    with pytest.raises(AnswerError) as caught:
+        await get(host.page)
+    assert caught.value.reason == reason
+
+
+async def test_tls_may_end_without_a_goodbye_where_http_has_no_length(handler, opened, tmp_path, monkeypatch):
+    authority = Authority(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
+    trusting, tls = handler(), authority.certificate("good")
+    for end, flags in (({"length": False}, ["partial"]), ({}, [])):
+        host = opened(answer(b"<html>x</html>", **end), tls=tls)
+        response = await trusting.download_request(Request(host.page, meta={"download_timeout": 5.0}))
+        assert (response.body, response.flags) == (b"<html>x</html>", flags)
+    host = opened(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx", tls=tls)
+    with pytest.raises(AnswerError, match="truncated"):
+        await trusting.download_request(Request(host.page, meta={"download_timeout": 5.0}))
+
+
+# -- Addresses --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def named(monkeypatch):
+    """Says what names lead to."""
+    known = {}
+    names = Names(100, lambda name: known[name])
+    monkeypatch.setattr("crawler.download.places.names_for", lambda _settings: names)
+    return known
+
+
+async def test_names_are_looked_up_here_and_all_addresses_tried(named, handler, opened):
+    host = opened(answer())
+    named["a.test"] = ["127.9.9.9", "127.0.0.1"]  # nobody listens on the first
+    response = await handler().download_request(
+        Request(f"http://a.test:{host.port}/page", meta={"download_timeout": 5.0})
+    )
+    assert response.ip_address == IPv4Address("127.0.0.1")
+    assert dict(head_of(host.asked[0])[1])[b"Host"] == b"a.test:%d" % host.port
+
+
+async def test_private_addresses_are_refused(named, handler, opened):
+    host = opened(answer())
+    careful = handler(ALLOW_PRIVATE_ADDRESSES=0)
+    named.update({"a.test": ["127.0.0.1"], "none.test": []})
+    for url in (host.page, f"http://a.test:{host.port}/", f"http://[::1]:{host.port}/"):
+        with pytest.raises(PrivateAddressError):
+            await careful.download_request(Request(url))
+    with pytest.raises(CannotResolveHostError):
+        await careful.download_request(Request("http://none.test/"))
+    assert host.asked == []
+
+
+async def test_no_socket_is_opened_to_an_address_that_was_not_found_good(handler, opened, monkeypatch):
+    """However libcurl came by it."""
+    host = opened(answer())
+    begin = Exchange.begin
+    monkeypatch.setattr(
+        Exchange,
+        "begin",
+        lambda self, place, **options: begin(self, place._replace(addresses=("8.8.8.8",)), **options),
+    )
+    with pytest.raises(PrivateAddressError):
+        await handler().download_request(Request(host.page, meta={"download_timeout": 5.0}))
+    assert host.asked == []
+
+
+async def test_libcurl_asks_no_name_server(handler, opened, monkeypatch):
+    host = opened(answer())
+    monkeypatch.setattr("crawler.download.handles.resolved", lambda _place: [])
+    with pytest.raises(CannotResolveHostError):
+        await handler().download_request(Request(host.page.replace("127.0.0.1", "localhost")))
+    assert host.asked == []
+
+
+async def test_a_proxy_is_asked_with_its_own_password(named, handler, opened):
+    proxy = opened(answer(b"<html>by proxy</html>"))
+    named.update({"proxy.test": ["127.0.0.1"], "a.test": ["8.8.8.8"], "inside.test": ["10.0.0.1"]})
+    careful = handler(ALLOW_PRIVATE_ADDRESSES=0)
+    secret = b"Basic " + base64.b64encode(b"user:password")
+
+    def through(url):
+        meta = {"proxy": f"http://proxy.test:{proxy.port}", "download_timeout": 5.0}
+        return careful.download_request(Request(url, meta=meta, headers={"Proxy-Authorization": secret}))
+
+    response = await through("http://a.test/x")
+    assert response.body == b"<html>by proxy</html>"
+    first, headers = head_of(proxy.asked[0])
+    assert first == b"GET http://a.test/x HTTP/1.1"
+    assert dict(headers)[b"Proxy-Authorization"] == secret
+    with pytest.raises(PrivateAddressError):
+        await through("http://inside.test/")
+    with pytest.raises(AnswerError):  # the proxy answers CONNECT with a page and ends: no tunnel
+        await through("https://a.test/x")
+    assert head_of(proxy.asked[1])[0] == b"CONNECT a.test:443 HTTP/1.1"
+    with pytest.raises(UnsupportedURLSchemeError):
+        await careful.download_request(Request("http://a.test/", meta={"proxy": "socks5://127.0.0.1:1"}))
+
+
+async def test_proxies_of_the_environment_are_scrapys_business(get, opened, monkeypatch):
+    for name in ("http_proxy", "all_proxy", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{GONE}")
+    assert (await get(opened(answer()).page)).status == 200
+
+
+# -- Visits -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("end", "error"), [("abandon", SessionLostError), ("deadline", PageTimeoutError)])
+async def test_a_download_ends_with_its_visit(get, opened, end, error):
+    begun = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def script(_path):
+        loop.call_soon_threadsafe(begun.set)
+        yield HOLD
+
+    host, of = opened(script), visit()
+    downloading = asyncio.create_task(get(host.page, meta={"visit": of}))
+    await begun.wait()
+    if end == "abandon":
+        of.abandon()
+    else:
+        of.deadline.start(0.0)
+    with pytest.raises(error):
+        await downloading
+    async with asyncio.timeout(5):
+        while host.asked[0].ended is None:  # noqa: ASYNC110 -- another thread says so
+            await asyncio.sleep(0.01)
+    with pytest.raises(error):
+        await get(host.page, meta={"visit": of})
+    assert len(host.asked) == 1
+
+
+class Forgetful:
+    """A server that answers the first request of each connection, and ends it at the second: when it was read."""
+
+    def __init__(self):
+        self.starts, self.tasks = [], []
+
+    async def serve(self, reader, writer):
+        self.tasks.append(asyncio.current_task())
+        for answered in itertools.count():
+            try:
+                head = await reader.readuntil(b"\r\n\r\n")
+            except (asyncio.IncompleteReadError, ConnectionError):
+                break
+            length = re.search(rb"Content-Length: (\d+)", head)
+            await reader.readexactly(int(length[1]) if length else 0)
+            self.starts.append(time.monotonic())
+            if answered:
+                break
+            writer.write(keeps())
+            await writer.drain()
+        writer.close()
+
+
+@pytest.fixture
+async def forgetful():
+    made = Forgetful()
+    async with await asyncio.start_server(made.serve, "127.0.0.1", 0) as server:
+        made.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        yield made
+        await asyncio.gather(*made.tasks)
+
+
+async def test_what_a_kept_connection_lost_is_sent_again_after_the_delay(forgetful, get):
+    lane = visit(0.3).lane
+    for _ in range(2):
+        await lane.start()
+        assert (await get(forgetful.url, meta={"lane": lane})).status == 200
+        lane.done()
+    first, lost, again = forgetful.starts
+    assert lost - first >= 0.25  # 0.3, less what the first took to connect
+    assert again - lost >= 0.25
+    assert get.handler.crawler.stats.get_value("download/sent_again") == 1
+
+
+async def test_what_changes_something_is_sent_once(forgetful, get):
+    await get(forgetful.url)
+    assert (await get(forgetful.url, method="POST", body=b"x")).status == 200  # on a connection of its own
+    assert len(forgetful.starts) == 2
+
+
+# -- The choice -------------------------------------------------------------------------------------------------------
+
+ODD = b"HTTP/1.1 200 OK\r\nno colon\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx"
+
+
+@pytest.fixture
+def twisted(monkeypatch):
+    """Stands where Scrapy's client stands, which needs a reactor; remembers what it was asked."""
+    asked = []
+
+    class Twisted:
+        def __init__(self, crawler):
+            pass
+
+        async def download_request(self, request):
+            asked.append(request.url)
+            return Response(request.url)
+
+        async def close(self):
+            pass
+
+    monkeypatch.setattr("crawler.download.chosen.VisitDownloadHandler", Twisted)
+    return asked
+
+
+async def test_a_request_may_choose(handler, opened, twisted):
+    host, chosen = opened(answer()), handler(ChosenDownloadHandler)
+    for name in ("curl", "scrapy", None):
+        await chosen.download_request(Request(f"{host.url}/{name}", meta={"download_handler": name}))
+    assert twisted == [f"{host.url}/scrapy"]
+    assert [one.path for one in host.asked] == ["/curl", "/None"]
+
+
+async def test_a_head_that_libcurl_refuses_goes_to_scrapys_client_from_then_on(handler, opened, twisted):
+    host, chosen, lane = opened(ODD), handler(ChosenDownloadHandler), visit(0.2).lane
+    await lane.start()
+    begun = time.monotonic()
+    await chosen.download_request(Request(f"{host.url}/1", meta={"lane": lane}))
+    assert time.monotonic() - begun >= 0.19
+    await chosen.download_request(Request(f"{host.url}/2"))
+    assert twisted == [f"{host.url}/1", f"{host.url}/2"]
+    assert [one.path for one in host.asked] == ["/1"]
+    other = opened(ODD)
+    with pytest.raises(AnswerError, match="bad-response"):
+        await chosen.download_request(Request(f"{other.url}/1", method="POST"))
+    await chosen.download_request(Request(f"{other.url}/2", method="POST"))
+    assert len(other.asked) == 1
+
+
+# -- The watchdog -----------------------------------------------------------------------------------------------------
+
+
+async def test_a_handshake_without_end_holds_nobody_up_for_long(get, opened):
+    hello = b"\x16\x03\x03\x40\x00" + bytes(16_384)  # 4,096 empty HelloRequests
+    endless = opened(lambda _path: forever(hello), raw=True)
+    longest, last, over = 0.0, time.monotonic(), threading.Event()
+
+    async def beat():
+        nonlocal longest, last
+        while not over.is_set():
+            await asyncio.sleep(0.01)
+            longest, last = max(longest, time.monotonic() - last), time.monotonic()
+
+    beating = asyncio.create_task(beat())
+    with pytest.raises(AnswerError, match="connection"):
+        await get(endless.page, meta={"download_timeout": 30.0})
+    over.set()
+    await beating
+    assert longest < 10  # seconds: half a second of CPU, on a machine that others use as well
