@@ -135,10 +135,15 @@ def _profile(one: Ours, number: int) -> str:
 
 @contextlib.contextmanager
 def _served() -> Iterator[tuple[Path, Nginx]]:
-    """Gives a folder and the server. This process, and so all servers, stay on their core; crawlers leave it."""
+    """Gives a folder and the server. This process, and so all servers, stay on their core; crawlers leave it.
+
+    When something goes wrong, the folder stays, with the logs in it.
+    """
     os.sched_setaffinity(0, [SERVERS_CORE])
-    with tempfile.TemporaryDirectory(prefix="bench-") as name, Nginx(Path(name), CACHE / "pages") as nginx:
-        yield Path(name), nginx
+    folder = Path(tempfile.mkdtemp(prefix="run-", dir=CACHE))
+    with Nginx(folder, CACHE / "pages") as nginx:
+        yield folder, nginx
+    shutil.rmtree(folder)
 
 
 if __name__ == "__main__":
