@@ -15,6 +15,7 @@ import secrets
 import time
 from array import array
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 PARALLEL = 64  # CONCURRENT_REQUESTS
 MEMORY_PERCENT = 20.0  # never the limit here
 SEED_MEMORY_PERCENT = 0.001
-START_SPREAD_SECONDS = 1.0  # nodes that join at one time do so over that
+THREADS = 32  # a real worker has some to itself
 ANSWER: Any = SimpleNamespace(status=200, headers={})
 _node_name: contextvars.ContextVar[str] = contextvars.ContextVar("node")
 
@@ -58,12 +59,14 @@ class Spec:
         pages_per_s: What its processor could do with nothing else to do.
         other_percent: Of the processor, taken by other work.
         joins_s: When it joins, after the simulation's begin.
+        late: It is one of those whose joining is looked at.
     """
 
     name: str
     pages_per_s: float
     other_percent: float = 0.0
     joins_s: float = 0.0
+    late: bool = False
 
     def headroom_pages_per_s(self, limit_percent: float) -> float:
         """Returns what it may crawl under its CPU limit."""
@@ -186,8 +189,7 @@ class Node:
     async def run(self, until: float) -> None:
         """Lives from its joining till a moment of the monotonic clock."""
         _node_name.set(self._spec.name)
-        spread = START_SPREAD_SECONDS * (hash(self._spec.name) % 1000) / 1000
-        self._joins_at = self._begin + self._spec.joins_s + spread
+        self._joins_at = self._begin + self._spec.joins_s
         await asyncio.sleep(self._joins_at - time.monotonic())
         loop = asyncio.get_running_loop()
         await self._scheduler.open(self._worker.crawler.spider).asFuture(loop)  # type: ignore[arg-type]
@@ -275,6 +277,7 @@ async def live(
 ) -> Account:
     """Runs some nodes in this process till `until`; returns their account."""
     sessions.new_owner = _named_owner
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS))
     logging.disable(logging.WARNING)
     account = Account()
     _count_scripts(account)
@@ -283,5 +286,5 @@ async def live(
     for end in await asyncio.gather(*(node.run(until) for node in nodes), return_exceptions=True):
         if isinstance(end, BaseException):
             account.failures[f"{type(end).__name__}: {end}"] += 1
-    await cancel(*(asyncio.all_tasks() - {asyncio.current_task()}))  # type: ignore[arg-type]
+    await cancel(*(asyncio.all_tasks() - {asyncio.current_task()}))
     return account

@@ -25,7 +25,7 @@ def headrooms(account: Account, specs: Sequence[Spec], joins_s: float, seconds: 
     """Prints each kind of node's pages against its headroom: before the others join, and of those after."""
     kinds: dict[tuple[bool, float], list[Spec]] = defaultdict(list)
     for spec in specs:
-        kinds[bool(spec.joins_s), spec.other_percent].append(spec)
+        kinds[spec.late, spec.other_percent].append(spec)
     print(f"  {'nodes':<28} {'pages/s':>8} {'headroom':>9}   pages/s by headroom: median [least..most]")
     for (late, other), some in sorted(kinds.items()):
         window = (joins_s + SETTLED_SECONDS, seconds) if late else (joins_s / 2, joins_s)
@@ -39,12 +39,12 @@ def headrooms(account: Account, specs: Sequence[Spec], joins_s: float, seconds: 
 
 def joining(account: Account, specs: Sequence[Spec], joins_s: float, seconds: float) -> None:
     """Prints how soon joining nodes carry FULL_SHARE of what old ones of the same headroom do."""
-    late = [spec for spec in specs if spec.joins_s]
+    late = [spec for spec in specs if spec.late]
     usual = {
         other: statistics.median(
             share(account, spec, (joins_s / 2, joins_s))
             for spec in specs
-            if not spec.joins_s and spec.other_percent == other
+            if not spec.late and spec.other_percent == other
         )
         for other in {spec.other_percent for spec in late}
     }
@@ -75,7 +75,7 @@ def evenness(account: Account, specs: Sequence[Spec], window: tuple[float, float
         f"  a node's pages/s by the even share of {even:.2f}: least {rates[0] / even:.2f}, "
         f"median {statistics.median(rates) / even:.2f}, most {rates[-1] / even:.2f}; Jain's index {jain:.2f}"
     )
-    late = [spec for spec in specs if spec.joins_s]
+    late = [spec for spec in specs if spec.late]
     firsts = [account.first_s.get(spec.name) for spec in late]
     found = [one for one in firsts if one is not None]
     print(

@@ -57,9 +57,9 @@ BUSY_HOSTS, BUSY_PAGES = 500, 40  # so that politeness binds; the crowd's other 
 SCARCE_DELAY_SECONDS = 0.2
 SCARCE_NODES_A_HOST = 2.5
 CONTEST_HOSTS, CONTEST_BURST = 20_000, 10
-CONTEST_SECONDS = 4
+CONTEST_SECONDS = 3
 START_SECONDS = 4  # until processes have built their nodes
-IDLE_FROM_SECONDS = 12  # by then all have joined and asked in vain
+IDLE_FROM_SECONDS = 10  # after the last has joined: by then it has asked in vain
 OPEN_FILES = 20_000  # a node has three connections
 
 
@@ -70,6 +70,7 @@ class Scale:
     nodes: int
     hosts: int
     pages_per_s: float
+    join_s: float  # the nodes that are there from the begin join over that
     crowd_s: float
     scarce_s: float
     idle_s: float
@@ -121,8 +122,10 @@ class Simulation:
             f"{scale.hosts:,} hosts, filled in {time.monotonic() - began:.0f} s"
         )
         mean, joins_s = scale.pages_per_s / scale.nodes / MEAN_HEADROOM, scale.crowd_s / 2
-        specs = [Spec(f"n{one}", mean * (1 + one % 3) / 2, OTHERS_PERCENT[one % 5]) for one in range(scale.nodes)]
-        specs += [Spec(f"late{one}", mean, OTHERS_PERCENT[one % 5], joins_s) for one in range(scale.nodes // 10)]
+        specs = [
+            Spec(f"n{one}", mean * (1 + one % 3) / 2, OTHERS_PERCENT[one % 5], scale.join_s * one / scale.nodes)
+            for one in range(scale.nodes)
+        ] + [Spec(f"late{one}", mean, OTHERS_PERCENT[one % 5], joins_s, late=True) for one in range(scale.nodes // 10)]
         account, cpu_s = self._live(prefix, PARTITIONS, specs, scale.crowd_s)
         report.headrooms(account, specs, joins_s, scale.crowd_s)
         report.joining(account, specs, joins_s, scale.crowd_s)
@@ -139,7 +142,12 @@ class Simulation:
             prefix, 1, SCARCE_DELAY_SECONDS, dict.fromkeys(range(hosts), int(scale.scarce_s / SCARCE_DELAY_SECONDS))
         )
         joins_s = scale.scarce_s / 3
-        specs = [Spec(f"n{one}", 50, joins_s=joins_s if one % 10 == 0 else 0) for one in range(nodes)]
+        specs = [
+            Spec(f"n{one}", 50, joins_s=scale.join_s * one / nodes)
+            if one % 10
+            else Spec(f"n{one}", 50, 0, joins_s, late=True)
+            for one in range(nodes)
+        ]
         print(f"\nscarce: {nodes} nodes, a tenth of them late, 1 partition, {hosts} hosts with a turn each")
         account, cpu_s = self._live(prefix, 1, specs, scale.scarce_s)
         # Until a worker knows how quick a host is, it counts the delay from the answer.
@@ -159,14 +167,11 @@ class Simulation:
         def look() -> None:
             marks.append((time.monotonic(), self._cpu_s(), self._commands()))
 
-        ends_s = IDLE_FROM_SECONDS + self._scale.idle_s
-        self._live(
-            prefix,
-            1,
-            [Spec(f"n{one}", 50) for one in range(nodes)],
-            ends_s + 1,
-            {IDLE_FROM_SECONDS: look, ends_s: look},
-        )
+        join_s = self._scale.join_s
+        from_s = join_s + IDLE_FROM_SECONDS
+        until_s = from_s + self._scale.idle_s
+        specs = [Spec(f"n{one}", 50, joins_s=join_s * one / nodes) for one in range(nodes)]
+        self._live(prefix, 1, specs, until_s + 1, {from_s: look, until_s: look})
         (since, cpu_s, commands), (until, cpu_after_s, after) = marks
         minutes = nodes * (until - since) / 60
         spent = {name: calls / minutes for name, calls in (after - commands).most_common()}
@@ -258,7 +263,7 @@ def main() -> None:
     parser.add_argument("--only", default="contention,crowd,scarce,idle", help="some of these")
     options = parser.parse_args()
     nodes, hosts = (1_000, 1_000_000) if options.full else (100, 50_000)
-    seconds = (120, 60, 60) if options.full else (50, 30, 20)
+    seconds = (30, 180, 90, 60) if options.full else (3, 44, 24, 15)
     scale = Scale(options.nodes or nodes, options.hosts or hosts, options.pages, *seconds)
     with tempfile.TemporaryDirectory() as folder, Redis(Path(folder)) as server:
         simulation = Simulation(server, scale)
