@@ -190,7 +190,7 @@ class Media:
 class _FromVisit:
     """What an item came from. No field of it: fields are the message, and what Scrapy's feeds export."""
 
-    __slots__ = ("_visit",)
+    __slots__ = ("_clean", "_visit")
 
     @property
     def visit(self) -> Any:
@@ -200,6 +200,14 @@ class _FromVisit:
     @visit.setter
     def visit(self, visit: Any) -> None:
         self._visit = visit
+
+    def note_clean(self, *texts: str) -> None:
+        """Notes strings that are clean. It is these very objects that `is_clean` knows, whatever field holds them."""
+        self._clean = texts
+
+    def is_clean(self, text: str) -> bool:
+        """Returns whether a string was noted as clean."""
+        return any(text is known for known in getattr(self, "_clean", ()))
 
 
 @dataclass(slots=True)

@@ -1,6 +1,7 @@
 """The first pipeline: an item's texts are clean, and its language is guessed.
 
-Extraction yields clean texts already, for which this costs microseconds; items of other spiders get the same form here.
+Extraction yields clean texts already, and says so; items of other spiders, and what was changed since, get the same
+form here.
 """
 
 from __future__ import annotations
@@ -29,8 +30,10 @@ class CleanPipeline:
         """
         if not isinstance(item, Page):
             return item
-        item.title = text.line(item.title)
-        item.content = text.paragraphs(item.content)
+        if not item.is_clean(item.title):
+            item.title = text.line(item.title)
+        if not item.is_clean(item.content):
+            item.content = text.paragraphs(item.content)
         item.author = text.line(item.author or "") or None
         item.extra = _cleaned(item.extra)
         if not item.title and not item.content:

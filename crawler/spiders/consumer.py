@@ -110,4 +110,5 @@ def item(page: Fetched, visit: Visit, fields: Fields, number: int = 0) -> Page:
         fingerprint=fingerprint,
     )
     page_item.visit = visit
+    page_item.note_clean(fields.title, fields.content)
     return page_item

@@ -52,3 +52,11 @@ async def test_other_items_pass_through():
     item = {"title": " untouched "}
     assert await clean(item) is item
     assert item == {"title": " untouched "}
+
+
+async def test_what_extraction_has_cleaned_is_left_alone_until_it_changes():
+    item = page(title="a  b", content="c  d")
+    item.note_clean(item.title, item.content)
+    assert (await clean(item)).title == "a  b"
+    item.title = "e  f"
+    assert ((await clean(item)).title, item.content) == ("e f", "c  d")
