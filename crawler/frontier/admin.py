@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from crawler.errors import FrontierError
-from crawler.frontier import scripts
-from crawler.frontier.keys import partition_of
+from crawler.frontier import finished, scripts
+from crawler.frontier.keys import as_count, partition_of
 from crawler.frontier.ledger import SCAN_COUNT
 from crawler.models import Seed
 from crawler.rediscluster import primary_of
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 MOVE_BATCH = 500  # seeds moved in one script call: some 5 ms of Redis's time
 State = Literal["ready", "executing", "failed"]
-FINISH_DEPTHS = 33  # lua/lib/finished.lua: a bucket is named by up to 32 bits of the fingerprint
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,13 +180,10 @@ class Admin:
         return "; ".join(reasons)
 
     async def _gone(self, partition: int, fingerprint: bytes) -> SeedInfo:
-        async with self._redis.pipeline(transaction=False) as pipeline:
-            bits = int.from_bytes(fingerprint[:4], "big")
-            for depth in range(FINISH_DEPTHS):
-                bucket = 2**depth + (bits >> (32 - depth))
-                pipeline.zscore(self._key(partition, f"finish:{bucket}"), fingerprint[:8])
-            scores = await pipeline.execute()
-        at_s = next((int(score) for score in scores if score is not None), None)
+        buckets = as_count(await self._redis.hget(self._key(partition, "counts"), "buckets") or b"1") or 1
+        bucket = finished.bucket_of(fingerprint, max(1, buckets))
+        packed = await self._redis.hget(self._key(partition, "finish"), bucket)
+        at_s = finished.finished_s(packed or b"", fingerprint)
         if at_s is None:
             return SeedInfo("unknown", "it was never offered, or long forgotten", fingerprint.hex(), None, {})
         return SeedInfo("finished", "done and delivered", fingerprint.hex(), None, {"finished_s": at_s})

@@ -3,7 +3,7 @@
     PREFIX:plans, :sites, :nodes:HOST, :node_names, :schema     definitions, node figures, format (one slot each)
     PREFIX:{P}:...                                              everything about the hosts of partition P, in one slot
 
-A key that ends in `:` here is a prefix: the script appends a host, an owner, a bucket or `PLAN:SITE` to it. The first
+A key that ends in `:` here is a prefix: the script appends a host, an owner or `PLAN:SITE` to it. The first
 braces of a key name its slot, whatever stands behind them.
 """
 
@@ -142,7 +142,7 @@ FRONTIER_KEYS = (
     "execute",  # zset: fp -> claim time, ms
     "claims",  # hash: fp -> claim id
     "held:",  # set per owner: fp
-    "finish:",  # zset per bucket: first 8 bytes of fp -> finish time, s
+    "finish",  # hash: bucket -> records of 8 bytes of fp and the finish time, s (see lua/lib/finished.lua)
     "fail",  # zset: fp -> time, ms
     "seed",  # hash: fp -> HOST PLAN SITE INTERVAL JSON, while not finished
     "tries",  # hash: fp -> real tries so far, where there were any

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from crawler.frontier.finished import RECORD_BYTES
 from crawler.frontier.keys import as_count, as_text
 from crawler.models import Frontier
 from crawler.rediscluster import primary_of
@@ -70,7 +71,7 @@ class Account:
 
 
 JUNK = "junk"  # a note: fields of the ledger that hold no number
-COUNTED = {"ready": "ZCARD", "parked": "ZCARD", "held": "SCARD", "finish": "ZCARD"}  # sets, and what counts them
+COUNTED = {"ready": "ZCARD", "parked": "ZCARD", "held": "SCARD"}  # sets, and what counts them
 STATES = ("offered", "known", "ready", "executing", "finished", "failed")
 Ledger = dict[tuple[str, str], dict[Frontier, Account]]  # by plan and site
 
@@ -150,21 +151,30 @@ async def _recount_one(
     claims = await redis.hlen(part.of(frontier, "claims"))
     booked = as_count(await redis.hget(part.of(frontier, "counts"), "finished") or b"0")
     queued = {as_text(host) for host in await redis.zrange(part.of(frontier, "hosts"), 0, -1)}
+    finished = await _finished(redis, part.of(frontier, "finish"))
     problems: list[str] = []
     if not len(executing) == claims == sizes["held"]:
         problems.append(f"{frontier}: {len(executing)} in execute, {claims} claims, {sizes['held']} held")
     if sizes["ready"] + sizes["parked"] != waiting.total():
         counted = f"ready holds {sizes['ready']}, parked {sizes['parked']}"
         problems.append(f"{frontier}: {waiting.total()} seeds wait, {counted}")
-    if sizes["finish"] != booked:
-        problems.append(f"{frontier}: ledger finished {booked}, counted {sizes['finish']}")
+    if finished != booked:
+        problems.append(f"{frontier}: ledger finished {booked}, counted {finished}")
     if not sizes["parked"] and (lost := waiting.keys() - queued):  # parked seeds have no place there
         problems.append(f"{frontier}: {len(lost)} hosts have ready seeds but no place in hosts, such as {min(lost)}")
     return problems
 
 
+async def _finished(redis: Any, key: str) -> int:
+    """Returns how many finished seeds the buckets hold."""
+    records: dict[bytes, int] = {}  # by bucket: SCAN may show one twice
+    async for bucket, packed in redis.hscan_iter(key, count=SCAN_COUNT):
+        records[bucket] = len(packed) // RECORD_BYTES
+    return sum(records.values())
+
+
 async def _sizes(redis: Any, part: PartitionKeys, frontier: Frontier) -> Counter[str]:
-    """Returns how many entries the sets hold that there are several of: one per host, plan, owner or bucket."""
+    """Returns how many entries the sets hold that there are several of: one per host, plan or owner."""
     sizes: Counter[str] = Counter()
     for kind, command in COUNTED.items():
         stem = part.of(frontier, f"{kind}:")

@@ -1,4 +1,4 @@
-"""Finished fingerprints stay in listpacks: 17 bytes each, for as long as no bucket gets past 128."""
+"""Finished fingerprints lie packed in small buckets, which their number alone addresses: 16 bytes each."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import random
 
 from frontier.hands import nav
 
-from crawler.frontier import scripts
+from crawler.frontier import finished, scripts
 
 FINISHED = 50_000
 OTHERS = 5_000
 BATCH = 500
-MOST_BYTES = 20  # per finished URL, keys and the allocator's rounding included; 16.7 measured
+MOST_BYTES = 18  # per finished URL, keys and the allocator's rounding included
 
 
 def fingerprints(number, seed):
@@ -44,41 +44,55 @@ async def offer(frontier, prints):
     return answer
 
 
+async def buckets_of(frontier):
+    """The content of each bucket, by number."""
+    return {int(number): packed for number, packed in (await frontier.redis.hgetall(frontier.key("finish"))).items()}
+
+
 async def test_fifty_thousand_are_known_others_are_not_and_no_bucket_is_large(frontier):
     prints = fingerprints(FINISHED, 1)
+    begun_s = int((await frontier.redis.time())[0])
     await finish(frontier, prints)
 
-    buckets = [key async for key in frontier.redis.scan_iter(match=frontier.key("finish:*"), count=1_000)]
-    async with frontier.redis.pipeline(transaction=False) as pipeline:
-        for key in buckets:
-            pipeline.zcard(key)
-        sizes = await pipeline.execute()
-        for key in buckets:
-            pipeline.object("encoding", key)
-        encodings = await pipeline.execute()
-        for key in buckets:
-            pipeline.memory_usage(key, samples=0)
-        used_bytes = await pipeline.execute()
+    buckets = await buckets_of(frontier)
+    sizes = [len(packed) / finished.RECORD_BYTES for packed in buckets.values()]
     assert sum(sizes) == FINISHED
-    assert max(sizes) <= 128
-    assert set(encodings) == {b"listpack"}
-    assert int(await frontier.redis.hget(frontier.key("counts"), "buckets")) == len(buckets)
+    assert max(sizes) <= 64
+    assert int(await frontier.redis.hget(frontier.key("counts"), "buckets")) == FINISHED // 16 == len(buckets)
 
     assert await offer(frontier, prints) == b"0" * FINISHED
     assert await offer(frontier, fingerprints(OTHERS, 2)) == b"1" * OTHERS
+    for one in prints:
+        assert begun_s <= finished.finished_s(buckets[finished.bucket_of(one, len(buckets))], one) <= begun_s + 600
 
-    each = sum(used_bytes) / FINISHED
-    print(f"{each:.1f} bytes a finished URL, {len(buckets)} buckets of {min(sizes)} to {max(sizes)}")
+    each = await frontier.redis.memory_usage(frontier.key("finish"), samples=0) / FINISHED
+    print(f"{each:.1f} bytes a finished URL, {len(buckets)} buckets of {min(sizes):.0f} to {max(sizes):.0f}")
     assert each < MOST_BYTES
 
 
 async def test_the_first_ones_fit_one_bucket(frontier):
-    prints = fingerprints(120, 3)
+    prints = fingerprints(16, 3)
     await finish(frontier, prints)
-    assert await frontier.redis.zcard(frontier.key("finish:1")) == 120
+    assert len((await buckets_of(frontier))[0]) == 16 * finished.RECORD_BYTES
     await finish(frontier, fingerprints(1, 4))
-    assert not await frontier.redis.exists(frontier.key("finish:1"))
-    assert await offer(frontier, prints) == b"0" * 120
+    assert len(await buckets_of(frontier)) == 2
+    assert await offer(frontier, prints) == b"0" * 16
+
+
+async def test_a_fingerprint_is_no_part_of_two_others(frontier):
+    """What only looks like it, across the bounds of records, isn't it."""
+    (one,) = fingerprints(1, 6)
+    packed = b"abcd" + one[:8] + bytes(12)
+    await frontier.redis.hset(frontier.key("finish"), 0, packed)
+    assert await offer(frontier, [one]) == b"1"
+    assert finished.finished_s(packed, one) is None
+
+
+async def test_finished_twice_is_there_once(frontier):
+    prints = fingerprints(10, 7)
+    await finish(frontier, prints)
+    await finish(frontier, prints)
+    assert sum(map(len, (await buckets_of(frontier)).values())) == 10 * finished.RECORD_BYTES
 
 
 async def test_each_frontier_has_buckets_of_its_own(frontier):

@@ -17,12 +17,17 @@ local function is_over_budget(host)
   taking[host] = (taking[host] or 0) + 1
   return false
 end
-local present = hmget(seed, fps)
+local present, unknown = hmget(seed, fps), {}
+for n, fp in ipairs(fps) do
+  if not present[n] then unknown[#unknown + 1] = fp end
+end
+local finished = {}
+for n, is in ipairs(are_finished(unknown)) do finished[unknown[n]] = is end
 local fresh, hosts_first, hosts_added, any, seen = {}, {}, {}, false, {}
 for n, fp in ipairs(fps) do
   local value = ARGV[3 * n]
   local host, kind = head(value)
-  if present[n] or seen[fp] or is_finished(fp) then
+  if present[n] or seen[fp] or finished[fp] then
     book(kind, 'offered', 1)
     book(kind, 'known', 1)
     answer[n] = '0'

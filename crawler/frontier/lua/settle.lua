@@ -43,7 +43,6 @@ for n, fp in ipairs(fps) do
         book(kind, 'visits', 1)
         make_ready(fp, host, kind, math.max(now, amount + interval * 1000))
       else
-        add_finished(fp)
         forgotten[#forgotten + 1] = fp
         book(kind, 'finished', 1)
       end
@@ -75,6 +74,7 @@ if #ended > 0 then
   many('SREM', held .. owner, ended)
 end
 if #forgotten > 0 then
+  add_finished(forgotten)
   many('HDEL', seed, forgotten)
   for _, key in ipairs({ tries, reasons, crashes }) do
     if call('EXISTS', key) == 1 then many('HDEL', key, forgotten) end
@@ -96,7 +96,7 @@ local function weigh(state, started, delay, change, least)
     erase(state, 'u')
     return nil
   end
-  put(state, 'e', string.format('%.0f', new))
+  put(state, 'e', text(new))
   put(state, 'u', new > level and now_text or state.u or '0')
   return started + delay + math.min(base * 2 ^ (new - 1), longest_pause)
 end
@@ -110,9 +110,9 @@ for i = TURNS + 1, #ARGV, 6 do
   give_turn(state, owner, token, age >= 0 and now - age + delay or nil)
   local not_before = math.max(leave > 0 and now + leave or 0, age >= 0 and weigh(state, now - age, delay, change, least) or 0)
   if not_before > now and not_before > tonumber(state.x or '0') then
-    put(state, 'x', string.format('%.0f', not_before))
+    put(state, 'x', text(not_before))
     if state[HELD] > 0 and string.byte(host) ~= 64 then -- their holders stop too; not of an @ADDRESS, taken for one request
-      local news = string.format('leave %.0f %s', not_before - now, host)
+      local news = string.format('leave %d %s', not_before - now, host)
       call('PUBLISH', channel, news)
       call('PUBLISH', other_channel, news)
     end

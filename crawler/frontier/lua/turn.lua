@@ -29,6 +29,6 @@ if #free == 0 then
   return { 0, next_ms - now }
 end
 local token = take_turn(state, owner, serial, free[1], 'borrow')
-if is_address and delay > 0 then put(state, 'x', string.format('%.0f', now + delay)) end
+if is_address and delay > 0 then put(state, 'x', text(now + delay)) end
 turns_close()
 return { tonumber(token), delay }

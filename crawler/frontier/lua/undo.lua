@@ -14,7 +14,7 @@ for i = 3, #ARGV, 2 do
   lost_claims[ARGV[i]], lost_serials[tonumber(ARGV[i + 1])] = true, true
   highest = math.max(highest, tonumber(ARGV[i + 1]))
 end
-call('SET', fence .. owner, string.format('%.0f', highest), 'PX', FENCE_MS)
+call('SET', fence .. owner, text(highest), 'PX', FENCE_MS)
 
 local done = 0
 local fps = call('SMEMBERS', held .. owner)

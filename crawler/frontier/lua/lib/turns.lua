@@ -75,23 +75,24 @@ end
 
 -- Politeness of a host: the strictest of the sites that crawl it; one seed at a time while it fails. Returns delay in ms,
 -- concurrency, burst.
-local known_politeness = {}
-local function politeness_of(state)
-  local delay, concurrency, burst = tonumber(state.r or '0'), nil, nil
-  for site in string.gmatch(state.s or '', '[^,]+') do
-    local rule = known_politeness[site]
-    if not rule then
-      local d, c, b = string.match(call('HGET', politeness, site) or '', '^(%d+) (%d+) (%d+)$')
-      -- The most that a site file may say: a script must not count to a number of somebody else's.
-      rule = { math.min(tonumber(d or 1000), 3600000), math.min(tonumber(c or 1), 64), math.min(tonumber(b or 10), 500) }
-      known_politeness[site] = rule
-    end
-    delay = math.max(delay, rule[1])
-    concurrency = math.min(concurrency or rule[2], rule[2])
-    burst = math.min(burst or rule[3], rule[3])
+local known_politeness = {} -- by `s`: hosts of the same sites are many
+local function strictest(sites)
+  local delay, concurrency, burst = 0, nil, nil
+  for site in string.gmatch(sites, '[^,]+') do
+    local d, c, b = string.match(call('HGET', politeness, site) or '', '^(%d+) (%d+) (%d+)$')
+    -- The most that a site file may say: a script must not count to a number of somebody else's.
+    d, c, b = math.min(tonumber(d or 1000), 3600000), math.min(tonumber(c or 1), 64), math.min(tonumber(b or 10), 500)
+    delay, concurrency, burst = math.max(delay, d), math.min(concurrency or c, c), math.min(burst or b, b)
   end
+  return { delay, concurrency or 1, burst or 10 }
+end
+local function politeness_of(state)
+  local sites = state.s or ''
+  local rule = known_politeness[sites]
+  if not rule then rule = strictest(sites); known_politeness[sites] = rule end
+  local delay = state.r and math.max(rule[1], tonumber(state.r)) or rule[1]
   if state.e then return delay, 1, 1 end
-  return delay, concurrency or 1, burst or 10
+  return delay, rule[2], rule[3]
 end
 local function add_site(state, site)
   if not state.s then
@@ -101,6 +102,12 @@ local function add_site(state, site)
   end
 end
 
+-- hI and nI.
+local holders, starts = {}, {}
+local function fields_of(i)
+  if not holders[i] then holders[i], starts[i] = 'h' .. i, 'n' .. i end
+  return holders[i], starts[i]
+end
 -- Turns that may start now, and when the next one may (now, when there are some). A concurrency that was lowered counts what
 -- is held already.
 local function free_turns(state, concurrency)
@@ -108,8 +115,9 @@ local function free_turns(state, concurrency)
   local most = concurrency - state[HELD]
   if most > 0 then
     for i = 1, concurrency do
-      if not state['h' .. i] then
-        local at = math.max(tonumber(state['n' .. i] or '0'), not_before)
+      local holder, start = fields_of(i)
+      if not state[holder] then
+        local at = math.max(tonumber(state[start] or '0'), not_before)
         if at > now then next_ms = math.min(next_ms, at) elseif #free < most then free[#free + 1] = i end
       end
     end
@@ -118,8 +126,9 @@ local function free_turns(state, concurrency)
 end
 -- who: 'nav', 'content' or 'borrow'. Returns the turn's token.
 local function take_turn(state, owner, serial, i, who)
-  local token = string.format('%.0f', serial * TURN_STEP + i)
-  put(state, 'h' .. i, owner .. ' ' .. token)
+  local token = text(serial * TURN_STEP + i)
+  local holder = fields_of(i)
+  put(state, holder, owner .. ' ' .. token)
   state[HELD] = state[HELD] + 1
   if state.l ~= who then put(state, 'l', who) end
   if state['w' .. who] then erase(state, 'w' .. who) end
@@ -129,11 +138,11 @@ end
 -- next_ms: earliest next start of that turn; nil leaves it as it was.
 local function give_turn(state, owner, token, next_ms)
   note(taken_back, owner, token .. ' ' .. state[HOST])
-  local i = string.format('%.0f', tonumber(token) % TURN_STEP)
-  if state['h' .. i] ~= owner .. ' ' .. token then return end -- given back before, or reclaimed
-  erase(state, 'h' .. i)
+  local holder, start = fields_of(math.floor(tonumber(token) % TURN_STEP))
+  if state[holder] ~= owner .. ' ' .. token then return end -- given back before, or reclaimed
+  erase(state, holder)
   state[HELD] = state[HELD] - 1
-  if next_ms then put(state, 'n' .. i, string.format('%.0f', next_ms)) end
+  if next_ms then put(state, start, text(next_ms)) end
 end
 -- Notes that WHO, not served last, asked in vain: claim.lua leaves the next free turn to who has waited longest.
 local function wants_since(state, who)
@@ -157,7 +166,7 @@ end
 local earlier, exactly, empty = {}, {}, {} -- per key of hosts: score, host, ...; without scores for hosts without ready seeds
 local function place(hosts_key, host, at, only_earlier)
   local lists = only_earlier and earlier or exactly
-  note(lists, hosts_key, string.format('%.0f', at))
+  note(lists, hosts_key, text(at))
   note(lists, hosts_key, host)
 end
 -- Sets when a claim on a host can succeed next. A host just served or freed queues from now on, behind those that wait longer.
