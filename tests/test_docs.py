@@ -13,7 +13,12 @@ from scrapy.settings import default_settings
 from crawler import plans, settings, sites
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "benchmarks").glob("*.md")), ROOT / "tests" / "faults" / "README.md"]
+DOCUMENTS = [
+    ROOT / "README.md",
+    *sorted(ROOT.glob("docs/*.md")),
+    *sorted((ROOT / "benchmarks").glob("*.md")),
+    ROOT / "tests" / "faults" / "README.md",
+]
 SETTING = re.compile(r"`([A-Z][A-Z_]{3,})`")
 COMMAND = re.compile(r"scrapy (plan|seeds|ledger|nodes|site|items|crawl|demo)(?: ([a-z]+))?")
 
