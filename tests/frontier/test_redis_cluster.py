@@ -87,8 +87,8 @@ async def test_a_crawl_over_all_nodes(hands, redis_cluster, redis_settings):
     assert await admin.forget("p", "s")
     assert await hands.problems() == []
     with contextlib.closing(connections.redis_sync(redis_settings)) as client:  # figures have slots of their own
-        assert figures.publish(client, hands.keys, "node:1:1:a", {}) == 1
-        assert figures.publish(client, hands.keys, "node:2:1:b", {}) == 2
+        assert figures.Figures(hands.keys).publish(client, "node:1:1:a", {}, 1) == 1
+        assert figures.Figures(hands.keys).publish(client, "node:2:1:b", {}, 1) == 2
 
 
 async def test_a_slot_that_moves_is_followed_and_nothing_is_given_twice(hands, redis_cluster):
