@@ -14,8 +14,11 @@ from scrapy import signals
 from scrapy.core.downloader import Downloader
 from scrapy.exceptions import _InvalidOutput
 from scrapy.http import Request, Response
+from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.defer import _process_pending_io, deferred_from_coro, ensure_awaitable
 from scrapy.utils.python import global_object_name
+
+from crawler.fast.signals import LeanSignals
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     from scrapy.core.downloader import Slot
     from scrapy.crawler import Crawler
     from twisted.internet.defer import Deferred
+
+SLOT_KEYS_REMEMBERED = 10_000  # servers, some 200 bytes each
 
 
 class LeanDownloader(Downloader):
@@ -35,6 +40,18 @@ class LeanDownloader(Downloader):
         methods = self.middleware.methods
         self._on_request = [(method, method in old) for method in methods["process_request"] if method is not None]
         self._on_response = [(method, method in old) for method in methods["process_response"] if method is not None]
+        self._heard = self.signals.heard if isinstance(self.signals, LeanSignals) else None
+        self._slot_keys: LocalCache[str, str] = LocalCache(SLOT_KEYS_REMEMBERED)
+
+    def get_slot_key(self, request: Request) -> str:
+        """Returns Scrapy's key; of a server that was met before, without parsing the URL again."""
+        if self.ip_concurrency or self.DOWNLOAD_SLOT in request.meta:
+            return super().get_slot_key(request)
+        server = request.url[: request.url.find("/", len("https://"))]  # all that the host's name depends on
+        key = self._slot_keys.get(server)
+        if key is None:
+            key = self._slot_keys[server] = super().get_slot_key(request)
+        return key
 
     def fetch(self, request: Request, spider: Spider | None = None) -> Deferred[Response | Request]:  # noqa: ARG002 -- Scrapy's interface
         """Returns what `fetch_async` does, as Scrapy's engine likes it."""
@@ -114,6 +131,8 @@ class LeanDownloader(Downloader):
             self._tell(signals.request_left_downloader, request=request)
 
     def _tell(self, signal: object, **arguments: Any) -> None:
+        if self._heard is not None and not self._heard(signal):
+            return
         self.signals.send_catch_log(signal=signal, spider=self.crawler.spider, **arguments)
 
 

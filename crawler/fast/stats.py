@@ -13,8 +13,7 @@ class LeanStats(MemoryStatsCollector):
     Scrapy wraps every method, to warn where a spider is passed as in old days; here such an argument passes unheard.
     """
 
-    def __getattribute__(self, name: str) -> Any:
-        return object.__getattribute__(self, name)
+    __getattribute__ = object.__getattribute__
 
     def inc_value(self, key: str, count: int = 1, start: int = 0, spider: Any = None) -> None:  # noqa: ARG002 -- Scrapy's interface
         """Adds `count` to a value; one that isn't there counts from `start`."""

@@ -91,7 +91,7 @@ def item(page: Fetched, visit: Visit, fields: Fields, number: int = 0) -> Page:
     """
     seed, fingerprint = visit.seed, visit.claimed.fingerprint.hex()
     page_item = Page(
-        id=str(uuid.uuid5(ID_NAMESPACE, f"{fingerprint}:{number}")),
+        id=_id(f"{fingerprint}:{number}"),
         content=fields.content,
         resource=seed.site,
         url=page.url,
@@ -112,3 +112,12 @@ def item(page: Fetched, visit: Visit, fields: Fields, number: int = 0) -> Page:
     page_item.visit = visit
     page_item.note_clean(fields.title, fields.content)
     return page_item
+
+
+def _id(name: str) -> str:
+    """Returns `str(uuid.uuid5(ID_NAMESPACE, name))`, without the object."""
+    digest = bytearray(hashlib.sha1(ID_NAMESPACE.bytes + name.encode(), usedforsecurity=False).digest()[:16])
+    digest[6] = digest[6] & 0x0F | 0x50  # version 5
+    digest[8] = digest[8] & 0x3F | 0x80  # RFC 9562's variant
+    text = digest.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import uuid
+
 import pytest
 from scrapy.settings import Settings
 
+from crawler.spiders import consumer
 from crawler.spiders.consumer import ConsumerSpider
 from crawler.spiders.producer import ProducerSpider
 
@@ -27,3 +30,8 @@ def test_the_command_line_has_the_last_word():
     settings.set("USER_AGENT", "mine/1", priority="cmdline")
     ConsumerSpider.update_settings(settings)
     assert settings["USER_AGENT"] == "mine/1"
+
+
+def test_an_items_id_is_a_uuid_of_version_5():
+    for name in ("", "a" * 32 + ":0", "ü"):
+        assert consumer._id(name) == str(uuid.uuid5(consumer.ID_NAMESPACE, name))
