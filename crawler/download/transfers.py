@@ -43,7 +43,8 @@ class Transfers:
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._running: dict[pycurl.Curl, asyncio.Future[Ended]] = {}
-        self._timer: asyncio.Handle | None = None
+        self._soon: asyncio.Handle | None = None
+        self._later: asyncio.TimerHandle | None = None
         self._epoll = select.epoll()
         self._watched: set[int] = set()
         self._multi = pycurl.CurlMulti()
@@ -73,8 +74,9 @@ class Transfers:
             self.stop(curl)
             ended.cancel()
         self._loop.remove_reader(self._epoll.fileno())
-        if self._timer is not None:
-            self._timer.cancel()
+        for timer in (self._soon, self._later):
+            if timer is not None:
+                timer.cancel()
         self._watchdog.close()
         self._multi.close()
         self._epoll.close()
@@ -95,16 +97,25 @@ class Transfers:
             self._watched.add(socket)
 
     def _wake_in(self, milliseconds: int) -> None:
-        """Hears from libcurl when it wants to be called; -1: not before something happens."""
-        if self._timer is not None:
-            self._timer.cancel()
-        if milliseconds > 0:
-            self._timer = self._loop.call_later(milliseconds / 1000, self._time_is_up)
-        else:
-            self._timer = None if milliseconds else self._loop.call_soon(self._time_is_up)
+        """Hears from libcurl when it wants to be called; -1: not before something happens.
 
-    def _time_is_up(self) -> None:
-        self._timer = None
+        It says so twice a page. A timer that comes too early does no harm, says libcurl's manual; so one is enough.
+        """
+        if milliseconds > 0:
+            at = self._loop.time() + milliseconds / 1000
+            if self._later is None or at < self._later.when():
+                if self._later is not None:
+                    self._later.cancel()
+                self._later = self._loop.call_at(at, self._late)
+        elif milliseconds == 0 and self._soon is None:
+            self._soon = self._loop.call_soon(self._now)
+
+    def _late(self) -> None:
+        self._later = None
+        self._call([(pycurl.SOCKET_TIMEOUT, 0)])
+
+    def _now(self) -> None:
+        self._soon = None
         self._call([(pycurl.SOCKET_TIMEOUT, 0)])
 
     def _act(self) -> None:
