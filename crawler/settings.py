@@ -75,7 +75,10 @@ NEWSPIDER_MODULE = "crawler.spiders"
 COMMANDS_MODULE = "crawler.commands"
 SCHEDULER = "crawler.scheduler.Scheduler"
 FAST_ENGINE = True  # False: Scrapy's own engine, which takes about half as much time again for a page
-ADDONS = {"crawler.fast.engine.FastEngine": 0}
+ADDONS = {
+    "crawler.fast.engine.FastEngine": 0,
+    "crawler.fast.traffic.LeanTraffic": 1000,  # last: add-ons may want Scrapy's downloader statistics
+}
 DOWNLOADER = "crawler.fast.downloader.LeanDownloader"
 ITEM_PROCESSOR = "crawler.fast.items.LeanPipelines"
 STATS_CLASS = "crawler.fast.stats.LeanStats"
@@ -99,13 +102,11 @@ DOWNLOADER_MIDDLEWARES = {
     "crawler.fast.defaults.LeanDefaults": 500,  # does what the four below do
     "crawler.middlewares.decoding.DecodingMiddleware": 590,
     "crawler.middlewares.redirect.RedirectMiddleware": 600,
-    "crawler.fast.traffic.LeanDownloaderStats": 850,  # in the place of Scrapy's
     "crawler.middlewares.turns.TurnMiddleware": 990,  # the last before the wire: what it lets through is sent
     "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
     "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": None,
     "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": None,
     "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware": None,
-    "scrapy.downloadermiddlewares.stats.DownloaderStats": None,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,  # reads an error page as rules
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,  # no bound on codings
     "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,  # follows to other hosts without their turn

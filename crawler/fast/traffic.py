@@ -10,21 +10,47 @@ from scrapy.utils.request import request_httprepr
 if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.http import Headers, Request, Response
+    from scrapy.settings import BaseSettings
+    from scrapy.statscollectors import StatsCollector
+
+MIDDLEWARES = "DOWNLOADER_MIDDLEWARES"
+REPLACED = "scrapy.downloadermiddlewares.stats.DownloaderStats"
+
+
+class LeanTraffic:
+    """A Scrapy add-on that puts LeanDownloaderStats in the place of Scrapy's, where that is still to be had.
+
+    It comes after other add-ons, which look for Scrapy's to put their own there (scrapy-poet does); then theirs stays.
+    """
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Replaces the middleware at the order it has; one that is switched off stays off."""
+        ours = settings.getdict(MIDDLEWARES)
+        order = settings.getdict(f"{MIDDLEWARES}_BASE")[REPLACED]
+        for name in (REPLACED, DownloaderStats):
+            order = ours.get(name, order)
+        if order is not None:
+            settings.set_in_component_priority_dict(MIDDLEWARES, DownloaderStats, None)
+            settings.set_in_component_priority_dict(MIDDLEWARES, LeanDownloaderStats, order)
 
 
 class LeanDownloaderStats(DownloaderStats):
-    """In the place of Scrapy's downloader middleware of that name."""
+    """Scrapy's downloader middleware of that name, with other sums to the same end."""
+
+    def __init__(self, stats: StatsCollector) -> None:
+        super().__init__(stats)
+        self._count = stats.inc_value
 
     def process_request(self, request: Request, spider: Spider | None = None) -> None:  # noqa: ARG002 -- Scrapy's interface
         """Counts a request."""
-        count = self.stats.inc_value
+        count = self._count
         count("downloader/request_count")
         count(f"downloader/request_method_count/{request.method}")
         count("downloader/request_bytes", _request_bytes(request))
 
     def process_response(self, request: Request, response: Response, spider: Spider | None = None) -> Response:  # noqa: ARG002 -- likewise
         """Counts a response."""
-        count = self.stats.inc_value
+        count = self._count
         count("downloader/response_count")
         count(f"downloader/response_status_count/{response.status}")
         headers = response.headers

@@ -4,11 +4,13 @@ import pytest
 from scrapy import Request
 from scrapy.downloadermiddlewares.stats import DownloaderStats
 from scrapy.http import Response
+from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
+from scrapy.utils.misc import load_object
 from scrapy.utils.test import get_crawler
 
 from crawler.fast.stats import LeanStats
-from crawler.fast.traffic import LeanDownloaderStats
+from crawler.fast.traffic import REPLACED, LeanDownloaderStats, LeanTraffic
 
 REQUESTS = [
     Request("http://a.example/"),
@@ -49,3 +51,25 @@ def counted(kind, stats_kind, request, response=None):
     if response is not None:
         assert middleware.process_response(request, response) is response
     return stats.get_stats()
+
+
+class Another(DownloaderStats):
+    """What an add-on before ours puts in the place of Scrapy's."""
+
+
+@pytest.mark.parametrize(
+    ("theirs", "expected"),
+    [
+        ({}, {LeanDownloaderStats: 850}),
+        ({REPLACED: 700}, {LeanDownloaderStats: 700}),
+        ({DownloaderStats: 701}, {LeanDownloaderStats: 701}),
+        ({REPLACED: None}, {}),
+        ({REPLACED: None, Another: 850}, {Another: 850}),
+    ],
+)
+def test_the_add_on_replaces_only_what_is_there(theirs, expected):
+    settings = Settings({"DOWNLOADER_MIDDLEWARES": theirs})
+    LeanTraffic().update_settings(settings)
+    enabled = settings.get_component_priority_dict_with_base("DOWNLOADER_MIDDLEWARES")
+    counting = {load_object(name): order for name, order in enabled.items() if order is not None}
+    assert {kind: order for kind, order in counting.items() if issubclass(kind, DownloaderStats)} == expected

@@ -1,0 +1,195 @@
+"""Spiders as people write them, each with a popular add-on of Scrapy's, set up as its documentation says.
+
+All that they know of the project they run in is that its scheduler isn't for them. As a settings module, this is a
+project of Scrapy alone; named in SPIDER_MODULES, the spiders join another.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import attrs
+import fake_useragent.fake
+from itemadapter import ItemAdapter
+from scrapy import Field, Item, Request, Spider, signals
+from scrapy_poet import DummyResponse  # noqa: TC002 -- read at run time, like all that pages are injected by
+from spidermon import Monitor, MonitorSuite
+from spidermon.core.actions import Action
+from web_poet import HttpClient, RequestUrl, WebPage
+from web_poet.exceptions import Retry
+
+# -- A project of Scrapy alone -------------------------------------------------------------------------------------
+SPIDER_MODULES = [__name__]
+USER_AGENT = "of the settings"
+ROBOTSTXT_OBEY = False
+
+
+class Told:
+    """An extension that writes down what came of a crawl."""
+
+    def __init__(self, crawler):
+        self.crawler = crawler
+        self.items = []
+        self.dropped = []
+        crawler.told = {"items": self.items, "dropped": self.dropped}
+        crawler.signals.connect(self.scraped, signal=signals.item_scraped)
+        crawler.signals.connect(self.lost, signal=signals.item_dropped)
+        crawler.signals.connect(self.write, signal=signals.engine_stopped)
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        return cls(crawler)
+
+    def scraped(self, item):
+        self.items.append(ItemAdapter(item).asdict())
+
+    def lost(self, item, exception):
+        self.dropped.append([ItemAdapter(item).asdict(), str(exception)])
+
+    def write(self):
+        crawler = self.crawler
+        crawler.told |= {"engine": type(crawler.engine).__name__, "stats": crawler.stats.get_stats()}
+        Path(crawler.settings["TOLD_FILE"]).write_text(json.dumps(crawler.told, default=str))
+
+
+class ShopSpider(Spider):
+    """What the three have in common: pages one at a time, so that they come in the same order."""
+
+    base = ""
+    custom_settings = {  # noqa: RUF012
+        "SCHEDULER": "scrapy.core.scheduler.Scheduler",
+        "CONCURRENT_REQUESTS": 1,
+    }
+    add_on = {}  # noqa: RUF012 -- what its documentation wants in the project's settings, beside what they have
+
+    @classmethod
+    def update_settings(cls, settings):
+        super().update_settings(settings)
+        for name, value in {"EXTENSIONS": {}, **cls.add_on}.items():
+            merged = {**settings.getdict(name), **value} if isinstance(value, dict) else value
+            settings.set(name, merged, priority="spider")
+        settings["EXTENSIONS"][Told] = 1000  # tells after the others
+
+
+# -- scrapy-poet ----------------------------------------------------------------------------------------------------
+class ShelfPage(WebPage):
+    @property
+    def links(self):
+        return self.css("a::attr(href)").getall()
+
+
+@attrs.define
+class BookPage(WebPage):
+    http: HttpClient  # for what stands on another page
+
+    async def to_item(self):
+        if not self.css("h1"):
+            raise Retry("half a page")
+        price = await self.http.get(f"{self.url}/price")
+        return {"title": self.css("h1::text").get(), "price": price.css("b::text").get()}
+
+
+class PoetSpider(ShopSpider):
+    name = "poet"
+
+    add_on = {"ADDONS": {"scrapy_poet.Addon": 300}}  # noqa: RUF012
+
+    async def start(self):
+        yield Request(f"{self.base}/shelf", self.parse_shelf)
+        yield Request(f"{self.base}/only-an-address", self.parse_address)
+
+    def parse_shelf(self, response, page: ShelfPage):
+        for link in page.links:
+            yield response.follow(link, self.parse_book, cb_kwargs={"shelf": "first"})
+
+    async def parse_book(self, response: DummyResponse, shelf, page: BookPage):
+        yield {"shelf": shelf, **await page.to_item()}
+
+    def parse_address(self, response: DummyResponse, url: RequestUrl):
+        yield {"response": type(response).__name__, "path": str(url).removeprefix(self.base)}
+
+
+# -- Spidermon ------------------------------------------------------------------------------------------------------
+class Offer(Item):
+    title = Field()
+    price = Field()
+    _validation = Field()
+
+
+SCHEMA = {
+    "$schema": "http://json-schema.org/draft-07/schema#",
+    "type": "object",
+    "properties": {"title": {"type": "string"}, "price": {"type": "string", "pattern": "^[0-9]+$"}},
+    "required": ["title", "price"],
+}
+
+
+class Counts(Monitor):
+    def test_all_books_were_seen(self):
+        assert self.data.stats["item_scraped_count"] + self.data.stats["item_dropped_count"] == 3
+
+    def test_no_book_is_wrong(self):
+        assert self.data.stats.get("spidermon/validation/items/errors", 0) == 0
+
+    def test_it_ends_well(self):
+        assert self.data.stats["finish_reason"] == "finished"
+
+
+class Keep(Action):
+    def run_action(self):
+        results = [[result.monitor.name, result.status, result.reason] for result in self.result.monitor_results]
+        self.data.crawler.told.setdefault("monitors", []).append(results)
+
+
+class Suite(MonitorSuite):
+    monitors = [Counts]  # noqa: RUF012
+    monitors_finished_actions = [Keep]  # noqa: RUF012
+
+
+class MonitoredSpider(ShopSpider):
+    name = "monitored"
+
+    add_on = {  # noqa: RUF012
+        "EXTENSIONS": {"spidermon.contrib.scrapy.extensions.Spidermon": 500},
+        "ITEM_PIPELINES": {"spidermon.contrib.scrapy.pipelines.ItemValidationPipeline": 800},
+        "SPIDERMON_ENABLED": True,
+        "SPIDERMON_SPIDER_CLOSE_MONITORS": [Suite],
+        "SPIDERMON_ENGINE_STOP_MONITORS": [Suite],
+        "SPIDERMON_ADD_FIELD_COVERAGE": True,
+        "SPIDERMON_VALIDATION_SCHEMAS": {Offer: SCHEMA},
+        "SPIDERMON_VALIDATION_ADD_ERRORS_TO_ITEMS": True,
+        "SPIDERMON_VALIDATION_DROP_ITEMS_WITH_ERRORS": True,
+    }
+
+    async def start(self):
+        yield Request(f"{self.base}/shelf")
+
+    def parse(self, response):
+        yield from response.follow_all(css="a", callback=self.parse_book)
+
+    def parse_book(self, response):
+        yield Offer(title=response.css("h1::text").get(), price=response.css("i::text").get())
+
+
+# -- scrapy-fake-useragent ------------------------------------------------------------------------------------------
+class DisguisedSpider(ShopSpider):
+    name = "disguised"
+
+    add_on = {  # noqa: RUF012
+        "DOWNLOADER_MIDDLEWARES": {
+            "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware": None,
+            "scrapy_fake_useragent.middleware.RandomUserAgentMiddleware": 400,
+        },
+        "FAKEUSERAGENT_FALLBACK": "none was found",
+    }
+
+    async def start(self):
+        fake_useragent.fake.random = random.Random(1)  # the same agents in every crawl
+        yield Request(f"{self.base}/shelf")
+        yield Request(f"{self.base}/own", headers={"User-Agent": "of the request"})
+
+    def parse(self, response):
+        yield {"agent": response.request.headers["User-Agent"].decode(), "status": response.status}
+        yield from response.follow_all(css="a")
