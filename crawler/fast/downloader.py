@@ -47,7 +47,8 @@ class LeanDownloader(Downloader):
         """Returns Scrapy's key; of a server that was met before, without parsing the URL again."""
         if self.ip_concurrency or self.DOWNLOAD_SLOT in request.meta:
             return super().get_slot_key(request)
-        server = request.url[: request.url.find("/", len("https://"))]  # all that the host's name depends on
+        end = request.url.find("/", len("https://"))
+        server = request.url if end < 0 else request.url[:end]  # all that the host's name depends on
         key = self._slot_keys.get(server)
         if key is None:
             key = self._slot_keys[server] = super().get_slot_key(request)
