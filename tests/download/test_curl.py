@@ -10,6 +10,7 @@ import re
 import threading
 import time
 from ipaddress import IPv4Address
+from types import SimpleNamespace
 
 import pytest
 from hostile.hostile_wire_bodies import answer, chunk, forever
@@ -31,8 +32,9 @@ from crawler.download.chosen import ChosenDownloadHandler
 from crawler.download.curl import CurlDownloadHandler
 from crawler.download.exchange import Exchange
 from crawler.download.names import Names
-from crawler.errors import AnswerError, PageTimeoutError, PrivateAddressError, SessionLostError
+from crawler.errors import AnswerError, InputError, PageTimeoutError, PrivateAddressError, SessionLostError
 from crawler.models import Claimed, Seed
+from crawler.sites import Site
 from crawler.visits import Lane, Visit
 
 GONE = 1  # a port that nobody listens on
@@ -529,6 +531,19 @@ async def test_a_request_may_choose(handler, opened, twisted):
         await chosen.download_request(Request(f"{host.url}/{name}", meta={"download_handler": name}))
     assert twisted == [f"{host.url}/scrapy"]
     assert [one.path for one in host.asked] == ["/curl", "/None"]
+
+
+async def test_a_site_may_choose(handler, opened, twisted):
+    site = {"name": "s", "content": {"title": "css:h1"}}
+    sites = {"s": Site.from_definition(site | {"handler": "scrapy"})}
+    host, chosen = opened(answer()), handler(ChosenDownloadHandler)
+    chosen._worker = SimpleNamespace(sites=sites)
+    await chosen.download_request(Request(f"{host.url}/1", meta={"visit": visit()}))
+    sites["s"] = Site.from_definition(site)
+    await chosen.download_request(Request(f"{host.url}/2", meta={"visit": visit()}))
+    assert (twisted, [one.path for one in host.asked]) == ([f"{host.url}/1"], ["/2"])
+    with pytest.raises(InputError, match="curl"):
+        Site.from_definition(site | {"handler": "wget"})
 
 
 async def test_a_head_that_libcurl_refuses_goes_to_scrapys_client_from_then_on(handler, opened, twisted):
