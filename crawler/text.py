@@ -7,11 +7,10 @@ Cleaning is idempotent, and cheap on what is clean already, so that every layer 
 from __future__ import annotations
 
 import re
-from functools import cache
 from itertools import islice
 from unicodedata import combining, is_normalized, normalize
 
-from crawler.language import Identifier
+from crawler.language import likeliest
 
 # Languages that the crawler's readers meet; a smaller set makes fewer mistakes with short texts.
 LANGUAGES = (
@@ -38,9 +37,7 @@ LANGUAGES = (
 )
 LANGUAGE_MIN_LETTERS = 20  # below, the guess is no better than chance
 LANGUAGE_MIN_CONFIDENCE = 0.5  # a text of symbols or of another language stays below
-LANGUAGE_SAMPLE_CHARACTERS = 1_000  # more text doesn't change the answer, only the time
-LANGUAGE_PIECES, LANGUAGE_PIECE_BYTES = 6, 40  # of the sample, spread over it: enough for nine texts of ten
-LANGUAGE_SURE = 0.999  # from there on a sample's pieces speak for all of it: no text in one language was told otherwise
+LANGUAGE_SAMPLE_CHARACTERS = 300  # more text hardly changes the answer, only the time
 
 _ESCAPES = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])"  # ECMA-48: CSI, OSC, others
 _LINE_ENDS = r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]"  # what str.splitlines() takes for one, as \n
@@ -108,19 +105,8 @@ def language(text: str) -> str | None:
     sample = text[:LANGUAGE_SAMPLE_CHARACTERS]
     if next(islice(filter(str.isalpha, sample), LANGUAGE_MIN_LETTERS - 1, None), None) is None:
         return None
-    code, confidence = _identifier().classify(_pieces(sample))
-    if confidence < LANGUAGE_SURE:
-        code, confidence = _identifier().classify(sample)
-    return code if confidence >= LANGUAGE_MIN_CONFIDENCE else None
-
-
-def _pieces(sample: str) -> str:
-    """Returns pieces from all over a sample; the whole when it is hardly longer."""
-    size = LANGUAGE_PIECE_BYTES * len(sample) // len(sample.encode(errors="replace")) or 1
-    between = (len(sample) - size) // (LANGUAGE_PIECES - 1)
-    if between < 2 * size:
-        return sample
-    return " ".join([sample[start : start + size] for start in range(0, between * LANGUAGE_PIECES, between)])
+    code, likely = likeliest(sample, LANGUAGES)
+    return code if likely >= LANGUAGE_MIN_CONFIDENCE else None
 
 
 def _fewer_marks(run: re.Match[str]) -> str:
@@ -154,9 +140,3 @@ def _visible(line: str) -> str:
     if line.isprintable():
         return line
     return _collapse_blanks(" ", _strip_invisible("", _unify_line_ends("\n", line)))
-
-
-@cache
-def _identifier() -> Identifier:
-    """Loads the model: half a second, once per process, and numpy with it."""
-    return Identifier.load(LANGUAGES)

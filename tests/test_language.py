@@ -1,11 +1,11 @@
-"""The model's answers are py3langid's, whole texts or pieces of them."""
+"""Texts in the languages that readers meet, and what is none of them."""
 
 import random
 
 import pytest
-from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-from crawler import language, text
+from crawler import text
+from crawler.language import likeliest
 
 PASSAGES = {
     "en": "The water rose over night, and people from all the streets near the river left their homes for the school.",
@@ -25,50 +25,53 @@ PASSAGES = {
 }
 
 
-@pytest.fixture(scope="module")
-def theirs():
-    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-    identifier.set_languages(list(text.LANGUAGES))
-    return identifier
-
-
-def samples():
-    dice = random.Random(1)
-    words = [word for passage in PASSAGES.values() for word in passage.split()]
-    yield from PASSAGES.values()
-    yield from ("ABC DEF GHI JKL", "\ud800 lone", "a\u0301 e\u0301", "12345 67890 x", "x" * 5_000)
-    for _ in range(300):
-        yield " ".join(dice.choices(words, k=dice.randint(1, 60)))
-        yield "".join(dice.choices("ab \n漢éΩ\u0301क。!", k=dice.randint(5, 60)))
-
-
-def test_the_answers_are_py3langids(theirs):
-    ours = text._identifier()
-    for sample in samples():
-        (code, likely), (wanted, as_likely) = ours.classify(sample), theirs.classify(sample)
-        assert likely == pytest.approx(as_likely, abs=1e-5), sample
-        assert code == wanted or likely < 0.5, sample
-
-
-def test_a_text_without_any_of_the_models_sequences_is_in_any_language():
-    assert text._identifier().classify("😀" * 50)[1] == pytest.approx(1 / len(text.LANGUAGES))
-
-
-def test_words_are_forgotten_when_there_are_too_many(monkeypatch):
-    monkeypatch.setattr(language, "WORDS_REMEMBERED", 20)
-    identifier = text._identifier()
-    identifier._automaton._known.clear()
-    alone = {word: identifier.classify(word) for word in PASSAGES["en"].split()}
-    assert len(identifier._automaton._known) <= 20
-    assert {word: identifier.classify(word) for word in alone} == alone
+@pytest.mark.parametrize("code", PASSAGES)
+def test_a_passage_is_in_its_language(code):
+    assert text.language(PASSAGES[code]) == code
 
 
 @pytest.mark.parametrize("code", PASSAGES)
-def test_a_long_texts_pieces_speak_for_all_of_it(code):
+def test_so_is_half_of_it_and_many_of_it(code):
+    passage = PASSAGES[code]
+    assert text.language(passage[: len(passage) // 2]) == code
     dice = random.Random(code)
-    sentences = [PASSAGES[code], PASSAGES[code][::2], PASSAGES[code][20:], PASSAGES[code][:60]]
     for _ in range(20):
-        long = "\n".join(dice.choices(sentences, weights=(9, 1, 9, 9), k=20))
-        whole, likely = text._identifier().classify(long[: text.LANGUAGE_SAMPLE_CHARACTERS])
-        assert likely >= text.LANGUAGE_MIN_CONFIDENCE
-        assert text.language(long) == whole == code
+        assert text.language("\n".join(dice.choices([passage, passage[20:], passage[:60]], k=20))) == code
+
+
+def test_capitals_do_not_change_it():
+    assert text.language(PASSAGES["en"].upper()) == "en"
+
+
+def test_chinese_without_kana_is_not_japanese():
+    assert text.language("昨夜水位上涨，河边街道的居民离开家园，多地停电，道路封闭，学校停课。") == "zh"
+    assert text.language("东京时间今晨，地震调查委员会召开紧急会议，讨论余震的可能性和对策。") == "zh"
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [
+        "Ευρωπαϊκή ένωση είναι μια πολιτική και οικονομική ένωση",
+        "asdf qwer zxcv uiop hjkl vbnm tyui",
+        "😀" * 50,
+        "x" * 5_000,
+        "ABC DEF GHI JKL MNO PQR STU VWX",
+    ],
+)
+def test_what_is_in_none_of_them_has_none(sample):
+    assert text.language(sample) is None
+
+
+def test_the_likeliest_is_one_of_those_asked_for():
+    assert likeliest(PASSAGES["es"], ("pt", "fr"))[0] in ("pt", "fr", "")
+    assert likeliest(PASSAGES["th"], ("en",)) == ("", 0.0)
+    assert likeliest("", ("en",))[1] <= 1.01
+
+
+def test_any_characters_will_do():
+    dice = random.Random(1)
+    for _ in range(300):
+        sample = "".join(dice.choices("ab \n漢éΩ\u0301ク。!\ud800\0\u2028", k=dice.randint(0, 200)))
+        code, likely = likeliest(sample, text.LANGUAGES)
+        assert code in ("", *text.LANGUAGES)
+        assert 0 <= likely <= 1.01

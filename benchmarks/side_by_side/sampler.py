@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TICK_SECONDS = 0.001  # of processor time; kernels round it up to their own tick of up to 10 ms
 # Part of a file's name -> stage. The innermost frame that has one counts; the first of these that fits it.
 STAGES = {
-    "/py3langid/": "language",
+    "/crawler/language.py": "language",
     "/crawler/extract/": "reading the page",
     "/crawler/sites/": "reading the page",
     "/crawler/text.py": "cleaning texts",

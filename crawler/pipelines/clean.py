@@ -19,7 +19,7 @@ class CleanPipeline:
     """Cleans the texts of a `Page` in place. Other items pass through untouched."""
 
     async def open_spider(self) -> None:
-        """Loads the language model: about a second, better now and off the event loop than while pages wait."""
+        """Loads the language model, better now and off the event loop than while pages wait."""
         await asyncio.to_thread(text.language, "a text that is long enough to be guessed")
 
     async def process_item(self, item: Any) -> Any:

@@ -399,4 +399,4 @@ async def test_session_end_waits_for_turns(frontier):
     keys = frontier.keys.partition(0).script_keys("content")
     assert await scripts.run(frontier.redis, "session", keys, ["end", "A", 0]) == 0
     await give_back(frontier, "a.test", turn)
-    assert await scripts.run(frontier.redis, "session", keys, ["end", "A", 0]) == 1
+    assert await scripts.run(frontier.redis, "session", keys, ["end", "A", 0]) > 0

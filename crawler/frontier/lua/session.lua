@@ -2,8 +2,8 @@
 -- Opens, renews or ends a worker's session: its lease on all that it holds in this partition.
 --
 -- ARGV: 'open', 'renew' or 'end'; owner; SESSION_SECONDS in ms.
--- Returns the time, in ms; or 0: 'renew' finds that the session was reclaimed (renewing late is fine as long as nobody took over), 'end' that seeds
--- or turns are still held (they are then reclaimed when the deadline has passed).
+-- Returns the time, in ms; or 0: 'renew' finds that the session was reclaimed (renewing late is fine as long as nobody took
+-- over), 'end' that seeds or turns are still held (they are then reclaimed when the deadline has passed).
 
 local what, owner, ttl = ARGV[1], ARGV[2], tonumber(ARGV[3])
 if what == 'end' then
