@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-CANDIDATES = 10  # that the model names; what it thinks of the next doesn't matter
+CANDIDATES = 5  # that the model names; what it thinks of the next doesn't matter
 LEAST = 0.2  # that the languages in question must have together: the text may be in another, or in none
 SAME = {"yue": "zh", "wuu": "zh", "arz": "ar"}  # written alike, and one language to readers of the items
 _KANA = re.compile("[\u3041-\u30ff]")  # no Japanese goes on for long without; the model takes much Chinese for it

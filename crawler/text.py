@@ -37,7 +37,7 @@ LANGUAGES = (
 )
 LANGUAGE_MIN_LETTERS = 20  # below, the guess is no better than chance
 LANGUAGE_MIN_CONFIDENCE = 0.5  # a text of symbols or of another language stays below
-LANGUAGE_SAMPLE_CHARACTERS = 300  # more text hardly changes the answer, only the time
+LANGUAGE_SAMPLE_CHARACTERS = 200  # more text hardly changes the answer, only the time
 
 _ESCAPES = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])"  # ECMA-48: CSI, OSC, others
 _LINE_ENDS = r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]"  # what str.splitlines() takes for one, as \n

@@ -39,4 +39,6 @@ async def apart(read: Callable[..., Result], page: Fetched, site: Site, **option
 
 def _is_heavy(page: Fetched, site: Site) -> bool:
     by_trafilatura = site.content is None and not site.parser
+    if len(page.body) <= HEAVY_TAGS:  # has fewer tags than bytes
+        return by_trafilatura
     return by_trafilatura or len(page.body) > HEAVY_BYTES or page.body.count(b"<") > HEAVY_TAGS
