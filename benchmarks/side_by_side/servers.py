@@ -39,7 +39,6 @@ http {{
     tcp_nopush on;
     keepalive_requests 1000000000;
     keepalive_timeout 75s;
-    open_file_cache max=40000;
     server {{
         listen 127.0.0.1:{port} backlog=1024;
         root {root};
