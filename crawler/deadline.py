@@ -38,6 +38,7 @@ class Deadline:
         """Ends it for good, unless it has passed."""
         self._pause()
         self._left_s = None
+        self._on_passed = _nothing  # whose method it is goes at once then, not when cycles are looked for
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -64,3 +65,7 @@ class Deadline:
         self._timer = None
         self.passed = True
         self._on_passed()
+
+
+def _nothing() -> None:
+    pass

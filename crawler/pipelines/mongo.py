@@ -40,6 +40,9 @@ SERVER_AT_FAULT = frozenset(
 logger = logging.getLogger(__name__)
 
 
+Document = tuple[str, RawBSONDocument]  # with its id, which the document itself would have to be decoded for
+
+
 class MongoSink(Sink):
     """Upserts messages into the collection `items`, whatever their site; `_id` is the message's `id`."""
 
@@ -77,7 +80,7 @@ class MongoSink(Sink):
             UnavailableError: Mongo is away or takes no writes; documents of the batch may be there already.
         """
         refused: dict[int, str] = {}
-        documents: dict[int, RawBSONDocument] = {}
+        documents: dict[int, Document] = {}
         for position, record in enumerate(batch):
             document = _document(record.value)
             if isinstance(document, str):
@@ -109,7 +112,7 @@ class MongoSink(Sink):
                 logger.warning("mongo: no index on %s: %s", ", ".join(fields), _reason(error))
         self._indexed = True
 
-    async def _upsert(self, documents: Mapping[int, RawBSONDocument]) -> dict[int, int]:
+    async def _upsert(self, documents: Mapping[int, Document]) -> dict[int, int]:
         """Writes the documents in one call.
 
         Returns:
@@ -122,7 +125,7 @@ class MongoSink(Sink):
             return {}
         positions = list(documents)
         writes: list[ReplaceOne[Any]] = [
-            ReplaceOne({"_id": document["_id"]}, document, upsert=True) for document in documents.values()
+            ReplaceOne({"_id": identity}, document, upsert=True) for identity, document in documents.values()
         ]
         try:
             await self._items.bulk_write(writes, ordered=False)
@@ -137,7 +140,7 @@ class MongoSink(Sink):
         return {}
 
 
-def _document(value: bytes) -> RawBSONDocument | str:
+def _document(value: bytes) -> Document | str:
     """Returns the message as a document, already in BSON so that it can't spoil its batch; or why it can't be one."""
     message = orjson.loads(value)
     try:
@@ -145,7 +148,7 @@ def _document(value: bytes) -> RawBSONDocument | str:
         encoded = bson.encode({"_id": message["id"], **message})
     except (InvalidDocument, OverflowError, RecursionError):
         return NOT_ENCODABLE
-    return RawBSONDocument(encoded) if len(encoded) <= DOCUMENT_MAX_BYTES else TOO_LARGE
+    return (message["id"], RawBSONDocument(encoded)) if len(encoded) <= DOCUMENT_MAX_BYTES else TOO_LARGE
 
 
 def _inert(value: Any, depth: int) -> Any:
