@@ -310,7 +310,8 @@ def test_others_have_to_be_parsed(url):
 
 
 PIECES = """/ // .. ../ ./ . a b.c thread %2e %2E %41 %zz é 漢 \\ ? # & = utm_source=x sid=3 SID=%33 q=1 @ u:p@
-    : :80 :8080 http: https:// http://x.org HTTP://x.org http://x.org:8080 //other.org/ mailto:x ' " < [ | ^ ` { ~ $ ! * ( + , ;
+    : :80 :8080 http: https:// http://x.org HTTP://x.org http://x.org:8080 //other.org/ mailto:x
+    ' " < [ | ^ ` { ~ $ ! * ( + , ;
     \x00 \x7f xn--a 127.1 0x7f 1.2.3.4 \ud800 C: C|""".split()  # noqa: SIM905 -- a list of words reads better
 PIECES += [" ", "\t"]
 BASES = """http://x.org/ http://x.org/a/b?x=1#f http://x.org:8080/a/b/c/ https://u:p@x.org/x http://10.0.0.1:80/ ftp://x/y
