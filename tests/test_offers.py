@@ -6,7 +6,7 @@ import asyncio
 import itertools
 
 import pytest
-from frontier.conftest import frontier, redis  # noqa: F401 -- fixtures
+from frontier.conftest import frontier, redis, redis_settings  # noqa: F401 -- fixtures
 from frontier.hands import content
 from redis.exceptions import ConnectionError as RedisConnectionError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from frontier.conftest import frontier, losing, redis  # noqa: F401 -- fixtures
+from frontier.conftest import frontier, losing, redis, redis_settings  # noqa: F401 -- fixtures
 from frontier.hands import content, ends, turns
 from redis.exceptions import ConnectionError as RedisConnectionError
 

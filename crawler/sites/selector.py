@@ -60,7 +60,7 @@ class Selector:
         if len(text) > MAX_SELECTOR_CHARACTERS:
             raise ValueError(f"a selector of at most {MAX_SELECTOR_CHARACTERS} characters")
         search = _COMPILERS[language](path.strip())
-        simple = Simple.compile(path.strip()) if language == "css" else None
+        simple = Simple.of(path.strip()) if language == "css" else None
         return cls(text, language, search, simple)  # type: ignore[arg-type]  # checked above
 
     def find(self, index: Index) -> Any:

@@ -96,7 +96,7 @@ class Simple:
     attribute: str
 
     @classmethod
-    def compile(cls, css: str) -> Simple | None:
+    def of(cls, css: str) -> Simple | None:
         """Returns a valid selector's path; None when it isn't simple."""
         selectors = parse(css)
         if len(selectors) != 1:

@@ -72,7 +72,7 @@ def test_the_index_finds_what_xpath_does(seed):
     ],
 )
 def test_what_is_more_than_names_classes_and_ids_has_only_its_xpath(css):
-    assert Simple.compile(css) is None
+    assert Simple.of(css) is None
 
 
 def test_a_large_page_is_left_to_xpath():
