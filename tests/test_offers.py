@@ -6,7 +6,7 @@ import asyncio
 import itertools
 
 import pytest
-from frontier.conftest import frontier, redis, redis_settings  # noqa: F401 -- fixtures
+from frontier.conftest import frontier, redis  # noqa: F401 -- fixtures
 from frontier.hands import content
 from redis.exceptions import ConnectionError as RedisConnectionError
 
@@ -15,6 +15,11 @@ from crawler.errors import UnavailableError
 from crawler.frontier import scripts
 from crawler.fullness import Fullness
 from crawler.offers import offer
+
+
+@pytest.fixture
+def redis_settings(redis_url):
+    return {"REDIS_URL": redis_url}
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from frontier.conftest import frontier, losing, redis, redis_settings  # noqa: F401 -- fixtures
+from frontier.conftest import frontier, losing, redis  # noqa: F401 -- fixtures
 from frontier.hands import content, ends, turns
 from redis.exceptions import ConnectionError as RedisConnectionError
 
@@ -14,6 +14,11 @@ from crawler.frontier import scripts
 from crawler.settler import Settler
 
 PATIENCE_S = 5.0
+
+
+@pytest.fixture
+def redis_settings(redis_url):
+    return {"REDIS_URL": redis_url}
 
 
 @pytest.fixture
