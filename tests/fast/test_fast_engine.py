@@ -10,8 +10,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.test import get_crawler
 
 import crawler
+from crawler.errors import ConfigError
+from crawler.fast import engine
 
 CRAWL = Path(__file__).with_name("odd_crawl.py")
 
@@ -64,8 +68,8 @@ def board():
 ROOT = Path(crawler.__file__).parent.parent
 
 
-def crawl(board, engine, items_at_once, middleware):
-    command = [sys.executable, "-W", "ignore", str(CRAWL), board, engine, str(items_at_once), middleware]
+def crawl(board, fast, items_at_once, middleware):
+    command = [sys.executable, "-W", "ignore", str(CRAWL), board, fast, str(items_at_once), middleware]
     done = subprocess.run(
         command,
         capture_output=True,
@@ -94,3 +98,19 @@ def test_an_odd_crawl_is_the_same_on_both_engines(board, items_at_once, middlewa
         for result in (slow, fast):
             result["signals"] = {path: sorted(heard) for path, heard in result["signals"].items()}
     assert fast["signals"] == slow["signals"]
+
+
+@pytest.mark.parametrize(("version", "flag"), [("2.20.0", True), ("2.18.4", True), ("2.19.0", False)])
+def test_scrapys_own_engine_runs_where_this_one_is_off_or_was_not_tested(monkeypatch, caplog, version, flag):
+    monkeypatch.setattr(engine.scrapy, "__version__", version)
+    crawler = get_crawler(settings_dict={"FAST_ENGINE": flag})
+    with pytest.raises(NotConfigured):
+        engine.FastEngine(crawler).update_settings(crawler.settings)
+    assert "_create_engine" not in vars(crawler)
+    assert (f"not tested with Scrapy {version}" in caplog.text) == flag
+
+
+def test_neither_on_nor_off_is_refused():
+    crawler = get_crawler(settings_dict={"FAST_ENGINE": "perhaps"})
+    with pytest.raises(ConfigError, match="FAST_ENGINE"):
+        engine.FastEngine(crawler).update_settings(crawler.settings)
