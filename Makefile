@@ -31,7 +31,7 @@ $(INSTALLED): requirements-dev.txt pyproject.toml
 	@touch $@
 
 demo: install ## crawl a small forum from a plan to items, with every server started for it
-	@$(BIN)/scrapy demo $(ARGS)
+	@$(BIN)/python -m testbed $(ARGS)
 
 test: lint ## check the code and run the tests (some of them: make test ARGS='-k plan')
 	@$(BIN)/python -m pytest $(ARGS)
@@ -63,4 +63,4 @@ lock: ## pin everything anew: pyproject.toml's dependencies, and those of the be
 
 clean: ## remove .venv, caches and what a demo wrote
 	@rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist demo-output *.egg-info
-	@find crawler tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find crawler testbed tests -name __pycache__ -type d -prune -exec rm -rf {} +

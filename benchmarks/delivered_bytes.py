@@ -27,9 +27,9 @@ from pymongo import MongoClient
 
 from benchmarks.side_by_side import ours, pages
 from crawler import settings
-from crawler.demo.servers import Kafka, Mongo, Process, Redis
-from crawler.demo.servers.process import answers_http, free_port
 from crawler.pipelines.mongo import COLLECTION
+from testbed.servers import Kafka, Mongo, Process, Redis
+from testbed.servers.process import answers_http, free_port
 
 BATCH = settings.SINK_BATCH
 CRAWL_SECONDS = 600

@@ -21,14 +21,15 @@ from pathlib import Path
 from scrapy.crawler import CrawlerProcess
 from scrapy.utils.project import get_project_settings
 
-from crawler import connections, plans
-from crawler.demo.forum import content
-from crawler.demo.servers import Forum, Redis
+from crawler import plans
 from crawler.frontier import ledger
 from crawler.frontier.keys import Keys
+from crawler.frontier.preflight import prepare
 from crawler.frontier.queue import Queue
-from crawler.readiness import prepare
-from crawler.registry import Registry
+from crawler.plans.registry import Registry
+from crawler.servers import connections
+from testbed.forum import content
+from testbed.servers import Forum, Redis
 
 PLAN = """
 name: small

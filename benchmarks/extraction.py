@@ -26,9 +26,10 @@ from urllib.parse import urljoin
 import parsel
 
 from benchmarks.side_by_side import pages
-from crawler import extract, sites, text
+from crawler import extract, sites
 from crawler.extract.document import absolute, parse_markup
 from crawler.extract.encoding import decode
+from crawler.extract.language import language_of
 from crawler.models import Claimed, Fetched, Page, Seed
 from crawler.pipelines.batch import Hooks
 from crawler.pipelines.clean import CleanPipeline
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
     from crawler.extract import Fields
     from crawler.sites.selector import Selector
-    from crawler.visits import Visit
+    from crawler.worker.visits import Visit
 
 PAGES = 200
 BASE = "http://127.0.0.1:8800"
@@ -142,7 +143,7 @@ class Consumer:
             ("fields, from bytes", lambda page: extract.fields(page, self.site), fetched),
             ("links to follow, from bytes", lambda page: extract.followed(page, self.site), fetched),
             ("item (id, hash, time)", lambda each: item(*each), visited),
-            ("language", lambda one: text.language(f"{one.title}\n{one.content}"), made),
+            ("language", lambda one: language_of(f"{one.title}\n{one.content}"), made),
             ("clean pipeline, language included", self.clean, made),
             ("record (orjson)", self.record, made),
             ("WHOLE: bytes to bytes", self.whole, fetched),

@@ -32,9 +32,9 @@ from benchmarks.frontier_rig import (
     Rig,
     seeds_of,
 )
-from crawler.demo.servers import Redis as Server
 from crawler.frontier import scripts
 from crawler.urls import FINGERPRINT_BYTES
+from testbed.servers import Redis as Server
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator

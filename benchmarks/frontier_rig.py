@@ -20,7 +20,7 @@ from crawler.models import Claimed, Seed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawler.demo.servers import Redis as Server
+    from testbed.servers import Redis as Server
 
 OWNERS = [f"node{number}:1:1700000000:abcdef0{number}" for number in range(8)]
 BATCH = 100  # seeds in one call, as workers send them

@@ -31,7 +31,7 @@ from scrapy.utils.test import get_crawler
 
 from benchmarks.side_by_side import pages
 from benchmarks.side_by_side.servers import Nginx
-from crawler.download.transfers import Transfers
+from crawler.download.curl_loop import CurlLoop
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -102,7 +102,7 @@ async def download(name: str, crawler: Crawler, requests: list[tuple[Request, in
         RuntimeError: An answer has another length than its page.
     """
     if name == ALONE:
-        get = bare(Transfers().start)
+        get = bare(CurlLoop().start)
     elif name == PYCURLS:
         get = bare(pycurl.AsyncCurlMulti().perform)
     else:

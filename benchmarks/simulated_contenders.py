@@ -8,13 +8,13 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
-from crawler import connections
 from crawler.frontier import scripts
 from crawler.frontier.answers import Settlement, TurnBack
 from crawler.frontier.keys import Keys
 from crawler.frontier.queue import Queue
 from crawler.frontier.sessions import new_owner
 from crawler.scheduler import LOCK_WAIT_SECONDS
+from crawler.servers import connections
 
 MOST = 100  # seeds in a claim
 SESSION_MS = 3_600_000

@@ -1,6 +1,6 @@
 """Simulated nodes for simulation.py: real schedulers and workers over a simulated network and processor.
 
-What is real: crawler.scheduler, crawler.worker, the middleware that paces requests, and all below them, so claims,
+What is real: crawler.scheduler, crawler.worker.worker, the middleware that paces requests, and all below them, so claims,
 lanes, turns, settles, sessions with their threads, figures, wake-ups. What stands in: the engine (asks the scheduler,
 as Scrapy's does), the network (a page takes `latency_s`), and the node's processor (a page takes its share of it, what
 else runs there the rest), which the worker's headroom looks at. Time is real.
@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any
 from crawler import settings
 from crawler.errors import HeadroomError
 from crawler.frontier import scripts, sessions
-from crawler.headroom import Load
 from crawler.middlewares.refused import RefusedError
 from crawler.middlewares.turns import TurnMiddleware
 from crawler.scheduler import Scheduler
 from crawler.tasks import cancel
-from crawler.worker import Worker
-from crawler.workerconfig import WorkerConfig
+from crawler.worker.config import WorkerConfig
+from crawler.worker.headroom import Load
+from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from scrapy import Request
 
     from crawler.frontier.answers import ClaimAnswer
-    from crawler.visits import Visit
+    from crawler.worker.visits import Visit
 
 PARALLEL = 64  # CONCURRENT_REQUESTS
 MEMORY_PERCENT = 20.0  # never the limit here
@@ -130,7 +130,7 @@ class Processor:
         self._done += 1
 
     def sample(self) -> Load:
-        """Stands in for crawler.headroom.Sampler's."""
+        """Stands in for crawler.worker.headroom.Sampler's."""
         now = time.monotonic()
         own = min(100 - self._other, self._done * self._page_percent_s / max(now - self._looked_at, 0.001))
         self._done, self._looked_at = 0, now

@@ -37,12 +37,13 @@ import redis as sync
 from benchmarks import simulated_report as report
 from benchmarks.simulated_contenders import Contest, contend
 from benchmarks.simulated_nodes import Account, Spec, live
-from crawler import connections, sites
-from crawler.demo.servers import Redis
+from crawler import sites
 from crawler.frontier.keys import Keys
 from crawler.frontier.queue import Queue
 from crawler.models import Seed
-from crawler.registry import Registry
+from crawler.plans.registry import Registry
+from crawler.servers import connections
+from testbed.servers import Redis
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

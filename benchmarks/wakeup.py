@@ -20,8 +20,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.demo.forum import content, kinds
-from crawler.demo.servers import Forum, Process, Redis
+from testbed.forum import content, kinds
+from testbed.servers import Forum, Process, Redis
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,10 +55,10 @@ def offer_directly(redis_url: str, url: str) -> float:
     """Offers from this process; returns when Redis was sent the offer."""
     import asyncio
 
-    from crawler import connections
     from crawler.frontier.keys import Keys
     from crawler.frontier.queue import Queue
     from crawler.models import Seed
+    from crawler.servers import connections
 
     async def offer() -> float:
         redis = connections.redis_async({"REDIS_URL": redis_url})

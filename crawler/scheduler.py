@@ -20,10 +20,10 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.defer import deferred_from_coro
 
 from crawler import config, urls
-from crawler.lanes import Lanes
 from crawler.tasks import cancel
-from crawler.visits import Lane, Visit
-from crawler.worker import Worker
+from crawler.worker.lanes import Lanes
+from crawler.worker.visits import Lane, Visit
+from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
     from scrapy import Spider

@@ -85,8 +85,8 @@ STATS_CLASS = "crawler.fast.stats.LeanStats"
 LOG_FORMATTER = "crawler.fast.lines.LeanLogFormatter"
 EXTENSIONS = {
     "crawler.logs.InertLogs": 0,  # first: what other extensions log is inert, too
-    "crawler.worker.Worker": 100,
-    "crawler.delivery.Delivery": 200,
+    "crawler.worker.worker.Worker": 100,
+    "crawler.worker.delivery.Delivery": 200,
     "scrapy.extensions.telnet.TelnetConsole": None,
     "scrapy.extensions.remote_control.RemoteControl": None,
 }

@@ -1,4 +1,4 @@
-"""Clean text: one normal form for every string that leaves the crawler, and a guess at its language.
+"""Clean text: one normal form for every string that leaves the crawler.
 
 Clean means: Unicode NFC, no control, escape or invisible characters, blanks collapsed, no blank at a line's ends.
 Cleaning is idempotent, and cheap on what is clean already, so that every layer may ask for it.
@@ -7,37 +7,7 @@ Cleaning is idempotent, and cheap on what is clean already, so that every layer 
 from __future__ import annotations
 
 import re
-from itertools import islice
 from unicodedata import combining, is_normalized, normalize
-
-from crawler.language import likeliest
-
-# Languages that the crawler's readers meet; a smaller set makes fewer mistakes with short texts.
-LANGUAGES = (
-    "zh",
-    "en",
-    "ja",
-    "ko",
-    "vi",
-    "th",
-    "id",
-    "ru",
-    "uk",
-    "de",
-    "fr",
-    "es",
-    "pt",
-    "it",
-    "nl",
-    "pl",
-    "tr",
-    "ar",
-    "fa",
-    "hi",
-)
-LANGUAGE_MIN_LETTERS = 20  # below, the guess is no better than chance
-LANGUAGE_MIN_CONFIDENCE = 0.5  # a text of symbols or of another language stays below
-LANGUAGE_SAMPLE_CHARACTERS = 200  # more text hardly changes the answer, only the time
 
 _ESCAPES = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])"  # ECMA-48: CSI, OSC, others
 _LINE_ENDS = r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]"  # what str.splitlines() takes for one, as \n
@@ -94,19 +64,6 @@ def inert(text: str) -> str:
 def one_line(text: str) -> str:
     """Returns inert text on one line: each run of blanks and line ends is a blank."""
     return inert(" ".join(text.split()))
-
-
-def language(text: str) -> str | None:
-    """Guesses the language of a clean text.
-
-    Returns:
-        One of `LANGUAGES` (ISO 639-1); None when the text is too short or too strange to tell.
-    """
-    sample = text[:LANGUAGE_SAMPLE_CHARACTERS]
-    if next(islice(filter(str.isalpha, sample), LANGUAGE_MIN_LETTERS - 1, None), None) is None:
-        return None
-    code, likely = likeliest(sample, LANGUAGES)
-    return code if likely >= LANGUAGE_MIN_CONFIDENCE else None
 
 
 def _fewer_marks(run: re.Match[str]) -> str:

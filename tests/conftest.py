@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 import redis
+from needs import started
 from pymongo import MongoClient
-from servers.mediawiki import MediaWiki
-from servers.needs import started
-from servers.rediscluster import RedisCluster
-from servers.wikipages import wiki_pages
 
-from crawler.demo.servers import Forum, Kafka, Mongo, Process, Redis
+from testbed.servers import Forum, Kafka, Mongo, Process, Redis
+from testbed.servers.mediawiki import MediaWiki
+from testbed.servers.redis_cluster import RedisCluster
+from testbed.servers.wiki_pages import wiki_pages
 
 # Who is started in the background ignores interrupts, and so would all that the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)

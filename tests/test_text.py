@@ -82,25 +82,6 @@ def test_clean_text_is_returned_as_it_is():
     assert text.paragraphs(clean) is clean
 
 
-@pytest.mark.parametrize(
-    ("sample", "language"),
-    [
-        ("重庆暴雨引发洪水，消防救援人员连夜转移被困群众，多地停电。", "zh"),
-        ("The flood in Chongqing forced hundreds of people to leave their homes.", "en"),
-        ("東京で地震が発生しました。津波の心配はありませんと気象庁は伝えています。", "ja"),
-        ("Наводнение в Чунцине вынудило сотни людей покинуть дома.", "ru"),
-        ("Das Hochwasser zwang Hunderte von Menschen, ihre Häuser zu verlassen.", "de"),
-        ("too short", None),
-        ("洪水", None),
-        ("", None),
-        ("12345 67890 !!! --- 12345 67890 === 12345 67890", None),
-        ("x" * 100, None),
-    ],
-)
-def test_language(sample, language):
-    assert text.language(sample) == language
-
-
 def test_no_letter_has_more_marks_than_a_script_needs():
     assert text.paragraphs("e" + "\u0301\u0316" * 500_000 + "x") == text.paragraphs("e" + "\u0301\u0316" * 15 + "x")
     assert text.paragraphs("\u2014" * 100 + "\u0e01\u0e33") == "\u2014" * 100 + "\u0e01\u0e33"

@@ -15,7 +15,7 @@ from benchmarks.side_by_side import install, ours, pages
 from benchmarks.side_by_side.checks import check
 from benchmarks.side_by_side.measure import Command
 from benchmarks.side_by_side.servers import Delay
-from crawler.demo.servers import Redis
+from testbed.servers import Redis
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -208,7 +208,7 @@ class OursDelivering(Ours):
     __slots__ = ()
 
     def _sinks(self, given: Round, servers: contextlib.ExitStack, environment: dict[str, str]) -> Mapping[str, object]:
-        from crawler.demo.servers import Kafka, Mongo
+        from testbed.servers import Kafka, Mongo
 
         kafka, mongo = Kafka(given.folder), Mongo(given.folder)
         servers.enter_context(kafka)

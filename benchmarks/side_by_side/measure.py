@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from crawler.demo.servers import Process
 from crawler.errors import HeadroomError
+from testbed.servers import Process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -14,11 +14,11 @@ from benchmarks.side_by_side import pages
 from benchmarks.side_by_side.install import HERE
 from crawler import settings as project
 from crawler import sites
-from crawler.cluster import Cluster
-from crawler.demo.audit import delivered_ids
 from crawler.errors import HeadroomError
 from crawler.models import Seed
 from crawler.pipelines.mongo import COLLECTION
+from crawler.plans.operator import Operator
+from testbed.audit import delivered_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -46,7 +46,7 @@ async def fill(redis_url: str, frontier: Frontier, number: int, base: str) -> No
         HeadroomError: Redis didn't take them all for new.
     """
     site = sites.load(SITE, SITES_DIR).named(SITE, base)
-    async with Cluster.connect({**_defaults(), "REDIS_URL": redis_url}, begin=True) as cluster:
+    async with Operator.connect({**_defaults(), "REDIS_URL": redis_url}, begin=True) as cluster:
         await cluster.registry.save_sites((site,))
         seeds = [Seed(base + pages.path(index), PLAN, SITE, frontier) for index in range(number)]
         fresh = sum(await cluster.queues[frontier].offer(seeds))
@@ -104,7 +104,7 @@ def mongo_items(settings: Mapping[str, str]) -> Iterator[dict[str, object]]:
 
 
 async def _account(redis_url: str, frontier: Frontier) -> Account:
-    async with Cluster.connect({**_defaults(), "REDIS_URL": redis_url}) as cluster:
+    async with Operator.connect({**_defaults(), "REDIS_URL": redis_url}) as cluster:
         return (await cluster.ledger(PLAN))[PLAN, SITE][frontier]
 
 

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 from typing import Self
 
-from crawler.demo.servers.process import Server, answers_http, free_port
 from crawler.errors import UnavailableError
+from testbed.servers.process import Server, answers_http, free_port
 
 PACKAGE = "nginx-light"
 INSTALL_SECONDS = 300.0

@@ -95,13 +95,14 @@ def _check_settings(settings: Mapping[str, Any]) -> None:
     Raises:
         ConfigError: One of the settings has a value that it can't have.
     """
-    from crawler import config, connections
+    from crawler import config
     from crawler.pipelines.batch import Hooks
     from crawler.pipelines.files import FilesSink
     from crawler.pipelines.kafka import KafkaSink
     from crawler.pipelines.mongo import MongoSink
     from crawler.pipelines.sink import SINKS
-    from crawler.workerconfig import WorkerConfig
+    from crawler.servers import connections
+    from crawler.worker.config import WorkerConfig
 
     WorkerConfig.from_settings(settings)
     connections.redis_sync(settings).close()
@@ -124,10 +125,9 @@ def _wait_for_redis(settings: Mapping[str, Any]) -> None:
 
 
 async def _look_for_redis(settings: Mapping[str, Any]) -> None:
-    from crawler import connections
-    from crawler.frontier.keys import Keys
-    from crawler.readiness import wait_until_ready
-    from crawler.workerconfig import WorkerConfig
+    from crawler.frontier.preflight import wait_until_ready
+    from crawler.servers import connections
+    from crawler.worker.config import WorkerConfig
 
     def say(text: str) -> None:
         print(one_line(redact(text)), file=sys.stderr, flush=True)
@@ -139,7 +139,7 @@ async def _look_for_redis(settings: Mapping[str, Any]) -> None:
     redis = connections.redis_async(settings)
     try:
         await wait_until_ready(
-            redis, Keys(config.prefix), config.partitions, where=where, seconds=config.connect_s, say=say
+            redis, config.frontier.keys, config.frontier.partitions, where=where, seconds=config.connect_s, say=say
         )
     finally:
         await redis.aclose()

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from crawler.cluster import Cluster
     from crawler.frontier.ledger import Ledger
+    from crawler.plans.operator import Operator
 
 VERIFY_TRIES = 3  # seeds that move during a count look like faults; a real one is there each time
 COLUMNS = ("offered", "known", "ready", "executing", "finished", "failed", "difference")
@@ -61,13 +61,13 @@ class Command(HeadroomCommand):
         asyncio.run(self._show(args[0] if args else None, verify=opts.verify, as_json=opts.json))
 
     async def _show(self, plan: str | None, *, verify: bool, as_json: bool) -> None:
-        from crawler.cluster import Cluster
+        from crawler.plans.operator import Operator
 
-        async with Cluster.connect(self.values) as cluster:
-            ledger = await cluster.ledger(plan)
+        async with Operator.connect(self.values) as operator:
+            ledger = await operator.ledger(plan)
             if plan is not None and not ledger:
-                await cluster.registry.plan(plan)  # none of that name: an error
-            problems = await _verify(cluster) if verify else None
+                await operator.registry.plan(plan)  # none of that name: an error
+            problems = await _verify(operator) if verify else None
         answer = as_rows(ledger)
         if as_json:
             print_json(answer if problems is None else answer | {"problems": problems})
@@ -82,12 +82,12 @@ class Command(HeadroomCommand):
             raise FrontierError(f"the recount found {len(problems)} problems, such as: {problems[0]}")
 
 
-async def _verify(cluster: Cluster) -> list[str]:
+async def _verify(operator: Operator) -> list[str]:
     from crawler.frontier.ledger import recount
 
     problems: list[str] = []
     for _ in range(VERIFY_TRIES):
-        problems = await recount(cluster.redis, cluster.keys, cluster.partitions)
+        problems = await recount(operator.redis, operator.keys, operator.partitions)
         if not problems:
             break
     return problems

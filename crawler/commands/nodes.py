@@ -54,11 +54,11 @@ class Command(HeadroomCommand):
             print("no worker runs; scrapy crawl producer and scrapy crawl consumer start one each")
 
     async def _read(self) -> list[dict[str, Any]]:
-        from crawler.cluster import Cluster
         from crawler.commands.workers import read_workers
+        from crawler.plans.operator import Operator
 
-        async with Cluster.connect(self.values) as cluster:
-            return await read_workers(cluster)
+        async with Operator.connect(self.values) as operator:
+            return await read_workers(operator)
 
 
 def _print_workers(workers: list[dict[str, Any]]) -> None:

@@ -16,11 +16,11 @@ from crawler.text import one_line
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from crawler.cluster import Cluster
+    from crawler.plans.operator import Operator
     from crawler.sites import Site
 
 
-async def site_to_offer(cluster: Cluster, name: str, sites_dir: str) -> Site:
+async def site_to_offer(operator: Operator, name: str, sites_dir: str) -> Site:
     """Returns the site's definition, and sees to it that workers have the same.
 
     A file goes before what Redis has, but for the place: where a plan put a kind of site, it stays.
@@ -31,7 +31,7 @@ async def site_to_offer(cluster: Cluster, name: str, sites_dir: str) -> Site:
     """
     stored = None
     with contextlib.suppress(FrontierError):  # Redis has none, or a damaged one that the file's replaces
-        stored = await cluster.registry.site(name)
+        stored = await operator.registry.site(name)
     try:
         site = sites.load(name, sites_dir)
     except sites.SiteError:
@@ -40,11 +40,13 @@ async def site_to_offer(cluster: Cluster, name: str, sites_dir: str) -> Site:
         return stored
     if stored is not None and stored.base:
         site = site.named(name, stored.base)
-    await cluster.registry.save_sites((site,))
+    await operator.registry.save_sites((site,))
     return site
 
 
-async def offer(cluster: Cluster, site: Site, plan: str, lines: Iterable[str]) -> tuple[int, int, list[dict[str, str]]]:
+async def offer(
+    operator: Operator, site: Site, plan: str, lines: Iterable[str]
+) -> tuple[int, int, list[dict[str, str]]]:
     """Offers URLs as they come, in batches.
 
     Returns:
@@ -60,6 +62,6 @@ async def offer(cluster: Cluster, site: Site, plan: str, lines: Iterable[str]) -
                 seeds.append(Seed(urls.canonical(line, drop=site.drop), plan, site.name))
             except UrlError as error:
                 bad.append({"url": one_line(without_credentials(line)), "why": str(error)})
-        new += sum(await cluster.queues["content"].offer(seeds))
+        new += sum(await operator.queues["content"].offer(seeds))
         offered += len(seeds)
     return offered, new, bad

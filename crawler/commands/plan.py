@@ -14,9 +14,9 @@ from crawler.text import inert, one_line
 if TYPE_CHECKING:
     import argparse
 
-    from crawler.cluster import Cluster
     from crawler.plans import Plan
-    from crawler.registry import PlanRecord
+    from crawler.plans.operator import Operator
+    from crawler.plans.registry import PlanRecord
 
 COLUMNS = ("plan", "state", "search pages", "offered", "finished", "failed", "done")
 
@@ -76,17 +76,17 @@ class Command(ActionCommand):
             PlanError: Another plan of that name is there.
             UnavailableError: Redis is away, or full; the same command completes what has begun.
         """
-        from crawler.cluster import Cluster
+        from crawler.plans.operator import Operator
 
         plan, begun = self.read(args[0]), False
         try:
-            async with Cluster.connect(self.values, begin=True) as cluster:
-                await _advise(cluster)
-                old = (await cluster.registry.plans()).get(plan.name)
+            async with Operator.connect(self.values, begin=True) as operator:
+                await _advise(operator)
+                old = (await operator.registry.plans()).get(plan.name)
                 begun = True
-                offered, new = await _offer(cluster, plan, replace=opts.replace)
-                record = await cluster.registry.plan(plan.name)
-                sites = await cluster.registry.versions(record.sites)
+                offered, new = await _offer(operator, plan, replace=opts.replace)
+                record = await operator.registry.plan(plan.name)
+                sites = await operator.registry.versions(record.sites)
         except UnavailableError as error:
             if begun:
                 raise UnavailableError(f"{error}; the same command completes it") from error
@@ -110,11 +110,11 @@ class Command(ActionCommand):
 
     async def do_list(self, _args: list[str], opts: argparse.Namespace) -> None:
         """Shows all plans."""
-        from crawler.cluster import Cluster
         from crawler.commands.views import print_table
+        from crawler.plans.operator import Operator
 
-        async with Cluster.connect(self.values) as cluster:
-            plans = [await _progress(cluster, record) for record in (await cluster.registry.plans()).values()]
+        async with Operator.connect(self.values) as operator:
+            plans = [await _progress(operator, record) for record in (await operator.registry.plans()).values()]
         if opts.json:
             print_json({"plans": plans})
         elif plans:
@@ -136,14 +136,14 @@ class Command(ActionCommand):
 
     async def do_show(self, args: list[str], opts: argparse.Namespace) -> None:
         """Shows one plan."""
-        from crawler.cluster import Cluster
         from crawler.commands.ledger import as_rows
+        from crawler.plans.operator import Operator
 
-        async with Cluster.connect(self.values) as cluster:
-            record = await cluster.registry.plan(args[0])
-            progress = await _progress(cluster, record)
-            versions = await cluster.registry.versions(record.sites)
-            ledger = as_rows(await cluster.ledger(record.name))
+        async with Operator.connect(self.values) as operator:
+            record = await operator.registry.plan(args[0])
+            progress = await _progress(operator, record)
+            versions = await operator.registry.versions(record.sites)
+            ledger = as_rows(await operator.ledger(record.name))
         sites = [{"site": name, "version": version} for name, version in versions.items()]
         shown = progress | {"sites": sites, "definition": record.definition, "ledger": ledger}
         if opts.json:
@@ -153,52 +153,52 @@ class Command(ActionCommand):
 
     async def do_pause(self, args: list[str], opts: argparse.Namespace) -> None:
         """Pauses a plan."""
-        from crawler.cluster import Cluster
+        from crawler.plans.operator import Operator
 
-        async with Cluster.connect(self.values) as cluster:
-            await cluster.pause(args[0])
+        async with Operator.connect(self.values) as operator:
+            await operator.pause(args[0])
         text = f"plan {args[0]} is paused; what is executing ends by itself. scrapy plan resume {args[0]} goes on"
         _say(opts, {"plan": args[0], "state": "paused"}, text)
 
     async def do_resume(self, args: list[str], opts: argparse.Namespace) -> None:
         """Resumes a plan."""
-        from crawler.cluster import Cluster
+        from crawler.plans.operator import Operator
 
-        async with Cluster.connect(self.values) as cluster:
-            moved = await cluster.resume(args[0])
+        async with Operator.connect(self.values) as operator:
+            moved = await operator.resume(args[0])
         text = f"plan {args[0]} goes on, with {moved:,} seeds that were set aside"
         _say(opts, {"plan": args[0], "state": "active", "moved": moved}, text)
 
     async def do_cancel(self, args: list[str], opts: argparse.Namespace) -> None:
         """Cancels a plan."""
-        from crawler.cluster import Cluster
+        from crawler.plans.operator import Operator
 
-        async with Cluster.connect(self.values) as cluster:
-            failed = await cluster.cancel(args[0])
+        async with Operator.connect(self.values) as operator:
+            failed = await operator.cancel(args[0])
         text = f"plan {args[0]} is cancelled, {failed:,} seeds given up; what is executing ends by itself"
         _say(opts, {"plan": args[0], "state": "cancelled", "failed": failed}, text)
 
     async def do_delete(self, args: list[str], opts: argparse.Namespace) -> None:
         """Deletes a plan."""
-        from crawler.cluster import Cluster
+        from crawler.plans.operator import Operator
 
-        async with Cluster.connect(self.values) as cluster:
-            await cluster.delete(args[0])
+        async with Operator.connect(self.values) as operator:
+            await operator.delete(args[0])
         _say(
             opts, {"plan": args[0], "state": "deleted"}, f"plan {args[0]} is deleted; pages that it crawled stay known"
         )
 
 
-async def _advise(cluster: Cluster) -> None:
+async def _advise(operator: Operator) -> None:
     """Says on stderr what this Redis would lose; no plan is sent without its owner's knowing."""
-    from crawler import persistence
+    from crawler.frontier import durability
 
-    if found := await persistence.advice(cluster.redis):
+    if found := await durability.advice(operator.redis):
         level, text = found
         print(f"{logging.getLevelName(level).lower()}:", text, file=sys.stderr)
 
 
-async def _offer(cluster: Cluster, plan: Plan, *, replace: bool) -> tuple[int, int]:
+async def _offer(operator: Operator, plan: Plan, *, replace: bool) -> tuple[int, int]:
     """Submits a plan, with a progress bar where somebody watches; returns how many seeds were offered and were new."""
     from rich.console import Console
     from rich.progress import Progress
@@ -207,20 +207,20 @@ async def _offer(cluster: Cluster, plan: Plan, *, replace: bool) -> tuple[int, i
     offered = new = 0
     with bar:
         task = bar.add_task("search pages", total=plan.seeds_per_combination * len(plan.combinations()))
-        async for offered, new in cluster.registry.submit(plan, cluster.queues["nav"], replace=replace):  # noqa: B007 -- the last pair is the result
+        async for offered, new in operator.registry.submit(plan, operator.queues["nav"], replace=replace):  # noqa: B007 -- the last pair is the result
             bar.update(task, completed=offered)
     return offered, new
 
 
-async def _progress(cluster: Cluster, record: PlanRecord) -> dict[str, Any]:
+async def _progress(operator: Operator, record: PlanRecord) -> dict[str, Any]:
     """Returns a plan's state and how far it is, as JSON values."""
     from crawler.frontier.ledger import Account
 
     account = Account()
-    for pages in (await cluster.ledger(record.name)).values():
+    for pages in (await operator.ledger(record.name)).values():
         for page in pages.values():
             account.add(page)
-    offering = record.offering_until_ms > await cluster.registry.now_ms()
+    offering = record.offering_until_ms > await operator.registry.now_ms()
     over = account.finished + account.failed
     seeds = account.offered - account.known
     return {

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from crawler.cluster import Cluster
     from crawler.frontier.admin import Found
     from crawler.models import Frontier, Seed
+    from crawler.plans.operator import Operator
 
 FRONTIERS: tuple[Frontier, ...] = ("content", "nav")
 STATES = ("ready", "executing", "failed")
@@ -54,13 +54,13 @@ class Command(ActionCommand):
 
     async def do_list(self, _args: list[str], opts: argparse.Namespace) -> None:
         """Shows seeds that aren't finished."""
-        from crawler.cluster import Cluster
         from crawler.commands.views import print_table
+        from crawler.plans.operator import Operator
 
         if opts.limit < 1:
             raise UsageError("--limit is at least 1")
-        async with Cluster.connect(self.values) as cluster:
-            found = await _chosen(cluster, opts)
+        async with Operator.connect(self.values) as operator:
+            found = await _chosen(operator, opts)
         more, shown = len(found) > opts.limit, list(found.values())[: opts.limit]
         rows = [
             {
@@ -92,12 +92,12 @@ class Command(ActionCommand):
             PlanError: There is no plan of that name.
         """
         from crawler import urls
-        from crawler.cluster import Cluster
         from crawler.commands.seedview import explain, print_shown
+        from crawler.plans.operator import Operator
 
         url = urls.canonical(args[0])
-        async with Cluster.connect(self.values) as cluster:
-            shown = [await explain(cluster, seed) for seed in await _looked_for(cluster, url, opts)]
+        async with Operator.connect(self.values) as operator:
+            shown = [await explain(operator, seed) for seed in await _looked_for(operator, url, opts)]
         if opts.json:
             print_json({"url": url, "seeds": shown})
         else:
@@ -110,8 +110,8 @@ class Command(ActionCommand):
             HeadroomError: Some of them are no URLs; the others were offered.
             UsageError: There are no URLs, or a name that can't be.
         """
-        from crawler.cluster import Cluster
         from crawler.commands.offering import offer, site_to_offer
+        from crawler.plans.operator import Operator
 
         plan = opts.plan or "manual"
         if not PLAN_NAME.fullmatch(plan):
@@ -119,10 +119,10 @@ class Command(ActionCommand):
         if not args or ("-" in args and len(args) > 1):
             raise UsageError("seeds offer: expected URLs, or - alone to read them from stdin")
         lines = _stdin() if args == ["-"] else iter(args)
-        async with Cluster.connect(self.values, begin=True) as cluster:
-            await _refuse_cancelled(cluster, plan)
-            site = await site_to_offer(cluster, opts.site or "web", self.values["SITES_DIR"] or "")
-            offered, new, bad = await offer(cluster, site, plan, lines)
+        async with Operator.connect(self.values, begin=True) as operator:
+            await _refuse_cancelled(operator, plan)
+            site = await site_to_offer(operator, opts.site or "web", self.values["SITES_DIR"] or "")
+            offered, new, bad = await offer(operator, site, plan, lines)
         result = {"plan": plan, "site": site.name, "offered": offered, "new": new, "known": offered - new, "bad": bad}
         if opts.json:
             print_json(result)
@@ -141,7 +141,7 @@ class Command(ActionCommand):
             UsageError: Nothing says which.
         """
         from crawler import urls
-        from crawler.cluster import Cluster
+        from crawler.plans.operator import Operator
 
         if not (args or opts.plan or opts.site or opts.reason or opts.frontier or opts.all):
             raise UsageError("seeds retry: expected URLs, --plan, --site, --reason, --frontier or --all")
@@ -150,8 +150,8 @@ class Command(ActionCommand):
         def wanted(found: Found) -> bool:
             return _is_chosen(found, opts) and (not chosen or found.seed.url in chosen)
 
-        async with Cluster.connect(self.values) as cluster:
-            retried = {name: await cluster.admins[name].retry(wanted) for name in _frontiers(opts)}
+        async with Operator.connect(self.values) as operator:
+            retried = {name: await operator.admins[name].retry(wanted) for name in _frontiers(opts)}
         if opts.json:
             print_json({"retried": {name: retried.get(name, 0) for name in FRONTIERS}})
         else:
@@ -169,11 +169,11 @@ def _is_chosen(found: Found, opts: argparse.Namespace) -> bool:
     )
 
 
-async def _chosen(cluster: Cluster, opts: argparse.Namespace) -> dict[bytes, Found]:
+async def _chosen(operator: Operator, opts: argparse.Namespace) -> dict[bytes, Found]:
     """Returns the seeds that the options choose, by fingerprint; one more than the limit when there are more."""
     chosen: dict[bytes, Found] = {}
     for frontier in _frontiers(opts):
-        async for found in cluster.admins[frontier].seeds(opts.state):
+        async for found in operator.admins[frontier].seeds(opts.state):
             if _is_chosen(found, opts):
                 chosen[found.fingerprint] = found
                 if len(chosen) > opts.limit:
@@ -181,21 +181,21 @@ async def _chosen(cluster: Cluster, opts: argparse.Namespace) -> dict[bytes, Fou
     return chosen
 
 
-async def _looked_for(cluster: Cluster, url: str, opts: argparse.Namespace) -> list[Seed]:
+async def _looked_for(operator: Operator, url: str, opts: argparse.Namespace) -> list[Seed]:
     """Returns the seeds that a URL may stand for: the content page, and a plan's search pages."""
     from crawler.commands.seedview import nav_seeds
     from crawler.models import Seed
 
     seeds = []
     if opts.plan and opts.frontier != "content":
-        seeds = await nav_seeds(cluster, url, opts.plan)
+        seeds = await nav_seeds(operator, url, opts.plan)
     if opts.frontier != "nav":
         seeds.insert(0, Seed(url, opts.plan or "", opts.site or ""))
     return seeds
 
 
-async def _refuse_cancelled(cluster: Cluster, plan: str) -> None:
-    record = (await cluster.registry.plans()).get(plan)
+async def _refuse_cancelled(operator: Operator, plan: str) -> None:
+    record = (await operator.registry.plans()).get(plan)
     if record and record.state == "cancelled":
         raise HeadroomError(f"plan {plan!r} was cancelled: its pages would not be crawled")
 

@@ -10,8 +10,8 @@ from crawler.models import Seed
 from crawler.text import inert, one_line
 
 if TYPE_CHECKING:
-    from crawler.cluster import Cluster
     from crawler.models import Frontier
+    from crawler.plans.operator import Operator
 
 SEEDS_SHOWN = 20  # of a site that is searched by POST, all search pages have one URL
 SPIDERS: dict[Frontier, str] = {"nav": "producer", "content": "consumer"}
@@ -34,7 +34,7 @@ MEANINGS = {
 }
 
 
-async def nav_seeds(cluster: Cluster, url: str, plan: str) -> list[Seed]:
+async def nav_seeds(operator: Operator, url: str, plan: str) -> list[Seed]:
     """Returns a plan's search pages with that URL; one made up from it when the plan's definition has none.
 
     Raises:
@@ -43,9 +43,9 @@ async def nav_seeds(cluster: Cluster, url: str, plan: str) -> list[Seed]:
     """
     from crawler.plans import Plan
 
-    record = await cluster.registry.plan(plan)
+    record = await operator.registry.plan(plan)
     try:
-        sites = {name: await cluster.registry.site(name) for name in record.sites}
+        sites = {name: await operator.registry.site(name) for name in record.sites}
         seeds = Plan.from_definition(record.definition, sites).nav_seeds(record.edition)
         found = [seed for seed in seeds if seed.url == url]
     except InputError as error:
@@ -54,9 +54,9 @@ async def nav_seeds(cluster: Cluster, url: str, plan: str) -> list[Seed]:
     return found[:SEEDS_SHOWN] or [Seed(url, plan, record.sites[0], frontier="nav", edition=record.edition)]
 
 
-async def explain(cluster: Cluster, seed: Seed) -> dict[str, Any]:
+async def explain(operator: Operator, seed: Seed) -> dict[str, Any]:
     """Returns where a seed is and why it isn't done, as JSON values."""
-    info = await cluster.admins[seed.frontier].show(seed)
+    info = await operator.admins[seed.frontier].show(seed)
     why = info.why
     reason = info.details.get("reason", "")
     if meaning := MEANINGS.get(reason):
@@ -66,15 +66,15 @@ async def explain(cluster: Cluster, seed: Seed) -> dict[str, Any]:
     elif info.state == "parked" and info.seed:
         why += f"; scrapy plan resume {info.seed['plan']} lets it go on"
     elif info.state in ("ready", "suspect"):
-        why += await _idle(cluster, seed.frontier)
+        why += await _idle(operator, seed.frontier)
     return {"frontier": seed.frontier, **asdict(info), "why": why}
 
 
-async def _idle(cluster: Cluster, frontier: Frontier) -> str:
+async def _idle(operator: Operator, frontier: Frontier) -> str:
     """Returns what keeps this frontier's workers from claiming; empty when nothing does."""
     from crawler.commands.workers import read_workers
 
-    everybody = [one for one in await read_workers(cluster) if one["frontier"] == frontier]
+    everybody = [one for one in await read_workers(operator) if one["frontier"] == frontier]
     workers = [one for one in everybody if one["state"] in ("alive", "redis-full")]
     if not workers:
         return f"; no {SPIDERS[frontier]} is running: scrapy crawl {SPIDERS[frontier]}"

@@ -9,7 +9,7 @@ import orjson
 from crawler.frontier.keys import as_text
 
 if TYPE_CHECKING:
-    from crawler.cluster import Cluster
+    from crawler.plans.operator import Operator
 
 NUMBERS = (
     "carrying",
@@ -22,7 +22,7 @@ NUMBERS = (
 )
 
 
-async def read_workers(cluster: Cluster) -> list[dict[str, Any]]:
+async def read_workers(operator: Operator) -> list[dict[str, Any]]:
     """Returns the workers by node and owner, as JSON values; empty when none runs.
 
     Each has `node`, `owner`, `frontier`, its figures (None where it hasn't told them), `sinks_down`, `age_s` since it
@@ -30,19 +30,21 @@ async def read_workers(cluster: Cluster) -> list[dict[str, Any]]:
     `alive`, `redis-full` (alive, but claims and offers are refused), `silent` (a session, but no news for as long as a
     session lasts) or `lapsed` (what it held goes to others).
     """
-    redis: Any = cluster.redis  # its types don't know that answers are bytes
-    now_ms = await cluster.registry.now_ms()
+    redis: Any = operator.redis  # its types don't know that answers are bytes
+    now_ms = await operator.registry.now_ms()
     figures: dict[str, dict[str, Any]] = {}
-    for node in await redis.zrange(cluster.keys.node_names, 0, -1):
-        for owner, raw in (await redis.hgetall(cluster.keys.node(as_text(node)))).items():
+    for node in await redis.zrange(operator.keys.node_names, 0, -1):
+        for owner, raw in (await redis.hgetall(operator.keys.node(as_text(node)))).items():
             figures[as_text(owner)] = _figures(raw)
     deadlines: dict[str, float] = {}
-    for number in range(cluster.partitions):
-        for owner, deadline in await redis.zrange(cluster.keys.partition(number).sessions, 0, -1, withscores=True):
+    for number in range(operator.partitions):
+        for owner, deadline in await redis.zrange(operator.keys.partition(number).sessions, 0, -1, withscores=True):
             name = as_text(owner)
             deadlines[name] = min(deadline, deadlines.get(name, deadline))
     owners = sorted(figures.keys() | deadlines.keys())
-    return [_worker(owner, figures.get(owner, {}), deadlines.get(owner), now_ms, cluster.session_s) for owner in owners]
+    return [
+        _worker(owner, figures.get(owner, {}), deadlines.get(owner), now_ms, operator.session_s) for owner in owners
+    ]
 
 
 def _figures(raw: bytes) -> dict[str, Any]:

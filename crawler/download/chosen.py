@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.utils.datatypes import LocalCache
 
-from crawler.download.again import may_go_again, next_start
 from crawler.download.curl import CurlDownloadHandler
-from crawler.download.curlerrors import OddHeadError
+from crawler.download.curl_errors import OddHeadError
 from crawler.download.handler import VisitDownloadHandler
-from crawler.download.places import begin_of
-from crawler.worker import Worker
+from crawler.download.resend import may_go_again, next_start
+from crawler.download.targets import begin_of
+from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from crawler.visits import Visit
+    from crawler.worker.visits import Visit
 
 HOSTS_REMEMBERED = 10_000  # whose heads libcurl refuses: some 200 bytes each
 

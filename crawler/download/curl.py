@@ -24,13 +24,13 @@ from scrapy.exceptions import (
 )
 from scrapy.utils._download_handlers import check_stop_download, get_maxsize_msg, get_warnsize_msg
 
-from crawler.download import answers, handles
-from crawler.download.again import may_go_again, next_start, part_of
-from crawler.download.curlerrors import ended_unsaid, error_of
+from crawler.download import curl_options, responses
+from crawler.download.curl_errors import ended_unsaid, error_of
+from crawler.download.curl_loop import CurlLoop, Ended
+from crawler.download.curl_options import CurlHandles
 from crawler.download.exchange import Exchange, TooLargeError
-from crawler.download.handles import Handles
-from crawler.download.places import Places, wire_url
-from crawler.download.transfers import Ended, Transfers
+from crawler.download.resend import may_go_again, next_start, part_of
+from crawler.download.targets import Targets, wire_url
 from crawler.errors import AnswerError
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from crawler.download.heads import Head
-    from crawler.download.places import Place
-    from crawler.visits import Visit
+    from crawler.download.targets import Target
+    from crawler.worker.visits import Visit
 
 logger = logging.getLogger(__name__)
 TIMEOUT_SECONDS = 10.0  # of a request that says nothing of it, as in Scrapy's handler; DOWNLOAD_TIMEOUT always does
@@ -54,14 +54,14 @@ class CurlDownloadHandler(BaseDownloadHandler):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         settings = crawler.settings
-        self._places = Places.from_settings(settings)
-        self._handles = Handles.from_settings(settings)
+        self._places = Targets.from_settings(settings)
+        self._handles = CurlHandles.from_settings(settings)
         self._most_bytes = settings.getint("DOWNLOAD_MAXSIZE")
         self._warn_bytes = settings.getint("DOWNLOAD_WARNSIZE")
         self._whole = settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS")
         self._senders = (id(crawler.signals.sender), id(dispatcher.Any))
         self._idle: list[Exchange] = []
-        self._transfers: Transfers | None = None
+        self._transfers: CurlLoop | None = None
 
     async def close(self) -> None:
         """Ends all connections."""
@@ -92,10 +92,10 @@ class CurlDownloadHandler(BaseDownloadHandler):
         timeout_s: float = request.meta.get("download_timeout") or TIMEOUT_SECONDS
         until = begun + timeout_s
         place = self._places.known(request) or await self._find(request, timeout_s)
-        plain = handles.is_plain(request)
+        plain = curl_options.is_plain(request)
         exchange = self._idle.pop() if plain and self._idle else Exchange(self._handles.new())
         if not plain:
-            handles.ask_more(exchange.curl, request, place.proxy)
+            curl_options.ask_more(exchange.curl, request, place.proxy)
         self._prepare(exchange, request, place, begun)
         ended = await self._run(exchange, request, visit, until)
         try:
@@ -107,14 +107,14 @@ class CurlDownloadHandler(BaseDownloadHandler):
             else:
                 exchange.curl.close()
 
-    async def _find(self, request: Request, timeout_s: float) -> Place:
+    async def _find(self, request: Request, timeout_s: float) -> Target:
         try:
             async with asyncio.timeout(timeout_s):
                 return await part_of(request, self._places.find(request))
         except TimeoutError:
             raise _timeout(request, timeout_s) from None
 
-    def _prepare(self, exchange: Exchange, request: Request, place: Place, begun: float) -> None:
+    def _prepare(self, exchange: Exchange, request: Request, place: Target, begun: float) -> None:
         exchange.begin(
             place,
             most_bytes=request.meta.get("download_maxsize", self._most_bytes),
@@ -124,16 +124,16 @@ class CurlDownloadHandler(BaseDownloadHandler):
         curl = exchange.curl
         curl.setopt(pycurl.URL, wire_url(request.url))
         if request.headers != exchange.sent_headers:
-            curl.setopt(pycurl.HTTPHEADER, handles.header_lines(request))
+            curl.setopt(pycurl.HTTPHEADER, curl_options.header_lines(request))
             exchange.sent_headers = {name: list(values) for name, values in request.headers.items()}
         if not place.literal:
-            curl.setopt(pycurl.RESOLVE, handles.resolved(place))
+            curl.setopt(pycurl.RESOLVE, curl_options.resolved(place))
 
     async def _run(self, exchange: Exchange, request: Request, visit: Visit | None, until: float) -> Ended:
         """Waits for the end of the transfer. A request that a kept connection lost is another start on its turn."""
         curl, begun, again = exchange.curl, time.monotonic(), False
         if self._transfers is None:
-            self._transfers = Transfers()
+            self._transfers = CurlLoop()
         while True:
             curl.setopt(pycurl.TIMEOUT_MS, max(int((until - time.monotonic()) * 1000), 1))
             ending = self._transfers.start(curl)
@@ -205,7 +205,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
         assert head is not None  # without one there is an error
         self._warn(exchange, request, head)
         body = b"".join(exchange.pieces)
-        response = answers.response(request.url.partition("#")[0], head, body, exchange.address, flags)
+        response = responses.response(request.url.partition("#")[0], head, body, exchange.address, flags)
         if isinstance(error, StopDownload) and error.fail:
             error.response = response
             raise error

@@ -13,7 +13,7 @@ import pycurl
 
 from crawler.download import heads
 from crawler.download.limits import MOST_CHUNKS, MOST_INFORMATIONAL
-from crawler.download.places import Place
+from crawler.download.targets import Target
 from crawler.errors import AnswerError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _ENOUGH = 0  # bytes taken of a line or a piece: libcurl ends the transfer
 _EMPTY_LINES = (b"\r\n", b"\n")
-NOWHERE = Place("", 0, (), literal=True, proxy=None)
+NOWHERE = Target("", 0, (), literal=True, proxy=None)
 
 
 class TooLargeError(Exception):
@@ -95,7 +95,7 @@ class Exchange:
 
     def begin(
         self,
-        place: Place,
+        place: Target,
         *,
         most_bytes: int,
         on_head: Callable[[Head], None] | None = None,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from crawler.visits import Visit
+    from crawler.worker.visits import Visit
 
 
 class VisitDownloadHandler(HTTP11DownloadHandler):

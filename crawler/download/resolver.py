@@ -19,7 +19,7 @@ from twisted.internet.interfaces import IHostnameResolver, IHostResolution, IRes
 from zope.interface import implementer  # type: ignore[import-untyped]  # and so interfaces are Any below
 
 from crawler import config
-from crawler.download.names import Found, Names, names_for
+from crawler.download.dns import DnsCache, Found, dns_cache_for
 from crawler.errors import PrivateAddressError
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class PublicResolver:
         allow_private: ALLOW_PRIVATE_ADDRESSES.
     """
 
-    def __init__(self, reactor: ReactorBase, names: Names, *, allow_private: bool) -> None:
+    def __init__(self, reactor: ReactorBase, names: DnsCache, *, allow_private: bool) -> None:
         self._reactor: Any = reactor
         self._names = names
         self._allow_private = allow_private
@@ -102,7 +102,7 @@ class PublicResolver:
             ConfigError: ALLOW_PRIVATE_ADDRESSES is neither on nor off.
         """
         settings = crawler.settings
-        return cls(reactor, names_for(settings), allow_private=config.flag(settings, "ALLOW_PRIVATE_ADDRESSES"))
+        return cls(reactor, dns_cache_for(settings), allow_private=config.flag(settings, "ALLOW_PRIVATE_ADDRESSES"))
 
     def install_on_reactor(self) -> None:
         """Makes it the one way from names to sockets."""

@@ -17,10 +17,10 @@ Whatever a page holds, the outcome is a result or an `ExtractError` with a reaso
 `parser-refused`, `parser-error`. It takes bounded time and memory, and is the same each time.
 """
 
-from crawler.extract.apart import apart
 from crawler.extract.content import fields, join
 from crawler.extract.item import Fields
+from crawler.extract.offload import offload
 from crawler.extract.reading import Reading, read
 from crawler.extract.results import Links, followed, links
 
-__all__ = ["Fields", "Links", "Reading", "apart", "fields", "followed", "join", "links", "read"]
+__all__ = ["Fields", "Links", "Reading", "fields", "followed", "join", "links", "offload", "read"]

@@ -10,8 +10,8 @@ from lxml import etree
 
 from crawler.errors import ExtractError
 from crawler.extract.document import absolute, parse_markup
+from crawler.extract.html_text import html_text
 from crawler.extract.limits import MAX_TAGS
-from crawler.extract.prose import prose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -76,7 +76,7 @@ class JsonReader:
         found = found if rule.all else found[:1]
         if not rule.html or date:
             return found
-        return [prose(root, _removed(root, rule)) for root in _fragments(found)]
+        return [html_text(root, _removed(root, rule)) for root in _fragments(found)]
 
     def urls(self, rule: Rule, tags: str) -> tuple[str, ...]:
         """Returns the strings found, or the sources of the images or videos in the HTML found."""
@@ -120,7 +120,7 @@ def _text(match: Any, removed: frozenset[Any], *, date: bool) -> Scalar:
     attribute = match.get("datetime") if date else None
     if match.tag == "meta":
         attribute = match.get("content")
-    return prose(match, removed) if attribute is None else str(attribute)
+    return html_text(match, removed) if attribute is None else str(attribute)
 
 
 def _removed(root: Any, rule: Rule) -> frozenset[Any]:

@@ -11,7 +11,7 @@ from crawler.frontier import finished, scripts
 from crawler.frontier.keys import as_count, partition_of
 from crawler.frontier.ledger import SCAN_COUNT
 from crawler.models import Seed
-from crawler.rediscluster import primary_of
+from crawler.servers.redis_cluster import primary_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from crawler.frontier.finished import RECORD_BYTES
 from crawler.frontier.keys import as_count, as_text
 from crawler.models import Frontier
-from crawler.rediscluster import primary_of
+from crawler.servers.redis_cluster import primary_of
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis

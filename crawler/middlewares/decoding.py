@@ -12,7 +12,7 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 
 from crawler.download import codings
 from crawler.errors import AnswerError
-from crawler.outcomes import of_status
+from crawler.worker.outcomes import of_status
 
 if TYPE_CHECKING:
     from scrapy import Request

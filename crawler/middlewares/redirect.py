@@ -14,7 +14,7 @@ from scrapy.exceptions import IgnoreRequest
 from crawler import urls
 from crawler.errors import UrlError
 from crawler.middlewares.refused import RefusedError
-from crawler.outcomes import REDIRECTS, Outcome
+from crawler.worker.outcomes import REDIRECTS, Outcome
 
 if TYPE_CHECKING:
     from scrapy import Request

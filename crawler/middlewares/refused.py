@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import IgnoreRequest
 
 if TYPE_CHECKING:
-    from crawler.outcomes import Outcome
+    from crawler.worker.outcomes import Outcome
 
 
 class RefusedError(IgnoreRequest):

@@ -1,6 +1,6 @@
 """Downloader middleware: robots.txt, by RFC 9309.
 
-Each authority's file is fetched once for the whole cluster and kept for a day (robotsfile.py says what an answer
+Each authority's file is fetched once for the whole cluster and kept for a day (file.py says what an answer
 means), on the turn of the page that needs it. Redirects are followed for it, also to other hosts: with the file known
 for that host, or on a turn there. While a turn is held another may be waited for only briefly, and each for a time of
 its own, so that hosts which point at each other don't stay locked; where none gets free the seed goes back.
@@ -19,23 +19,24 @@ from redis.exceptions import RedisError
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
 
-from crawler import config, robotsfile, urls
-from crawler.borrowing import ask
+from crawler import config, urls
 from crawler.errors import UrlError
-from crawler.frontier.robotstxt import SharedRobots
-from crawler.middlewares.cut import CUT, Cut
 from crawler.middlewares.refused import RefusedError
-from crawler.middlewares.robotscache import Known, RobotsCache
-from crawler.outcomes import PAGE_TIMEOUT, REDIRECTS, Outcome, of_exception, retry_after_s
-from crawler.robots import MOST_BYTES, MOST_LINE_BYTES, parse, product_token
-from crawler.worker import Worker
+from crawler.robots import file as robots_file
+from crawler.robots.cache import Known, RobotsCache
+from crawler.robots.rules import MOST_BYTES, MOST_LINE_BYTES, parse, product_token
+from crawler.robots.shared import SharedRobots
+from crawler.robots.truncate import CUT, Cut
+from crawler.worker.borrowing import ask
+from crawler.worker.outcomes import PAGE_TIMEOUT, REDIRECTS, Outcome, of_exception, retry_after_s
+from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from crawler.robotsfile import RobotsFile
-    from crawler.visits import Lane, Visit
+    from crawler.robots.file import RobotsFile
+    from crawler.worker.visits import Lane, Visit
 
 logger = logging.getLogger(__name__)
 MOST_REDIRECTS = 5  # RFC 9309, 2.3.1.2: at least five are followed
@@ -82,14 +83,14 @@ class RobotsMiddleware:
             crawler,
             Worker.of(crawler),
             product_token(str(settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"])),
-            retry_s=config.number(settings, "ROBOTS_RETRY_SECONDS", 0, robotsfile.LONGEST_WAIT_SECONDS),
+            retry_s=config.number(settings, "ROBOTS_RETRY_SECONDS", 0, robots_file.LONGEST_WAIT_SECONDS),
             most_delay_s=config.number(settings, "ROBOTS_MAX_CRAWL_DELAY_SECONDS", 0, 3_600),
             timeout_s=config.number(settings, "DOWNLOAD_TIMEOUT", 0.1, 3_600),
         )
 
     @cached_property
     def _shared(self) -> SharedRobots:
-        return SharedRobots(self._worker.redis, self._worker.keys, self._worker.config.partitions)
+        return SharedRobots(self._worker.redis, self._worker.keys, self._worker.config.frontier.partitions)
 
     async def process_request(self, request: Request) -> None:
         """Lets pass what the rules allow.
@@ -105,7 +106,7 @@ class RobotsMiddleware:
         if known is None or known.until <= _now():
             known = await self._known(authority, request)
         if known.rules is None:
-            given_up = known.failures >= self._worker.config.max_attempts
+            given_up = known.failures >= self._worker.config.frontier.max_attempts
             left_s = max(0.0, known.until - _now()) * random.uniform(1.0, 1.25)  # not all at once
             raise RefusedError(Outcome("fail" if given_up else "retry", "robots-unreachable"), left_s)
         lane = _turn_of(request)
@@ -212,7 +213,7 @@ class RobotsMiddleware:
     ) -> RobotsFile:
         """Follows the file from host to host; the turns it takes are added to those it has."""
         url = f"{authority}/robots.txt"
-        nowhere = robotsfile.of_response(404, b"", 0.0, earlier, self._retry_s)
+        nowhere = robots_file.of_response(404, b"", 0.0, earlier, self._retry_s)
         for hop in range(MOST_REDIRECTS + 1):
             try:
                 response = await self._download(url, visit, turns)
@@ -224,11 +225,11 @@ class RobotsMiddleware:
                 logger.info("%s: %s", url, outcome.reason)
                 if outcome.reason == "bad-redirect":
                     return nowhere
-                return robotsfile.unreachable(earlier, self._retry_s)
+                return robots_file.unreachable(earlier, self._retry_s)
             wait_s = retry_after_s(response.headers.get("Retry-After"))
             location = response.headers.get("Location")
             if response.status not in REDIRECTS or location is None:
-                return robotsfile.of_response(response.status, response.body, wait_s, earlier, self._retry_s)
+                return robots_file.of_response(response.status, response.body, wait_s, earlier, self._retry_s)
             try:
                 url = urls.canonical(location.decode("utf-8", "replace"), url)
             except UrlError:

@@ -9,10 +9,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Self
 
 from crawler import config, urls
-from crawler.download.privacy import is_private
+from crawler.download.private_addresses import is_private
 from crawler.errors import UrlError
 from crawler.middlewares.refused import RefusedError
-from crawler.outcomes import Outcome
+from crawler.worker.outcomes import Outcome
 
 if TYPE_CHECKING:
     from scrapy import Request

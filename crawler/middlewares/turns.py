@@ -15,18 +15,19 @@ from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.httpobj import urlparse_cached
 
 from crawler import urls
-from crawler.addresses import Addresses
+from crawler.download.resolver import addresses_of
 from crawler.errors import LeftAloneError, UnavailableError
 from crawler.middlewares.refused import RefusedError
-from crawler.outcomes import FAULTS, Outcome, of_exception, retry_after_s, strains
-from crawler.worker import Worker
+from crawler.worker.ip_budget import IpBudget
+from crawler.worker.outcomes import FAULTS, Outcome, of_exception, retry_after_s, strains
+from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from crawler.visits import Lane, Visit
+    from crawler.worker.visits import Lane, Visit
 
 NO_SESSION = Outcome("back", "no-session")
 LEFT_ALONE = Outcome("back", "left-alone")
@@ -38,7 +39,7 @@ QUICKEST_FOLLOWS = 0.02  # of the way to a slower answer: a host that got slower
 class TurnMiddleware:
     """Waits for the lane of each request, and for its address where those have a budget."""
 
-    def __init__(self, worker: Worker, addresses: Addresses | None = None) -> None:
+    def __init__(self, worker: Worker, addresses: IpBudget | None = None) -> None:
         self._worker = worker
         self._addresses = addresses
         self._quickest: LocalCache[str, tuple[int, float]] = LocalCache(HOSTS_REMEMBERED)  # answers, s
@@ -51,7 +52,7 @@ class TurnMiddleware:
             ConfigError: A setting is wrong.
         """
         worker = Worker.of(crawler)
-        middleware = cls(worker, Addresses.from_settings(worker, crawler.settings))
+        middleware = cls(worker, IpBudget.from_settings(worker, addresses_of, crawler.settings))
         crawler.signals.connect(middleware.answered, signal=signals.headers_received)
         return middleware
 
@@ -125,7 +126,7 @@ class TurnMiddleware:
             request.meta["lane"].sent()
         self._done(request, well=False if of_exception(exception).reason in FAULTS else None)
 
-    async def _take_address(self, addresses: Addresses, request: Request, lane: Lane, visit: Visit) -> None:
+    async def _take_address(self, addresses: IpBudget, request: Request, lane: Lane, visit: Visit) -> None:
         """Waits for the address. What goes through a proxy isn't sent there."""
         if request.meta.get("proxy"):
             return

@@ -13,7 +13,7 @@ from scrapy.utils.spider import iterate_spider_output
 from crawler import config, urls
 from crawler.errors import UrlError
 from crawler.models import Page
-from crawler.outcomes import backoff_ms, of_exception
+from crawler.worker.outcomes import backoff_ms, of_exception
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from crawler.visits import Visit
+    from crawler.worker.visits import Visit
 
 
 class VisitSpiderMiddleware:

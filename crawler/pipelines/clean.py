@@ -12,6 +12,7 @@ from typing import Any
 from scrapy.exceptions import DropItem
 
 from crawler import text
+from crawler.extract import language
 from crawler.models import Page
 
 
@@ -20,7 +21,7 @@ class CleanPipeline:
 
     async def open_spider(self) -> None:
         """Loads the language model, better now and off the event loop than while pages wait."""
-        await asyncio.to_thread(text.language, "a text that is long enough to be guessed")
+        await asyncio.to_thread(language.language_of, "a text that is long enough to be guessed")
 
     async def process_item(self, item: Any) -> Any:
         """Returns the item.
@@ -38,7 +39,7 @@ class CleanPipeline:
         item.extra = _cleaned(item.extra)
         if not item.title and not item.content:
             raise DropItem("no-content")
-        item.language = item.language or text.language(f"{item.title}\n{item.content}")
+        item.language = item.language or language.language_of(f"{item.title}\n{item.content}")
         return item
 
 

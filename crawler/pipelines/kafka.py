@@ -20,9 +20,9 @@ from kafka.errors import (
     TopicAlreadyExistsError,
 )
 
-from crawler.connections import KAFKA_DELIVERY_MILLISECONDS, kafka_admin, kafka_producer, kafka_security
 from crawler.errors import ConfigError, UnavailableError
 from crawler.pipelines.sink import BatchConfig, Record, Sink
+from crawler.servers.connections import KAFKA_DELIVERY_MILLISECONDS, kafka_admin, kafka_producer, kafka_security
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

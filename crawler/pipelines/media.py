@@ -25,8 +25,8 @@ from twisted.python.failure import Failure
 from crawler import config, urls
 from crawler.errors import FrontierError, LeftAloneError, PageTimeoutError, UnavailableError, UrlError
 from crawler.models import Media, Page
-from crawler.outcomes import UNHEARD_OF, of_exception
-from crawler.worker import Worker
+from crawler.worker.outcomes import UNHEARD_OF, of_exception
+from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.pipelines.media import MediaPipeline
 
-    from crawler.visits import Lane, Visit
+    from crawler.worker.visits import Lane, Visit
 
 logger = logging.getLogger(__name__)
 REMEMBERED_FILES = 10_000  # results kept in memory, so that a logo on every page is fetched once

@@ -12,9 +12,9 @@ from bson.raw_bson import RawBSONDocument
 from pymongo import ReplaceOne
 from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError
 
-from crawler.connections import mongo, redacted
 from crawler.errors import ConfigError, UnavailableError
 from crawler.pipelines.sink import BatchConfig, Record, Sink
+from crawler.servers.connections import mongo, redacted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,7 +15,7 @@ from crawler.config import number, whole, words
 from crawler.errors import SinkRejectedError
 from crawler.models import Page
 from crawler.pipelines.batch import IN_FLIGHT, Batcher, Hooks
-from crawler.worker import Worker
+from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

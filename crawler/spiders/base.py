@@ -12,8 +12,8 @@ from scrapy import Request, Spider
 from crawler import config, urls
 from crawler.errors import ExtractError, UnavailableError, UrlError
 from crawler.models import Fetched, Frontier
-from crawler.outcomes import REDIRECTS, Outcome, backoff_ms, of_exception, of_status, reason_of
-from crawler.worker import Worker
+from crawler.worker.outcomes import REDIRECTS, Outcome, backoff_ms, of_exception, of_status, reason_of
+from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from crawler.sites import Site
-    from crawler.visits import Visit
+    from crawler.worker.visits import Visit
 
 MAX_HOPS = 5  # redirects to other hosts that one seed may lead through
 

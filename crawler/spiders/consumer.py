@@ -12,8 +12,8 @@ from crawler import config, extract
 from crawler.errors import ExtractError
 from crawler.extract.limits import MAX_BODY_BYTES
 from crawler.models import Fetched, Frontier, Media, Page, Seed
-from crawler.outcomes import of_exception, of_status
 from crawler.spiders.base import FrontierSpider, fetched
+from crawler.worker.outcomes import of_exception, of_status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from crawler.extract import Fields, Links
     from crawler.sites import Site
-    from crawler.visits import Visit
+    from crawler.worker.visits import Visit
 
 ID_NAMESPACE = uuid.UUID("5ab1ad57-3d9c-5b0c-8f5a-8f0f2a6f6c11")  # of item ids; changing it makes every item new
 NODE = socket.gethostname()
@@ -51,7 +51,7 @@ class ConsumerSpider(FrontierSpider):
         """
         follow = site.follow if site.follow and visit.seed.depth < site.follow.depth else None
         most = self.max_links if follow else 0
-        reading = await extract.apart(extract.read, page, site, most_links=most, parser_modules=self.parser_modules)
+        reading = await extract.offload(extract.read, page, site, most_links=most, parser_modules=self.parser_modules)
         if follow:
             await self._offer(reading.links, visit, follow.per_host)
         parts = [reading.fields()]
@@ -68,7 +68,7 @@ class ConsumerSpider(FrontierSpider):
                 self.settle(visit, outcome)
                 return ()
             further = fetched(response)
-            parts.append(await extract.apart(extract.fields, further, site, parser_modules=self.parser_modules))
+            parts.append(await extract.offload(extract.fields, further, site, parser_modules=self.parser_modules))
             if sum(len(part.content) for part in parts) > MAX_BODY_BYTES:
                 raise ExtractError("too-large", f"{len(parts)} pages of one item")
         return (item(page, visit, extract.join(parts)),)

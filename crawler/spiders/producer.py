@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from crawler.sites import Site
-    from crawler.visits import Visit
+    from crawler.worker.visits import Visit
 
 
 class ProducerSpider(FrontierSpider):
@@ -39,7 +39,7 @@ class ProducerSpider(FrontierSpider):
     async def read(self, page: Fetched, visit: Visit, site: Site) -> Sequence[Any]:
         """Offers the page's results, and the next page where only this one knows it."""
         seed = visit.seed
-        links = await extract.apart(extract.links, page, site, body=seed.body, number=seed.page, most=self.max_links)
+        links = await extract.offload(extract.links, page, site, body=seed.body, number=seed.page, most=self.max_links)
         for stat, number in links.stats().items():
             self.crawler.stats.inc_value(stat, number)
         visit.fetch_ends()  # the turn goes on while Redis takes the offers

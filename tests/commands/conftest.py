@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from scrapy.settings import Settings
 
-from crawler.cluster import Cluster
 from crawler.frontier.answers import Settlement, TurnBack
+from crawler.plans.operator import Operator
 
 PLAN = """
 name: flood
@@ -29,7 +29,7 @@ async def cluster(redis_url):
     settings = Settings()
     settings.setmodule("crawler.settings")
     settings.set("REDIS_URL", redis_url)
-    async with Cluster.connect(settings, begin=True) as cluster:
+    async with Operator.connect(settings, begin=True) as cluster:
         yield cluster
 
 

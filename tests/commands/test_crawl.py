@@ -8,8 +8,8 @@ import pytest
 from scrapy.settings import Settings
 
 from crawler.commands.crawl import _check_settings
-from crawler.demo.servers import Redis
 from crawler.errors import ConfigError
+from testbed.servers import Redis
 
 PATIENCE_SECONDS = 30.0
 PLAIN_SPIDER = """

@@ -12,8 +12,8 @@ import pytest
 from scrapy.cmdline import execute
 from scrapy.utils.project import get_project_settings
 
-from crawler.demo.forum import content
-from crawler.demo.forum.routes import Asked, Forum
+from testbed.forum import content
+from testbed.forum.routes import Asked, Forum
 
 ROOT = Path(__file__).parents[2]
 ANSI = b"<h1 class=title>\x1b[31mred\x1b]0;owned\x07</h1><p class=post-body>text \x9b2J</p>"

@@ -30,12 +30,12 @@ from scrapy.utils.test import get_crawler
 
 from crawler.download.chosen import ChosenDownloadHandler
 from crawler.download.curl import CurlDownloadHandler
+from crawler.download.dns import DnsCache
 from crawler.download.exchange import Exchange
-from crawler.download.names import Names
 from crawler.errors import AnswerError, InputError, PageTimeoutError, PrivateAddressError, SessionLostError
 from crawler.models import Claimed, Seed
 from crawler.sites import Site
-from crawler.visits import Lane, Visit
+from crawler.worker.visits import Lane, Visit
 
 GONE = 1  # a port that nobody listens on
 PLAIN = {"User-Agent": "test", "Accept": "text/html"}
@@ -342,8 +342,8 @@ async def test_tls_may_end_without_a_goodbye_where_http_has_no_length(handler, o
 def named(monkeypatch):
     """Says what names lead to."""
     known = {}
-    names = Names(100, lambda name: known[name])
-    monkeypatch.setattr("crawler.download.places.names_for", lambda _settings: names)
+    names = DnsCache(100, lambda name: known[name])
+    monkeypatch.setattr("crawler.download.targets.dns_cache_for", lambda _settings: names)
     return known
 
 
@@ -385,7 +385,7 @@ async def test_no_socket_is_opened_to_an_address_that_was_not_found_good(handler
 
 async def test_libcurl_asks_no_name_server(handler, opened, monkeypatch):
     host = opened(answer())
-    monkeypatch.setattr("crawler.download.handles.resolved", lambda _place: [])
+    monkeypatch.setattr("crawler.download.curl_options.resolved", lambda _place: [])
     with pytest.raises(CannotResolveHostError):
         await handler().download_request(Request(host.page.replace("127.0.0.1", "localhost")))
     assert host.asked == []

@@ -9,8 +9,8 @@ from twisted.internet.interfaces import IResolutionReceiver
 from zope.interface import implementer
 
 from crawler import urls
-from crawler.download.names import Names
-from crawler.download.privacy import is_private
+from crawler.download.dns import DnsCache
+from crawler.download.private_addresses import is_private
 from crawler.download.resolver import Lookup, PublicResolver, lookup
 
 PRIVATE = [
@@ -87,7 +87,7 @@ class Heard:
 
 
 def resolver(*answer, allow_private=False):
-    return PublicResolver(None, Names(10, lambda _name: list(answer)), allow_private=allow_private)
+    return PublicResolver(None, DnsCache(10, lambda _name: list(answer)), allow_private=allow_private)
 
 
 async def asked(resolver, name="a.example", *, any_address=False):

@@ -9,8 +9,9 @@ import subprocess
 
 import pytest
 import yaml
-from servers.crowd import Crowd
-from servers.needs import started
+from needs import started
+
+from testbed.servers.many_hosts import Crowd
 
 SETTINGS = {
     "ALLOW_PRIVATE_ADDRESSES": 1,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from servers.crowd import LINKS
+
+from testbed.servers.many_hosts import LINKS
 
 PARTITIONS = 6
 WORDS = ["flood", "rescue"]

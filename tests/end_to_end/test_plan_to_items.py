@@ -10,8 +10,8 @@ import pytest
 from kafka import KafkaConsumer
 from pymongo import MongoClient
 
-from crawler.demo.forum import content, kinds
-from crawler.demo.forum.files import image as image_bytes
+from testbed.forum import content, kinds
+from testbed.forum.files import image as image_bytes
 
 WORKER_SECONDS = 120.0  # a run takes 15 on an idle machine
 PLAN = """

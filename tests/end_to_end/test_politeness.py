@@ -11,7 +11,7 @@ import time
 from collections import defaultdict
 from urllib.parse import quote
 
-from servers.crowd import LINKS
+from testbed.servers.many_hosts import LINKS
 
 FULL = os.environ.get("FAULTS") == "full"
 TOLERANCE_SECONDS = 0.05  # between a worker's clock at the send and the server's at the receipt

@@ -9,15 +9,15 @@ import time
 
 import pytest
 import redis as sync_redis
+from needs import started
 from scrapy.settings import Settings
-from servers.needs import started
 
-from crawler.cluster import Cluster
-from crawler.demo.forum import content, kinds
-from crawler.demo.servers import Redis
 from crawler.frontier.answers import Settlement, TurnBack
 from crawler.frontier.sessions import Session
 from crawler.models import Seed
+from crawler.plans.operator import Operator
+from testbed.forum import content, kinds
+from testbed.servers import Redis
 
 PATIENCE_SECONDS = 40.0
 STOP_SECONDS = 30.0  # what a stopping worker has
@@ -119,7 +119,7 @@ async def cluster(own_redis):
     settings = Settings()
     settings.setmodule("crawler.settings")
     settings.set("REDIS_URL", own_redis.url)
-    async with Cluster.connect(settings, begin=True) as cluster:
+    async with Operator.connect(settings, begin=True) as cluster:
         own_redis.hset(cluster.keys.partition(0).politeness, "s", "0 4 100")  # delay in ms, concurrency, burst
         yield cluster
 

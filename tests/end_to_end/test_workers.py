@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from crawler.demo.forum import content, kinds
-from crawler.demo.servers import Kafka
+from testbed.forum import content, kinds
+from testbed.servers import Kafka
 
 PATIENCE_SECONDS = 40.0
 SETTINGS = {"ALLOW_PRIVATE_ADDRESSES": 1, "NODE_CPU_LIMIT_PERCENT": 100}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from faults.rig import FULL, Origin, Rig
-from servers.needs import started
+from needs import started
 
 ROWS: list[tuple[str, str, str]] = []
 

@@ -17,8 +17,8 @@ import redis
 from kafka import KafkaConsumer, TopicPartition
 from pymongo import MongoClient
 
-from crawler.demo.servers.process import Process, Server, free_port
 from crawler.frontier.keys import Keys
+from testbed.servers.process import Process, Server, free_port
 
 ROOT = Path(__file__).parent.parent.parent
 HERE = Path(__file__).parent

@@ -7,7 +7,7 @@ import time
 
 import pytest
 from faults.rig import FULL
-from servers.needs import need
+from needs import need
 
 SEEDS = 3_000 if FULL else 300
 SESSION_SECONDS = 8.0  # a busy machine may hold a heartbeat up for seconds: that would be no clock's fault

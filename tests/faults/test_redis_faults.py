@@ -8,7 +8,7 @@ from contextlib import closing
 from faults.proxy import Wire
 from faults.rig import FULL, Rig
 
-from crawler.demo.servers import Redis
+from testbed.servers import Redis
 
 RESTARTS = 10 if FULL else 2
 CUT_SECONDS = 60.0 if FULL else 8.0

@@ -8,7 +8,7 @@ import time
 import psutil
 import pytest
 from faults.rig import FULL
-from servers.needs import need
+from needs import need
 
 KILL_SECONDS, ITEMS = (30.0, 100_000) if FULL else (5.0, 2_500)
 AWAY_SECONDS = 300.0 if FULL else 6.0

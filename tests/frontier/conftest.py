@@ -6,8 +6,8 @@ import pytest
 from frontier.hands import Hands
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from crawler import connections
 from crawler.frontier import scripts
+from crawler.servers import connections
 
 
 @pytest.fixture(params=["redis", "cluster"])

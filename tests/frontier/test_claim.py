@@ -10,7 +10,7 @@ from frontier.hands import content, ends, nav, turns
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.frontier import scripts
-from crawler.rediscluster import each_primary
+from crawler.servers.redis_cluster import each_primary
 
 
 def urls(seeds):

@@ -11,7 +11,7 @@ from redis.exceptions import OutOfMemoryError
 
 from crawler.frontier import scripts
 from crawler.frontier.admin import Admin
-from crawler.rediscluster import each_primary
+from crawler.servers.redis_cluster import each_primary
 
 
 @pytest.fixture

@@ -7,18 +7,19 @@ import contextlib
 
 import pytest
 from frontier.hands import Hands, content, ends, nav, turns
+from needs import started
 from redis.crc import key_slot
 from redis.exceptions import RedisError
-from servers.needs import started
-from servers.rediscluster import RedisCluster
 
-from crawler import connections, figures
 from crawler.errors import ConfigError, FrontierError
 from crawler.frontier import scripts
 from crawler.frontier.admin import Admin
-from crawler.readiness import prepare
+from crawler.frontier.preflight import prepare
+from crawler.servers import connections
 from crawler.tasks import cancel
-from crawler.wakeups import listen
+from crawler.worker import heartbeat
+from crawler.worker.wakeups import listen
+from testbed.servers.redis_cluster import RedisCluster
 
 PARTITIONS = 12  # four for each node
 HOSTS = 60
@@ -87,8 +88,8 @@ async def test_a_crawl_over_all_nodes(hands, redis_cluster, redis_settings):
     assert await admin.forget("p", "s")
     assert await hands.problems() == []
     with contextlib.closing(connections.redis_sync(redis_settings)) as client:  # figures have slots of their own
-        assert figures.Figures(hands.keys).publish(client, "node:1:1:a", {}, 1) == 1
-        assert figures.Figures(hands.keys).publish(client, "node:2:1:b", {}, 1) == 2
+        assert heartbeat.Heartbeat(hands.keys).publish(client, "node:1:1:a", {}, 1) == 1
+        assert heartbeat.Heartbeat(hands.keys).publish(client, "node:2:1:b", {}, 1) == 2
 
 
 async def test_a_slot_that_moves_is_followed_and_nothing_is_given_twice(hands, redis_cluster):

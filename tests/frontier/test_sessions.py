@@ -8,9 +8,9 @@ import time
 import pytest
 from frontier.hands import PATIENCE_SECONDS, content, ends, nav, turns
 
-from crawler import connections
 from crawler.frontier import sessions
 from crawler.frontier.sessions import Session
+from crawler.servers import connections
 
 # -- Reclaiming -------------------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import redis
 
-from crawler.demo.servers import Process
+from testbed.servers import Process
 
 ROOT = Path(__file__).parents[2]
 COMMAND_SECONDS = 60.0  # twice what a command takes on a loaded machine

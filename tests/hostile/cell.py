@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hostile.bench import ROOT, RUN_SECONDS, SETTINGS, Bench
 
-from crawler.demo.servers import Process, Redis
+from testbed.servers import Process, Redis
 
 WORLD = Path(__file__).with_name("world.py")
 

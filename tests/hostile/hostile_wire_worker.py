@@ -15,7 +15,7 @@ import redis
 from hostile.hostile_wire_cases import FINISH
 from hostile.hostile_wire_server import Host
 
-from crawler.demo.servers import Process
+from testbed.servers import Process
 
 ROOT = Path(__file__).parents[2]
 CAP_BYTES = 4 * 1024 * 1024

@@ -15,7 +15,7 @@ from hostile.cell import Cell, SocketRedis, short_folder
 from hostile.hostile_wire_worker import HANDLERS
 
 from crawler import urls
-from crawler.download.privacy import is_private
+from crawler.download.private_addresses import is_private
 
 PUBLIC, PUBLIC_6 = "93.184.216.34", "2606:2800:220:1::1"
 SITE = """

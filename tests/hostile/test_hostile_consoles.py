@@ -8,7 +8,7 @@ import psutil
 import pytest
 from hostile.bench import Bench, until
 
-EXTENSIONS = {"crawler.worker.Worker": 100, "crawler.delivery.Delivery": 200}
+EXTENSIONS = {"crawler.worker.worker.Worker": 100, "crawler.worker.delivery.Delivery": 200}
 CONSOLE = {"scrapy.extensions.telnet.TelnetConsole": 0}
 CASES = {
     "by default": {},

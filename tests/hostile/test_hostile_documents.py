@@ -372,11 +372,11 @@ def test_the_event_loop_goes_on_while_a_heavy_page_is_read():
             answered.set()
 
         heavy = Fetched("http://x.test/", 200, "text/html", b"<p>" * 30_000)
-        found, _ = await asyncio.gather(extract.apart(read, heavy, sites.parse(MARKUP, "site.yaml")), answer())
+        found, _ = await asyncio.gather(extract.offload(read, heavy, sites.parse(MARKUP, "site.yaml")), answer())
         assert found is not threading.current_thread()
 
         light = Fetched("http://x.test/", 200, "text/html", b"<p>text")
-        whose = await extract.apart(lambda _page, _site: threading.current_thread(), light, sites.parse(MARKUP, "s"))
+        whose = await extract.offload(lambda _page, _site: threading.current_thread(), light, sites.parse(MARKUP, "s"))
         assert whose is threading.current_thread()
 
     asyncio.run(crawl())

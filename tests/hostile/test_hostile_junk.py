@@ -16,8 +16,8 @@ from hostile.bench import SETTINGS, Bench, Web, page, until
 from kafka import KafkaProducer
 from scrapy.settings import Settings
 
-from crawler.cluster import Cluster
 from crawler.models import Seed
+from crawler.plans.operator import Operator
 
 ROOT = Path(__file__).parents[2]
 PREFIX = "junk"
@@ -248,7 +248,7 @@ class World:
         import asyncio
 
         async def run():
-            async with Cluster.connect(self.settings()) as cluster:
+            async with Operator.connect(self.settings()) as cluster:
                 await cluster.queues["content"].offer([Seed(url, "manual", site)])
 
         asyncio.run(run())

@@ -13,7 +13,7 @@ from hostile.bench import Bench, Web, page, until
 from kafka import KafkaConsumer
 from pymongo import MongoClient
 
-from crawler.demo.servers import Redis
+from testbed.servers import Redis
 
 SITE = """
 name: hostile

@@ -19,7 +19,7 @@ from pymongo import MongoClient
 
 from crawler.models import Seed
 
-FORGED = "2026-11-21 00:00:00 [crawler.worker] INFO: forged"
+FORGED = "2026-11-21 00:00:00 [crawler.worker.worker] INFO: forged"
 TEXTS = {
     "CR and LF": f"a\r\n{FORGED}",
     "LF": f"a\n{FORGED}",
@@ -254,7 +254,7 @@ def test_each_line_of_the_log_is_a_record_or_goes_on_with_one(crawled):
     assert len(lines) > 100
     assert [line for line in lines[:-1] if not RECORD.match(line) and not line.startswith(b"    ")] == []
     assert b"forged" in crawled.said
-    assert not re.search(rb"^\S+ \S+ \[crawler.worker\] INFO: forged", crawled.said, re.MULTILINE)
+    assert not re.search(rb"^\S+ \S+ \[crawler.worker.worker\] INFO: forged", crawled.said, re.MULTILINE)
 
 
 def test_nothing_in_the_log_acts_on_a_terminal(crawled):

@@ -9,7 +9,7 @@ from scrapy import Request
 from scrapy.http import TextResponse
 
 from crawler.models import Claimed, Seed
-from crawler.visits import Lane, Visit
+from crawler.worker.visits import Lane, Visit
 
 
 class Held:

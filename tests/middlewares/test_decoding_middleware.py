@@ -11,7 +11,7 @@ from scrapy.utils.test import get_crawler
 
 from crawler.errors import AnswerError
 from crawler.middlewares.decoding import DecodingMiddleware
-from crawler.outcomes import of_exception
+from crawler.worker.outcomes import of_exception
 
 REQUEST = Request("http://a.test/")
 PAGE = b"<html>page</html>"

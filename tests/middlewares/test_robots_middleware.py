@@ -14,7 +14,7 @@ import redis as redis_library
 from middlewares.hostileserver import serving
 
 from crawler.frontier.keys import Keys
-from crawler.robotsfile import RobotsFile
+from crawler.robots.file import RobotsFile
 
 ALL = "User-agent: *\nDisallow: /\n"
 WORKER_SECONDS = 120.0  # a run takes 5 on an idle machine

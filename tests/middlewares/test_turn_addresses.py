@@ -9,7 +9,7 @@ import pytest
 from crawler.errors import LeftAloneError
 from crawler.middlewares.refused import RefusedError
 from crawler.middlewares.turns import TurnMiddleware
-from crawler.turn import Turn
+from crawler.worker.turn import Turn
 
 
 class Addresses:

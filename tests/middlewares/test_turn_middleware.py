@@ -10,7 +10,7 @@ from scrapy import Request
 from crawler.errors import FrontierError, SessionLostError
 from crawler.middlewares.refused import RefusedError
 from crawler.middlewares.turns import TurnMiddleware
-from crawler.outcomes import Outcome, of_exception
+from crawler.worker.outcomes import Outcome, of_exception
 
 
 @pytest.fixture

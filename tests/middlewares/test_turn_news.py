@@ -14,7 +14,7 @@ from twisted.internet.error import NoRouteError
 from crawler.errors import LeftAloneError, SessionLostError
 from crawler.middlewares.refused import RefusedError
 from crawler.middlewares.turns import TurnMiddleware
-from crawler.visits import Lane
+from crawler.worker.visits import Lane
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from crawler import plans
-from crawler.demo.forum.content import expected_results
+from testbed.forum.content import expected_results
 
 FOLDER = Path(__file__).parents[2] / "plans"
 EXAMPLES = sorted(FOLDER.glob("*.yaml"))

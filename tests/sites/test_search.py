@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from crawler import sites
-from crawler.demo.forum.routes import Asked, Forum
+from testbed.forum.routes import Asked, Forum
 
 RESULTS = "results: {links: css:a}\n"
 HOSTILE = [

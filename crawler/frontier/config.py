@@ -1,0 +1,70 @@
+"""The frontier's settings, checked: what every process that works on one Redis must agree on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from crawler import config
+from crawler.frontier.keys import Keys
+from crawler.frontier.ledger import FRONTIERS
+from crawler.frontier.queue import Queue
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from redis.asyncio import Redis
+
+    from crawler.models import Frontier
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierConfig:
+    """How the frontier lies in Redis, and its rules.
+
+    Attributes:
+        keys: The names of its keys, by KEY_PREFIX.
+        partitions: FRONTIER_PARTITIONS.
+        session_s: SESSION_SECONDS.
+        lock_ms: LOCK_MILLISECONDS.
+        max_attempts: MAX_ATTEMPTS.
+        fail_days: FAIL_DAYS.
+    """
+
+    keys: Keys
+    partitions: int
+    session_s: float
+    lock_ms: int
+    max_attempts: int
+    fail_days: int
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Reads the settings.
+
+        Raises:
+            ConfigError: One of them has a value that it can't have.
+        """
+        return cls(
+            keys=Keys(config.word(settings, "KEY_PREFIX")),
+            partitions=config.whole(settings, "FRONTIER_PARTITIONS", 1, 4_096),
+            session_s=config.number(settings, "SESSION_SECONDS", 1, 3_600),
+            lock_ms=config.whole(settings, "LOCK_MILLISECONDS", 50, 60_000),
+            max_attempts=config.whole(settings, "MAX_ATTEMPTS", 1, 100),
+            fail_days=config.whole(settings, "FAIL_DAYS", 1, 36_500),
+        )
+
+    def queues(self, redis: Redis) -> dict[Frontier, Queue]:
+        """Returns both frontiers."""
+        return {
+            name: Queue(
+                redis,
+                self.keys,
+                name,
+                partitions=self.partitions,
+                lock_ms=self.lock_ms,
+                max_attempts=self.max_attempts,
+                fail_days=self.fail_days,
+            )
+            for name in FRONTIERS
+        }

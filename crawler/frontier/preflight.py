@@ -1,0 +1,110 @@
+"""Looks whether Redis can hold the frontier, before anything is claimed or offered."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+from redis.exceptions import RedisError
+
+from crawler.errors import FrontierError, UnavailableError
+from crawler.frontier.keys import SCHEMA_VERSION, Keys, as_text
+from crawler.servers.redis_cluster import each_primary, is_cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from redis.asyncio import Redis
+
+MIN_REDIS = (7, 0)  # ZADD LT, ZRANGE BYSCORE, TIME before writes in scripts
+PAUSE_FIRST_SECONDS = 0.2  # between the first two looks for Redis; doubles
+PAUSE_MAX_SECONDS = 5.0
+
+
+async def prepare(redis: Redis, keys: Keys, partitions: int, *, begin: bool = True) -> None:
+    """Checks that this Redis can hold the frontier.
+
+    Args:
+        begin: Writes down the frontier's format at the very first start. Who only looks must not decide it.
+
+    Raises:
+        FrontierError: Redis is too old, may evict keys when it is full, is a cluster and REDIS_CLUSTER is off, or holds
+            a frontier of another format or number of partitions.
+        redis.exceptions.RedisError: Redis is away.
+    """
+    server = await redis.info("server")
+    mode = server.get("redis_mode", server.get("server_mode"))  # Valkey's name for it
+    if mode == "cluster" and not is_cluster(redis):
+        raise FrontierError("setting REDIS_CLUSTER: got 0, expected 1 on every node, as that Redis is a cluster")
+    version = str(server["redis_version"])
+    if tuple(int(part) for part in version.split(".")[:2]) < MIN_REDIS:
+        wanted = ".".join(map(str, MIN_REDIS))
+        raise FrontierError(
+            f"Redis {version} is too old, expected {wanted} or later, or Valkey: upgrade it, or let REDIS_URL name one"
+        )
+    await _refuse_eviction(redis)
+    found = await _schema(redis, keys)
+    needed = {"version": SCHEMA_VERSION, "partitions": partitions}
+    if begin and not needed.keys() <= found.keys():  # asked first: a full Redis would refuse even what changes nothing
+        for name, value in needed.items():
+            await redis.hsetnx(keys.schema, name, str(value))
+        found = await _schema(redis, keys)
+    if found.get("version", str(SCHEMA_VERSION)) != str(SCHEMA_VERSION):
+        raise FrontierError(
+            f"Redis holds a frontier of format {found['version']!r}, this version needs {SCHEMA_VERSION}: finish that "
+            "crawl with the version that began it, or use another KEY_PREFIX"
+        )
+    if found.get("partitions", str(partitions)) != str(partitions):
+        raise FrontierError(
+            f"setting FRONTIER_PARTITIONS: got {partitions}, expected {found['partitions']}, which the frontier in "
+            f"Redis was begun with: set it to {found['partitions']} on every node; another KEY_PREFIX begins a new one"
+        )
+
+
+async def _schema(redis: Redis, keys: Keys) -> dict[str, str]:
+    raw: Any = await redis.hgetall(keys.schema)
+    return {as_text(name): as_text(value) for name, value in raw.items()}
+
+
+async def _refuse_eviction(redis: Redis) -> None:
+    """Refuses a Redis that drops keys when it is full: each would be a lost seed, or a forgotten visit.
+
+    INFO is asked, since hosted servers often forbid CONFIG.
+
+    Raises:
+        FrontierError: It may evict keys.
+    """
+    for where in await each_primary(redis):
+        policy = str((await redis.info("memory", **where)).get("maxmemory_policy", "noeviction"))
+        if policy != "noeviction":
+            raise FrontierError(
+                f"Redis evicts keys when it is full (maxmemory-policy {policy}), expected noeviction: "
+                "CONFIG SET maxmemory-policy noeviction, and in its configuration file"
+            )
+
+
+async def wait_until_ready(
+    redis: Redis, keys: Keys, partitions: int, *, where: str, seconds: float, say: Callable[[str], object]
+) -> None:
+    """Prepares the frontier, and tries again while Redis can't be reached.
+
+    Args:
+        where: Redis's address without credentials, for messages.
+        seconds: How long to try.
+        say: Gets a line for each vain try.
+
+    Raises:
+        UnavailableError: Redis can't be reached.
+        FrontierError: It holds something that these settings can't work on.
+    """
+    deadline, pause_s = time.monotonic() + seconds, PAUSE_FIRST_SECONDS
+    while True:
+        try:
+            return await prepare(redis, keys, partitions)
+        except (RedisError, OSError) as error:
+            if time.monotonic() + pause_s > deadline:
+                raise UnavailableError(f"Redis at {where}: {error}") from error
+            say(f"Redis at {where}: {error}; next try in {pause_s:.1f} s")
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, PAUSE_MAX_SECONDS)

@@ -1,0 +1,53 @@
+"""The worker's settings, checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from crawler import config
+from crawler.frontier.config import FrontierConfig
+from crawler.worker.headroom import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerConfig:
+    """How one worker works.
+
+    Attributes:
+        frontier: What it has in common with all other processes.
+        settle_batch: SETTLE_BATCH.
+        settle_wait_s: SETTLE_WAIT_SECONDS.
+        batch_max: BATCH_MAX.
+        claim_ahead_s: CLAIM_AHEAD_SECONDS.
+        connect_s: CONNECT_SECONDS.
+        limits: How full the node may get.
+    """
+
+    frontier: FrontierConfig
+    settle_batch: int
+    settle_wait_s: float
+    batch_max: int
+    claim_ahead_s: float
+    connect_s: float
+    limits: Limits
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Reads the settings.
+
+        Raises:
+            ConfigError: One of them has a value that it can't have.
+        """
+        return cls(
+            frontier=FrontierConfig.from_settings(settings),
+            settle_batch=config.whole(settings, "SETTLE_BATCH", 1, 1_000),
+            settle_wait_s=config.number(settings, "SETTLE_WAIT_SECONDS", 0, 10),
+            batch_max=config.whole(settings, "BATCH_MAX", 1, 1_000),
+            claim_ahead_s=config.number(settings, "CLAIM_AHEAD_SECONDS", 1, 3_600),
+            connect_s=config.number(settings, "CONNECT_SECONDS", 0, 3_600),
+            limits=Limits.from_settings(settings),
+        )

@@ -1,0 +1,176 @@
+"""Many hosts on a few addresses, in a process of their own, that write down when each request began and ended.
+
+A host is an address and a port. What a path answers, its query says, so that tests build what they need:
+
+    /page/N?image=URL&image=URL   a page; the images are shown on it
+    /list?onto=HOST&q=Q&page=N    a search page with LINKS results, pages of that host
+    /image/N                      an image
+    /go?to=URL                    a redirect
+    /slow?s=S                     a page, after S seconds
+    /answer?status=N&retry=TEXT   a status, with Retry-After where `retry` is given
+    /robots.txt                   404, or what `robots.json` says: {HOST: {"to": URL}}, {HOST: {"status": N, ...}}
+
+Each takes ANSWER_SECONDS, so that requests at once show. Run: python -m testbed.servers.many_hosts FOLDER ADDRESSES PORTS
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+from testbed.servers.process import Server
+
+ANSWER_SECONDS = 0.02
+LINKS = 4
+REASONS = {200: "OK", 302: "Found", 404: "Not Found"}
+TEXT = "Some words of a page, one after the other. " * 5
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A request, in s by this machine's monotonic clock."""
+
+    host: str
+    target: str
+    start: float
+    end: float
+    agent: str
+
+    @property
+    def path(self):
+        return self.target.partition("?")[0]
+
+
+class Crowd(Server):
+    """The hosts.
+
+    Attributes:
+        hosts: `ADDRESS:PORT` of each, address by address.
+    """
+
+    def __init__(self, folder, addresses=1, ports=1):
+        own = folder / "crowd"
+        command = [sys.executable, "-m", __spec__.name, str(own), str(addresses), str(ports)]
+        super().__init__("crowd", command, own)
+
+    @property
+    def hosts(self):
+        return json.loads((self.folder / "hosts.json").read_text())
+
+    def start(self):
+        (self.folder / "hosts.json").unlink(missing_ok=True)
+        super().start()
+
+    def robots(self, answers):
+        """Says what hosts answer for robots.txt: by host, `{"to": URL}` or `{"status": N, "retry": TEXT}`."""
+        (self.folder / "robots.json").write_text(json.dumps(answers))
+
+    def hits(self, since=0.0):
+        """Returns all requests that began after `since`, in the order they began."""
+        lines = (self.folder / "hits.tsv").read_text().splitlines()
+        hits = [
+            Hit(host, target, float(start), float(end), agent)
+            for host, target, start, end, agent in (line.split("\t") for line in lines)
+        ]
+        return sorted((hit for hit in hits if hit.start >= since), key=lambda hit: hit.start)
+
+    def _answers(self):
+        return (self.folder / "hosts.json").exists()
+
+
+class Host(asyncio.Protocol):
+    """A connection to one host. HTTP/1.1 without bodies in requests, without pipelining."""
+
+    def __init__(self, name, place):
+        self.name = name
+        self.place = place
+        self.buffer = b""
+        self.answering = None
+
+    def connection_made(self, transport):
+        self.transport = transport
+
+    def data_received(self, data):
+        self.buffer += data
+        if b"\r\n\r\n" in self.buffer:
+            head, _, self.buffer = self.buffer.partition(b"\r\n\r\n")
+            self.answering = asyncio.ensure_future(self.answer(head.decode("latin-1"), time.monotonic()))
+
+    def connection_lost(self, _error):
+        if self.answering is not None:
+            self.answering.cancel()
+
+    async def answer(self, head, start):
+        target = head.split(" ", 2)[1]
+        agent = next((line[12:] for line in head.split("\r\n") if line.lower().startswith("user-agent: ")), "")
+        split = urlsplit(target)
+        query = {name: values if name == "image" else values[0] for name, values in parse_qs(split.query).items()}
+        try:
+            await asyncio.sleep(float(query.get("s", ANSWER_SECONDS)))
+            status, headers, body = self.made(split.path, query)
+            headers |= {"Content-Length": len(body)}
+            lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+            self.transport.write(f"HTTP/1.1 {status} {REASONS.get(status, 'No')}\r\n{lines}\r\n".encode() + body)
+        finally:  # also when the client has gone
+            self.place.log.write(f"{self.name}\t{target}\t{start:.6f}\t{time.monotonic():.6f}\t{agent}\n")
+
+    def made(self, path, query):
+        """Returns status, headers and body."""
+        if path == "/robots.txt":
+            query = self.place.robots().get(self.name, {"status": 404})
+        if "to" in query:
+            return 302, {"Location": query["to"]}, b""
+        if "status" in query:
+            retry = {"Retry-After": query["retry"]} if "retry" in query else {}
+            return int(query["status"]), retry, b""
+        if path.startswith("/image/"):
+            return 200, {"Content-Type": "image/png"}, b"\x89PNG" + path.encode() + self.name.encode()
+        images = "".join(f'<img src="{url}">' for url in query.get("image", ()))
+        found = [
+            f"http://{query['onto']}/page/{query['q']}-{query['page']}-{n}" for n in range(LINKS * ("onto" in query))
+        ]
+        links = "".join(f'<a class="result" href="{url}">result</a>' for url in found)
+        html = f"<html><title>{path}</title><article>{TEXT}</article>{images}{links}</html>"
+        return 200, {"Content-Type": "text/html"}, html.encode()
+
+
+class Place:
+    """What the hosts of one process share."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.log = (folder / "hits.tsv").open("a", buffering=1)  # a line at a time: it is read meanwhile
+        self.known = None
+        self.at = 0.0
+
+    def robots(self):
+        """Returns what hosts answer for robots.txt; read anew when it changed."""
+        file = self.folder / "robots.json"
+        changed = file.stat().st_mtime if file.exists() else 0.0
+        if self.known is None or changed != self.at:
+            self.known, self.at = (json.loads(file.read_text()) if changed else {}), changed
+        return self.known
+
+
+async def serve(folder, addresses, ports):
+    place, loop, hosts = Place(folder), asyncio.get_running_loop(), []
+    for number in range(1, addresses + 1):
+        for _ in range(ports):
+            # The name is known only when the port is: the factory looks it up in `names` by then.
+            names = []
+            server = await loop.create_server(lambda names=names: Host(names[0], place), f"127.0.0.{number}", 0)
+            names.append("{}:{}".format(*server.sockets[0].getsockname()))
+            hosts += names
+    half = folder / "hosts.half"
+    half.write_text(json.dumps(hosts))
+    half.rename(folder / "hosts.json")
+    await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])))

@@ -1,0 +1,94 @@
+"""A real MediaWiki on PHP's own server and SQLite, with imported pages: something to crawl that we didn't write."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import urllib.request
+from pathlib import Path
+
+from crawler.errors import UnavailableError
+from testbed.servers.process import Server, answers_http, free_port, run_to_end
+
+INSTALL_SECONDS = 60.0
+IMPORT_SECONDS = 300.0  # 30 ms a page on an idle machine
+DEBIAN_PACKAGES = "mediawiki php-cli php-sqlite3 php-xml php-mbstring php-intl"
+
+
+class MediaWiki(Server):
+    """One wiki.
+
+    Args:
+        folder: Its data, configuration and log go to a folder `mediawiki` in it.
+        pages: Text by title.
+
+    Raises:
+        UnavailableError: MediaWiki or PHP isn't installed.
+    """
+
+    def __init__(self, folder: Path, pages: dict[str, str]) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._program = _installed()
+        self.pages = pages
+        own = folder / "mediawiki"
+        super().__init__(
+            "mediawiki",
+            ["php", "-S", f"127.0.0.1:{self.port}", "-t", str(self._program)],
+            own,
+            environment={"MW_CONFIG_FILE": str(own / "LocalSettings.php"), "PHP_CLI_SERVER_WORKERS": "2"},
+        )
+
+    def start(self) -> None:
+        """Installs the wiki and imports its pages, the first time; starts it and waits until it answers."""
+        if not (self.folder / "LocalSettings.php").exists():
+            self._install()
+        super().start()
+
+    def titles(self) -> set[str]:
+        """Returns what the wiki itself lists as its pages in the main namespace: the truth for a crawl."""
+        found: set[str] = set()
+        more = ""
+        while True:
+            query = f"{self.url}/api.php?action=query&format=json&list=allpages&aplimit=500{more}"
+            with urllib.request.urlopen(query, timeout=30) as response:
+                answer = json.load(response)
+            found.update(page["title"] for page in answer["query"]["allpages"])
+            if "continue" not in answer:
+                return found
+            more = "&apcontinue=" + urllib.request.quote(answer["continue"]["apcontinue"])
+
+    def _install(self) -> None:
+        texts = self.folder / "texts"
+        texts.mkdir(parents=True)
+        for title, text in self.pages.items():
+            (texts / f"{title}.txt").write_text(text)
+        options = ["--dbtype", "sqlite", "--dbpath", self.folder / "data", "--confpath", self.folder]
+        options += ["--server", self.url, "--scriptpath", "", "--pass", "a-long-test-password"]
+        self._maintain("install.php", *options, "Test wiki", "Admin", seconds=INSTALL_SECONDS)
+        files = sorted(texts.iterdir())
+        self._maintain("importTextFiles.php", "--bot", "-u", "Admin", *files, seconds=IMPORT_SECONDS)
+        self._maintain("runJobs.php", seconds=IMPORT_SECONDS)
+
+    def _maintain(self, script: str, *arguments: object, seconds: float) -> None:
+        command = ["php", str(self._program / "maintenance" / script), *map(str, arguments)]
+        environment = {"MW_CONFIG_FILE": str(self.folder / "LocalSettings.php")} if script != "install.php" else {}
+        run_to_end(script, command, self.folder, seconds, environment)
+
+    def _answers(self) -> bool:
+        return answers_http(self.port, "/api.php?action=query&meta=siteinfo&format=json")
+
+
+def _installed() -> Path:
+    """Returns the folder of Debian's MediaWiki.
+
+    Raises:
+        UnavailableError: There is none.
+    """
+    if shutil.which("php") and shutil.which("dpkg-query"):
+        listing = subprocess.run(["dpkg-query", "-L", "mediawiki"], capture_output=True, text=True, check=False).stdout
+        for line in listing.splitlines():
+            if line.endswith("/maintenance/importTextFiles.php"):
+                return Path(line).parents[1]
+    raise UnavailableError(f"MediaWiki: Debian's packages aren't all installed: {DEBIAN_PACKAGES}")

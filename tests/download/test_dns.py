@@ -1,0 +1,113 @@
+"""Names are looked up once at a time, remembered for a while, and nobody waits for ever."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import time
+
+import pytest
+
+from crawler.download import dns
+from crawler.download.dns import KEEP_NONE_SECONDS, KEEP_SECONDS, MOST_ADDRESSES, NOTHING, DnsCache, Found
+
+
+class Server:
+    """Answers in turn; counts the questions."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+        self.asked = []
+
+    def __call__(self, name):
+        self.asked.append(name)
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+@pytest.fixture
+def later(monkeypatch):
+    """Moves the clock."""
+    now, begun = [0.0], time.monotonic()
+    monkeypatch.setattr(dns.time, "monotonic", lambda: begun + now[0])
+
+    def later(seconds):
+        now[0] += seconds
+
+    return later
+
+
+async def test_an_answer_is_remembered_for_a_while(later):
+    server = Server(["8.8.8.8", "10.0.0.1", "8.8.8.8"], ["9.9.9.9"])
+    found = DnsCache(10, server)
+    assert found.known("a.test") is None
+    first = await found.find("a.test")
+    assert first == Found(("8.8.8.8", "10.0.0.1"), ("8.8.8.8",))
+    later(KEEP_SECONDS - 1)
+    assert found.known("a.test") is first
+    later(2)
+    assert (await found.find("a.test")).every == ("9.9.9.9",)
+    assert server.asked == ["a.test"] * 2
+
+
+@pytest.mark.parametrize("answer", [[], socket.gaierror("no"), UnicodeError("label too long")])
+async def test_that_there_is_no_answer_is_remembered_for_less(later, answer):
+    server = Server(answer, ["9.9.9.9"])
+    found = DnsCache(10, server)
+    assert await found.find("a.test") == await found.find("a.test") == NOTHING
+    later(KEEP_NONE_SECONDS + 1)
+    assert (await found.find("a.test")).every == ("9.9.9.9",)
+
+
+async def test_an_address_is_itself_and_nobody_is_asked():
+    found = DnsCache(10, Server())
+    assert await found.find("8.8.8.8") == Found(("8.8.8.8",), ("8.8.8.8",), literal=True)
+    assert await found.find("::1") == Found(("::1",), (), literal=True)
+    assert (await found.find("::ffff:0808:0808")).public == ("::ffff:8.8.8.8",)  # as sockets' addresses are written
+
+
+async def test_one_lookup_at_a_time_however_many_wait():
+    go, server = threading.Event(), Server(["8.8.8.8"])
+
+    def slow(name):
+        go.wait(5)
+        return server(name)
+
+    found = DnsCache(10, slow)
+    waiting = [asyncio.create_task(found.find("a.test")) for _ in range(20)]
+    gone = asyncio.create_task(found.find("a.test"))
+    await asyncio.sleep(0)
+    gone.cancel()
+    go.set()
+    assert {one.every for one in await asyncio.gather(*waiting)} == {("8.8.8.8",)}
+    assert server.asked == ["a.test"]
+
+
+async def test_who_waits_in_vain_is_told_and_the_next_ones_at_once(monkeypatch):
+    monkeypatch.setattr(dns, "LOOKUP_SECONDS", 0.02)
+    go = threading.Event()
+    found = DnsCache(10, lambda _name: ["8.8.8.8"] if go.wait(5) else [])
+    assert await found.find("a.test") == NOTHING
+    assert found.known("a.test") == NOTHING
+    go.set()
+    await asyncio.wait(found._asked.values(), timeout=5)
+    await asyncio.sleep(0)
+    assert found.known("a.test") == Found(("8.8.8.8",), ("8.8.8.8",))  # a late answer counts
+
+
+async def test_it_remembers_so_many_and_of_each_so_many_addresses():
+    many = [f"8.8.{n}.8" for n in range(200)]
+    found = DnsCache(2, Server(many, many, many))
+    for name in ("a.test", "b.test", "c.test"):
+        assert len((await found.find(name)).every) == MOST_ADDRESSES
+    assert found.known("a.test") is None
+    assert found.known("c.test") is not None
+    forgetful = DnsCache(0, Server(["8.8.8.8"], ["9.9.9.9"]))
+    assert await forgetful.find("a.test") != await forgetful.find("a.test")
+
+
+async def test_the_system_is_asked():
+    assert set((await DnsCache(0).find("localhost")).every) <= {"127.0.0.1", "::1"}

@@ -1,0 +1,95 @@
+"""Texts in the languages that readers meet, and what is none of them."""
+
+import random
+
+import pytest
+
+from crawler.extract.language import LANGUAGES, language_of, likeliest
+
+PASSAGES = {
+    "en": "The water rose over night, and people from all the streets near the river left their homes for the school.",
+    "de": "Das Wasser stieg über Nacht, und die Menschen aus den Straßen am Fluss verließen ihre Häuser und Wohnungen.",
+    "fr": "L'eau est montée pendant la nuit et les habitants des rues proches de la rivière ont quitté leurs maisons.",
+    "es": "El agua subió durante la noche y los vecinos de las calles cercanas al río abandonaron todas sus casas.",
+    "pl": "Woda podniosła się w nocy, a ludzie z ulic położonych blisko rzeki musieli opuścić swoje domy i mieszkania.",
+    "vi": "Nước dâng cao trong đêm và người dân ở các con đường gần sông đã phải rời khỏi nhà của mình để đến trường.",
+    "ru": "За ночь вода поднялась, и люди со всех улиц у реки покинули свои дома и перебрались в здание школы.",
+    "uk": "За ніч вода піднялася, і люди з усіх вулиць біля річки залишили свої будинки та перейшли до школи.",
+    "zh": "昨夜水位上涨，河边街道的居民离开家园，救援人员用船把食物和毛毯送到学校，多地停电，道路封闭。",
+    "ja": "昨夜、川の水位が上がり、近くの住民は家を離れて学校に避難しました。救助隊がボートで食料を運んでいます。",
+    "ko": "밤사이 강물이 불어나 강변 거리의 주민들이 집을 떠나 학교로 대피했고 구조대가 보트로 음식을 날랐습니다.",
+    "th": "น้ำขึ้นสูงในตอนกลางคืนและผู้คนจากถนนใกล้แม่น้ำต้องออกจากบ้านไปอยู่ที่โรงเรียนจนกว่าไฟฟ้าจะกลับมา",
+    "ar": "ارتفعت المياه خلال الليل وغادر سكان الشوارع القريبة من النهر منازلهم إلى المدرسة حتى تعود الكهرباء.",
+    "hi": "रात में पानी बढ़ गया और नदी के पास की सड़कों के लोग अपने घर छोड़कर स्कूल चले गए जहाँ उन्हें खाना मिला।",
+}
+
+
+@pytest.mark.parametrize("code", PASSAGES)
+def test_a_passage_is_in_its_language(code):
+    assert language_of(PASSAGES[code]) == code
+
+
+@pytest.mark.parametrize("code", PASSAGES)
+def test_so_is_half_of_it_and_many_of_it(code):
+    passage = PASSAGES[code]
+    assert language_of(passage[: len(passage) // 2]) == code
+    dice = random.Random(code)
+    for _ in range(20):
+        assert language_of("\n".join(dice.choices([passage, passage[20:], passage[:60]], k=20))) == code
+
+
+def test_capitals_do_not_change_it():
+    assert language_of(PASSAGES["en"].upper()) == "en"
+
+
+def test_chinese_without_kana_is_not_japanese():
+    assert language_of("昨夜水位上涨，河边街道的居民离开家园，多地停电，道路封闭，学校停课。") == "zh"
+    assert language_of("东京时间今晨，地震调查委员会召开紧急会议，讨论余震的可能性和对策。") == "zh"
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [
+        "Ευρωπαϊκή ένωση είναι μια πολιτική και οικονομική ένωση",
+        "asdf qwer zxcv uiop hjkl vbnm tyui",
+        "😀" * 50,
+        "x" * 5_000,
+        "ABC DEF GHI JKL MNO PQR STU VWX",
+    ],
+)
+def test_what_is_in_none_of_them_has_none(sample):
+    assert language_of(sample) is None
+
+
+def test_the_likeliest_is_one_of_those_asked_for():
+    assert likeliest(PASSAGES["es"], ("pt", "fr"))[0] in ("pt", "fr", "")
+    assert likeliest(PASSAGES["th"], ("en",)) == ("", 0.0)
+    assert likeliest("", ("en",))[1] <= 1.01
+
+
+def test_any_characters_will_do():
+    dice = random.Random(1)
+    for _ in range(300):
+        sample = "".join(dice.choices("ab \n漢éΩ\u0301ク。!\ud800\0\u2028", k=dice.randint(0, 200)))
+        code, likely = likeliest(sample, LANGUAGES)
+        assert code in ("", *LANGUAGES)
+        assert 0 <= likely <= 1.01
+
+
+@pytest.mark.parametrize(
+    ("sample", "language"),
+    [
+        ("重庆暴雨引发洪水，消防救援人员连夜转移被困群众，多地停电。", "zh"),
+        ("The flood in Chongqing forced hundreds of people to leave their homes.", "en"),
+        ("東京で地震が発生しました。津波の心配はありませんと気象庁は伝えています。", "ja"),
+        ("Наводнение в Чунцине вынудило сотни людей покинуть дома.", "ru"),
+        ("Das Hochwasser zwang Hunderte von Menschen, ihre Häuser zu verlassen.", "de"),
+        ("too short", None),
+        ("洪水", None),
+        ("", None),
+        ("12345 67890 !!! --- 12345 67890 === 12345 67890", None),
+        ("x" * 100, None),
+    ],
+)
+def test_language(sample, language):
+    assert language_of(sample) == language

@@ -1,0 +1,75 @@
+"""A Redis that can't hold the frontier is refused before anything lies in it."""
+
+from __future__ import annotations
+
+import pytest
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+
+from crawler.errors import FrontierError, UnavailableError
+from crawler.frontier.keys import Keys
+from crawler.frontier.preflight import prepare, wait_until_ready
+
+KEYS = Keys("t")
+
+
+@pytest.fixture
+async def redis(redis_url):
+    client = Redis.from_url(redis_url)
+    yield client
+    await client.config_set("maxmemory-policy", "noeviction", "maxmemory", 0)
+    await client.aclose()
+
+
+@pytest.mark.parametrize("policy", ["allkeys-lru", "allkeys-lfu", "volatile-ttl"])
+async def test_a_redis_that_may_evict_keys_is_refused(redis, policy):
+    await redis.config_set("maxmemory-policy", policy)
+    with pytest.raises(FrontierError, match=f"maxmemory-policy {policy}.*expected noeviction"):
+        await prepare(redis, KEYS, 1)
+    assert await redis.dbsize() == 0
+
+
+async def test_a_redis_that_is_too_old_is_refused(redis, monkeypatch):
+    async def info(_section):
+        return {"redis_version": "6.2.14"}
+
+    monkeypatch.setattr(redis, "info", info)
+    with pytest.raises(FrontierError, match=r"Redis 6\.2\.14 is too old, expected 7\.0 or later, .* upgrade it"):
+        await prepare(redis, KEYS, 1)
+
+
+async def test_another_number_of_partitions_is_refused(redis):
+    await prepare(redis, KEYS, 2)
+    with pytest.raises(FrontierError, match=r"FRONTIER_PARTITIONS: got 3, expected 2, .* set it to 2 on every node"):
+        await prepare(redis, KEYS, 3)
+
+
+async def test_a_frontier_of_another_format_is_refused(redis):
+    await redis.hset(KEYS.schema, "version", "99")
+    with pytest.raises(FrontierError, match="format '99'"):
+        await prepare(redis, KEYS, 1)
+
+
+async def test_who_only_looks_writes_nothing(redis):
+    await prepare(redis, KEYS, 1, begin=False)
+    assert await redis.dbsize() == 0
+
+
+async def test_a_full_redis_that_holds_a_frontier_will_do(redis):
+    """Workers that are restarted then wait for room, as those that run."""
+    await prepare(redis, KEYS, 2)
+    await redis.config_set("maxmemory", 1)
+    await prepare(redis, KEYS, 2)
+    await redis.config_set("maxmemory", 0)
+    assert await redis.hgetall(KEYS.schema) == {b"version": b"1", b"partitions": b"2"}
+
+
+async def test_a_redis_that_stays_away_is_given_up():
+    nobody = Redis(port=1, retry=Retry(NoBackoff(), 0))
+    said = []
+    with pytest.raises(UnavailableError, match="Redis at here"):
+        await wait_until_ready(nobody, KEYS, 1, where="here", seconds=2, say=said.append)
+    assert said
+    assert "next try in" in said[0]
+    await nobody.aclose()

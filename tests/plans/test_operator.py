@@ -1,0 +1,174 @@
+"""What operators do to a submitted plan; each action can be done twice, and leaves a frontier that reconciles."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from redis.exceptions import ResponseError
+from scrapy.settings import Settings
+
+from crawler import plans
+from crawler.errors import ConfigError, FrontierError, PlanError, UnavailableError
+from crawler.frontier import ledger
+from crawler.frontier.answers import Settlement
+from crawler.models import Seed
+from crawler.plans.operator import Operator
+
+PLAN = """
+name: flood
+sites: [{use: demo_forum, name: board, base: "http://board.test"}]
+keywords: {event: {optional: [洪水, flood]}}
+pages: 2
+"""
+
+
+def settings(url, **more):
+    values = Settings()
+    values.setmodule("crawler.settings")
+    values.setdict({"REDIS_URL": url, **more})
+    return values
+
+
+@pytest.fixture
+async def cluster(redis_url):
+    async with Operator.connect(settings(redis_url), begin=True) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+async def submitted(cluster):
+    """A plan with 4 nav seeds and 3 content seeds."""
+    plan = plans.parse(PLAN, "flood.yaml", max_seeds=100)
+    async for _ in cluster.registry.submit(plan, cluster.queues["nav"]):
+        pass
+    pages = [Seed(f"http://board.test/thread/{number}", "flood", "board") for number in range(3)]
+    await cluster.queues["content"].offer(pages)
+    return cluster
+
+
+async def claim(cluster, frontier="content"):
+    await cluster.redis.zadd(cluster.keys.partition(0).sessions, {"A": 10**15})
+    await cluster.redis.delete(cluster.keys.partition(0).turn("board.test"))
+    number = await cluster.redis.incr("test:claims")
+    return (await cluster.queues[frontier].claim(0, "A", f"A#{number}", most=1, carrying=0)).seeds
+
+
+async def end(cluster, held, operation="finish"):
+    await cluster.queues["content"].settle(0, "A", [Settlement(operation, one, reason="robots") for one in held])
+
+
+async def account(cluster, frontier="content"):
+    return (await cluster.ledger("flood"))["flood", "board"][frontier]
+
+
+async def sound(cluster):
+    return await ledger.recount(cluster.redis, cluster.keys, cluster.partitions) == []
+
+
+async def test_a_paused_plan_is_not_claimed_until_it_is_resumed(submitted):
+    for _ in range(2):
+        await submitted.pause("flood")
+        assert (await submitted.registry.plan("flood")).state == "paused"
+        assert await claim(submitted) == await claim(submitted, "nav") == []
+    parked = await submitted.resume("flood")
+    assert parked == 7
+    assert await submitted.resume("flood") == 0
+    assert (await submitted.registry.plan("flood")).state == "active"
+    assert len(await claim(submitted)) == 1
+    assert await sound(submitted)
+
+
+async def test_a_cancelled_plan_gives_up_what_nobody_holds(submitted):
+    held = await claim(submitted)
+    assert await submitted.cancel("flood") == 6
+    assert await submitted.cancel("flood") == 0
+    await end(submitted, held)
+    content, nav = await account(submitted), await account(submitted, "nav")
+    assert (content.finished, content.failures, nav.failures) == (1, {"cancelled": 2}, {"cancelled": 4})
+    for action in (submitted.pause, submitted.resume):
+        with pytest.raises(PlanError, match="was cancelled"):
+            await action("flood")
+    assert await sound(submitted)
+
+
+async def test_a_paused_plan_can_be_cancelled(submitted):
+    await submitted.pause("flood")
+    assert await claim(submitted) == []
+    assert await submitted.cancel("flood") == 7
+    assert await sound(submitted)
+
+
+async def test_a_plan_is_deleted_when_it_is_over(submitted):
+    with pytest.raises(PlanError, match="has 7 seeds that are ready or executing; cancel it first"):
+        await submitted.delete("flood")
+    held = await claim(submitted)
+    await submitted.cancel("flood")
+    with pytest.raises(PlanError, match="has 1 seeds that are ready or executing; workers still end what they hold"):
+        await submitted.delete("flood")
+    await end(submitted, held)
+    await submitted.delete("flood")
+    assert await submitted.registry.plans() == {}
+    assert await submitted.ledger() == {}
+    assert [found async for found in submitted.admins["content"].seeds()] == []
+    assert not await submitted.redis.exists(submitted.keys.partition(0).paused)
+    known = await submitted.queues["content"].offer([held[0].seed, Seed("http://board.test/thread/2", "p", "board")])
+    assert known == [False, True]
+    assert await sound(submitted)
+
+
+async def test_a_plan_is_not_deleted_while_it_is_submitted(cluster):
+    plan = plans.parse(PLAN, "flood.yaml", max_seeds=100)
+    submission = cluster.registry.submit(plan, cluster.queues["nav"])
+    await anext(submission)
+    with pytest.raises(PlanError, match="is being submitted; cancel it first"):
+        await cluster.delete("flood")
+
+
+async def test_sites_of_earlier_editions_are_deleted_too(submitted):
+    other = plans.parse(PLAN.replace("name: board", "name: other"), "flood.yaml", max_seeds=100)
+    async for _ in submitted.registry.submit(other, submitted.queues["nav"], replace=True):
+        pass
+    await submitted.cancel("flood")
+    await submitted.delete("flood")
+    assert await submitted.ledger() == {}
+    assert await sound(submitted)
+
+
+@pytest.mark.parametrize("action", ["pause", "resume", "cancel", "delete"])
+async def test_an_unknown_plan(cluster, action):
+    with pytest.raises(PlanError, match="no plan 'none'"):
+        await getattr(cluster, action)("none")
+
+
+class TestConnect:
+    async def test_without_redis_it_says_so_at_once(self):
+        begun = time.monotonic()
+        with pytest.raises(UnavailableError, match=r"^Redis at redis://127\.0\.0\.1:1/0: Error"):
+            async with Operator.connect(settings("redis://:secret@127.0.0.1:1/0")):
+                pass
+        assert time.monotonic() - begun < 5
+
+    async def test_without_a_name_server_too(self):
+        with pytest.raises(UnavailableError, match=r"^Redis at redis://no-such-host\.invalid: "):
+            async with Operator.connect(settings("redis://no-such-host.invalid")):
+                pass
+
+    async def test_an_error_of_redis_later_is_one_too(self, redis_url):
+        connection = Operator.connect(settings(redis_url))
+        cluster = await connection.__aenter__()
+        await cluster.redis.set(cluster.keys.plans, "x")
+        with pytest.raises(ResponseError) as caught:
+            await cluster.registry.plans()
+        with pytest.raises(UnavailableError, match=r"^Redis at redis://.*: WRONGTYPE"):
+            await connection.__aexit__(caught.type, caught.value, caught.tb)
+
+    async def test_settings_are_checked(self, redis_url):
+        with pytest.raises(ConfigError, match="setting KEY_PREFIX"):
+            async with Operator.connect(settings(redis_url, KEY_PREFIX="a b")):
+                pass
+
+    async def test_other_partitions_are_refused(self, cluster, redis_url):
+        with pytest.raises(FrontierError, match="FRONTIER_PARTITIONS"):
+            async with Operator.connect(settings(redis_url, FRONTIER_PARTITIONS=2)):
+                pass

@@ -1,0 +1,502 @@
+"""The forum over real HTTP, against the process that the demo starts."""
+
+import hashlib
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import zlib
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from urllib.parse import quote, urljoin, urlsplit
+
+import pytest
+from parsel import Selector
+
+from testbed.forum import content, files, kinds
+from testbed.forum.content import expected_results, threads
+
+DELAY_MS = 100
+HOSTILE = ["\"quoted\" 'words'", "a&b=c#d", "line\nbreak", "flood 🌊", "x" * 200, "{q} {}", "<b>%41+1</b>", "重庆 洪水"]
+
+
+@dataclass
+class Answer:
+    status: int
+    headers: http.client.HTTPMessage
+    body: bytes
+
+    @property
+    def page(self):
+        return Selector(text=self.body.decode(), type="html")
+
+    @property
+    def data(self):
+        return json.loads(self.body)
+
+
+class Client:
+    """One keep-alive connection."""
+
+    def __init__(self, origin):
+        self.origin = origin
+        self.connection = http.client.HTTPConnection(urlsplit(origin).netloc, timeout=20)
+
+    def get(self, path, method="GET"):
+        self.connection.request(method, path)
+        response = self.connection.getresponse()
+        return Answer(response.status, response.headers, response.read())
+
+
+@contextmanager
+def running(*options):
+    command = [sys.executable, "-m", "testbed.forum", "--port", "0", *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            line = process.stdout.readline()
+            assert line.startswith("listening on http://127.0.0.1:")
+            client = Client(line.split()[-1])
+            yield client, process
+            client.connection.close()
+        finally:
+            process.terminate()
+
+
+@pytest.fixture(scope="module")
+def forum():
+    with running("--delay-ms", str(DELAY_MS)) as (client, _):
+        yield client
+
+
+def of_kind(kind):
+    return [t for t in threads() if t.kind is kind]
+
+
+def result_ids(forum, path):
+    """Follows a search from page to page."""
+    ids, pages = [], 0
+    while path:
+        page = forum.get(path).page
+        ids += [
+            int(urlsplit(href).path.split("/")[-1].split(".")[0]) for href in page.css(".result a::attr(href)").getall()
+        ]
+        path = page.css("a[rel=next]::attr(href)").get()
+        pages += 1
+    return ids, pages
+
+
+def html_item(forum, path):
+    """Reads a thread as a careful person would: what is shown, from all its pages."""
+    item = {"paragraphs": [], "images": []}
+    while path:
+        page = forum.get(path).page
+        posts = page.css(".post-body > p:not([hidden]):not([style])")
+        item["paragraphs"] += [post.xpath("string()").get() for post in posts]
+        item["images"] += [urlsplit(urljoin(forum.origin, url)).path for url in page.css("img::attr(src)").getall()]
+        item.setdefault("title", page.css("h1::text").get())
+        item.setdefault("author", page.css(".author::text").get())
+        item.setdefault("published", page.css("time::text").get())
+        item.setdefault("video", page.css("video source::attr(src)").get())
+        path = page.css("a[rel=next]::attr(href)").get()
+    return item
+
+
+def api_item(forum, path):
+    item = {"paragraphs": [], "images": []}
+    while path:
+        data = forum.get(path).data
+        posts = Selector(text=data["html"]).css("p:not([hidden]):not([style])")
+        item["paragraphs"] += [post.xpath("string()").get() for post in posts]
+        item["images"] += [urlsplit(url).path for url in data["images"]]
+        item = {**{key: data[key] for key in ("title", "author", "created", "video")}, **item}
+        path = data["next"]
+    return item
+
+
+def truth(thread):
+    return {
+        "title": thread.title,
+        "author": thread.author,
+        "paragraphs": list(thread.paragraphs),
+        "images": sorted(content.image_path(image) for image in thread.images),
+        "video": None if thread.video is None else content.video_path(thread.video),
+    }
+
+
+def same(item):
+    return {**{key: item[key] for key in ("title", "author", "paragraphs", "video")}, "images": sorted(item["images"])}
+
+
+class TestContent:
+    def test_every_process_has_the_same_threads(self):
+        code = "from testbed.forum.content import threads; print(ascii(threads()))"
+        env = {**os.environ, "PYTHONHASHSEED": "77"}
+        other = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True, env=env)
+        assert other.stdout.strip() == ascii(threads())
+
+    def test_boards_overlap_in_forty_threads(self):
+        html = {t.story: t for t in threads() if t.board == "html"}
+        ajax = {t.story: t for t in threads() if t.board == "ajax"}
+        assert (len(html), len(ajax)) == (300, 300)
+        shared = html.keys() & ajax.keys()
+        assert len(shared) == content.SHARED_THREADS
+        assert all(truth(html[story]) == truth(ajax[story]) for story in shared)
+        assert any(len(html[story].pages) > 1 for story in shared)
+        assert any(html[story].video is not None for story in shared)
+
+    def test_ids_titles_and_texts_are_unique_apart_from_shared_stories(self):
+        assert len({t.id for t in threads()}) == 600
+        assert len({t.title for t in threads()}) == len({t.paragraphs for t in threads()}) == 560
+
+    def test_long_threads_videos_and_languages_are_there(self):
+        assert 25 <= sum(len(t.pages) > 1 for t in threads()) <= 40
+        assert {len(t.pages) for t in threads()} == {1, 2, 3, 4}
+        assert 15 <= sum(t.video is not None for t in threads()) <= 25
+        assert all(sum(t.language == language for t in threads()) > 150 for language in ("zh", "en"))
+
+    @pytest.mark.parametrize("board", ["html", "ajax"])
+    def test_plans_words_find_threads_and_combinations_overlap(self, board):
+        found = [
+            {t.id for t in expected_results([region, "洪水", event], board)}
+            for region in ("重庆", "四川")
+            for event in ("救援", "停电")
+        ]
+        assert all(len(ids) >= 10 for ids in found)
+        assert len(set.union(*found)) < sum(map(len, found))
+        assert expected_results(["Chongqing", "flood"], board)
+        assert expected_results(["重庆", "Zhang San"], board)
+
+    def test_every_odd_page_is_met_by_ordinary_words(self):
+        met = {t.kind for t in expected_results(["重庆", "洪水", "救援"])}
+        assert met == {kinds.PLAIN, *kinds.ODD}
+        assert all(len(of_kind(kind)) >= 2 for kind in kinds.ODD)
+
+
+class TestSearch:
+    @pytest.mark.parametrize("words", ["重庆 洪水", "flood rescue", "Zhang San", ""])
+    @pytest.mark.parametrize("sort", ["new", "rel"])
+    def test_pages_of_results_are_the_expected_ones_in_order(self, forum, words, sort):
+        ids, pages = result_ids(forum, f"/search?q={quote(words)}&size=10&sort={sort}")
+        expected = [t.id for t in expected_results(words, sort=sort)]
+        assert ids == expected
+        assert pages == -(-len(expected) // 10)
+
+    def test_sorts_differ_and_hold(self):
+        new, rel = (expected_results("洪水", sort=sort) for sort in ("new", "rel"))
+        assert [t.published for t in new] == sorted((t.published for t in new), reverse=True)
+        assert new != rel
+        assert set(new) == set(rel)
+
+    def test_result_links_to_the_threads_path(self, forum):
+        page = forum.get(f"/search?q={quote('重庆 洪水 救援')}&size=100").page
+        links = [urlsplit(href).path for href in page.css(".result a::attr(href)").getall()]
+        assert links == [t.path for t in expected_results("重庆 洪水 救援")]
+        assert page.css(".total::text").get() == str(len(links))
+
+    def test_from_leaves_out_what_is_older(self, forum):
+        day = date(2026, 9, 1)
+        ids, _ = result_ids(forum, f"/search?q={quote('洪水')}&from={day}")
+        assert ids == [t.id for t in expected_results("洪水", since=day)]
+        assert 0 < len(ids) < len(expected_results("洪水"))
+
+    @pytest.mark.parametrize("path", ["/search?q=nonesuch", "/search?q=flood&page=900"])
+    def test_no_results_page_says_so(self, forum, path):
+        page = forum.get(path).page
+        assert page.css("p.no-results")
+        assert not page.css(".result, a[rel=next]")
+
+    def test_gbk_search_takes_and_gives_gbk(self, forum):
+        path, ids = "/gbk/search?q=" + quote("重庆 洪水", encoding="gbk"), []
+        while path:
+            answer = forum.get(path)
+            assert answer.headers["Content-Type"] == "text/html; charset=gbk"
+            page = Selector(text=answer.body.decode("gbk"))
+            ids += [href.split("?")[0] for href in page.css(".result a::attr(href)").getall()]
+            path = page.css("a[rel=next]::attr(href)").get()
+        assert [urlsplit(i).path for i in ids] == [t.path for t in expected_results("重庆 洪水")]
+
+    @pytest.mark.parametrize("word", HOSTILE)
+    def test_hostile_words_arrive_intact(self, forum, word):
+        raw = "q=" + quote(word, safe="")
+        assert forum.get(f"/echo?{raw}").data == {"q": word, "raw_query": raw}
+        for path in ("/search", "/api/search", "/api/feed"):
+            assert forum.get(f"{path}?{raw}").status == 200
+            assert forum.get("/echo/last").data == {"path": path, "q": word, "raw_query": raw}
+
+    def test_a_search_word_is_never_markup(self, forum):
+        answer = forum.get("/search?q=" + quote("\"><script>alert('x')</script>"))
+        assert b"<script>alert" not in answer.body
+
+    @pytest.mark.parametrize(
+        "path",
+        [
+            "/search?page=0",
+            "/search?page=one",
+            "/search?size=101",
+            "/search?sort=old",
+            "/search?from=yesterday",
+            "/api/search?offset=-1",
+            "/api/search?limit=" + "9" * 5000,
+            "/api/feed?cursor=nonesuch",
+            "/search?" + "&a=" * 30,
+        ],
+    )
+    def test_unusable_query_is_a_400(self, forum, path):
+        assert forum.get(path).status == 400
+
+
+class TestAjaxBoard:
+    def test_offsets_walk_all_results(self, forum):
+        ids, offset = [], 0
+        while offset is not None:
+            data = forum.get(f"/api/search?q={quote('重庆')}&limit=30&sort=rel&offset={offset}").data
+            ids += [item["id"] for item in data["items"]]
+            offset = data["next_offset"]
+        assert ids == [t.id for t in expected_results("重庆", "ajax", sort="rel")]
+        assert data["total"] == len(ids)
+
+    def test_cursors_walk_all_results(self, forum):
+        ids, cursor = [], ""
+        while cursor is not None:
+            data = forum.get(f"/api/feed?q={quote('重庆')}&limit=30&cursor={cursor}").data
+            ids += [item["id"] for item in data["items"]]
+            cursor = data["next_cursor"]
+        assert ids == [t.id for t in expected_results("重庆", "ajax")]
+
+    def test_since_and_empty_answers(self, forum):
+        data = forum.get(f"/api/search?q={quote('洪水')}&since=2026-10-01&limit=100").data
+        expected = expected_results("洪水", "ajax", since=date(2026, 10, 1))
+        assert [item["id"] for item in data["items"]] == [t.id for t in expected]
+        assert forum.get("/api/search?q=nonesuch").data == {"total": 0, "items": [], "next_offset": None}
+        assert forum.get("/api/feed?q=nonesuch").data == {"items": [], "next_cursor": None}
+
+    def test_pages_for_people_hold_nothing_before_their_script_runs(self, forum):
+        thread = expected_results("重庆", "ajax")[0]
+        item = forum.get(f"/api/search?q={quote('重庆')}").data["items"][0]
+        assert (item["url"], item["page_url"]) == (thread.path, f"/ajax/thread/{thread.id}")
+        assert thread.title not in forum.get(item["page_url"]).body.decode()
+        assert not forum.get("/ajax/").page.css("li")
+
+
+class TestThreads:
+    def test_every_thread_reads_as_the_truth_says(self, forum):
+        read = html_item, api_item
+        for thread in threads():
+            if thread.kind in (kinds.PLAIN, kinds.API):
+                item = read[thread.board == "ajax"](forum, thread.path)
+                assert same(item) == truth(thread)
+
+    def test_dates_come_in_three_forms(self, forum):
+        forms = {0: "%Y-%m-%dT%H:%M:%S%z", 1: "%Y-%m-%d %H:%M", 2: "%Y年%m月%d日 %H:%M"}
+        for thread in of_kind(kinds.PLAIN)[:12]:
+            shown = html_item(forum, thread.path)["published"]
+            when = datetime.strptime(shown, forms[thread.id % 3])  # noqa: DTZ007 -- two of the forms have no zone
+            assert when.replace(tzinfo=content.TIMEZONE) == thread.published
+
+    def test_api_time_is_ms_since_the_epoch(self, forum):
+        thread = of_kind(kinds.API)[0]
+        created = api_item(forum, thread.path)["created"]
+        assert datetime.fromtimestamp(created / 1000, UTC) == thread.published
+
+    def test_image_links_are_relative_and_absolute(self, forum):
+        links = [
+            url for t in of_kind(kinds.PLAIN)[:40] for url in forum.get(t.path).page.css("img::attr(src)").getall()
+        ]
+        assert {link.startswith(f"{forum.origin}/img/") for link in links} == {True, False}
+
+    def test_pages_carry_what_a_crawl_must_drop(self, forum):
+        page = forum.get(of_kind(kinds.PLAIN)[0].path).page
+        for noise in ("nav", "aside", "footer", "script", "style", ".ad", "[hidden]", ".post-body script"):
+            assert page.css(noise)
+
+    def test_a_page_past_the_last_is_a_404(self, forum):
+        thread = next(t for t in threads() if len(t.pages) == 3)
+        assert forum.get(thread.path + "?page=3").status == 200
+        assert forum.get(thread.path + "?page=4").status == 404
+
+    def test_images_are_valid_and_differ(self, forum):
+        bodies = [forum.get(content.image_path(image)) for image in sorted(content.image_ids())[:20]]
+        assert len({hashlib.sha256(answer.body).digest() for answer in bodies}) == 20
+        for answer in bodies:
+            assert answer.headers["Content-Type"] == "image/png"
+            assert png_pixels(answer.body) == files.IMAGE_HEIGHT * (1 + 3 * files.IMAGE_WIDTH)
+
+    def test_videos_are_mp4_box_by_box(self, forum):
+        video = min(content.video_ids())
+        answer = forum.get(content.video_path(video))
+        assert answer.headers["Content-Type"] == "video/mp4"
+        assert len(answer.body) < 20_000
+        assert mp4_boxes(answer.body)[:2] == [b"ftyp", b"moov"]
+        assert answer.body == files.video(video) != files.video(video + 1)
+
+
+def png_pixels(body):
+    """Checks every chunk's CRC; returns the bytes of the unpacked image."""
+    assert body.startswith(b"\x89PNG\r\n\x1a\n")
+    at, packed = 8, b""
+    while at < len(body):
+        size, name = int.from_bytes(body[at : at + 4]), body[at + 4 : at + 8]
+        data = body[at + 8 : at + 8 + size]
+        assert zlib.crc32(name + data) == int.from_bytes(body[at + 8 + size : at + 12 + size])
+        packed += data if name == b"IDAT" else b""
+        at += 12 + size
+    assert name == b"IEND"
+    return len(zlib.decompress(packed))
+
+
+def mp4_boxes(body):
+    at, names = 0, []
+    while at < len(body):
+        names.append(body[at + 4 : at + 8])
+        at += int.from_bytes(body[at : at + 4])
+    assert at == len(body)
+    return names
+
+
+class TestOddPages:
+    def test_robots_disallows_the_private_folder_only(self, forum):
+        answer = forum.get("/robots.txt")
+        assert answer.headers["Content-Type"].startswith("text/plain")
+        assert answer.body.decode().splitlines() == ["User-agent: *", "Disallow: /private/"]
+        assert all(forum.get(t.path).status == 200 for t in of_kind(kinds.PRIVATE))  # so that a visit would show
+
+    def test_slow_page_takes_its_time(self, forum):
+        (thread, *_) = of_kind(kinds.SLOW)
+        asked = datetime.now(UTC)
+        assert same(html_item(forum, thread.path)) == truth(thread)
+        assert (datetime.now(UTC) - asked).total_seconds() >= DELAY_MS / 1000
+
+    def test_missing_page_is_a_404(self, forum):
+        assert {forum.get(t.path).status for t in of_kind(kinds.GONE)} == {404}
+
+    def test_broken_page_heals(self, forum):
+        (thread, *_) = of_kind(kinds.HEALING)
+        assert forum.get(thread.path).status == 500
+        assert same(html_item(forum, thread.path)) == truth(thread)
+
+    def test_moved_page_redirects_on_the_same_host(self, forum):
+        (thread, *_) = of_kind(kinds.MOVED)
+        answer = forum.get(thread.path)
+        assert (answer.status, answer.headers["Location"]) == (301, f"/thread/{thread.id}")
+        assert same(html_item(forum, answer.headers["Location"])) == truth(thread)
+
+    def test_away_page_redirects_to_the_forums_other_name(self, forum):
+        (thread, *_) = of_kind(kinds.AWAY)
+        answer = forum.get(thread.path)
+        port = urlsplit(forum.origin).port
+        assert (answer.status, answer.headers["Location"]) == (302, f"http://localhost:{port}/thread/{thread.id}")
+        assert same(html_item(forum, f"/thread/{thread.id}")) == truth(thread)
+
+    def test_gbk_page_says_so_in_the_header_alone(self, forum):
+        (thread, *_) = of_kind(kinds.GBK)
+        answer = forum.get(thread.path)
+        assert answer.headers["Content-Type"] == "text/html; charset=gbk"
+        assert b"<meta charset" not in answer.body
+        assert thread.title in answer.body.decode("gbk")
+
+    def test_gbk_page_says_so_in_meta_alone(self, forum):
+        (thread, *_) = of_kind(kinds.GBK_META)
+        answer = forum.get(thread.path)
+        assert answer.headers["Content-Type"] == "text/html"
+        assert b'<meta charset="gbk">' in answer.body
+        assert thread.title in answer.body.decode("gbk")
+
+    def test_mislabelled_page_is_utf_8_under_a_gbk_header(self, forum):
+        (thread, *_) = of_kind(kinds.MISLABELLED)
+        answer = forum.get(thread.path)
+        assert answer.headers["Content-Type"] == "text/html; charset=gbk"
+        assert thread.title in answer.body.decode()
+
+    def test_empty_page_and_file(self, forum):
+        empty, file = forum.get(of_kind(kinds.EMPTY)[0].path), forum.get(of_kind(kinds.NOT_HTML)[0].path)
+        assert (empty.status, empty.body) == (200, b"")
+        assert (file.status, file.headers["Content-Type"], file.body[:5]) == (200, "application/pdf", b"%PDF-")
+
+    def test_a_thread_stands_at_its_own_path_only(self, forum):
+        slow, plain, api = (of_kind(kind)[0].id for kind in (kinds.SLOW, kinds.PLAIN, kinds.API))
+        elsewhere = [
+            f"/thread/{slow}",
+            f"/slow/{plain}",
+            f"/api/thread/{plain}",
+            f"/thread/{api}",
+            f"/ajax/thread/{plain}",
+        ]
+        assert {forum.get(path).status for path in elsewhere} == {404}
+
+    def test_big_page_streams_fifty_megabytes(self, forum):
+        answer = forum.get("/big")
+        assert answer.headers["Content-Length"] is None
+        assert len(answer.body) == files.BIG_BYTES
+
+    @pytest.mark.parametrize(
+        "path", ["/nonesuch", "/thread/", "/thread/1", "/img/9.png", "/thread/1001/..", "/%00", "/img/1001"]
+    )
+    def test_unknown_path_is_a_404(self, forum, path):
+        assert forum.get(path).status == 404
+
+    def test_head_has_no_body_and_post_is_refused(self, forum):
+        answer = forum.get("/", method="HEAD")
+        assert (answer.status, answer.body) == (200, b"")
+        assert int(answer.headers["Content-Length"]) > 0
+        assert forum.get("/big", method="HEAD").status == 200
+        assert forum.get("/", method="POST").status == 405
+
+
+class TestProcess:
+    def test_access_log_tells_every_request(self, tmp_path):
+        log = tmp_path / "access.log"
+        with running("--access-log", str(log)) as (client, process):
+            query = quote("重庆")
+            client.get(f"/search?q={query}")
+            client.get("/nonesuch")
+            port = client.connection.sock.getsockname()[1]
+            stalled = Client(client.origin)
+            stalled.connection.request("GET", "/big")
+            response = stalled.connection.getresponse()  # 50 MB fit in no socket buffer: it stays in progress
+            client.get("/robots.txt")
+            response.close()
+            stalled.connection.close()
+            process.terminate()
+            process.wait(timeout=10)
+        lines = [json.loads(line) for line in log.read_text().splitlines()]
+        shown = [(line["path"], line["status"], line["in_progress"]) for line in lines]
+        assert shown[:3] == [(f"/search?q={query}", 200, 1), ("/nonesuch", 404, 1), ("/robots.txt", 200, 2)]
+        assert shown[3:] in ([], [("/big", 0, 1)])  # whether the hang-up or the signal came first
+        assert {line["client_port"] for line in lines[:3]} == {port}  # one connection, kept alive
+        assert all(line["start"] <= line["end"] and line["method"] == "GET" for line in lines)
+
+    @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+    def test_signal_ends_it_even_with_a_slow_page_under_way(self, stop):
+        with running("--delay-ms", "600000") as (client, process):
+            client.connection.request("GET", of_kind(kinds.SLOW)[0].path)
+            other = Client(client.origin)
+            assert other.get("/robots.txt").status == 200
+            other.connection.close()
+            process.send_signal(stop)
+            assert process.wait(timeout=10) == 0
+
+    def test_other_host_can_be_named(self):
+        with running("--other", "http://other.example:81/") as (client, _):
+            thread = of_kind(kinds.AWAY)[0]
+            assert client.get(thread.path).headers["Location"] == f"http://other.example:81/thread/{thread.id}"
+
+    @pytest.mark.parametrize("options", [["--port"], ["--access-log", "/nonesuch/access.log", "--port", "0"]])
+    def test_what_stops_the_start_is_one_line(self, forum, options):
+        if options == ["--port"]:
+            options = ["--port", str(urlsplit(forum.origin).port)]
+        command = [sys.executable, "-m", "testbed.forum", *options]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+        assert (ended.returncode, ended.stdout) == (1, "")
+        assert ended.stderr.startswith("forum: ")
+        assert ended.stderr.count("\n") == 1
+
+
+def test_front_page_links_to_what_is_there(forum):
+    page = forum.get("/").page
+    links = {urlsplit(href).path for href in page.css("a::attr(href)").getall()}
+    assert {"/search", "/ajax/"} < links
+    assert {t.path for t in expected_results("")[:10]} < links
+    assert forum.get("/search").status == forum.get("/ajax/").status == 200

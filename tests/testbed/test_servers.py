@@ -1,0 +1,230 @@
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+import redis
+from kafka import KafkaConsumer, KafkaProducer
+from pymongo import MongoClient, ReplaceOne
+
+from crawler.errors import UnavailableError
+from testbed.servers import Process, Redis, Server, kafka
+from testbed.servers.process import PORTS, free_port
+
+STARTER = """
+import signal, sys, time
+from pathlib import Path
+from testbed.servers import Process
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # who runs in the background inherits that it is ignored
+process = Process("family", ["sh", "-c", "sleep 600 & echo $!; wait"], Path(sys.argv[1]))
+process.start()
+while not process.log.read_text().strip():
+    time.sleep(0.01)
+print(process.pid, process.log.read_text().strip(), flush=True)
+time.sleep(600)
+"""
+
+BROKEN_MAVEN = """#!/bin/sh
+for word; do
+    case $word in -DoutputDirectory=*) mkdir -p "${word#*=}" ;; esac
+done
+echo no route
+exit 1
+"""
+
+
+def gone(pid):
+    """Waits, bounded, until a process has ended (or is a zombie that waits for init)."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        try:
+            if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+                return True
+        except psutil.NoSuchProcess:
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def logged(process):
+    """Waits, bounded, until a process has written a line."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        if (text := process.log.read_text()).endswith("\n"):
+            return text
+        time.sleep(0.01)
+    raise AssertionError(f"{process.name} wrote nothing")
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_process_and_its_children_end_with_their_starter(number, tmp_path):
+    with subprocess.Popen([sys.executable, "-c", STARTER, str(tmp_path)], stdout=subprocess.PIPE) as starter:
+        pids = [int(word) for word in starter.stdout.readline().split()]
+        starter.send_signal(number)
+        starter.communicate()
+    assert len(pids) == 2
+    assert all(gone(pid) for pid in pids)
+
+
+def test_a_process_outlives_the_thread_that_started_it(tmp_path):
+    with Process("sleeper", ["sleep", "600"], tmp_path) as process:
+        process.stop()
+        thread = threading.Thread(target=process.start)
+        thread.start()
+        thread.join()
+        with pytest.raises(UnavailableError, match=r"sleeper still runs after 0.1 s"):
+            process.wait(0.1)
+
+
+def test_a_stubborn_process_is_killed_when_its_time_is_up(tmp_path):
+    command = [
+        sys.executable,
+        "-c",
+        "import signal; signal.signal(15, signal.SIG_IGN); print(1, flush=True); signal.pause()",
+    ]
+    with Process("stubborn", command, tmp_path) as process:
+        logged(process)
+        assert process.stop(timeout_s=0.1) == -signal.SIGKILL
+        assert not process.running
+
+
+def test_a_process_has_its_commands_pid_status_environment_and_directory(tmp_path):
+    script = "import os; print(os.getpid(), os.environ['COLOUR'], os.getcwd(), os.read(0, 1)); raise SystemExit(3)"
+    process = Process(
+        "speaker", [sys.executable, "-c", script], tmp_path, environment={"COLOUR": "red"}, directory=tmp_path
+    )
+    process.start()
+    assert process.wait(10) == 3
+    assert process.log.read_text() == f"{process.pid} red {tmp_path} b''\n"
+
+
+def test_a_process_has_no_child_of_ours(tmp_path):
+    with Process("sleeper", ["sh", "-c", "echo up; exec sleep 600"], tmp_path) as process:
+        logged(process)
+        assert psutil.Process(process.pid).children() == []
+
+
+def test_a_process_that_was_not_started_has_nothing_to_end(tmp_path):
+    process = Process("never", ["true"], tmp_path)
+    process.kill()
+    assert process.stop() is None
+    assert not process.running
+    assert process.pid == 0
+    with pytest.raises(UnavailableError, match="never isn't started"):
+        process.wait(1)
+
+
+class Silent(Server):
+    START_SECONDS = 0.2
+
+    def _answers(self):
+        return False
+
+
+def test_a_server_that_ends_at_start_says_its_last_words(tmp_path):
+    with pytest.raises(UnavailableError, match=r"oven ended at start; last of .*oven.log: no gas$"):
+        Silent("oven", ["sh", "-c", "echo no gas; exit 1"], tmp_path).start()
+
+
+def test_a_server_that_never_answers_is_ended(tmp_path):
+    server = Silent("mute", ["sleep", "600"], tmp_path)
+    with pytest.raises(UnavailableError, match=r"mute is silent after 0.2 s"):
+        server.start()
+    assert not server.running
+
+
+def test_ports_are_no_ephemeral_ones():
+    first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    assert first >= PORTS.stop
+    assert free_port() in PORTS
+
+
+def test_redis_keeps_what_it_acknowledged_over_a_kill(tmp_path):
+    with Redis(tmp_path) as server, redis.Redis(port=server.port, retry=None) as client:
+        client.set("seed", "1")
+        server.kill()
+        with pytest.raises(redis.ConnectionError):
+            client.ping()
+        server.start()
+        assert client.get("seed") == b"1"
+        server.restart()
+        assert client.get("seed") == b"1"
+        assert client.config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
+
+
+def test_redis_comes_from_the_wheel_where_the_path_has_none(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", os.devnull)
+    with Redis(tmp_path) as server, redis.Redis(port=server.port) as client:
+        assert client.info("server")["valkey_version"]
+
+
+def test_mongo_keeps_what_it_acknowledged_over_a_kill(mongo_server, mongo_database):
+    with MongoClient(mongo_server.url) as client:
+        pages = client[mongo_database].pages
+        pages.create_index("url", unique=True)
+        pages.bulk_write([ReplaceOne({"_id": n}, {"url": f"u{n}"}, upsert=True) for n in range(100)], ordered=False)
+        pages.insert_one({"_id": 100, "url": "u100"})
+        mongo_server.kill()
+        mongo_server.start()
+        assert pages.count_documents({}) == 101
+        assert "url_1" in pages.index_information()
+
+
+def test_kafka_keeps_what_it_acknowledged_over_a_kill(kafka_server, topic_prefix):
+    def write(values):
+        producer = KafkaProducer(bootstrap_servers=kafka_server.bootstrap, acks="all")
+        futures = [producer.send(f"{topic_prefix}pages", value) for value in values]
+        for future in futures:
+            future.get(20)
+        producer.close()
+
+    write([b"1", b"2"])
+    kafka_server.kill()
+    kafka_server.start()
+    write([b"3"])
+    options = {"auto_offset_reset": "earliest", "consumer_timeout_ms": 20_000}
+    consumer = KafkaConsumer(f"{topic_prefix}pages", bootstrap_servers=kafka_server.bootstrap, **options)
+    assert [next(consumer).value for _ in range(3)] == [b"1", b"2", b"3"]
+    consumer.close()
+
+
+@pytest.mark.parametrize(
+    ("programs", "message"),
+    [
+        ([], r"Kafka: not on PATH: Java \(java\) and Maven \(mvn\)"),
+        (["mvn"], r"Kafka: not on PATH: Java \(java\)$"),
+        (["java"], r"Kafka: not on PATH: Maven \(mvn\)"),
+    ],
+)
+def test_kafka_names_what_is_missing(programs, message, tmp_path, monkeypatch):
+    for program in programs:
+        (tmp_path / program).symlink_to("/bin/true")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with pytest.raises(UnavailableError, match=message):
+        kafka.Kafka(tmp_path)
+
+
+def test_a_failed_download_leaves_no_half_broker(tmp_path, monkeypatch):
+    (tmp_path / "mvn").write_text(BROKEN_MAVEN)
+    (tmp_path / "mvn").chmod(0o755)
+    (tmp_path / "java").symlink_to("/bin/true")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with pytest.raises(UnavailableError, match=r"maven failed with status 1; last of .*: no route"):
+        kafka.Kafka(tmp_path).start()
+    assert [path.name for path in (tmp_path / "cache/headroom").iterdir()] == [f"{kafka.JARS}.lock"]
+
+
+def test_the_forum_answers(forum):
+    assert forum.running
+    assert forum.access_log.exists()
+
+
+def test_the_wiki_has_our_pages(mediawiki):
+    assert mediawiki.titles() >= set(mediawiki.pages)

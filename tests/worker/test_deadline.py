@@ -1,0 +1,82 @@
+"""A deadline passes once, in its time, and not while somebody holds it."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from crawler.worker.deadline import Deadline
+
+
+class Passed:
+    """A deadline, and an event for when it has passed."""
+
+    def __init__(self):
+        self.event = asyncio.Event()
+        self.deadline = Deadline(self.event.set)
+
+    async def soon(self, seconds=1.0):
+        async with asyncio.timeout(seconds):
+            await self.event.wait()
+
+    async def never(self):
+        with pytest.raises(TimeoutError):
+            await self.soon(0.05)
+        assert not self.deadline.passed
+
+
+@pytest.fixture
+async def passed():
+    return Passed()
+
+
+async def test_it_passes(passed):
+    passed.deadline.start(0.01)
+    assert not passed.deadline.passed
+    await passed.soon()
+    assert passed.deadline.passed
+
+
+async def test_not_before_it_is_started(passed):
+    with passed.deadline.held():
+        pass
+    await passed.never()
+
+
+async def test_not_after_it_is_stopped(passed):
+    passed.deadline.start(0.01)
+    with passed.deadline.held():
+        passed.deadline.stop()
+    await passed.never()
+    passed.deadline.stop()
+
+
+async def test_not_while_it_is_held_and_then_with_what_was_left(passed):
+    loop = asyncio.get_running_loop()
+    passed.deadline.start(0.05)
+    with passed.deadline.held():
+        with passed.deadline.held():
+            await asyncio.sleep(0.03)
+        await asyncio.sleep(0.03)
+        assert not passed.deadline.passed
+    left = loop.time()
+    await passed.soon()
+    assert 0.03 < loop.time() - left < 0.5
+
+
+async def test_started_while_it_is_held_it_runs_afterwards(passed):
+    with passed.deadline.held():
+        passed.deadline.start(0.0)
+        await passed.never()
+    await passed.soon()
+
+
+async def test_what_is_held_after_it_passed_doesn_t_start_it_again(passed):
+    passed.deadline.start(0.0)
+    await passed.soon()
+    passed.event.clear()
+    with passed.deadline.held():
+        pass
+    with pytest.raises(TimeoutError):
+        await passed.soon(0.05)

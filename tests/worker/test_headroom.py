@@ -1,0 +1,83 @@
+"""The patent's rule, and what keeps it sane: bounds, floors, several workers, noisy samples."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+import pytest
+
+from crawler.errors import ConfigError
+from crawler.worker.headroom import LEAST_COST_PERCENT, MOST, Limits, Load, Sampler, batch_size
+
+LIMITS = Limits(memory_percent=80, cpu_percent=90, first_batch=5)
+
+
+@pytest.mark.parametrize(
+    ("load", "carried", "expected"),
+    [
+        (Load(memory=50, cpu=50, own_memory=10, own_cpu=20), 10, 20),  # min(30 * 10 / 10, 40 * 10 / 20)
+        (Load(memory=70, cpu=10, own_memory=20, own_cpu=5), 10, 5),  # memory binds
+        (Load(memory=20, cpu=85, own_memory=1, own_cpu=40), 16, 2),  # CPU binds
+        (Load(memory=79, cpu=50, own_memory=10, own_cpu=10), 2, 0),  # less than one fits
+        (Load(memory=80, cpu=10, own_memory=1, own_cpu=1), 10, 0),
+        (Load(memory=95, cpu=10, own_memory=1, own_cpu=1), 10, 0),
+        (Load(memory=10, cpu=91, own_memory=1, own_cpu=1), 10, 0),
+    ],
+)
+def test_the_rule(load, carried, expected):
+    assert batch_size(LIMITS, load, carried) == expected
+
+
+def test_the_first_batch_is_n_unless_the_node_is_full():
+    assert batch_size(LIMITS, Load(memory=79.9, cpu=89.9), 0) == 5
+    assert batch_size(LIMITS, Load(memory=80, cpu=0), 0) == 0
+    assert batch_size(LIMITS, Load(memory=0, cpu=90), 0) == 0
+
+
+def test_workers_of_a_node_share_its_headroom():
+    load = Load(memory=50, cpu=50, own_memory=10, own_cpu=20)
+    assert batch_size(LIMITS, load, 10, workers=3) == 6
+
+
+def test_an_idle_process_doesn_t_carry_seeds_for_nothing():
+    assert batch_size(LIMITS, Load(memory=50, cpu=50), 10) == math.floor(30 / LEAST_COST_PERCENT)
+
+
+def test_a_limit_of_100_percent_is_none():
+    free = Limits(memory_percent=100, cpu_percent=100, first_batch=5)
+    assert batch_size(free, Load(100, 100, 50, 50), 10) == MOST
+    only_memory = Limits(memory_percent=80, cpu_percent=100, first_batch=5)
+    assert batch_size(only_memory, Load(50, 100, 10, 99), 10) == 30
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("NODE_MEMORY_LIMIT_PERCENT", 0), ("NODE_CPU_LIMIT_PERCENT", 101), ("FIRST_BATCH", 0), ("FIRST_BATCH", 1.5)],
+)
+def test_settings_out_of_range_are_refused_by_name(key, value):
+    settings = {"NODE_MEMORY_LIMIT_PERCENT": 90, "NODE_CPU_LIMIT_PERCENT": 90, "FIRST_BATCH": 5}
+    assert Limits.from_settings(settings) == Limits(90, 90, 5)
+    with pytest.raises(ConfigError, match=key):
+        Limits.from_settings(settings | {key: value})
+
+
+def test_a_spike_counts_little_and_a_step_counts_soon():
+    load = Load(cpu=10)
+    assert load.smoothed(Load(cpu=100)).cpu == pytest.approx(37)
+    for _ in range(10):
+        load = load.smoothed(Load(cpu=100))
+    assert load.cpu > 95
+
+
+def test_samples_are_of_this_tree_and_survive_its_processes():
+    sampler = Sampler()
+    before = sampler.sample()
+    assert 0 < before.own_memory <= before.memory <= 100
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        sampler.sample()
+        assert child.pid in sampler._known
+        child.communicate(b"\n")
+    sampler.sample()
+    assert child.pid not in sampler._known

@@ -1,0 +1,108 @@
+"""Every way in which a fetch can fail has one word, and a wait that makes sense."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+from scrapy import exceptions
+from twisted.internet import error as twisted_error
+
+from crawler import errors
+from crawler.errors import AnswerError, FrontierError, PageTimeoutError, SessionLostError, UnavailableError
+from crawler.middlewares.refused import RefusedError
+from crawler.worker import outcomes
+from crawler.worker.outcomes import Outcome, backoff_ms, of_exception, of_status, retry_after_s
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [
+        (exceptions.CannotResolveHostError(), ("retry", "dns")),
+        (exceptions.DownloadConnectionRefusedError(), ("retry", "connection-refused")),
+        (exceptions.DownloadTimeoutError(), ("retry", "timeout")),
+        (exceptions.DownloadCancelledError(), ("fail", "too-large")),
+        (exceptions.ResponseDataLossError(), ("retry", "truncated")),
+        (exceptions.DownloadFailedError(), ("retry", "connection")),
+        (exceptions.UnsupportedURLSchemeError(), ("fail", "unsupported-scheme")),
+        (exceptions.IgnoreRequest(), ("fail", "ignored")),
+        (RefusedError(Outcome("fail", "robots")), ("fail", "robots")),
+        (UnavailableError("away"), ("back", "unavailable")),
+        (AnswerError("bad-response", "no status line"), ("retry", "bad-response")),
+        (AnswerError("tls"), ("retry", "tls")),
+        (AnswerError("bad-headers"), ("fail", "bad-headers")),
+        (PageTimeoutError("too long"), ("retry", "page-timeout")),
+        (FrontierError("lost"), ("back", "no-session")),
+        (SessionLostError("lost"), ("back", "no-session")),
+        (OSError("anything"), ("retry", "download-error")),
+    ],
+)
+def test_exceptions(error, outcome):
+    assert of_exception(error) == outcome
+
+
+def test_the_table_names_exceptions_that_exist():
+    known = vars(exceptions) | vars(errors) | vars(twisted_error)
+    assert set(outcomes._BY_EXCEPTION) <= set(known)
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"),
+    [
+        (200, None),
+        (206, None),
+        (301, ("fail", "http-301")),
+        (404, ("fail", "http-404")),
+        (408, ("retry", "http-408")),
+        (429, ("retry", "http-429")),
+        (500, ("retry", "http-500")),
+        (503, ("retry", "http-503")),
+    ],
+)
+def test_statuses(status, outcome):
+    assert of_status(status) == outcome
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        (None, 0),
+        (b"", 0),
+        (b"120", 120),
+        (b" 7 ", 7),
+        (b"99999999999999999999", 3_600),
+        (b"9" * 400, 3_600),
+        (b"-5", 0),
+        (b"1.5", 0),
+        (b"soon", 0),
+        (b"\xff\xfe", 0),
+        (b"Wed, 21 Oct 2015 07:28:00 GMT", 0),
+        (b"Wed, 21 Oct 99999 07:28:00 GMT", 0),
+        (b"Mon, 00 Jan 2030 99:99:99 +9999", 0),
+    ],
+)
+def test_retry_after(header, seconds):
+    assert retry_after_s(header) == seconds
+
+
+def test_retry_after_as_a_date():
+    when = datetime.now(UTC) + timedelta(seconds=90)
+    assert 85 < retry_after_s(format_datetime(when, usegmt=True).encode()) <= 90
+
+
+def test_no_header_raises():
+    source = random.Random(1)
+    alphabet = b"0123456789 ,:+-GMTJanWed\xff\x00"
+    for _ in range(2_000):
+        header = bytes(source.choices(alphabet, k=source.randint(0, 30)))
+        assert 0 <= retry_after_s(header) <= 3_600
+
+
+def test_the_wait_doubles_up_to_its_bound():
+    for tries, middle_s in enumerate((2, 4, 8, 16)):
+        waits = {backoff_ms(tries, 2, 600) for _ in range(50)}
+        assert all(750 * middle_s <= wait <= 1_250 * middle_s for wait in waits)
+        assert len(waits) > 1
+    assert backoff_ms(99, 2, 600) <= 750_000

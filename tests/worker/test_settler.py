@@ -1,0 +1,121 @@
+"""What was settled reaches the frontier once, in batches, through outages."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from frontier.conftest import frontier, losing, redis  # noqa: F401 -- fixtures
+from frontier.hands import content, ends, turns
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+from crawler.frontier import scripts
+from crawler.worker import settler as settler_module
+from crawler.worker.settler import Settler
+
+PATIENCE_S = 5.0
+
+
+@pytest.fixture
+def redis_settings(redis_url):
+    return {"REDIS_URL": redis_url}
+
+
+@pytest.fixture
+async def settler(frontier, monkeypatch):  # noqa: F811
+    """A settler of the content frontier; `told` holds (accepted, refused) of each call."""
+    monkeypatch.setattr(settler_module, "RETRY_SECONDS", 0.01)
+    told = []
+    made = Settler(frontier.queues["content"], size=10, wait_s=0.02, on_settled=lambda *counts: told.append(counts))
+    made.told = told
+    yield made
+    await made.close()
+
+
+async def claimed(frontier, number, owner="A"):  # noqa: F811
+    await frontier.polite(burst=100)
+    await frontier.offer(*(content(one) for one in range(number)))
+    return (await frontier.claim(owner)).seeds
+
+
+def put(settler, owner, seeds):
+    for end in ends(seeds):
+        settler.end(owner, end)
+    for turn in turns(seeds):
+        settler.give_back(owner, 0, turn)
+
+
+async def test_what_comes_together_goes_together(frontier, settler):  # noqa: F811
+    put(settler, "A", await claimed(frontier, 8))
+    assert await settler.drain(PATIENCE_S)
+    assert settler.told == [(8, 0)]
+    assert (await frontier.totals()).finished == 8
+    assert await frontier.session("A", what="end")
+
+
+async def test_a_large_batch_goes_in_pieces(frontier, settler):  # noqa: F811
+    put(settler, "A", await claimed(frontier, 25))
+    assert await settler.drain(PATIENCE_S)
+    assert settler.told == [(10, 0), (10, 0), (5, 0)]
+
+
+async def test_nothing_to_tell_is_drained_at_once(settler):
+    assert await settler.drain(PATIENCE_S)
+
+
+async def test_through_an_outage_nothing_is_lost(frontier, settler, monkeypatch):  # noqa: F811
+    seeds = await claimed(frontier, 12)
+    real, tries = scripts.run, []
+
+    async def away(*arguments):
+        tries.append(1)
+        if len(tries) < 4:
+            raise RedisConnectionError("away")
+        return await real(*arguments)
+
+    monkeypatch.setattr(scripts, "run", away)
+    put(settler, "A", seeds)
+    assert not await settler.drain(0.001)
+    assert await settler.drain(PATIENCE_S)
+    assert (await frontier.totals()).finished == 12
+
+
+async def test_a_settle_whose_answer_is_lost_is_refused_the_second_time(frontier, settler, losing):  # noqa: F811
+    seeds = await claimed(frontier, 3)
+    losing.add("settle")
+    put(settler, "A", seeds)
+
+    async def arrived():
+        return (await frontier.totals()).finished == 3
+
+    await frontier.until(arrived)
+    losing.clear()
+    assert await settler.drain(PATIENCE_S)
+    assert settler.told == [(0, 3)]
+    assert await frontier.problems() == []
+
+
+async def test_what_a_lost_session_had_to_say_is_forgotten(frontier, settler, losing):  # noqa: F811
+    seeds = await claimed(frontier, 3)
+    losing.add("settle")
+    put(settler, "A", seeds)
+    await asyncio.sleep(0.05)  # it may be trying just now, or not yet
+    settler.forget("A")
+    losing.clear()
+    await frontier.offer(content(100))
+    put(settler, "B", (await frontier.claim("B")).seeds)
+    assert await settler.drain(PATIENCE_S)
+    put(settler, "A", seeds)  # late
+    assert await settler.drain(PATIENCE_S)
+    assert settler.told[-1] == (0, 3)
+
+
+async def test_it_closes_at_any_moment(frontier, losing):  # noqa: F811
+    for wait_s in (0.0, 0.001, 0.05):
+        settler = Settler(frontier.queues["content"], size=10, wait_s=wait_s, on_settled=lambda *_: None)
+        losing.add("settle")
+        put(settler, "A", await claimed(frontier, 2))
+        await asyncio.sleep(wait_s / 2)
+        async with asyncio.timeout(PATIENCE_S):
+            await settler.close()
+        losing.clear()

@@ -1,0 +1,54 @@
+"""What idle workers hear on the wake channel."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from types import SimpleNamespace
+
+import pytest
+from redis.asyncio import Redis
+
+from crawler.worker.wakeups import listen
+
+
+@pytest.fixture
+async def redis(redis_url):
+    async with Redis.from_url(redis_url) as client:
+        yield client
+
+
+@pytest.fixture
+async def heard(redis):
+    """What a listener on channel `w` was told: `wake` is set, `sites` and `leave` grow."""
+
+    heard = SimpleNamespace(wake=asyncio.Event(), sites=[], leave=[])
+    listening = asyncio.create_task(
+        listen(redis, "w", heard.wake, lambda: heard.sites.append(1), lambda *news: heard.leave.append(news))
+    )
+    async with asyncio.timeout(5):
+        await heard.wake.wait()  # once it has subscribed
+    heard.wake.clear()
+    yield heard
+    listening.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await listening
+
+
+@pytest.mark.parametrize("news", [b"offer", b"turn", b"back", b"sites", b"leave soon", b"leave 1 ", b"\xff\x00"])
+async def test_any_news_wakes(redis, heard, news):
+    await redis.publish("w", news)
+    async with asyncio.timeout(5):
+        await heard.wake.wait()
+    assert (len(heard.sites), heard.leave) == (news == b"sites", [])
+
+
+async def test_a_host_to_be_left_alone_is_told_and_wakes_nobody(redis, heard):
+    await redis.publish("w", b"leave 1500 a.test:8080")
+    await redis.publish("w", b"leave 7 \xff")
+    await redis.publish("w", b"sites")
+    async with asyncio.timeout(5):
+        while not heard.sites:
+            assert not heard.wake.is_set()
+            await asyncio.sleep(0.001)
+    assert heard.leave == [("a.test:8080", 1.5), ("\ufffd", 0.007)]
