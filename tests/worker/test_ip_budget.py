@@ -146,7 +146,7 @@ async def test_a_name_without_an_address_needs_none(hands):
 
 def test_it_is_off_unless_asked_for():
     settings = {"ADDRESS_CONCURRENCY": 0, "ADDRESS_DELAY_SECONDS": 0}
-    assert IpBudget.from_settings(SimpleNamespace(), settings) is None
-    assert IpBudget.from_settings(SimpleNamespace(), settings | {"ADDRESS_CONCURRENCY": "2"}) is not None
+    assert IpBudget.from_settings(SimpleNamespace(), look_up, settings) is None
+    assert IpBudget.from_settings(SimpleNamespace(), look_up, settings | {"ADDRESS_CONCURRENCY": "2"}) is not None
     with pytest.raises(ConfigError):
-        IpBudget.from_settings(SimpleNamespace(), settings | {"ADDRESS_DELAY_SECONDS": -1})
+        IpBudget.from_settings(SimpleNamespace(), look_up, settings | {"ADDRESS_DELAY_SECONDS": -1})
