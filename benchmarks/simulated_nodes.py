@@ -1,6 +1,6 @@
 """Simulated nodes for simulation.py: real schedulers and workers over a simulated network and processor.
 
-What is real: crawler.scheduler, crawler.worker.worker, the middleware that paces requests, and all below them, so claims,
+What is real: crawler.scheduler, crawler.worker.worker, the middleware that paces requests, and all below them: claims,
 lanes, turns, settles, sessions with their threads, figures, wake-ups. What stands in: the engine (asks the scheduler,
 as Scrapy's does), the network (a page takes `latency_s`), and the node's processor (a page takes its share of it, what
 else runs there the rest), which the worker's headroom looks at. Time is real.

@@ -53,7 +53,7 @@ def main() -> int:
         with Screen(console) as screen:
             result = run.run(named, screen, report, keep=options.keep)
         if result.problems:
-            raise HeadroomError("; ".join(result.problems))
+            raise HeadroomError("; ".join(result.problems))  # noqa: TRY301 -- one place says what went wrong
     except run.Stopped as stopped:
         print("stopped: nothing of it is left running", file=sys.stderr)
         return SIGNALLED + stopped.number

@@ -10,30 +10,36 @@ A host is an address and a port. What a path answers, its query says, so that te
     /answer?status=N&retry=TEXT   a status, with Retry-After where `retry` is given
     /robots.txt                   404, or what `robots.json` says: {HOST: {"to": URL}}, {HOST: {"status": N, ...}}
 
-Each takes ANSWER_SECONDS, so that requests at once show. Run: python -m testbed.servers.many_hosts FOLDER ADDRESSES PORTS
+Each answer takes ANSWER_SECONDS, so that requests that overlap can be seen.
+
+Run: python -m testbed.servers.many_hosts FOLDER ADDRESSES PORTS
 """
 
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
+import socket
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from testbed.servers.process import Server
 
 ANSWER_SECONDS = 0.02
-LINKS = 4
+LINKS = 4  # on a search page
 REASONS = {200: "OK", 302: "Found", 404: "Not Found"}
+Answer = tuple[int, dict[str, str], bytes]  # status, headers, body
 TEXT = "Some words of a page, one after the other. " * 5
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A request, in s by this machine's monotonic clock."""
+    """One request; its times are in seconds by this machine's monotonic clock."""
 
     host: str
     target: str
@@ -42,36 +48,42 @@ class Hit:
     agent: str
 
     @property
-    def path(self):
+    def path(self) -> str:
+        """The target without its query."""
         return self.target.partition("?")[0]
 
 
 class Crowd(Server):
-    """The hosts.
+    """The process that serves all the hosts.
 
-    Attributes:
-        hosts: `ADDRESS:PORT` of each, address by address.
+    Args:
+        folder: Its log and the files that it shares with this process go to a folder `crowd` in it.
+        addresses: How many, from 127.0.0.1 on.
+        ports: How many hosts there are on each address.
     """
 
-    def __init__(self, folder, addresses=1, ports=1):
+    def __init__(self, folder: Path, addresses: int = 1, ports: int = 1) -> None:
         own = folder / "crowd"
         command = [sys.executable, "-m", __spec__.name, str(own), str(addresses), str(ports)]
         super().__init__("crowd", command, own)
 
     @property
-    def hosts(self):
-        return json.loads((self.folder / "hosts.json").read_text())
+    def hosts(self) -> list[str]:
+        """`ADDRESS:PORT` of each host, address by address."""
+        hosts: list[str] = json.loads((self.folder / "hosts.json").read_text())
+        return hosts
 
-    def start(self):
+    def start(self) -> None:
+        """Starts it, on other ports each time, and waits until all hosts listen."""
         (self.folder / "hosts.json").unlink(missing_ok=True)
         super().start()
 
-    def robots(self, answers):
-        """Says what hosts answer for robots.txt: by host, `{"to": URL}` or `{"status": N, "retry": TEXT}`."""
+    def robots(self, answers: dict[str, dict[str, Any]]) -> None:
+        """Sets what hosts answer for robots.txt: by host, `{"to": URL}` or `{"status": N, "retry": TEXT}`."""
         (self.folder / "robots.json").write_text(json.dumps(answers))
 
-    def hits(self, since=0.0):
-        """Returns all requests that began after `since`, in the order they began."""
+    def hits(self, since: float = 0.0) -> list[Hit]:
+        """Returns all requests that began at `since` (monotonic seconds) or later, in the order they began."""
         lines = (self.folder / "hits.tsv").read_text().splitlines()
         hits = [
             Hit(host, target, float(start), float(end), agent)
@@ -79,48 +91,56 @@ class Crowd(Server):
         ]
         return sorted((hit for hit in hits if hit.start >= since), key=lambda hit: hit.start)
 
-    def _answers(self):
+    def _answers(self) -> bool:
         return (self.folder / "hosts.json").exists()
 
 
 class Host(asyncio.Protocol):
-    """A connection to one host. HTTP/1.1 without bodies in requests, without pipelining."""
+    """A connection to one host: HTTP/1.1, without bodies in requests and without pipelining."""
 
-    def __init__(self, name, place):
+    transport: asyncio.Transport
+
+    def __init__(self, name: str, place: Place) -> None:
         self.name = name
         self.place = place
         self.buffer = b""
-        self.answering = None
+        self.answering: asyncio.Future[None] | None = None
 
-    def connection_made(self, transport):
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keeps the connection to write to."""
+        assert isinstance(transport, asyncio.Transport)
         self.transport = transport
 
-    def data_received(self, data):
+    def data_received(self, data: bytes) -> None:
+        """Begins to answer when a request's head is complete."""
         self.buffer += data
         if b"\r\n\r\n" in self.buffer:
             head, _, self.buffer = self.buffer.partition(b"\r\n\r\n")
             self.answering = asyncio.ensure_future(self.answer(head.decode("latin-1"), time.monotonic()))
 
-    def connection_lost(self, _error):
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 -- the name is the protocol's
+        """Ends an answer that nobody waits for; its request is written down all the same."""
         if self.answering is not None:
             self.answering.cancel()
 
-    async def answer(self, head, start):
+    async def answer(self, head: str, start: float) -> None:
+        """Answers a request and writes it down."""
         target = head.split(" ", 2)[1]
         agent = next((line[12:] for line in head.split("\r\n") if line.lower().startswith("user-agent: ")), "")
         split = urlsplit(target)
-        query = {name: values if name == "image" else values[0] for name, values in parse_qs(split.query).items()}
+        query: dict[str, Any] = {
+            name: values if name == "image" else values[0] for name, values in parse_qs(split.query).items()
+        }
         try:
             await asyncio.sleep(float(query.get("s", ANSWER_SECONDS)))
-            status, headers, body = self.made(split.path, query)
-            headers |= {"Content-Length": len(body)}
+            status, headers, body = self._made(split.path, query)
+            headers |= {"Content-Length": str(len(body))}
             lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
             self.transport.write(f"HTTP/1.1 {status} {REASONS.get(status, 'No')}\r\n{lines}\r\n".encode() + body)
         finally:  # also when the client has gone
             self.place.log.write(f"{self.name}\t{target}\t{start:.6f}\t{time.monotonic():.6f}\t{agent}\n")
 
-    def made(self, path, query):
-        """Returns status, headers and body."""
+    def _made(self, path: str, query: dict[str, Any]) -> Answer:
         if path == "/robots.txt":
             query = self.place.robots().get(self.name, {"status": 404})
         if "to" in query:
@@ -142,13 +162,13 @@ class Host(asyncio.Protocol):
 class Place:
     """What the hosts of one process share."""
 
-    def __init__(self, folder):
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.log = (folder / "hits.tsv").open("a", buffering=1)  # a line at a time: it is read meanwhile
-        self.known = None
+        self.known: dict[str, dict[str, Any]] | None = None
         self.at = 0.0
 
-    def robots(self):
+    def robots(self) -> dict[str, dict[str, Any]]:
         """Returns what hosts answer for robots.txt; read anew when it changed."""
         file = self.folder / "robots.json"
         changed = file.stat().st_mtime if file.exists() else 0.0
@@ -157,18 +177,19 @@ class Place:
         return self.known
 
 
-async def serve(folder, addresses, ports):
-    place, loop, hosts = Place(folder), asyncio.get_running_loop(), []
+async def serve(folder: Path, addresses: int, ports: int) -> None:
+    """Listens for all hosts, says so in `hosts.json`, and answers until the process is killed."""
+    place, loop = Place(folder), asyncio.get_running_loop()
+    hosts: list[str] = []
     for number in range(1, addresses + 1):
         for _ in range(ports):
-            # The name is known only when the port is: the factory looks it up in `names` by then.
-            names = []
-            server = await loop.create_server(lambda names=names: Host(names[0], place), f"127.0.0.{number}", 0)
-            names.append("{}:{}".format(*server.sockets[0].getsockname()))
-            hosts += names
+            listening = socket.create_server((f"127.0.0.{number}", 0))
+            name = "{}:{}".format(*listening.getsockname())
+            await loop.create_server(functools.partial(Host, name, place), sock=listening)
+            hosts.append(name)
     half = folder / "hosts.half"
     half.write_text(json.dumps(hosts))
-    half.rename(folder / "hosts.json")
+    half.rename(folder / "hosts.json")  # at once: it is read meanwhile
     await asyncio.Event().wait()
 
 

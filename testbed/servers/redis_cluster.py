@@ -5,69 +5,98 @@ from __future__ import annotations
 import contextlib
 import time
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import redis
 from redis.crc import key_slot
 
 from crawler.errors import UnavailableError
-from testbed.servers import Redis
 from testbed.servers.process import free_port
+from testbed.servers.redis import Redis
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 NODES = 3
 SLOTS = 16_384
 BOUNDS = [SLOTS * number // NODES for number in range(NODES + 1)]
-PATIENCE_SECONDS = 30.0  # nodes get to know each other in one to three
+AGREE_SECONDS = 30.0  # longest wait for the nodes to agree; it takes one to three on an idle machine
+POLL_SECONDS = 0.02  # between two looks whether they have
 
 
 class Node(Redis):
-    """A Redis that can be a cluster's, or is one with all slots to itself."""
+    """One Redis with the cluster mode on.
 
-    def __init__(self, folder):
+    Args:
+        folder: Its data and log go to a folder `redis` in it.
+    """
+
+    def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self._command += ("--cluster-enabled", "yes", "--cluster-node-timeout", "1000")
         self._command += ("--repl-diskless-sync-delay", "0")  # no second replica is worth waiting for
         self.bus_port = free_port()  # by itself it would take port + 10,000, which may be taken
         self._command += ("--cluster-port", str(self.bus_port))
 
-    def call(self, *words):
-        """Runs a command here; the answer is as the wire has it."""
+    def call(self, *words: str | int) -> Any:
+        """Runs a command on this node and returns the answer as the protocol has it, without redis-py's conversions."""
         with contextlib.closing(redis.Redis(port=self.port)) as client:
             client.response_callbacks.clear()
-            return client.execute_command(*words)
+            return client.execute_command(*words)  # type: ignore[no-untyped-call]  # redis-py leaves it so
 
-    def info(self, section):
-        return self.call("INFO", section)
+    def info(self, section: str) -> bytes:
+        """Returns a section of what the node says about itself, as text."""
+        text: bytes = self.call("INFO", section)
+        return text
 
     @property
-    def id(self):
-        return self.call("CLUSTER", "MYID").decode()
+    def id(self) -> str:
+        """The node's name within the cluster."""
+        name: bytes = self.call("CLUSTER", "MYID")
+        return name.decode()
 
 
 class RedisCluster:
-    """Three nodes; `url` names the first, any of them would do."""
+    """Three primaries, to which replicas can be added.
 
-    def __init__(self, folder):
+    Attributes:
+        nodes: The primaries, then replicas in the order they were added.
+        url: Of the first node; clients find the others through it.
+
+    Args:
+        folder: Each node's data and log go to a folder of its own in it.
+    """
+
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.nodes = [Node(folder / f"node-{number}") for number in range(NODES)]
         self.url = self.nodes[0].url
 
-    def start(self):
+    def start(self) -> None:
+        """Starts the primaries and waits until they form a cluster.
+
+        Raises:
+            UnavailableError: A node didn't start, or they found no agreement; what was started runs on until `stop`.
+        """
         for node, (first, end) in zip(self.nodes, pairwise(BOUNDS), strict=True):
             node.start()
             node.call("CLUSTER", "ADDSLOTSRANGE", first, end - 1)
             self._meet(node)
         self.until_whole()
 
-    def stop(self):
+    def stop(self) -> None:
+        """Ends all nodes."""
         for node in self.nodes:
             node.stop()
 
-    def empty(self):
+    def empty(self) -> None:
+        """Removes every key."""
         for node in self.nodes:
             node.call("FLUSHALL")
 
-    def node_of(self, key):
-        """Returns the node that says a key's slot is its own."""
+    def node_of(self, key: str) -> Node:
+        """Returns the node that says that a key's slot is its own."""
         slot = key_slot(key.encode())
         for node in self.nodes:
             for first, last, (_address, port, *_names), *_replicas in node.call("CLUSTER", "SLOTS"):
@@ -75,48 +104,58 @@ class RedisCluster:
                     return node
         raise AssertionError(f"slot {slot} is nobody's")
 
-    def add_replica(self, primary):
-        """Starts a node that takes a primary's place should it fail; returns it when it is in step."""
+    def add_replica(self, primary: Node) -> Node:
+        """Starts a replica, which takes its primary's place should that fail; returns it once it holds all keys."""
         replica = Node(self._folder / f"node-{len(self.nodes)}")
         replica.start()
         self.nodes.append(replica)
         self._meet(replica)
         self.until_whole()
         replica.call("CLUSTER", "REPLICATE", primary.id)
-        self.until(lambda: b"master_link_status:up" in replica.info("replication"), "replica in step")
+        self.until(lambda: b"master_link_status:up" in replica.info("replication"), "replica that is in step")
         return replica
 
-    def begin_move(self, slot, source, target):
-        """Begins to move a slot: from now on its keys may be on either node."""
+    def begin_move(self, slot: int, source: Node, target: Node) -> None:
+        """Begins to move a slot: until `end_move` its keys may be on either node."""
         target.call("CLUSTER", "SETSLOT", slot, "IMPORTING", source.id)
         source.call("CLUSTER", "SETSLOT", slot, "MIGRATING", target.id)
 
-    def move_keys(self, slot, source, target, most=1_000_000):
+    def move_keys(self, slot: int, source: Node, target: Node, most: int = 1_000_000) -> None:
+        """Moves up to `most` of a slot's keys."""
         while most > 0 and (keys := source.call("CLUSTER", "GETKEYSINSLOT", slot, min(most, 100))):
             most -= len(keys)
             source.call("MIGRATE", "127.0.0.1", target.port, "", 0, 5_000, "KEYS", *keys)
 
-    def end_move(self, slot, target):
+    def end_move(self, slot: int, target: Node) -> None:
+        """Tells every node, the new owner first, whose the slot is now."""
         for node in [target, *(node for node in self.nodes if node is not target)]:
             node.call("CLUSTER", "SETSLOT", slot, "NODE", target.id)
 
-    def until_whole(self):
-        """Waits until each running node knows all others, and all slots are somebody's."""
+    def until_whole(self) -> None:
+        """Waits until each running node knows all others and every slot has an owner.
+
+        Raises:
+            UnavailableError: That took longer than `AGREE_SECONDS`.
+        """
         number = f"cluster_known_nodes:{len(self.nodes)}\r".encode()
 
-        def is_whole(node):
-            found = node.call("CLUSTER", "INFO")
+        def is_whole(node: Node) -> bool:
+            found: bytes = node.call("CLUSTER", "INFO")
             return number in found and b"cluster_state:ok" in found
 
         self.until(lambda: all(is_whole(node) for node in self.nodes if node.running), "a whole cluster")
 
-    def until(self, condition, what):
-        """Waits for what the nodes come to by themselves."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
+    def until(self, condition: Callable[[], bool], what: str) -> None:
+        """Waits for a condition that the nodes bring about by themselves.
+
+        Raises:
+            UnavailableError: That took longer than `AGREE_SECONDS`; `what` names it.
+        """
+        deadline = time.monotonic() + AGREE_SECONDS
         while not condition():
             if time.monotonic() > deadline:
-                raise UnavailableError(f"Redis Cluster: no {what} within {PATIENCE_SECONDS:g} s")
-            time.sleep(0.02)
+                raise UnavailableError(f"Redis Cluster: no {what} within {AGREE_SECONDS:g} s")
+            time.sleep(POLL_SECONDS)
 
-    def _meet(self, node):
+    def _meet(self, node: Node) -> None:
         self.nodes[0].call("CLUSTER", "MEET", "127.0.0.1", node.port, node.bus_port)
