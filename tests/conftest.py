@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import subprocess
 import sys
 import uuid
-from pathlib import Path
 
+import command_line
 import pytest
 import redis
+from command_line import ROOT
 from needs import started
 from pymongo import MongoClient
 
@@ -22,8 +22,6 @@ from testbed.servers.wiki_pages import wiki_pages
 
 # Who is started in the background ignores interrupts, and so would all that the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-ROOT = Path(__file__).parent.parent
-SCRAPY_SECONDS = 60.0  # no command of a test takes half as long on a loaded machine
 # What a test didn't ask for can't be reached, least of all a real server that the environment names.
 NOWHERE = {
     "REDIS_URL": "redis://127.0.0.1:1/0",
@@ -117,19 +115,16 @@ def scrapy_command(redis_url, tmp_path):
 
 @pytest.fixture
 def scrapy(scrapy_command):
-    """Returns `run(NAME, *ARGUMENTS, settings={}, environment={}, timeout=60)`: a `scrapy` command, run to its end."""
+    """Returns `run(NAME, *ARGUMENTS, settings={}, environment={}, stdin="", timeout=60)`: a command, run to its end.
 
-    def run(*arguments, timeout=SCRAPY_SECONDS, **options):
+    `scrapy crawl` runs in a process of its own, the others in this one. The result has `returncode`, `stdout` and
+    `stderr`.
+    """
+
+    def run(*arguments, stdin="", timeout=command_line.COMMAND_SECONDS, **options):
         words, environment = scrapy_command(*arguments, **options)
-        return subprocess.run(
-            words,
-            cwd=ROOT,
-            env=os.environ | environment,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=timeout,
-            check=False,
-        )
+        done = command_line.run(words, environment, stdin=stdin.encode(), timeout_s=timeout)
+        return subprocess.CompletedProcess(words, done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return run
 

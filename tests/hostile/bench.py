@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from urllib.parse import urlsplit
 
+import command_line
 import redis
+from command_line import ROOT
 
 from testbed.servers import Process
 
-ROOT = Path(__file__).parents[2]
-COMMAND_SECONDS = 60.0  # twice what a command takes on a loaded machine
 RUN_SECONDS = 120.0  # a run takes some 10 s on an idle machine
 NOWHERE = {
     "KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1",
@@ -63,15 +60,8 @@ class Bench:
 
     def command(self, *words, text=None, settings=None, environment=None):
         """Runs a command to its end; its output is bytes, as a terminal would get them."""
-        return subprocess.run(
-            self.words(*words, settings=settings),
-            cwd=ROOT,
-            env=os.environ | self.environment | (environment or {}),
-            input=text.encode() if text is not None else b"",
-            capture_output=True,
-            timeout=COMMAND_SECONDS,
-            check=False,
-        )
+        given = self.environment | (environment or {})
+        return command_line.run(self.words(*words, settings=settings), given, stdin=(text or "").encode())
 
     def json(self, *words):
         done = self.command(*words, "--json")
