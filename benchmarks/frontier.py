@@ -144,7 +144,7 @@ async def sizes(server: Server, full: bool) -> None:  # noqa: FBT001
     hosts = 100_000
     rig = Rig(server, durable=False)
     rig.fill(seeds_of(hosts, run=1), hosts)
-    await rig.finish(await rig.claim(hosts), "back")
+    await rig.finish(await rig.claim(hosts), "release")
     each = (rig.used_bytes() - rig.empty_bytes) / hosts
     record = rig.client.memory_usage(rig.part.of("content", "seed"), samples=0) / hosts
     print(f"| a host in all its keys, without its seed's record | 450 | {each - record:.0f} |", flush=True)

@@ -12,9 +12,9 @@ import redis as sync
 from redis.asyncio import Redis as AsyncRedis
 
 from crawler.frontier import scripts
-from crawler.frontier.answers import Settlement, TurnBack
 from crawler.frontier.keys import Keys
 from crawler.frontier.queue import Queue
+from crawler.frontier.settlement import Settlement, TurnRelease
 from crawler.models import Claimed, Seed
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ class Rig:
             for start in range(0, len(held), BATCH):
                 batch = held[start : start + BATCH]
                 pages = Counter((one.seed.host, one.turn) for one in batch)
-                turns = [TurnBack(host, turn, 5, 0, -number, 0) for (host, turn), number in pages.items()]
+                turns = [TurnRelease(host, turn, 5, 0, -number, 0) for (host, turn), number in pages.items()]
                 batches.append((owner, [Settlement(operation, one) for one in batch], turns))
         self.meters["settle"].start()
         for owner, ends, turns in batches:

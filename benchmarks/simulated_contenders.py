@@ -9,10 +9,10 @@ from collections import Counter
 from dataclasses import dataclass
 
 from crawler.frontier import scripts
-from crawler.frontier.answers import Settlement, TurnBack
 from crawler.frontier.keys import Keys
 from crawler.frontier.queue import Queue
-from crawler.frontier.sessions import new_owner
+from crawler.frontier.session import new_owner
+from crawler.frontier.settlement import Settlement, TurnRelease
 from crawler.scheduler import LOCK_WAIT_SECONDS
 from crawler.servers import connections
 
@@ -75,7 +75,7 @@ async def contend(contest: Contest, owners: int) -> tuple[Counter[str], list[flo
                 continue
             turns = dict.fromkeys((claimed.seed.host, claimed.turn) for claimed in answer.seeds)
             ends = [Settlement("finish", claimed) for claimed in answer.seeds]
-            await queue.settle(partition, name, ends, [TurnBack(host, turn, 0) for host, turn in turns])
+            await queue.settle(partition, name, ends, [TurnRelease(host, turn, 0) for host, turn in turns])
 
     await asyncio.gather(*map(own, names))
     ended = time.time()

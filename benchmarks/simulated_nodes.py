@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler import settings
 from crawler.errors import HeadroomError
-from crawler.frontier import scripts, sessions
+from crawler.frontier import scripts, session
 from crawler.middlewares.refused import RefusedError
 from crawler.middlewares.turns import TurnMiddleware
 from crawler.scheduler import Scheduler
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from scrapy import Request
 
-    from crawler.frontier.answers import ClaimAnswer
+    from crawler.frontier.queue import ClaimAnswer
     from crawler.worker.visits import Visit
 
 PARALLEL = 64  # CONCURRENT_REQUESTS
@@ -243,7 +243,7 @@ class Node:
             self._turns.answered(request)
             self._turns.process_response(request, ANSWER)
         except (HeadroomError, RefusedError):
-            visit.decide("back", "refused")
+            visit.decide("release", "refused")
         else:
             visit.fetch_ends()
             await self._processor.work()
@@ -276,7 +276,7 @@ async def live(
     specs: Sequence[Spec], values: Mapping[str, Any], begin: float, until: float, latency_s: float
 ) -> Account:
     """Runs some nodes in this process till `until`; returns their account."""
-    sessions.new_owner = _named_owner
+    session.new_owner = _named_owner
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS))
     logging.disable(logging.WARNING)
     account = Account()

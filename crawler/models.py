@@ -136,8 +136,8 @@ class Claimed:
         due_ms: When it was due.
         tries: Real tries before this one.
         delay_s: Seconds between two starts on the turn.
-        alone: It may have killed a worker; nothing runs beside it.
-        doubted: A worker died that held it, perhaps for another seed's sake.
+        quarantined: Two workers died while they fetched it; nothing runs beside it.
+        suspected: A worker died while it held this seed, perhaps because of another one.
     """
 
     seed: Seed
@@ -148,8 +148,8 @@ class Claimed:
     due_ms: int
     tries: int
     delay_s: float
-    alone: bool = False
-    doubted: bool = False
+    quarantined: bool = False
+    suspected: bool = False
 
 
 @dataclass(frozen=True, slots=True)

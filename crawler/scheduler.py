@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from twisted.internet.defer import Deferred
 
-    from crawler.frontier.answers import ClaimAnswer, Settlement
+    from crawler.frontier.queue import ClaimAnswer
+    from crawler.frontier.settlement import Settlement
     from crawler.models import Frontier
 
 logger = logging.getLogger(__name__)
@@ -190,7 +191,7 @@ class Scheduler(BaseScheduler):
 
     async def _take(self, answer: ClaimAnswer) -> None:
         """Turns claimed seeds into visits. They are held before anything can fail, so that none is forgotten."""
-        self._alone = answer.state == "alone"
+        self._alone = answer.state == "quarantined"
         lanes: dict[tuple[str, int], Lane] = {}
         for claimed in answer.seeds:
             key = (claimed.seed.host, claimed.turn)
@@ -231,14 +232,14 @@ class Scheduler(BaseScheduler):
         self._lanes.fetched(visit.lane)
 
     def _released(self, lane: Lane) -> None:
-        self.worker.give_back(lane)
+        self.worker.release_turn(lane)
         # The host may be claimed again after its delay, a little later for the settle to arrive.
         later_s = lane.pause_s() + 2 * self.worker.config.settle_wait_s
         asyncio.get_running_loop().call_later(later_s, self.worker.wake.set)
 
     def _ended(self, visit: Visit, settlement: Settlement) -> None:
         self._visits.discard(visit)
-        if visit.claimed.alone:
+        if visit.claimed.quarantined:
             self._alone = False
         self.worker.settle(settlement)
         if not self._visits:

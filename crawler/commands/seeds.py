@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from crawler.frontier.admin import Found
+    from crawler.frontier.seed_admin import Found
     from crawler.models import Frontier, Seed
     from crawler.plans.operator import Operator
 

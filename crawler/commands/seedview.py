@@ -65,7 +65,7 @@ async def explain(operator: Operator, seed: Seed) -> dict[str, Any]:
         why += "; scrapy seeds retry makes it ready again"
     elif info.state == "parked" and info.seed:
         why += f"; scrapy plan resume {info.seed['plan']} lets it go on"
-    elif info.state in ("ready", "suspect"):
+    elif info.state in ("ready", "quarantined"):
         why += await _idle(operator, seed.frontier)
     return {"frontier": seed.frontier, **asdict(info), "why": why}
 

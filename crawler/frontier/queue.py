@@ -10,15 +10,16 @@ from __future__ import annotations
 import itertools
 import secrets
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from redis.exceptions import OutOfMemoryError
 
 from crawler.errors import FrontierError
 from crawler.frontier import scripts
-from crawler.frontier.answers import ClaimAnswer, Settlement, Totals, TurnBack
-from crawler.frontier.holdings import Holdings
+from crawler.frontier.in_flight import InFlight
 from crawler.frontier.keys import OTHER, Keys, as_count, as_text, partition_of
+from crawler.frontier.settlement import Settlement, TurnRelease
 from crawler.models import Claimed, Frontier, Seed
 
 if TYPE_CHECKING:
@@ -32,6 +33,43 @@ BACKOFF_LONGEST_SECONDS = 300.0  # then it doubles up to this: a host that is ba
 NO_TURN, LEFT_ALONE = 0, -2  # in place of a turn's token
 DAY_MILLISECONDS = 86_400_000
 FULL_MILLISECONDS = 5_000  # until a full Redis is tried again: room comes by an operator's hand, or as seeds end
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimAnswer:
+    """What a claim came back with.
+
+    Attributes:
+        state: `ok`; `locked` (another claimant holds the partition's lock); `lapsed` (the owner has no session and must
+            open one first); `drain` (a quarantined seed waits for this owner, who must first end what it carries);
+            `quarantined` (the one seed given is quarantined, run nothing beside it); `full` (Redis is at its maxmemory
+            and refuses claims).
+        wait_ms: How long until a claim may succeed; None when nothing is in sight.
+        seeds: What the owner now holds; empty unless `state` is `ok` or `quarantined`.
+    """
+
+    state: str
+    wait_ms: int | None
+    seeds: list[Claimed]
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Seeds of one frontier by state, over all plans.
+
+    Attributes:
+        ready: Without those that wait for their next scheduled run.
+        waiting: Scheduled seeds that were visited and come due again.
+        parked: Seeds of paused plans.
+    """
+
+    offered: int = 0
+    ready: int = 0
+    waiting: int = 0
+    parked: int = 0
+    executing: int = 0
+    finished: int = 0
+    failed: int = 0
 
 
 class Queue:
@@ -62,7 +100,7 @@ class Queue:
         self.partitions = partitions
         self._script_keys = [keys.partition(number).script_keys(frontier) for number in range(partitions)]
         self._wake, self._other_wake = keys.wake(frontier), keys.wake(OTHER[frontier])
-        self._holdings: dict[tuple[int, str], Holdings] = defaultdict(Holdings)
+        self._in_flight: dict[tuple[int, str], InFlight] = defaultdict(InFlight)
         self._lock_ms = lock_ms
         self._max_attempts = max_attempts
         self._fail_days = fail_days
@@ -102,20 +140,20 @@ class Queue:
         """
         keys, token = self._script_keys[partition], secrets.token_bytes(8)
         await self._undo(partition, owner)
-        holdings = self._holdings[partition, owner]
-        with holdings.call(claim) as serial:
+        in_flight = self._in_flight[partition, owner]
+        with in_flight.call(claim) as serial:
             try:
                 lock = ["SET", keys[0], token, "NX", "PX", self._lock_ms]
                 arguments = [self._wake, self._other_wake, token, owner, claim, serial, most, carrying]
                 state, wait_ms, _now, flat = await scripts.run_after(self.redis, "claim", keys, arguments, first=lock)
             except OutOfMemoryError:  # before it did anything
                 return ClaimAnswer("full", FULL_MILLISECONDS, [])
-            holdings.seeds.update(flat[::7])
+            in_flight.seeds.update(flat[::7])
             hosts = (as_text(value.split(b" ", 1)[0]) for value in flat[1::7])
-            holdings.turns.update(f"{int(turn)} {host}" for turn, host in zip(flat[2::7], hosts, strict=True))
+            in_flight.turns.update(f"{int(turn)} {host}" for turn, host in zip(flat[2::7], hosts, strict=True))
             seeds: list[Claimed] = []
             damaged: dict[tuple[str, int], list[Settlement]] = defaultdict(list)
-            for fingerprint, value, turn, due_ms, tries, delay_ms, doubted in zip(*[iter(flat)] * 7, strict=True):
+            for fingerprint, value, turn, due_ms, tries, delay_ms, suspected in zip(*[iter(flat)] * 7, strict=True):
                 host, seed = self._load(fingerprint, value)
                 claimed = Claimed(
                     seed=seed or Seed("", "", ""),
@@ -126,8 +164,8 @@ class Queue:
                     due_ms=int(due_ms),
                     tries=int(tries),
                     delay_s=int(delay_ms) / 1000,
-                    alone=state == b"alone",
-                    doubted=doubted == 1,
+                    quarantined=state == b"quarantined",
+                    suspected=suspected == 1,
                 )
                 if seed is None:
                     damaged[host, claimed.turn].append(Settlement("fail", claimed, reason="damaged"))
@@ -136,15 +174,15 @@ class Queue:
             if damaged:
                 turns = damaged.keys() - {(claimed.seed.host, claimed.turn) for claimed in seeds}
                 ends = list(itertools.chain(*damaged.values()))
-                await self.settle(partition, owner, ends, [TurnBack(host, turn) for host, turn in turns])
+                await self.settle(partition, owner, ends, [TurnRelease(host, turn) for host, turn in turns])
         return ClaimAnswer(state.decode(), None if wait_ms < 0 else int(wait_ms), seeds)
 
     async def begin(self, claimed: Claimed) -> None:
-        """Notes that a doubted seed is begun: should its worker die now, it may be why."""
+        """Notes that the fetch of a suspected seed begins: should its worker die now, it may be why."""
         await self._run("begin", claimed.partition, [claimed.fingerprint, claimed.claim])
 
     async def settle(
-        self, partition: int, owner: str, settlements: Sequence[Settlement], turns: Sequence[TurnBack] = ()
+        self, partition: int, owner: str, settlements: Sequence[Settlement], turns: Sequence[TurnRelease] = ()
     ) -> tuple[int, int]:
         """Ends claims and gives turns back; returns how many settlements were accepted and how many refused."""
         await self._undo(partition, owner)
@@ -155,11 +193,12 @@ class Queue:
             amount = end.amount_ms if end.operation == "retry" else end.claimed.due_ms
             arguments += (end.operation, end.claimed.fingerprint, end.claimed.claim, amount, end.reason)
         for turn in turns:
-            arguments += (turn.host, turn.turn, turn.age_ms, turn.leave_ms, turn.change, turn.least)
+            arguments += (turn.host, turn.turn, turn.since_start_ms, turn.leave_alone_ms)
+            arguments += (turn.error_level_change, turn.error_level_min)
         accepted, refused = await self._run("settle", partition, arguments)
-        holdings = self._holdings[partition, owner]
-        holdings.seeds.difference_update(end.claimed.fingerprint for end in settlements)
-        holdings.turns.difference_update(f"{turn.turn} {turn.host}" for turn in turns)
+        in_flight = self._in_flight[partition, owner]
+        in_flight.seeds.difference_update(end.claimed.fingerprint for end in settlements)
+        in_flight.turns.difference_update(f"{turn.turn} {turn.host}" for turn in turns)
         return int(accepted), int(refused)
 
     async def recall(self, owner: str) -> int:
@@ -170,42 +209,42 @@ class Queue:
         number = 0
         for partition in range(self.partitions):
             await self._undo(partition, owner)
-            holdings = self._holdings[partition, owner]
-            known = [*holdings.seeds, *holdings.turns]
-            arguments = [self._wake, owner, holdings.answered_before(), *known]
+            in_flight = self._in_flight[partition, owner]
+            known = [*in_flight.seeds, *in_flight.turns]
+            arguments = [self._wake, owner, in_flight.first_under_way(), *known]
             number += cast("int", await self._run("recall", partition, arguments))
         return number
 
     def forget(self, owner: str) -> None:
         """Forgets what an owner was given: its session was lost, others have it."""
-        for key in [key for key in self._holdings if key[1] == owner]:
-            del self._holdings[key]
+        for key in [key for key in self._in_flight if key[1] == owner]:
+            del self._in_flight[key]
 
-    async def borrow_turn(self, host: str, site: str, owner: str) -> tuple[int, int]:
+    async def acquire_turn(self, host: str, site: str, owner: str) -> tuple[int, int]:
         """Takes a turn of a host without a seed: (token, delay in ms), or (0, ms until it is worth asking again).
 
         (-1, 0) means that the owner has no session; (-2, ms) that the host wants to be left alone for so long.
         """
-        return await self._borrow(host, owner, site)
+        return await self._acquire(host, owner, site)
 
-    async def borrow_address(self, name: str, owner: str, concurrency: int, delay_ms: int) -> tuple[int, int]:
-        """Takes a turn of an address, which is given back like a host's; returns what `borrow_turn` does.
+    async def acquire_address(self, name: str, owner: str, concurrency: int, delay_ms: int) -> tuple[int, int]:
+        """Takes a turn of an address, which is given back like a host's; returns what `acquire_turn` does.
 
         Args:
             name: `@` and the address.
             concurrency: Its turns.
             delay_ms: Between two starts on any of them.
         """
-        return await self._borrow(name, owner, "", concurrency, delay_ms)
+        return await self._acquire(name, owner, "", concurrency, delay_ms)
 
-    async def _borrow(self, host: str, owner: str, site: str, *budget: int) -> tuple[int, int]:
+    async def _acquire(self, host: str, owner: str, site: str, *budget: int) -> tuple[int, int]:
         partition = partition_of(host, self.partitions)
         await self._undo(partition, owner)
-        holdings = self._holdings[partition, owner]
-        with holdings.call() as serial:
+        in_flight = self._in_flight[partition, owner]
+        with in_flight.call() as serial:
             turn, number = await self._run("turn", partition, [owner, host, site, serial, *budget])
         if turn > NO_TURN:
-            holdings.turns.add(f"{turn} {host}")
+            in_flight.turns.add(f"{turn} {host}")
         return turn, number
 
     async def totals(self) -> Totals:
@@ -238,10 +277,10 @@ class Queue:
 
     async def _undo(self, partition: int, owner: str) -> None:
         """Takes back what the owner's calls with lost answers gave; what is still on its way is void."""
-        holdings = self._holdings[partition, owner]
-        if missed := list(holdings.missed):
+        in_flight = self._in_flight[partition, owner]
+        if missed := list(in_flight.unanswered):
             await self._run("undo", partition, [self._wake, owner, *itertools.chain(*missed)])
-            holdings.missed = [call for call in holdings.missed if call not in missed]
+            in_flight.unanswered = [call for call in in_flight.unanswered if call not in missed]
 
     async def _run(self, name: str, partition: int, arguments: Sequence[object]) -> list[int]:
         answer: list[int] = await scripts.run(self.redis, name, self._script_keys[partition], arguments)

@@ -137,7 +137,7 @@ class RobotsMiddleware:
                 elif (file := await self._stored(authority)) is not None and file.fresh_s > 0:
                     self._cache.put(authority, self._compiled(file))
                 else:
-                    lane = borrowed = await self._worker.borrow(
+                    lane = borrowed = await self._worker.acquire_turn(
                         urls.host(urls.canonical(request.url)), request.meta["visit"]
                     )
             asking = self._asking[authority] = asyncio.get_running_loop().create_future()
@@ -150,7 +150,7 @@ class RobotsMiddleware:
                 asking.set_result(None)
         finally:
             if borrowed is not None:
-                self._worker.give_back(borrowed)
+                self._worker.release_turn(borrowed)
 
     async def _find(self, authority: str, visit: Visit, lane: Lane) -> Known:
         file = await self._stored(authority)
@@ -206,7 +206,7 @@ class RobotsMiddleware:
         finally:
             del turns[lane.host]
             for borrowed in turns.values():
-                self._worker.give_back(borrowed)
+                self._worker.release_turn(borrowed)
 
     async def _follow(
         self, authority: str, earlier: RobotsFile | None, visit: Visit, turns: dict[str, Lane]
@@ -219,7 +219,7 @@ class RobotsMiddleware:
                 response = await self._download(url, visit, turns)
             except Exception as error:  # whatever a download raises: there was no answer
                 outcome = of_exception(error)
-                of_the_page = outcome.operation == "back" or outcome == PAGE_TIMEOUT
+                of_the_page = outcome.operation == "release" or outcome == PAGE_TIMEOUT
                 if of_the_page or (hop == 0 and outcome.reason == "private-address"):
                     raise
                 logger.info("%s: %s", url, outcome.reason)
@@ -276,14 +276,14 @@ class RobotsMiddleware:
                 if lane is not None:
                     return lane
             if worker.stopping or not worker.session.alive or _now() >= until:
-                raise RefusedError(Outcome("back", "robots-elsewhere"))
+                raise RefusedError(Outcome("release", "robots-elsewhere"))
             await asyncio.sleep(LOOK_SECONDS)
 
 
 def _turn_of(request: Request) -> Lane | None:
     """Returns the turn that a request comes with; None: it will borrow one."""
     lane: Lane | None = request.meta.get("lane")
-    return None if lane is None or lane.returned else lane
+    return None if lane is None or lane.released else lane
 
 
 def _now() -> float:

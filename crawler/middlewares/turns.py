@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from crawler.worker.visits import Lane, Visit
 
-NO_SESSION = Outcome("back", "no-session")
-LEFT_ALONE = Outcome("back", "left-alone")
+NO_SESSION = Outcome("release", "no-session")
+LEFT_ALONE = Outcome("release", "left-alone")
 HOSTS_REMEMBERED = 10_000  # their quickest answers, some 200 bytes each
 ANSWERS_TO_KNOW = 20  # of a host, before its quickest counts: fewer may all have been held up a little
 QUICKEST_FOLLOWS = 0.02  # of the way to a slower answer: a host that got slower isn't taken for late for ever
@@ -69,11 +69,11 @@ class TurnMiddleware:
         visit: Visit | None = request.meta.get("visit")
         if visit is None:
             return
-        if visit.claimed.doubted and not visit.begun:
+        if visit.claimed.suspected and not visit.begun:
             await self._begin(visit)
         lane: Lane | None = request.meta.get("lane")
-        if lane is None or lane.returned:
-            lane = await self._worker.borrow(urls.host(urls.canonical(request.url)), visit)
+        if lane is None or lane.released:
+            lane = await self._worker.acquire_turn(urls.host(urls.canonical(request.url)), visit)
             request.meta["lane"] = request.meta["borrowed"] = lane
         try:
             visit.check()
@@ -90,7 +90,7 @@ class TurnMiddleware:
         except BaseException:
             self._done(request)
             raise
-        if visit.ended or lane.returned or not self._is_ours(visit):
+        if visit.ended or lane.released or not self._is_ours(visit):
             self._done(request)
             raise RefusedError(NO_SESSION)
         visit.begun = visit.begun or "robots_bytes" not in request.meta
@@ -136,7 +136,7 @@ class TurnMiddleware:
             lane.sent()  # not before, however long it was waited for
 
     async def _begin(self, visit: Visit) -> None:
-        """Says before a doubted page is fetched that it is: it may kill this worker.
+        """Says before a suspected page is fetched that its fetch begins: it may kill this worker.
 
         Raises:
             UnavailableError: Redis is away.
@@ -144,7 +144,7 @@ class TurnMiddleware:
         try:
             await self._worker.queue.begin(visit.claimed)
         except RedisError as error:
-            raise UnavailableError(f"a doubted page waits for Redis: {error}") from error
+            raise UnavailableError(f"a suspected page waits for Redis: {error}") from error
 
     def _is_ours(self, visit: Visit) -> bool:
         """Whether the session is alive, and is the one that the seed was claimed in."""
@@ -162,7 +162,7 @@ class TurnMiddleware:
             lane.done()
         if address := request.meta.pop("address", None):
             address.leave_s = address.pause_s()  # for all of its turns
-            self._worker.give_back(address)
+            self._worker.release_turn(address)
         if borrowed := request.meta.pop("borrowed", None):
             del request.meta["lane"]
-            self._worker.give_back(borrowed)
+            self._worker.release_turn(borrowed)

@@ -98,7 +98,7 @@ class PageMediaPipeline(FilesPipeline):
             visit.fetch_ends()  # only now may another turn be waited for
         for host, media in by_host.items():
             try:
-                lane = await self._worker.borrow(host, visit)
+                lane = await self._worker.acquire_turn(host, visit)
             except (LeftAloneError, PageTimeoutError) as error:
                 for one in media:
                     one.error = of_exception(error).reason
@@ -108,7 +108,7 @@ class PageMediaPipeline(FilesPipeline):
             try:
                 await self._fetch(media, visit, lane)
             finally:
-                self._worker.give_back(lane)
+                self._worker.release_turn(lane)
         return item
 
     async def _fetch(self, media: Sequence[Media], visit: Visit, lane: Lane) -> None:

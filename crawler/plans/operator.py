@@ -11,9 +11,9 @@ from redis.exceptions import OutOfMemoryError, RedisError
 
 from crawler.errors import PlanError, UnavailableError
 from crawler.frontier import ledger
-from crawler.frontier.admin import Admin
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.preflight import prepare
+from crawler.frontier.seed_admin import SeedAdmin
 from crawler.plans.registry import Registry
 from crawler.servers import connections
 from crawler.servers.redis_full import REMEDY
@@ -49,7 +49,7 @@ class Operator:
     session_s: float
     registry: Registry
     queues: Mapping[Frontier, Queue]
-    admins: Mapping[Frontier, Admin]
+    admins: Mapping[Frontier, SeedAdmin]
 
     @classmethod
     @contextlib.asynccontextmanager
@@ -75,7 +75,7 @@ class Operator:
             except (OSError, TimeoutError) as error:
                 raise UnavailableError(f"{where}: {str(error).rstrip('.') or 'no answer'}") from error
             queues = config.queues(redis)
-            admins = {name: Admin(queue) for name, queue in queues.items()}
+            admins = {name: SeedAdmin(queue) for name, queue in queues.items()}
             registry = Registry(redis, keys, partitions)
             yield cls(redis, keys, partitions, config.session_s, registry, queues, admins)
         except OutOfMemoryError as error:

@@ -15,11 +15,11 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from crawler.errors import FrontierError, InputError, PlanError
-from crawler.frontier.admin import Admin
 from crawler.frontier.keys import as_text
 from crawler.frontier.ledger import FRONTIERS
 from crawler.frontier.queue import OFFER_BATCH, Queue
 from crawler.frontier.scripts import even_when_full
+from crawler.frontier.seed_admin import SeedAdmin
 from crawler.sites import Site
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from redis.asyncio import Redis
 
-    from crawler.frontier.admin import Found
     from crawler.frontier.keys import Keys
+    from crawler.frontier.seed_admin import Found
     from crawler.models import Frontier
     from crawler.plans import Plan
 
@@ -175,7 +175,10 @@ class Registry:
         await self.save_sites(plan.sites)
         await self.save(record)  # from here on the same call completes it
         await self.mark(plan.name, "active")
-        nav, content = Admin(queue), Admin(Queue(self._redis, self._keys, "content", partitions=queue.partitions))
+        nav, content = (
+            SeedAdmin(queue),
+            SeedAdmin(Queue(self._redis, self._keys, "content", partitions=queue.partitions)),
+        )
         if record.replacing:
             await nav.drop(lambda found: _is_older(found, record), "replaced")
             await content.drop(lambda found: _is_cancelled(found, plan.name), "replaced")

@@ -151,7 +151,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
     def _give_up(self, visit: Visit, error: UnavailableError) -> None:
         """Hands a seed back whose page can't be done with here, by no fault of its own."""
         self.logger.info("%s: %s", error, visit.seed.url)
-        visit.decide("back", "unavailable")
+        visit.decide("release", "unavailable")
 
 
 def fetched(response: Response) -> Fetched:

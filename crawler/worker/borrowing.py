@@ -32,7 +32,7 @@ async def ask(queue: Queue, host: str, site: str, owner: str) -> tuple[Lane | No
         LeftAloneError: The host wants to be left alone for longer than PATIENCE_SECONDS.
         redis.exceptions.RedisError: Redis is away.
     """
-    turn, number_ms = await queue.borrow_turn(host, site, owner)
+    turn, number_ms = await queue.acquire_turn(host, site, owner)
     if turn > 0:
         return Lane(host, turn, partition_of(host, queue.partitions), number_ms / 1000), 0.0
     if turn == LEFT_ALONE and number_ms > PATIENCE_SECONDS * 1000:
@@ -40,7 +40,7 @@ async def ask(queue: Queue, host: str, site: str, owner: str) -> tuple[Lane | No
     return None, number_ms / 1000
 
 
-async def borrow(queue: Queue, host: str, visit: Visit, owner: Callable[[], str]) -> Lane:
+async def acquire_turn(queue: Queue, host: str, visit: Visit, owner: Callable[[], str]) -> Lane:
     """Waits for a turn of a host. Never call it while holding another host's: the two could be waited for crosswise.
 
     Args:

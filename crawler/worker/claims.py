@@ -1,4 +1,4 @@
-"""How a worker claims: partition after partition, careful with suspects, and sure of what it holds."""
+"""How a worker claims: partition after partition, careful with quarantined seeds, and sure of what it holds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 import time
 from typing import TYPE_CHECKING
 
-from crawler.frontier.answers import ClaimAnswer
+from crawler.frontier.queue import ClaimAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +46,7 @@ class Claims:
         """
         waits: list[int] = []
         answer = ClaimAnswer("ok", None, [])
-        if self._state in ("drain", "alone"):  # what ended untold would be a suspect's company
+        if self._state in ("drain", "quarantined"):  # what ended and is not settled yet would still count as beside it
             await self._settler.drain(self._drain_s)
         for _ in range(1 if self._state == "drain" else self._queue.partitions):
             self._number += 1

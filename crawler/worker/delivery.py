@@ -50,7 +50,7 @@ class Delivery:
         if visit := _visit_of(response):
             error = failure.value
             if isinstance(error, UnavailableError):
-                visit.decide("back", "sink-unavailable")
+                visit.decide("release", "sink-unavailable")
             elif isinstance(error, SinkRejectedError):
                 visit.decide("fail", reason_of(error.reason, "rejected"))
             else:

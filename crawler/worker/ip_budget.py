@@ -85,7 +85,7 @@ class IpBudget:
         return cls(worker, look_up, concurrency=concurrency, delay_s=delay_s) if concurrency else None
 
     async def take(self, host: str, visit: Visit) -> Turn | None:
-        """Waits for a turn of a host's address; `worker.give_back` ends it. None: the host has no address.
+        """Waits for a turn of a host's address; `worker.release_turn` ends it. None: the host has no address.
 
         Args:
             host: Without a port.
@@ -117,7 +117,7 @@ class IpBudget:
             visit.check()
             owner = self._worker.borrower()
             try:
-                token, wait_ms = await queue.borrow_address(name, owner, self._concurrency, self._delay_ms)
+                token, wait_ms = await queue.acquire_address(name, owner, self._concurrency, self._delay_ms)
             except RedisError as error:
                 logger.warning("a request to %s waits for Redis: %s", name, error)
                 await asyncio.sleep(RECONNECT_SECONDS)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawler.errors import AnswerError
 
 if TYPE_CHECKING:
-    from crawler.frontier.answers import Operation
+    from crawler.frontier.settlement import Operation
 
 MAX_LEAVE_SECONDS = 3_600.0  # a Retry-After of a year is a mistake
 REASON_CHARACTERS = 40  # a reason is a ledger field: few and short
@@ -31,7 +31,7 @@ class Outcome(NamedTuple):
     """How a seed fares.
 
     Attributes:
-        operation: `retry`, `fail` or `back` (not its fault: no attempt is counted).
+        operation: `retry`, `fail` or `release` (not its fault: no attempt is counted).
         reason: The ledger's word.
     """
 
@@ -54,8 +54,8 @@ _BY_EXCEPTION = {
     "PrivateAddressError": Outcome("fail", "private-address"),
     "LeftAloneError": Outcome("retry", "left-alone"),
     "PageTimeoutError": PAGE_TIMEOUT,
-    "UnavailableError": Outcome("back", "unavailable"),
-    "FrontierError": Outcome("back", "no-session"),
+    "UnavailableError": Outcome("release", "unavailable"),
+    "FrontierError": Outcome("release", "no-session"),
 }
 
 

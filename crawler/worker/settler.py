@@ -15,8 +15,8 @@ from crawler import tasks
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawler.frontier.answers import Settlement, TurnBack
     from crawler.frontier.queue import Queue
+    from crawler.frontier.settlement import Settlement, TurnRelease
 
 logger = logging.getLogger(__name__)
 RETRY_SECONDS = 1.0  # between two tries while Redis is away
@@ -39,7 +39,7 @@ class Settler:
         self._wait_s = wait_s
         self._on_settled = on_settled
         self._ends: dict[tuple[int, str], deque[Settlement]] = defaultdict(deque)
-        self._turns: dict[tuple[int, str], deque[TurnBack]] = defaultdict(deque)
+        self._turns: dict[tuple[int, str], deque[TurnRelease]] = defaultdict(deque)
         self._count = 0
         self._work = asyncio.Event()
         self._full = asyncio.Event()
@@ -52,7 +52,7 @@ class Settler:
         self._ends[settlement.claimed.partition, owner].append(settlement)
         self._added()
 
-    def give_back(self, owner: str, partition: int, turn: TurnBack) -> None:
+    def release_turn(self, owner: str, partition: int, turn: TurnRelease) -> None:
         """Takes a turn on its way back."""
         self._turns[partition, owner].append(turn)
         self._added()

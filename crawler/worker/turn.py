@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from crawler.errors import LeftAloneError
-from crawler.frontier.answers import TurnBack
 from crawler.frontier.queue import BACKOFF_FIRST_SECONDS, BACKOFF_LONGEST_SECONDS, NO_TURN
+from crawler.frontier.settlement import TurnRelease
 
 # A page under way waits so long for a host that wants to be left alone; what it still fetches then does without.
 PATIENCE_SECONDS = 10.0
@@ -19,7 +19,7 @@ class Turn:
     Attributes:
         turn: Its token.
         delay_s: Seconds between two starts.
-        returned: It was given back: nothing may be sent on it any more.
+        released: It was released: nothing may be sent on it any more.
     """
 
     __slots__ = (
@@ -33,7 +33,7 @@ class Turn:
         "delay_s",
         "host",
         "partition",
-        "returned",
+        "released",
         "turn",
     )
 
@@ -42,7 +42,7 @@ class Turn:
         self.turn = turn
         self.partition = partition
         self.delay_s = delay_s
-        self.returned = False
+        self.released = False
         self._left_until = 0.0
         self._failures = 0  # by the host's fault, less what went well since
         self._change = 0  # what the frontier hasn't been told of it
@@ -128,18 +128,18 @@ class Turn:
         """Lets the next request of this turn start."""
         self._sending.release()
 
-    def back(self) -> TurnBack:
+    def release(self) -> TurnRelease:
         """Gives the turn up; returns what the frontier must know of it."""
-        self.returned = True
+        self.released = True
         return self._told(self.turn)
 
-    def news(self) -> TurnBack:
+    def news(self) -> TurnRelease:
         """Returns how the host is, while the turn is kept."""
         return self._told(NO_TURN)
 
-    def _told(self, turn: int) -> TurnBack:
-        age_ms = -1 if self._last_start is None else int((_now() - self._last_start) * 1000)
-        told = TurnBack(self.host, turn, age_ms, int(self.leave_s * 1000), self._change, self._least)
+    def _told(self, turn: int) -> TurnRelease:
+        since_start_ms = -1 if self._last_start is None else int((_now() - self._last_start) * 1000)
+        told = TurnRelease(self.host, turn, since_start_ms, int(self.leave_s * 1000), self._change, self._least)
         self._change = self._least = 0
         return told
 

@@ -11,7 +11,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from crawler.errors import PageTimeoutError, SessionLostError
-from crawler.frontier.answers import Operation, Settlement
+from crawler.frontier.settlement import Operation, Settlement
 from crawler.worker.deadline import Deadline
 from crawler.worker.turn import Turn
 
@@ -150,7 +150,7 @@ class Visit:
             self._running.discard(under_way)
 
     def decide(self, operation: Operation, reason: str, amount_ms: int = 0) -> None:
-        """Says that the seed doesn't finish: `retry`, `fail` or `back`. Only the first word counts."""
+        """Says that the seed doesn't finish: `retry`, `fail` or `release`. Only the first word counts."""
         if self._settlement is None:
             self._settlement = Settlement(operation, self.claimed, amount_ms, reason)
 
@@ -177,7 +177,7 @@ class Visit:
         """Ends the visit as if it had not been tried, whatever still runs for it."""
         if not self._ended:
             self._fetched = True  # its lane is ending too
-            self._end(Settlement("back", self.claimed, reason="stopped"))
+            self._end(Settlement("release", self.claimed, reason="stopped"))
 
     def abandon(self) -> None:
         """Forgets the visit without settling: the session was lost, the seed is somebody else's."""

@@ -15,15 +15,15 @@ from redis.exceptions import RedisError
 
 from crawler.errors import FrontierError, HeadroomError
 from crawler.frontier import durability
-from crawler.frontier.answers import ClaimAnswer, Settlement
 from crawler.frontier.preflight import wait_until_ready
-from crawler.frontier.sessions import Session
+from crawler.frontier.queue import ClaimAnswer
+from crawler.frontier.session import Session
 from crawler.plans.registry import Registry
 from crawler.servers import connections
 from crawler.servers.redis_full import RedisFull
 from crawler.tasks import cancel
 from crawler.worker import offers
-from crawler.worker.borrowing import borrow
+from crawler.worker.borrowing import acquire_turn
 from crawler.worker.claims import Claims
 from crawler.worker.config import WorkerConfig
 from crawler.worker.headroom import Rate, Sampler, batch_size
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from redis import Redis
     from scrapy.crawler import Crawler
 
+    from crawler.frontier.settlement import Settlement
     from crawler.models import Frontier, Seed
     from crawler.worker.turn import Turn
     from crawler.worker.visits import Lane, Visit
@@ -190,14 +191,14 @@ class Worker:
         self.crawler.stats.inc_value(f"frontier/{what}")
         self.settler.end(settlement.claimed.claim.partition("#")[0], settlement)
 
-    def give_back(self, turn: Turn) -> None:
+    def release_turn(self, turn: Turn) -> None:
         """Gives a turn back."""
-        self.settler.give_back(self.session.owner, turn.partition, turn.back())
+        self.settler.release_turn(self.session.owner, turn.partition, turn.release())
 
     def tell(self, turn: Turn) -> None:
         """Says at once that a turn's host fails, or wants to be left alone: to our lanes, and to other workers."""
         self.on_leave(turn.host, turn.leave_s)
-        self.settler.give_back(self.session.owner, turn.partition, turn.news())
+        self.settler.release_turn(self.session.owner, turn.partition, turn.news())
 
     def borrower(self) -> str:
         """Returns for whom turns are borrowed; raises FrontierError when the session was lost or the worker stops."""
@@ -205,11 +206,11 @@ class Worker:
             raise FrontierError("no session to borrow a turn on")
         return self.session.owner
 
-    async def borrow(self, host: str, visit: Visit) -> Lane:
+    async def acquire_turn(self, host: str, visit: Visit) -> Lane:
         """Waits for a turn of a host that no seed of ours stands for, as borrowing.py says."""
         self.borrowing += 1
         try:
-            return await borrow(self.queue, host, visit, self.borrower)
+            return await acquire_turn(self.queue, host, visit, self.borrower)
         finally:
             self.borrowing -= 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scrapy.settings import Settings
 
-from crawler.frontier.answers import Settlement, TurnBack
+from crawler.frontier.settlement import Settlement, TurnRelease
 from crawler.plans.operator import Operator
 
 PLAN = """
@@ -55,7 +55,7 @@ def fail(cluster, claim):
         held = await claim(len(seeds))
         owner = held[0].claim.partition("#")[0]
         ends = [Settlement("fail", one, reason=reason) for one in held]
-        turns = [TurnBack(*turn) for turn in {(one.seed.host, one.turn) for one in held}]
+        turns = [TurnRelease(*turn) for turn in {(one.seed.host, one.turn) for one in held}]
         await cluster.queues["content"].settle(0, owner, ends, turns)
 
     return run

@@ -6,7 +6,7 @@ import json
 
 from commands.hands import content
 
-from crawler.frontier.answers import Settlement
+from crawler.frontier.settlement import Settlement
 from crawler.models import Seed
 
 NOTHING = {

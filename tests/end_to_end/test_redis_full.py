@@ -12,8 +12,8 @@ import redis as sync_redis
 from needs import started
 from scrapy.settings import Settings
 
-from crawler.frontier.answers import Settlement, TurnBack
-from crawler.frontier.sessions import Session
+from crawler.frontier.session import Session
+from crawler.frontier.settlement import Settlement, TurnRelease
 from crawler.models import Seed
 from crawler.plans.operator import Operator
 from testbed.forum import content, kinds
@@ -107,7 +107,7 @@ class Outsider:
 
     async def settle(self, held, operation):
         ends = [Settlement(operation, one, reason="" if operation == "finish" else "x") for one in held]
-        turns = [TurnBack(*turn) for turn in {(one.seed.host, one.turn) for one in held}]
+        turns = [TurnRelease(*turn) for turn in {(one.seed.host, one.turn) for one in held}]
         assert await self._queue.settle(0, self.session.owner, ends, turns) == (len(held), 0)
         if operation in ("finish", "fail"):
             assert not self.ended.keys() & {one.seed.url for one in held}

@@ -15,10 +15,10 @@ from pathlib import Path
 from redis.asyncio import Redis
 
 from crawler.frontier import scripts
-from crawler.frontier.answers import Settlement, TurnBack
 from crawler.frontier.keys import Keys
 from crawler.frontier.queue import Queue
-from crawler.frontier.sessions import new_owner
+from crawler.frontier.session import new_owner
+from crawler.frontier.settlement import Settlement, TurnRelease
 
 SESSION_MS = 600_000
 PAUSE_SECONDS = 0.02
@@ -45,8 +45,8 @@ async def _main(url, lock_ms, output, die):
             answer = await queue.claim(0, owner, f"{owner}#{number}", most=1, carrying=0)
             at = time.monotonic()
             for claimed in answer.seeds:
-                turn = TurnBack(claimed.seed.host, claimed.turn)
-                accepted, _ = await queue.settle(0, owner, [Settlement("back", claimed)], [turn])
+                turn = TurnRelease(claimed.seed.host, claimed.turn)
+                accepted, _ = await queue.settle(0, owner, [Settlement("release", claimed)], [turn])
                 log.write(f"{at:.6f}\t{claimed.fingerprint.hex()}\t{accepted}\n")
             await asyncio.sleep(random.uniform(0, PAUSE_SECONDS))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from frontier.hands import Hands
+from frontier.driver import FrontierDriver
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.frontier import scripts
@@ -30,11 +30,11 @@ async def redis(redis_settings):
 @pytest.fixture
 async def frontier(redis):
     """One partition; owner A and owner B have sessions, site `s` asks for no delay."""
-    hands = Hands(redis)
-    await hands.polite()
-    await hands.session("A")
-    await hands.session("B")
-    return hands
+    driver = FrontierDriver(redis)
+    await driver.polite()
+    await driver.session("A")
+    await driver.session("B")
+    return driver
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from frontier.hands import content
+from frontier.driver import content
 
 
 async def test_what_is_over_the_budget_is_refused_and_counted_apart(frontier):

@@ -6,7 +6,7 @@ import asyncio
 import itertools
 
 import pytest
-from frontier.hands import content, ends, nav, turns
+from frontier.driver import content, ends, nav, turns
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.frontier import scripts
@@ -25,7 +25,7 @@ async def test_the_longest_waiting_host_and_its_oldest_seed_come_first(frontier)
     answer = await frontier.claim()
     assert urls(answer.seeds) == ["http://early.test/3", "http://early.test/2", "http://late.test/1"]
     first = answer.seeds[0]
-    assert (first.due_ms, first.tries, first.partition, first.alone) == (now - 3_000, 0, 0, False)
+    assert (first.due_ms, first.tries, first.partition, first.quarantined) == (now - 3_000, 0, 0, False)
     assert first.fingerprint == content(3, "early.test").fingerprint
 
 
@@ -232,9 +232,9 @@ async def test_a_borrowed_turn_is_taken_back_likewise(frontier, losing):
     queue = frontier.queues["content"]
     losing.update({"claim", "turn"})
     with pytest.raises(RedisConnectionError):
-        await queue.borrow_turn("img.test", "s", "A")
+        await queue.acquire_turn("img.test", "s", "A")
     losing.clear()
-    turn, _delay = await queue.borrow_turn("img.test", "s", "A")
+    turn, _delay = await queue.acquire_turn("img.test", "s", "A")
     assert turn > 0
 
 

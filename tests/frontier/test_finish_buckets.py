@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from frontier.hands import nav
+from frontier.driver import nav
 
 from crawler.frontier import finished, scripts
 

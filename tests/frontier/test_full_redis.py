@@ -5,12 +5,12 @@ from __future__ import annotations
 from importlib import resources
 
 import pytest
-from frontier.hands import content, ends, nav, turns
+from frontier.driver import content, ends, nav, turns
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import OutOfMemoryError
 
 from crawler.frontier import scripts
-from crawler.frontier.admin import Admin
+from crawler.frontier.seed_admin import SeedAdmin
 from crawler.servers.redis_cluster import each_primary
 
 
@@ -63,7 +63,7 @@ async def test_claims_are_refused_and_leave_no_trace(frontier, redis, fill):
 
 
 @pytest.mark.parametrize(
-    ("operation", "state"), [("finish", "finished"), ("fail", "failed"), ("retry", "ready"), ("back", "ready")]
+    ("operation", "state"), [("finish", "finished"), ("fail", "failed"), ("retry", "ready"), ("release", "ready")]
 )
 async def test_whatever_ends_a_claim_goes_on(frontier, fill, operation, state):
     await frontier.polite(burst=500)
@@ -100,17 +100,17 @@ async def test_a_claim_with_a_lost_answer_is_taken_back(frontier, losing, fill):
 
 async def test_a_held_seed_still_borrows_turns_for_its_images(frontier, fill):
     await fill()
-    assert (await frontier.queues["content"].borrow_turn("img.test", "s", "A"))[0] > 0
+    assert (await frontier.queues["content"].acquire_turn("img.test", "s", "A"))[0] > 0
 
 
 async def test_operators_make_room(frontier, redis, fill):
-    admin = Admin(frontier.queues["content"])
+    admin = SeedAdmin(frontier.queues["content"])
     await frontier.offer(*(content(number) for number in range(30)), content("other", plan="q"))
     seeds = (await frontier.claim("A", 10)).seeds
     await frontier.mark("cancel p")
     await fill()
     assert await admin.cancel("p") == 30 - len([one for one in seeds if one.seed.plan == "p"])
-    await frontier.settle("A", ends(seeds, "back"), turns(seeds))
+    await frontier.settle("A", ends(seeds, "release"), turns(seeds))
     assert await admin.cancel("p") == len([one for one in seeds if one.seed.plan == "p"])
     assert await admin.retry(lambda one: one.seed == content(1)) == 1
     assert await admin.drop(lambda one: one.seed == content(1), "replaced") == 1

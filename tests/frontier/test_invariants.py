@@ -6,11 +6,11 @@ import random
 from collections import Counter
 
 import pytest
-from frontier.hands import Hands, content, nav
+from frontier.driver import FrontierDriver, content, nav
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.frontier import ledger, scripts
-from crawler.frontier.answers import Settlement, TurnBack
+from crawler.frontier.settlement import Settlement, TurnRelease
 
 STEPS = 1_000  # for each of the seeds
 CHECK_EVERY = 50
@@ -25,11 +25,11 @@ YIELD_MS = 1_200  # as in claim.lua
 FRONTIERS = ("nav", "content")
 
 
-class Driver:
+class RandomCrawl:
     """Does random things to the frontier, and knows what each owner holds."""
 
-    def __init__(self, hands, losing, seed):
-        self.hands = hands
+    def __init__(self, driver, losing, seed):
+        self.driver = driver
         self.losing = losing
         self.random = random.Random(seed)
         self.names = iter(f"owner{number}" for number in range(10_000))
@@ -40,7 +40,7 @@ class Driver:
 
     async def join(self):
         owner = next(self.names)
-        await self.hands.session(owner)
+        await self.driver.session(owner)
         self.holds[owner, self.random.choice(FRONTIERS)] = []
 
     async def step(self):
@@ -64,8 +64,8 @@ class Driver:
                     **more,
                 )
             )
-        due_ms = self.random.choice((0, 0, await self.hands.now_ms() + self.random.randint(1, SOON_MS)))
-        fresh = await self.hands.offer(*seeds, due_ms=due_ms)
+        due_ms = self.random.choice((0, 0, await self.driver.now_ms() + self.random.randint(1, SOON_MS)))
+        fresh = await self.driver.offer(*seeds, due_ms=due_ms)
         for seed, new in zip(seeds, fresh, strict=True):
             identity = (frontier, seed.fingerprint)
             assert new == (identity not in self.offered)
@@ -74,11 +74,11 @@ class Driver:
     async def claim(self):
         owner, frontier = self.random.choice(list(self.holds))
         held = self.holds[owner, frontier]
-        carrying = sum(not isinstance(one, TurnBack) for one in held)
-        answer = await self.hands.claim(owner, self.random.randint(1, 30), carrying=carrying, frontier=frontier)
-        await self.hands.begin(answer.seeds[: self.random.randint(0, 10)])
+        carrying = sum(not isinstance(one, TurnRelease) for one in held)
+        answer = await self.driver.claim(owner, self.random.randint(1, 30), carrying=carrying, frontier=frontier)
+        await self.driver.begin(answer.seeds[: self.random.randint(0, 10)])
         assert len(answer.seeds) <= 30
-        if answer.state == "alone":
+        if answer.state == "quarantined":
             assert carrying == 0
             assert len(answer.seeds) == 1
         assert all(self.states[claimed.seed.plan] == "active" for claimed in answer.seeds)
@@ -93,35 +93,35 @@ class Driver:
 
     @staticmethod
     def seeds_in(what):
-        return sum(not isinstance(one, TurnBack) for one in what)
+        return sum(not isinstance(one, TurnRelease) for one in what)
 
     async def tell(self, owner, frontier, ending, kept):
         settlements, backs, on_turns = [], [], set()
         for one in ending:
-            if isinstance(one, TurnBack):
+            if isinstance(one, TurnRelease):
                 backs.append(one)
                 continue
             on_turns.add((one.seed.host, one.turn))
-            operation = self.random.choices(("finish", "retry", "fail", "back"), (60, 20, 10, 10))[0]
+            operation = self.random.choices(("finish", "retry", "fail", "release"), (60, 20, 10, 10))[0]
             reason = "" if operation == "finish" else self.random.choice(("timeout", "http-500"))
             settlements.append(Settlement(operation, one, self.random.randint(0, SOON_MS), reason))
-        on_turns -= {(one.seed.host, one.turn) for one in kept if not isinstance(one, TurnBack)}
-        backs += [TurnBack(host, turn, *self.random.choice(NEWS)) for host, turn in sorted(on_turns)]
-        return await self.hands.settle(owner, settlements, backs, frontier)
+        on_turns -= {(one.seed.host, one.turn) for one in kept if not isinstance(one, TurnRelease)}
+        backs += [TurnRelease(host, turn, *self.random.choice(NEWS)) for host, turn in sorted(on_turns)]
+        return await self.driver.settle(owner, settlements, backs, frontier)
 
     async def borrow(self):
         owner, frontier = self.random.choice(list(self.holds))
         host = self.random.choice(HOSTS)
-        turn, _number = await self.hands.queues[frontier].borrow_turn(host, "quick", owner)
+        turn, _number = await self.driver.queues[frontier].acquire_turn(host, "quick", owner)
         if turn > 0:
-            self.holds[owner, frontier].append(TurnBack(host, turn))
+            self.holds[owner, frontier].append(TurnRelease(host, turn))
 
     async def die(self):
         await self.die_of(*self.random.choice(list(self.holds)))
 
     async def die_of(self, owner, frontier):
         self.ghosts.append((owner, frontier, self.holds.pop((owner, frontier))))
-        await self.hands.lapse(owner)
+        await self.driver.lapse(owner)
         await self.join()
 
     async def haunt(self):
@@ -135,11 +135,11 @@ class Driver:
         self.losing.add(self.random.choice(("claim", "turn")))
         try:
             if self.random.random() < 0.5:
-                await self.hands.claim(
+                await self.driver.claim(
                     owner, 10, carrying=self.seeds_in(self.holds[owner, frontier]), frontier=frontier
                 )
             else:
-                await self.hands.queues[frontier].borrow_turn(self.random.choice(HOSTS), "quick", owner)
+                await self.driver.queues[frontier].acquire_turn(self.random.choice(HOSTS), "quick", owner)
         except RedisConnectionError:
             return
         finally:
@@ -152,37 +152,37 @@ class Driver:
         await self.mark()
         if self.states[plan] == "active":
             for frontier in FRONTIERS:
-                await self.hands.resume(plan, frontier)
+                await self.driver.resume(plan, frontier)
 
     async def mark(self):
-        await self.hands.mark(*(f"{state} {plan}" for plan, state in self.states.items() if state != "active"))
+        await self.driver.mark(*(f"{state} {plan}" for plan, state in self.states.items() if state != "active"))
 
     async def retry(self):
         frontier = self.random.choice(FRONTIERS)
-        failed = await self.hands.redis.zrange(self.hands.key("fail", frontier), 0, 20)
-        keys = self.hands.keys.partition(0).script_keys(frontier)
-        assert await scripts.run(self.hands.redis, "retry", keys, ["wake", *failed]) == len(failed)
+        failed = await self.driver.redis.zrange(self.driver.key("fail", frontier), 0, 20)
+        keys = self.driver.keys.partition(0).script_keys(frontier)
+        assert await scripts.run(self.driver.redis, "retry", keys, ["wake", *failed]) == len(failed)
 
 
-async def members(hands, pattern):
+async def members(driver, pattern):
     found = {}
-    async for key in hands.redis.scan_iter(match=pattern, count=1_000):
-        kind = await hands.redis.type(key)
-        read = hands.redis.smembers(key) if kind == b"set" else hands.redis.zrange(key, 0, -1)
+    async for key in driver.redis.scan_iter(match=pattern, count=1_000):
+        kind = await driver.redis.type(key)
+        read = driver.redis.smembers(key) if kind == b"set" else driver.redis.zrange(key, 0, -1)
         found[key.decode()] = set(await read)
     return found
 
 
-async def check(hands):
+async def check(driver):
     """All that must hold between any two script calls."""
-    assert await hands.problems() == []
-    redis, stem = hands.redis, hands.keys.partition(0).stem
-    accounts = await ledger.read(redis, hands.keys, 1)
+    assert await driver.problems() == []
+    redis, stem = driver.redis, driver.keys.partition(0).stem
+    accounts = await ledger.read(redis, driver.keys, 1)
     for frontier in FRONTIERS:
-        key = lambda name: hands.key(name, frontier)  # noqa: B023, E731 -- used at once
+        key = lambda name: driver.key(name, frontier)  # noqa: B023, E731 -- used at once
         by_set = {
-            **await members(hands, key("ready:*")),
-            **await members(hands, key("parked:*")),
+            **await members(driver, key("ready:*")),
+            **await members(driver, key("parked:*")),
             **{name: set(await redis.zrange(key(name), 0, -1)) for name in ("execute", "suspects", "fail")},
         }
         everywhere = Counter(fp for fps in by_set.values() for fp in fps)
@@ -193,12 +193,12 @@ async def check(hands):
         ready = set().union(*(fps for name, fps in by_set.items() if "ready:" in name))
         assert crashes.keys() <= set(everywhere) - by_set["fail"]
         assert by_set["suspects"] <= {fp for fp, count in crashes.items() if int(count) >= 0}
-        assert {count for fp, count in crashes.items() if fp in ready} <= {b"-1", b"-2"}  # doubted, no suspects
-        held = await members(hands, key("held:*"))
+        assert {count for fp, count in crashes.items() if fp in ready} <= {b"-1", b"-2"}  # suspected, not quarantined
+        held = await members(driver, key("held:*"))
         assert sum(map(len, held.values())) == len(by_set["execute"])
         assert set().union(*held.values()) == by_set["execute"]
-        await check_hosts(hands, frontier, {name.rpartition("ready:")[2] for name in by_set if "ready:" in name})
-        totals = await hands.totals(frontier)
+        await check_hosts(driver, frontier, {name.rpartition("ready:")[2] for name in by_set if "ready:" in name})
+        totals = await driver.totals(frontier)
         sums = Counter()
         for by_frontier in accounts.values():
             account = by_frontier[frontier]
@@ -213,54 +213,54 @@ async def check(hands):
         claimable = set().union(*(fps for name, fps in by_set.items() if "ready:" in name), by_set["suspects"])
         assert totals.waiting == len(claimable & await redis.smembers(key("scheduled")))
     by_owner = Counter()
-    for name, entries in (await members(hands, f"{stem}:turns:*")).items():
+    for name, entries in (await members(driver, f"{stem}:turns:*")).items():
         by_owner.update((name.rpartition(":")[2], *entry.decode().split(" ")) for entry in entries)
     by_host = Counter()
     for host in HOSTS:
-        state = await redis.hgetall(hands.keys.partition(0).turn(host))
+        state = await redis.hgetall(driver.keys.partition(0).turn(host))
         held = [value.decode().split(" ") for field, value in state.items() if field.startswith(b"h")]
         by_host.update((owner, token, host) for owner, token in held)
     assert by_owner == by_host
 
 
-async def check_hosts(hands, frontier, with_ready):
+async def check_hosts(driver, frontier, with_ready):
     """Every host with ready seeds stands in hosts, no later than a claim could succeed."""
-    redis, now = hands.redis, await hands.now_ms()
+    redis, now = driver.redis, await driver.now_ms()
     scores = {
-        host.decode(): at for host, at in await redis.zrange(hands.key("hosts", frontier), 0, -1, withscores=True)
+        host.decode(): at for host, at in await redis.zrange(driver.key("hosts", frontier), 0, -1, withscores=True)
     }
     assert set(scores) == with_ready
     for host, at in scores.items():
         state = {
             field.decode(): value.decode()
-            for field, value in (await redis.hgetall(hands.keys.partition(0).turn(host))).items()
+            for field, value in (await redis.hgetall(driver.keys.partition(0).turn(host))).items()
         }
         concurrency = 1 if "e" in state else min(SITES[site][1] for site in state.get("s", "quick").split(","))
         free = [turn for turn in range(1, concurrency + 1) if f"h{turn}" not in state]
         if sum(field.startswith("h") for field in state) >= concurrency or not free:
             continue
-        first = (await redis.zrange(hands.key(f"ready:{host}", frontier), 0, 0, withscores=True))[0][1]
+        first = (await redis.zrange(driver.key(f"ready:{host}", frontier), 0, 0, withscores=True))[0][1]
         start = max(float(state.get("x", 0)), min(float(state.get(f"n{turn}", 0)) for turn in free))
         assert at <= max(first, start, now) + YIELD_MS
 
 
-async def drain(driver):
+async def drain(crawl):
     """Everybody but one per frontier dies; these two finish all there is, waiting as they are told."""
-    hands = driver.hands
-    for owner, _frontier in list(driver.holds):
-        await hands.lapse(owner)
-    driver.states = dict.fromkeys(PLANS, "active")
-    await driver.mark()
+    driver = crawl.driver
+    for owner, _frontier in list(crawl.holds):
+        await driver.lapse(owner)
+    crawl.states = dict.fromkeys(PLANS, "active")
+    await crawl.mark()
     for frontier in FRONTIERS:
-        await hands.session(f"last-{frontier}")
+        await driver.session(f"last-{frontier}")
         for plan in PLANS:
-            await hands.resume(plan, frontier)
+            await driver.resume(plan, frontier)
     for _ in range(DRAIN_ROUNDS):
         left = 0
         for frontier in FRONTIERS:
-            answer = await hands.claim(f"last-{frontier}", 100, frontier=frontier)
-            await hands.finish(f"last-{frontier}", answer.seeds, frontier=frontier)
-            totals = await hands.totals(frontier)
+            answer = await driver.claim(f"last-{frontier}", 100, frontier=frontier)
+            await driver.finish(f"last-{frontier}", answer.seeds, frontier=frontier)
+            totals = await driver.totals(frontier)
             left += totals.ready + totals.executing + totals.parked
         if not left:
             return
@@ -269,20 +269,20 @@ async def drain(driver):
 
 @pytest.mark.parametrize("seed", [1, 2])
 async def test_whatever_happens_nothing_is_lost_doubled_or_stuck(redis, losing, seed):
-    hands = Hands(redis, max_attempts=3)
+    driver = FrontierDriver(redis, max_attempts=3)
     for site, (delay_ms, concurrency, burst) in SITES.items():
-        await hands.polite(site, delay_ms, concurrency, burst)
-    driver = Driver(hands, losing, seed)
+        await driver.polite(site, delay_ms, concurrency, burst)
+    crawl = RandomCrawl(driver, losing, seed)
     for _ in range(4):
-        await driver.join()
+        await crawl.join()
     for number in range(STEPS):
-        await driver.step()
+        await crawl.step()
         if number % CHECK_EVERY == 0:
-            await check(hands)
-    await drain(driver)
-    await check(hands)
+            await check(driver)
+    await drain(crawl)
+    await check(driver)
     for frontier in FRONTIERS:
-        totals = await hands.totals(frontier)
-        offered = sum(kind == frontier for kind, _fp in driver.offered)
+        totals = await driver.totals(frontier)
+        offered = sum(kind == frontier for kind, _fp in crawl.offered)
         assert totals.finished + totals.failed + totals.waiting == offered
-        assert not await redis.exists(hands.key("execute", frontier), hands.key("suspects", frontier))
+        assert not await redis.exists(driver.key("execute", frontier), driver.key("suspects", frontier))

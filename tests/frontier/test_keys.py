@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from frontier.hands import Hands, content, ends, nav, turns
+from frontier.driver import FrontierDriver, content, ends, nav, turns
 from redis.crc import key_slot
 
 from crawler.frontier import keys
@@ -36,7 +36,7 @@ def test_a_host_can_t_leave_its_slot(host):
 
 
 async def test_a_whole_life_over_two_partitions_stays_in_two_slots(redis):
-    frontier = Hands(redis, 2)
+    frontier = FrontierDriver(redis, 2)
     await frontier.polite(delay_ms=5)
     owners = itertools.cycle(["A", "B"])
     for owner in ("A", "B", "C"):
@@ -49,14 +49,14 @@ async def test_a_whole_life_over_two_partitions_stays_in_two_slots(redis):
     await frontier.lapse("C")
     await frontier.mark("pause nobody")
     for partition, kind, operation in itertools.product(
-        range(2), ("nav", "content"), ("finish", "retry", "fail", "back")
+        range(2), ("nav", "content"), ("finish", "retry", "fail", "release")
     ):
         owner = next(owners)
         seeds = (await frontier.claim(owner, 9, frontier=kind, partition=partition)).seeds
         await frontier.settle(
             owner, ends(seeds, operation, 50, "" if operation == "finish" else "x"), turns(seeds, 1, 2), kind, partition
         )
-    await frontier.queues["content"].borrow_turn(hosts[0], "s", "A")
+    await frontier.queues["content"].acquire_turn(hosts[0], "s", "A")
 
     slots = {}
     async for key in redis.scan_iter(count=1_000):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from frontier.hands import Hands, content, ends, nav
+from frontier.driver import FrontierDriver, content, ends, nav
 
 from crawler.frontier import ledger
 from crawler.frontier.ledger import Account
@@ -53,10 +53,10 @@ async def test_one_plan_alone(busy, redis):
 
 
 async def test_partitions_are_added_up(redis):
-    hands = Hands(redis, partitions=3)
-    await hands.offer(*(content(number, f"{number}.test") for number in range(20)))
-    assert (await hands.account()).ready == 20
-    assert await hands.problems() == []
+    driver = FrontierDriver(redis, partitions=3)
+    await driver.offer(*(content(number, f"{number}.test") for number in range(20)))
+    assert (await driver.account()).ready == 20
+    assert await driver.problems() == []
 
 
 async def test_a_lost_seed_is_a_problem(busy, redis):

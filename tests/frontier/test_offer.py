@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from frontier.hands import content, ends, nav
+from frontier.driver import content, ends, nav
 
 
 async def test_new_seeds_are_ready_and_counted(frontier):
@@ -32,7 +32,7 @@ async def test_two_plans_may_ask_the_same_question(frontier):
     assert await frontier.offer(nav(1, plan="first"), nav(1, plan="second")) == [True, True]
 
 
-@pytest.mark.parametrize("operation", ["", "finish", "fail", "retry", "back"])
+@pytest.mark.parametrize("operation", ["", "finish", "fail", "retry", "release"])
 async def test_a_seed_is_known_in_every_state(frontier, operation):
     await frontier.offer(content(1))
     claimed = (await frontier.claim()).seeds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from frontier.hands import content, ends, turns
+from frontier.driver import content, ends, turns
 
 
 async def test_what_the_owner_knows_of_stays(frontier):
@@ -21,17 +21,17 @@ async def test_the_turns_of_one_claim_are_known_each_by_itself(frontier):
     await frontier.finish("A", claimed[:1])
     await frontier.queues["content"].recall("A")
     assert await frontier.redis.scard("t:{0}:turns:A") == 1
-    assert (await frontier.queues["content"].borrow_turn(claimed[1].seed.host, "s", "B"))[0] == 0
+    assert (await frontier.queues["content"].acquire_turn(claimed[1].seed.host, "s", "B"))[0] == 0
 
 
 async def test_a_forgotten_end_makes_the_seed_ready_again(frontier):
     await frontier.offer(content(1))
     claimed = (await frontier.claim("A")).seeds
     queue = frontier.queues["content"]
-    queue._holdings[
+    queue._in_flight[
         0, "A"
     ].seeds.clear()  # it was told that they are finished, and so was Redis, which has forgotten it
-    queue._holdings[0, "A"].turns.clear()
+    queue._in_flight[0, "A"].turns.clear()
     assert await queue.recall("A") == 1
     assert (await frontier.totals()).ready == 1
     again = (await frontier.claim("B")).seeds
@@ -43,11 +43,11 @@ async def test_a_forgotten_end_makes_the_seed_ready_again(frontier):
 async def test_a_forgotten_turn_is_free_after_the_hosts_delay(frontier):
     await frontier.polite(delay_ms=60_000)
     queue = frontier.queues["content"]
-    token, _ = await queue.borrow_turn("a.test", "s", "A")
+    token, _ = await queue.acquire_turn("a.test", "s", "A")
     assert token > 0
-    queue._holdings[0, "A"].turns.clear()
+    queue._in_flight[0, "A"].turns.clear()
     await queue.recall("A")
-    token, wait_ms = await queue.borrow_turn("a.test", "s", "A")
+    token, wait_ms = await queue.acquire_turn("a.test", "s", "A")
     assert token == 0
     assert wait_ms > 1_000
     assert not await frontier.redis.exists("t:{0}:turns:A")
@@ -55,7 +55,7 @@ async def test_a_forgotten_turn_is_free_after_the_hosts_delay(frontier):
 
 async def test_a_turn_whose_answer_is_on_its_way_is_left_alone(frontier):
     queue = frontier.queues["content"]
-    with queue._holdings[0, "A"].call() as serial:
+    with queue._in_flight[0, "A"].call() as serial:
         token, _ = await queue._run("turn", 0, ["A", "a.test", "s", serial])
         await queue.recall("A")
         assert await frontier.redis.scard("t:{0}:turns:A") == 1

@@ -6,15 +6,15 @@ import asyncio
 import contextlib
 
 import pytest
-from frontier.hands import Hands, content, ends, nav, turns
+from frontier.driver import FrontierDriver, content, ends, nav, turns
 from needs import started
 from redis.crc import key_slot
 from redis.exceptions import RedisError
 
 from crawler.errors import ConfigError, FrontierError
 from crawler.frontier import scripts
-from crawler.frontier.admin import Admin
 from crawler.frontier.preflight import prepare
+from crawler.frontier.seed_admin import SeedAdmin
 from crawler.servers import connections
 from crawler.tasks import cancel
 from crawler.worker import heartbeat
@@ -27,97 +27,97 @@ pytestmark = pytest.mark.parametrize("redis_settings", ["cluster"], indirect=Tru
 
 
 @pytest.fixture
-async def hands(redis):
+async def driver(redis):
     """Twelve partitions; owner A and owner B have sessions, site `s` asks for no delay."""
     return await made(redis)
 
 
 async def made(redis):
-    hands = Hands(redis, PARTITIONS)
-    await hands.polite(concurrency=2, burst=50)
+    driver = FrontierDriver(redis, PARTITIONS)
+    await driver.polite(concurrency=2, burst=50)
     for owner in ("A", "B"):
-        await hands.session(owner)
-    return hands
+        await driver.session(owner)
+    return driver
 
 
-def lock_of(hands, partition):
-    return hands.key("lock", partition=partition)
+def lock_of(driver, partition):
+    return driver.key("lock", partition=partition)
 
 
-async def claim_all(hands, owner="A"):
+async def claim_all(driver, owner="A"):
     """Claims until every partition is asked in vain; returns the seeds."""
-    return [one for number in range(PARTITIONS) for one in (await hands.claim(owner, 1_000, partition=number)).seeds]
+    return [one for number in range(PARTITIONS) for one in (await driver.claim(owner, 1_000, partition=number)).seeds]
 
 
-async def finish_all(hands, seeds, owner="A"):
+async def finish_all(driver, seeds, owner="A"):
     for number in range(PARTITIONS):
         here = [one for one in seeds if one.partition == number]
-        await hands.finish(owner, here, partition=number)
+        await driver.finish(owner, here, partition=number)
 
 
-async def test_a_crawl_over_all_nodes(hands, redis_cluster, redis_settings):
-    assert {redis_cluster.node_of(lock_of(hands, number)).port for number in range(PARTITIONS)} == {
+async def test_a_crawl_over_all_nodes(driver, redis_cluster, redis_settings):
+    assert {redis_cluster.node_of(lock_of(driver, number)).port for number in range(PARTITIONS)} == {
         node.port for node in redis_cluster.nodes
     }
-    await hands.offer(*(content(number, f"h{number % HOSTS}.test") for number in range(600)))
-    await hands.offer(*(nav(number, f"h{number % HOSTS}.test") for number in range(HOSTS)))
-    admin = Admin(hands.queues["content"])
-    await hands.mark("pause other")
+    await driver.offer(*(content(number, f"h{number % HOSTS}.test") for number in range(600)))
+    await driver.offer(*(nav(number, f"h{number % HOSTS}.test") for number in range(HOSTS)))
+    admin = SeedAdmin(driver.queues["content"])
+    await driver.mark("pause other")
     finished = 0
     for partition in range(PARTITIONS):
-        held = (await hands.claim("A", 1_000, partition=partition)).seeds
+        held = (await driver.claim("A", 1_000, partition=partition)).seeds
         finished += len(held)
-        await hands.settle("A", ends(held[:1], "fail", reason="x"), partition=partition)
-        await hands.settle("A", ends(held[1:2], "retry", 0, "timeout"), partition=partition)
-        await hands.finish("A", held[2:], partition=partition)
-        await hands.settle("A", [], turns(held), partition=partition)
-        (question, *_others) = (await hands.claim("B", 10, frontier="nav", partition=partition)).seeds
-        await hands.queues["content"].borrow_turn("img.test", "s", "A")
-        keys = hands.keys.partition(partition).script_keys("nav")
-        await scripts.run(hands.redis, "undo", keys, ["wake", "B", question.claim, 10**6])
-        await scripts.run(hands.redis, "slow", keys, [question.seed.host, 100])
+        await driver.settle("A", ends(held[:1], "fail", reason="x"), partition=partition)
+        await driver.settle("A", ends(held[1:2], "retry", 0, "timeout"), partition=partition)
+        await driver.finish("A", held[2:], partition=partition)
+        await driver.settle("A", [], turns(held), partition=partition)
+        (question, *_others) = (await driver.claim("B", 10, frontier="nav", partition=partition)).seeds
+        await driver.queues["content"].acquire_turn("img.test", "s", "A")
+        keys = driver.keys.partition(partition).script_keys("nav")
+        await scripts.run(driver.redis, "undo", keys, ["wake", "B", question.claim, 10**6])
+        await scripts.run(driver.redis, "slow", keys, [question.seed.host, 100])
     assert finished == 600
-    await hands.lapse("B")
+    await driver.lapse("B")
     for partition in range(PARTITIONS):
-        await hands.claim("A", 0, frontier="nav", partition=partition)
-    assert await hands.problems() == []
+        await driver.claim("A", 0, frontier="nav", partition=partition)
+    assert await driver.problems() == []
     assert await admin.retry(lambda _one: True) == PARTITIONS
-    await hands.mark("cancel p")
+    await driver.mark("cancel p")
     assert await admin.cancel("p") == 2 * PARTITIONS
-    assert await Admin(hands.queues["nav"]).drop(lambda _one: True, "replaced") == HOSTS
+    assert await SeedAdmin(driver.queues["nav"]).drop(lambda _one: True, "replaced") == HOSTS
     assert await admin.forget("p", "s")
-    assert await hands.problems() == []
+    assert await driver.problems() == []
     with contextlib.closing(connections.redis_sync(redis_settings)) as client:  # figures have slots of their own
-        assert heartbeat.Heartbeat(hands.keys).publish(client, "node:1:1:a", {}, 1) == 1
-        assert heartbeat.Heartbeat(hands.keys).publish(client, "node:2:1:b", {}, 1) == 2
+        assert heartbeat.Heartbeat(driver.keys).publish(client, "node:1:1:a", {}, 1) == 1
+        assert heartbeat.Heartbeat(driver.keys).publish(client, "node:2:1:b", {}, 1) == 2
 
 
-async def test_a_slot_that_moves_is_followed_and_nothing_is_given_twice(hands, redis_cluster):
-    await hands.offer(*(content(number, f"h{number % HOSTS}.test") for number in range(300)))
-    lock = lock_of(hands, 0)
+async def test_a_slot_that_moves_is_followed_and_nothing_is_given_twice(driver, redis_cluster):
+    await driver.offer(*(content(number, f"h{number % HOSTS}.test") for number in range(300)))
+    lock = lock_of(driver, 0)
     slot, source = key_slot(lock.encode()), redis_cluster.node_of(lock)
     target = next(node for node in redis_cluster.nodes if node is not source)
     redis_cluster.begin_move(slot, source, target)
     redis_cluster.move_keys(slot, source, target, most=5)
     with pytest.raises(RedisError):  # half of it is here, half there: the script doesn't run at all
-        await hands.claim("A", 1_000)
-    others = [(await hands.claim("B", 1_000, partition=number)).seeds for number in range(1, PARTITIONS)]
+        await driver.claim("A", 1_000)
+    others = [(await driver.claim("B", 1_000, partition=number)).seeds for number in range(1, PARTITIONS)]
     redis_cluster.move_keys(slot, source, target)
     redis_cluster.end_move(slot, target)
-    seeds = await hands.until(lambda: claimed(hands))  # MOVED
+    seeds = await driver.until(lambda: claimed(driver))  # MOVED
     assert len(seeds) + sum(map(len, others)) == 300
-    await hands.finish("A", seeds)
-    assert await hands.problems() == []
+    await driver.finish("A", seeds)
+    assert await driver.problems() == []
     redis_cluster.begin_move(slot, target, source)
     redis_cluster.move_keys(slot, target, source)
     redis_cluster.end_move(slot, source)
-    assert (await hands.claim("A")).seeds == []
+    assert (await driver.claim("A")).seeds == []
 
 
-async def claimed(hands):
+async def claimed(driver):
     """Returns a claim's seeds; none while the lock is still held, or the slot on its way."""
     try:
-        return (await hands.claim("A", 1_000)).seeds
+        return (await driver.claim("A", 1_000)).seeds
     except RedisError:
         return []
 
@@ -125,49 +125,49 @@ async def claimed(hands):
 async def test_a_node_that_fails_gives_way_to_its_replica(tmp_path, redis_settings):
     with started(RedisCluster, tmp_path) as cluster:
         client = connections.redis_async({"REDIS_URL": cluster.url, "REDIS_CLUSTER": 1})
-        hands = await made(client)
-        await hands.offer(*(content(number, f"h{number % HOSTS}.test") for number in range(300)))
-        held = await claim_all(hands)
-        failing = cluster.node_of(lock_of(hands, 0))
+        driver = await made(client)
+        await driver.offer(*(content(number, f"h{number % HOSTS}.test") for number in range(300)))
+        held = await claim_all(driver)
+        failing = cluster.node_of(lock_of(driver, 0))
         replica = cluster.add_replica(failing)
         heard = asyncio.Event()
         listener = asyncio.create_task(
-            listen(client, hands.keys.wake("content"), heard, lambda: None, lambda _host, _seconds: None)
+            listen(client, driver.keys.wake("content"), heard, lambda: None, lambda _host, _seconds: None)
         )
         await heard.wait()
         failing.kill()
         with pytest.raises(RedisError):
-            await hands.session("A", what="renew")
-        assert await hands.until_answered(hands.session, "A", what="renew")
+            await driver.session("A", what="renew")
+        assert await driver.until_answered(driver.session, "A", what="renew")
         cluster.until(lambda: b"role:master" in replica.info("replication"), "another primary")
-        await hands.until_answered(finish_all, hands, held)
-        assert (await hands.totals()).finished == 300
-        assert await hands.problems() == []
+        await driver.until_answered(finish_all, driver, held)
+        assert (await driver.totals()).finished == 300
+        assert await driver.problems() == []
 
         async def woken():
             heard.clear()
-            await client.publish(hands.keys.wake("content"), "back")
+            await client.publish(driver.keys.wake("content"), "release")
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(heard.wait(), 0.2)
             return heard.is_set()
 
-        await hands.until(woken)
+        await driver.until(woken)
         await cancel(listener)
         await client.aclose()
 
 
 async def test_a_cluster_is_refused_without_the_setting_and_the_setting_without_a_cluster(
-    hands, redis_cluster, redis_url
+    driver, redis_cluster, redis_url
 ):
     plain = connections.redis_async({"REDIS_URL": redis_cluster.url})
     with pytest.raises(FrontierError, match="REDIS_CLUSTER"):
-        await prepare(plain, hands.keys, PARTITIONS)
+        await prepare(plain, driver.keys, PARTITIONS)
     await plain.aclose()
-    await prepare(hands.redis, hands.keys, PARTITIONS)
+    await prepare(driver.redis, driver.keys, PARTITIONS)
     wrong = {"REDIS_URL": redis_url, "REDIS_CLUSTER": 1}
     clustered = connections.redis_async(wrong)
     with pytest.raises(ConfigError, match="REDIS_CLUSTER"):
-        await prepare(clustered, hands.keys, PARTITIONS)
+        await prepare(clustered, driver.keys, PARTITIONS)
     await clustered.aclose()
     with (
         contextlib.closing(connections.redis_sync(wrong)) as blocking,
@@ -176,11 +176,11 @@ async def test_a_cluster_is_refused_without_the_setting_and_the_setting_without_
         blocking.ping()
 
 
-async def test_a_node_with_other_settings_is_found(hands, redis_cluster):
+async def test_a_node_with_other_settings_is_found(driver, redis_cluster):
     last = redis_cluster.nodes[-1]
     last.call("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
     with pytest.raises(FrontierError, match="evicts"):
-        await prepare(hands.redis, hands.keys, PARTITIONS)
+        await prepare(driver.redis, driver.keys, PARTITIONS)
     last.call("CONFIG", "SET", "maxmemory-policy", "noeviction")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from frontier.hands import Hands, content, ends, nav, turns
+from frontier.driver import FrontierDriver, content, ends, nav, turns
 
 HOUR_MS = 3_600_000
 
@@ -30,7 +30,7 @@ async def test_a_note_is_counted_beside_the_finish(frontier):
     assert (account.finished, account.notes) == (1, {"redirected": 1})
 
 
-@pytest.mark.parametrize("operation", ["finish", "retry", "fail", "back"])
+@pytest.mark.parametrize("operation", ["finish", "retry", "fail", "release"])
 async def test_an_old_claim_ends_nothing(frontier, operation):
     old = await claimed(frontier, content(1))
     await frontier.lapse("A")
@@ -64,7 +64,7 @@ async def test_a_retry_waits_and_counts_a_try(frontier):
 
 
 async def test_after_the_last_try_it_fails_with_the_last_reason(redis):
-    frontier = Hands(redis, max_attempts=3)
+    frontier = FrontierDriver(redis, max_attempts=3)
     await frontier.polite()
     await frontier.session("A")
     seeds = await claimed(frontier, content(1))
@@ -81,7 +81,7 @@ async def test_after_the_last_try_it_fails_with_the_last_reason(redis):
 async def test_handing_back_costs_no_try(frontier):
     seeds = await claimed(frontier, content(1))
     for _ in range(6):
-        await frontier.settle("A", ends(seeds, "back", reason="stopped"), turns(seeds))
+        await frontier.settle("A", ends(seeds, "release", reason="stopped"), turns(seeds))
         seeds = (await frontier.claim()).seeds
     assert seeds[0].tries == 0
     assert (await frontier.account()).notes == {}
@@ -92,7 +92,7 @@ async def test_a_seed_handed_back_keeps_its_place(frontier):
     await frontier.offer(content(1), due_ms=now - 2_000)
     await frontier.offer(content(2), due_ms=now - 1_000)
     seeds = (await frontier.claim(most=1)).seeds
-    await frontier.settle("A", ends(seeds, "back"), turns(seeds))
+    await frontier.settle("A", ends(seeds, "release"), turns(seeds))
     assert (await frontier.claim(most=1)).seeds[0].seed == content(1)
 
 
@@ -168,7 +168,7 @@ async def test_waiting_counts_re_runs_and_nothing_else(frontier):
     assert await counts() == (0, 0, 1, 0)
     await settle("A", seeds)
     assert await counts() == (0, 1, 0, 0)
-    await settle("A", await again(), "back")
+    await settle("A", await again(), "release")
     assert await counts() == (0, 1, 0, 0)
     await settle("A", await again(), "retry", 0, "timeout")
     assert await counts() == (0, 1, 0, 0)
@@ -182,7 +182,7 @@ async def test_waiting_counts_re_runs_and_nothing_else(frontier):
     await frontier.lapse("A")
     alone = (await frontier.claim("B", frontier="nav")).seeds
     assert await counts() == (0, 0, 1, 0)
-    await settle("B", alone, "back")
+    await settle("B", alone, "release")
     assert await counts() == (0, 1, 0, 0)
 
 

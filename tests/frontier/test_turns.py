@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from frontier.hands import LONG_MS, content, ends, nav, turns
+from frontier.driver import LONG_MS, content, ends, nav, turns
 
 from crawler.frontier import scripts
 
@@ -26,13 +26,13 @@ async def held(frontier, host="a.test"):
 
 
 async def borrow(frontier, host="a.test", owner="A"):
-    return await frontier.queues["content"].borrow_turn(host, "s", owner)
+    return await frontier.queues["content"].acquire_turn(host, "s", owner)
 
 
-async def give_back(frontier, host, turn, owner="A", **options):
-    from crawler.frontier.answers import TurnBack
+async def release_turn(frontier, host, turn, owner="A", **options):
+    from crawler.frontier.settlement import TurnRelease
 
-    await frontier.settle(owner, [], [TurnBack(host, turn, **options)])
+    await frontier.settle(owner, [], [TurnRelease(host, turn, **options)])
 
 
 async def test_a_held_turn_keeps_everybody_else_off(frontier):
@@ -53,7 +53,7 @@ async def test_the_next_start_is_a_delay_after_the_last_also_for_others(frontier
     await frontier.offer(nav(1))
     seeds = (await frontier.claim(most=1)).seeds
     assert seeds[0].delay_s == 10
-    await frontier.settle("A", ends(seeds), turns(seeds, age_ms=4_000))
+    await frontier.settle("A", ends(seeds), turns(seeds, since_start_ms=4_000))
     for owner, kind in (("A", "content"), ("B", "content"), ("B", "nav")):
         answer = await frontier.claim(owner, frontier=kind)
         assert answer.seeds == []
@@ -65,7 +65,7 @@ async def test_a_turn_that_was_not_used_may_start_at_once(frontier):
     await frontier.polite(delay_ms=10_000)
     await frontier.offer(content(1), content(2))
     seeds = (await frontier.claim(most=1)).seeds
-    await frontier.settle("A", ends(seeds, "back"), turns(seeds))
+    await frontier.settle("A", ends(seeds, "release"), turns(seeds))
     assert len((await frontier.claim("B")).seeds) == 2
 
 
@@ -73,9 +73,9 @@ async def test_each_turn_paces_itself(frontier):
     await frontier.polite(delay_ms=10_000, concurrency=2, burst=1)
     await frontier.offer(*(content(number) for number in range(4)))
     seeds = (await frontier.claim()).seeds
-    await frontier.settle("A", ends(seeds[:1]), turns(seeds[:1], age_ms=11_000))
+    await frontier.settle("A", ends(seeds[:1]), turns(seeds[:1], since_start_ms=11_000))
     assert len((await frontier.claim("B")).seeds) == 1
-    await frontier.settle("A", ends(seeds[1:]), turns(seeds[1:], age_ms=0))
+    await frontier.settle("A", ends(seeds[1:]), turns(seeds[1:], since_start_ms=0))
     assert (await frontier.claim("B")).seeds == []
 
 
@@ -89,7 +89,9 @@ async def test_a_host_that_asks_to_be_left_alone_is(frontier):
     await frontier.polite(concurrency=4)
     await frontier.offer(*(content(number) for number in range(8)))
     seeds = (await frontier.claim(most=1)).seeds
-    await frontier.settle("A", ends(seeds, "retry", 0, "http-429"), turns(seeds, age_ms=0, leave_ms=90_000))
+    await frontier.settle(
+        "A", ends(seeds, "retry", 0, "http-429"), turns(seeds, since_start_ms=0, leave_alone_ms=90_000)
+    )
     answer = await frontier.claim("B")
     assert answer.seeds == []
     assert 80_000 < answer.wait_ms <= 90_000 or answer.wait_ms <= LONG_MS + 100
@@ -105,7 +107,7 @@ async def wait_ms(frontier, host="a.test"):
     return until - await frontier.now_ms()
 
 
-async def ask(frontier, *steps, host="a.test", age_ms=0):
+async def ask(frontier, *steps, host="a.test", since_start_ms=0):
     """Borrows a turn as soon as it is free, and gives it back after requests that went well (-1) or failed (+1)."""
     await frontier.redis.hdel(frontier.keys.partition(0).turn(host), "x", "n1")
     turn, _delay = await borrow(frontier, host)
@@ -113,7 +115,9 @@ async def ask(frontier, *steps, host="a.test", age_ms=0):
     least = 0
     for step in steps:
         least = max(0, least + step)
-    await give_back(frontier, host, turn, age_ms=age_ms, change=sum(steps), least=least)
+    await release_turn(
+        frontier, host, turn, since_start_ms=since_start_ms, error_level_change=sum(steps), error_level_min=least
+    )
 
 
 async def test_each_failure_doubles_the_pause_up_to_five_minutes(frontier):
@@ -161,7 +165,7 @@ async def test_requests_count_in_their_order(frontier):
 async def test_a_host_that_is_well_costs_no_field(frontier):
     await frontier.offer(content(1), content(2))
     seeds = (await frontier.claim()).seeds
-    await frontier.settle("A", ends(seeds), turns(seeds, age_ms=0, change=-2))
+    await frontier.settle("A", ends(seeds), turns(seeds, since_start_ms=0, error_level_change=-2))
     assert set(await frontier.redis.hgetall(frontier.keys.partition(0).turn("a.test"))) == {b"s", b"l", b"n1"}
 
 
@@ -170,7 +174,11 @@ async def test_while_a_host_fails_one_seed_at_a_time_is_given_out_in_both_fronti
     await frontier.offer(*(content(number) for number in range(30)))
     await frontier.offer(*(nav(number) for number in range(30)))
     seeds = (await frontier.claim(most=1)).seeds
-    await frontier.settle("A", ends(seeds, "retry", 0, "http-500"), turns(seeds, age_ms=0, change=1, least=1))
+    await frontier.settle(
+        "A",
+        ends(seeds, "retry", 0, "http-500"),
+        turns(seeds, since_start_ms=0, error_level_change=1, error_level_min=1),
+    )
     for kind in ("content", "nav"):
         answer = await frontier.claim("B", frontier=kind)
         assert answer.seeds == []
@@ -181,7 +189,7 @@ async def test_while_a_host_fails_one_seed_at_a_time_is_given_out_in_both_fronti
     assert len(probe) == 1
     assert (await frontier.claim()).seeds == []
     assert (await borrow(frontier))[0] == 0
-    await frontier.settle("B", ends(probe), turns(probe, age_ms=0, change=-1), frontier="nav")
+    await frontier.settle("B", ends(probe), turns(probe, since_start_ms=0, error_level_change=-1), frontier="nav")
     seeds = (await frontier.claim()).seeds  # it is well again
     assert len({claimed.turn for claimed in seeds}) > 1
 
@@ -190,7 +198,9 @@ async def test_turns_given_out_before_count_against_the_one(frontier):
     await frontier.polite(concurrency=3, burst=1)
     await frontier.offer(*(content(number) for number in range(9)))
     seeds = (await frontier.claim(most=3)).seeds
-    await frontier.settle("A", ends(seeds[:1], "retry"), turns(seeds[:1], age_ms=0, change=1, least=1))
+    await frontier.settle(
+        "A", ends(seeds[:1], "retry"), turns(seeds[:1], since_start_ms=0, error_level_change=1, error_level_min=1)
+    )
     await frontier.redis.hdel(frontier.keys.partition(0).turn("a.test"), "x")
     assert (await borrow(frontier, owner="B"))[0] == 0
 
@@ -199,15 +209,21 @@ async def test_what_was_under_way_when_the_level_rose_is_no_news(frontier):
     await frontier.polite(concurrency=3, burst=1)
     await frontier.offer(*(content(number) for number in range(9)))
     seeds = (await frontier.claim(most=3)).seeds
-    await frontier.settle("A", ends(seeds[:1], "retry"), turns(seeds[:1], age_ms=50, change=1, least=1))
-    await frontier.settle("A", ends(seeds[1:2], "retry"), turns(seeds[1:2], age_ms=60, change=1, least=1))
-    await frontier.settle("A", ends(seeds[2:]), turns(seeds[2:], age_ms=60, change=-4))
+    await frontier.settle(
+        "A", ends(seeds[:1], "retry"), turns(seeds[:1], since_start_ms=50, error_level_change=1, error_level_min=1)
+    )
+    await frontier.settle(
+        "A", ends(seeds[1:2], "retry"), turns(seeds[1:2], since_start_ms=60, error_level_change=1, error_level_min=1)
+    )
+    await frontier.settle("A", ends(seeds[2:]), turns(seeds[2:], since_start_ms=60, error_level_change=-4))
     assert await level(frontier) == 1
 
 
 async def test_a_pause_never_shortens_one_that_the_host_asked_for(frontier):
     turn, _delay = await borrow(frontier)
-    await give_back(frontier, "a.test", turn, age_ms=0, leave_ms=90_000, change=1, least=1)
+    await release_turn(
+        frontier, "a.test", turn, since_start_ms=0, leave_alone_ms=90_000, error_level_change=1, error_level_min=1
+    )
     assert 89_000 < await wait_ms(frontier) <= 90_000
     assert await borrow(frontier) == (-2, pytest.approx(await wait_ms(frontier), abs=500))
 
@@ -218,7 +234,9 @@ async def test_others_who_hold_turns_are_told_to_stop(frontier):
     await borrow(frontier, owner="B")
     async with frontier.redis.pubsub() as channel:
         await channel.subscribe(frontier.keys.wake("nav"), frontier.keys.wake("content"))
-        await give_back(frontier, "a.test", first, age_ms=0, leave_ms=30_000, change=1, least=1)
+        await release_turn(
+            frontier, "a.test", first, since_start_ms=0, leave_alone_ms=30_000, error_level_change=1, error_level_min=1
+        )
         heard = []
         async with asyncio.timeout(5):
             while len(heard) < 2:
@@ -230,10 +248,10 @@ async def test_others_who_hold_turns_are_told_to_stop(frontier):
 async def test_news_of_a_host_goes_ahead_of_its_turn(frontier):
     await frontier.offer(content(1), content(2))
     seeds = (await frontier.claim(most=1)).seeds
-    await give_back(frontier, "a.test", 0, age_ms=10, change=1, least=1)
+    await release_turn(frontier, "a.test", 0, since_start_ms=10, error_level_change=1, error_level_min=1)
     assert await level(frontier) == 1
     assert len(await held(frontier)) == 1
-    await frontier.settle("A", ends(seeds), turns(seeds, age_ms=20))
+    await frontier.settle("A", ends(seeds), turns(seeds, since_start_ms=20))
     assert (await level(frontier), await held(frontier)) == (1, set())
     assert 900 < await wait_ms(frontier) <= 1_000
 
@@ -265,7 +283,7 @@ async def test_borrowing_takes_turns_without_seeds(frontier):
     turn, wait_ms = await borrow(frontier, "img.test")
     assert turn == 0
     assert wait_ms > 0
-    await give_back(frontier, "img.test", first)
+    await release_turn(frontier, "img.test", first)
     assert (await borrow(frontier, "img.test"))[0] > 0
     assert len(await held(frontier, "img.test")) == 2
 
@@ -356,9 +374,9 @@ async def test_held_turns_never_expire_and_free_ones_do(frontier):
     await frontier.offer(content(1), content(2))
     seeds = (await frontier.claim()).seeds
     assert await frontier.redis.ttl(turn_key) == -1
-    await frontier.settle("A", ends(seeds[:1]), turns(seeds[:1], age_ms=0))
+    await frontier.settle("A", ends(seeds[:1]), turns(seeds[:1], since_start_ms=0))
     assert await frontier.redis.ttl(turn_key) == -1
-    await frontier.settle("A", ends(seeds[1:]), turns(seeds[1:], age_ms=0))
+    await frontier.settle("A", ends(seeds[1:]), turns(seeds[1:], since_start_ms=0))
     assert await frontier.redis.ttl(turn_key) > 3_600
 
 
@@ -398,5 +416,5 @@ async def test_session_end_waits_for_turns(frontier):
     turn, _delay = await borrow(frontier)
     keys = frontier.keys.partition(0).script_keys("content")
     assert await scripts.run(frontier.redis, "session", keys, ["end", "A", 0]) == 0
-    await give_back(frontier, "a.test", turn)
+    await release_turn(frontier, "a.test", turn)
     assert await scripts.run(frontier.redis, "session", keys, ["end", "A", 0]) > 0

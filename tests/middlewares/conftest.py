@@ -48,10 +48,10 @@ class Worker:
     def __init__(self):
         self.session = SimpleNamespace(owner="A", alive=True)
         self.borrowed = []
-        self.given_back = []
+        self.released = []
         self.told = []
 
-    async def borrow(self, host, visit):
+    async def acquire_turn(self, host, visit):
         lane = Lane(host, 2001, 0, 0.0)
         self.borrowed.append((host, visit.seed.site))
         return lane
@@ -59,8 +59,8 @@ class Worker:
     def tell(self, lane):
         self.told.append(lane.news())
 
-    def give_back(self, lane):
-        self.given_back.append(lane.back())
+    def release_turn(self, lane):
+        self.released.append(lane.release())
 
 
 @pytest.fixture

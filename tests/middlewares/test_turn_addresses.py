@@ -46,9 +46,9 @@ async def test_a_request_holds_its_address_until_it_is_answered(middleware, addr
     request = held.request("http://a.test:8080/")
     await middleware.process_request(request)
     assert addresses.asked == ["a.test"]
-    assert worker.given_back == []
+    assert worker.released == []
     middleware.process_response(request, held.response(request))
-    assert [turn.host for turn in worker.given_back] == ["@a.test"]
+    assert [turn.host for turn in worker.released] == ["@a.test"]
     assert not held.lane._sending.locked()
     assert request.meta == {"visit": held.visit, "lane": held.lane}
 
@@ -70,14 +70,14 @@ async def test_the_address_s_delay_counts_from_when_it_may_have_got_the_request(
     await asyncio.sleep(0.1)
     middleware.answered(request)
     middleware.process_response(request, held.response(request))
-    assert 59_900 < worker.given_back[0].leave_ms <= 60_000
+    assert 59_900 < worker.released[0].leave_alone_ms <= 60_000
 
 
 async def test_a_busy_address_sends_a_page_back_untried_and_its_lane_away(middleware, addresses, held):
     addresses.error = LeftAloneError("192.0.2.7", 5.0)
     with pytest.raises(RefusedError) as caught:
         await middleware.process_request(held.request())
-    assert caught.value.outcome == ("back", "left-alone")
+    assert caught.value.outcome == ("release", "left-alone")
     assert 4 < held.lane.leave_s <= 5
     assert not held.lane._sending.locked()
 
@@ -86,7 +86,7 @@ async def test_a_borrowed_turn_goes_back_with_its_address(middleware, addresses,
     request = held.request("http://b.test/i.png", meta={"lane": None})
     await middleware.process_request(request)
     middleware.process_exception(request, TimeoutError())
-    assert [turn.host for turn in worker.given_back] == ["@b.test", "b.test"]
+    assert [turn.host for turn in worker.released] == ["@b.test", "b.test"]
 
 
 async def test_one_that_is_cut_off_leaves_nothing_behind(middleware, addresses, held, worker):
@@ -96,7 +96,7 @@ async def test_one_that_is_cut_off_leaves_nothing_behind(middleware, addresses, 
     held.visit.hand_back()
     await asyncio.wait([sending])
     assert sending.exception() is not None
-    assert [turn.host for turn in worker.given_back] == ["b.test"]
+    assert [turn.host for turn in worker.released] == ["b.test"]
 
 
 async def test_what_has_no_address_or_goes_through_a_proxy_needs_none(middleware, addresses, held, worker):
@@ -104,4 +104,4 @@ async def test_what_has_no_address_or_goes_through_a_proxy_needs_none(middleware
         await middleware.process_request(request)
         middleware.process_response(request, held.response(request))
     assert addresses.asked == ["nowhere.test"]
-    assert worker.given_back == []
+    assert worker.released == []

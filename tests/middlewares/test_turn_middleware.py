@@ -21,7 +21,7 @@ def middleware(worker):
 async def refused(middleware, request):
     with pytest.raises((RefusedError, SessionLostError)) as caught:
         await middleware.process_request(request)
-    assert of_exception(caught.value) == ("back", "no-session")
+    assert of_exception(caught.value) == ("release", "no-session")
 
 
 async def test_requests_of_other_spiders_pass_untouched(middleware, worker):
@@ -57,14 +57,14 @@ async def test_without_a_lane_one_is_borrowed_and_given_back(middleware, held, w
     await middleware.process_request(request)
     assert worker.borrowed == [("b.test", "s")]
     middleware.process_response(request, held.response(request))
-    assert [turn.host for turn in worker.given_back] == ["b.test"]
+    assert [turn.host for turn in worker.released] == ["b.test"]
     assert "lane" not in request.meta
     await middleware.process_request(request)  # its redirect, say
     assert len(worker.borrowed) == 2
 
 
 async def test_a_lane_that_was_given_back_is_used_no_more(middleware, held, worker):
-    held.lane.back()
+    held.lane.release()
     await middleware.process_request(held.request())
     assert worker.borrowed == [("a.test", "s")]
 
@@ -82,7 +82,7 @@ async def test_nothing_is_sent_for_a_seed_that_isn_t_ours(middleware, held, work
         held.lane.delay_s = 0.02
         await held.lane.start()
         held.lane.done()
-        asyncio.get_running_loop().call_later(0.005, held.lane.back)
+        asyncio.get_running_loop().call_later(0.005, held.lane.release)
     await refused(middleware, request)
     assert not held.lane._sending.locked()
 
@@ -101,26 +101,26 @@ async def test_a_visit_that_is_cut_off_doesn_t_wait_out_the_delay(middleware, he
 
 
 async def test_a_cancelled_request_leaves_no_borrowed_turn_behind(middleware, held, worker, monkeypatch):
-    async def busy(host, visit, real=worker.borrow):
+    async def busy(host, visit, real=worker.acquire_turn):
         lane = await real(host, visit)
         await lane.start()  # somebody else's request is on it
         return lane
 
-    monkeypatch.setattr(worker, "borrow", busy)
+    monkeypatch.setattr(worker, "acquire_turn", busy)
     task = asyncio.create_task(middleware.process_request(held.request("http://b.test/", meta={"lane": None})))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     task.cancel()
     await asyncio.wait([task])
     assert task.cancelled()
-    assert [turn.host for turn in worker.given_back] == ["b.test"]
+    assert [turn.host for turn in worker.released] == ["b.test"]
 
 
 async def test_a_worker_without_a_session_lends_nothing(middleware, held, worker, monkeypatch):
     async def none(host, visit):
         raise FrontierError("no session")
 
-    monkeypatch.setattr(worker, "borrow", none)
+    monkeypatch.setattr(worker, "acquire_turn", none)
     with pytest.raises(FrontierError):
         await middleware.process_request(held.request("http://b.test/", meta={"lane": None}))
-    assert worker.given_back == []
+    assert worker.released == []

@@ -32,17 +32,19 @@ async def answered(middleware, held, status, **headers):
 @pytest.mark.parametrize("status", [200, 204, 301, 304, 400, 401, 403, 404, 408, 410, 451])
 async def test_an_answer_shows_that_the_host_is_well(middleware, held, status):
     lane = await answered(middleware, held, status)
-    assert (lane.back().change, lane.ails) == (-1, False)
+    assert (lane.release().error_level_change, lane.ails) == (-1, False)
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504, 520, 599])
 async def test_an_answer_shows_that_the_host_has_too_much_to_do(middleware, held, worker, status):
     lane = await answered(middleware, held, status)
     assert lane.ails
-    assert [(news.turn, news.change, news.least) for news in worker.told] == [(0, 1, 1)]  # said at once
-    back = lane.back()
-    assert 900 < back.leave_ms <= 1_000
-    assert (back.turn, back.change, back.least) == (1001, 0, 0)  # and once
+    assert [(news.turn, news.error_level_change, news.error_level_min) for news in worker.told] == [
+        (0, 1, 1)
+    ]  # said at once
+    back = lane.release()
+    assert 900 < back.leave_alone_ms <= 1_000
+    assert (back.turn, back.error_level_change, back.error_level_min) == (1001, 0, 0)  # and once
 
 
 @pytest.mark.parametrize(
@@ -75,8 +77,8 @@ async def test_what_is_not_the_host_s_fault_says_nothing(middleware, held, error
     request = held.request()
     await middleware.process_request(request)
     middleware.process_exception(request, error)
-    back = held.lane.back()
-    assert (back.change, back.least, back.leave_ms) == (0, 0, 0)
+    back = held.lane.release()
+    assert (back.error_level_change, back.error_level_min, back.leave_alone_ms) == (0, 0, 0)
 
 
 def in_90_s():
@@ -109,11 +111,11 @@ async def test_a_borrowed_turn_takes_the_news_back_to_its_host(middleware, held,
     request = held.request("http://b.test/i.png", meta={"lane": None})
     await middleware.process_request(request)
     middleware.process_response(request, held.response(request, 429, retry_after="600"))
-    for told in (*worker.told, *worker.given_back):
+    for told in (*worker.told, *worker.released):
         assert told.host == "b.test"
-        assert 599_000 < told.leave_ms <= 600_000
-    assert [news.change for news in worker.told] == [1]
-    assert len(worker.given_back) == 1
+        assert 599_000 < told.leave_alone_ms <= 600_000
+    assert [news.error_level_change for news in worker.told] == [1]
+    assert len(worker.released) == 1
     assert not held.lane.leave_s
 
 
@@ -121,7 +123,7 @@ async def test_a_page_that_was_not_begun_goes_back_without_a_try(middleware, hel
     held.lane.leave_s = 60
     with pytest.raises(RefusedError) as caught:
         await middleware.process_request(held.request())
-    assert caught.value.outcome == ("back", "left-alone")
+    assert caught.value.outcome == ("release", "left-alone")
     assert not held.visit.begun
 
 

@@ -90,7 +90,7 @@ async def test_a_callback_that_raises_before_any_output_ends_too(middleware, hel
 async def test_a_visit_that_has_ended_yields_nothing_more(middleware, held):
     held.visit.hand_back()
     assert await run(middleware, held.response(), PAGE) == []
-    assert held.ended == [("back", "stopped")]
+    assert held.ended == [("release", "stopped")]
 
 
 async def test_a_request_to_the_same_host_runs_on_the_same_turn(middleware, held):

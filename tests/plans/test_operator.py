@@ -11,7 +11,7 @@ from scrapy.settings import Settings
 from crawler import plans
 from crawler.errors import ConfigError, FrontierError, PlanError, UnavailableError
 from crawler.frontier import ledger
-from crawler.frontier.answers import Settlement
+from crawler.frontier.settlement import Settlement
 from crawler.models import Seed
 from crawler.plans.operator import Operator
 

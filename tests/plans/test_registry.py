@@ -8,11 +8,11 @@ from redis.asyncio import Redis
 from crawler import plans, sites
 from crawler.errors import FrontierError, PlanError
 from crawler.frontier import ledger
-from crawler.frontier.admin import Admin
-from crawler.frontier.answers import Settlement
 from crawler.frontier.keys import Keys
 from crawler.frontier.preflight import prepare
 from crawler.frontier.queue import Queue
+from crawler.frontier.seed_admin import SeedAdmin
+from crawler.frontier.settlement import Settlement
 from crawler.models import Seed
 from crawler.plans.registry import SITES_CHANGED, PlanRecord, Registry
 
@@ -213,7 +213,7 @@ class TestReplace:
         """Dies at the first, second ... write of the replacement, or never."""
         await node.submit(a_plan(schedule="every 1h"))
         left = [steps]
-        writes = {Registry: ("save", "save_sites", "mark"), Admin: ("drop", "resume"), Queue: ("offer",)}
+        writes = {Registry: ("save", "save_sites", "mark"), SeedAdmin: ("drop", "resume"), Queue: ("offer",)}
         for kind, name in ((kind, name) for kind, names in writes.items() for name in names):
             monkeypatch.setattr(kind, name, _dying(getattr(kind, name), left))
         died = False
@@ -299,7 +299,7 @@ def _dying(method, left):
 
 
 async def _nav_seeds(node):
-    async for found in Admin(node.nav).seeds():
+    async for found in SeedAdmin(node.nav).seeds():
         if found.state != "failed":
             yield found
 

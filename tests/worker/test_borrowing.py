@@ -5,62 +5,62 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from frontier.hands import Hands
+from frontier.driver import FrontierDriver
 from redis.asyncio import Redis
 
 from crawler.errors import FrontierError, LeftAloneError, SessionLostError
-from crawler.frontier.answers import TurnBack
+from crawler.frontier.settlement import TurnRelease
 from crawler.models import Claimed, Seed
-from crawler.worker.borrowing import borrow
+from crawler.worker.borrowing import acquire_turn
 from crawler.worker.visits import Lane, Visit
 
 HOST = "img.test"
 
 
 @pytest.fixture
-async def hands(redis_url):
+async def driver(redis_url):
     async with Redis.from_url(redis_url) as redis:
-        hands = Hands(redis)
-        await hands.polite(delay_ms=30)
-        await hands.session("A")
-        yield hands
+        driver = FrontierDriver(redis)
+        await driver.polite(delay_ms=30)
+        await driver.session("A")
+        yield driver
 
 
 @pytest.fixture
-async def lend(hands):
+async def lend(driver):
     """Returns a function that borrows for a visit."""
     claimed = Claimed(Seed("http://a.test/", "p", "s"), b"f", 0, "A#1", 1001, 0, 0, 0.0)
     visit = Visit(claimed, Lane("a.test", 1001, 0, 0.0), lambda _visit: None, lambda _visit, _end: None)
 
     def run(owner=lambda: "A"):
-        return borrow(hands.queues["content"], HOST, visit, owner)
+        return acquire_turn(driver.queues["content"], HOST, visit, owner)
 
     run.visit = visit
     return run
 
 
-async def test_a_turn_is_waited_for(hands, lend):
+async def test_a_turn_is_waited_for(driver, lend):
     first = await lend()
     assert (first.host, first.delay_s) == (HOST, 0.03)
     waiting = asyncio.create_task(lend())
     await asyncio.sleep(0.01)
     assert not waiting.done()
-    await hands.settle("A", [], [first.back()])
+    await driver.settle("A", [], [first.release()])
     async with asyncio.timeout(5):
         assert (await waiting).turn != first.turn
 
 
-async def test_a_host_that_wants_to_be_left_alone_is_not_waited_for_for_long(hands, lend):
+async def test_a_host_that_wants_to_be_left_alone_is_not_waited_for_for_long(driver, lend):
     lane = await lend()
-    await hands.settle("A", [], [TurnBack(HOST, lane.turn, 0, leave_ms=3_600_000)])
+    await driver.settle("A", [], [TurnRelease(HOST, lane.turn, 0, leave_alone_ms=3_600_000)])
     with pytest.raises(LeftAloneError) as caught:
         await lend()
     assert 3_590 < caught.value.wait_s <= 3_600
 
 
-async def test_but_for_a_moment_it_is(hands, lend):
+async def test_but_for_a_moment_it_is(driver, lend):
     lane = await lend()
-    await hands.settle("A", [], [TurnBack(HOST, lane.turn, 0, leave_ms=50)])
+    await driver.settle("A", [], [TurnRelease(HOST, lane.turn, 0, leave_alone_ms=50)])
     async with asyncio.timeout(5):
         assert (await lend()).turn
 

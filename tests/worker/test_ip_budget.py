@@ -7,7 +7,7 @@ import time
 from types import SimpleNamespace
 
 import pytest
-from frontier.hands import Hands
+from frontier.driver import FrontierDriver
 from redis.asyncio import Redis
 
 from crawler.errors import ConfigError, FrontierError, LeftAloneError, SessionLostError
@@ -22,9 +22,9 @@ NAMES = {"a.test": ["192.0.2.7", "2001:db8::7"], "b.test": ["192.0.2.7"], "c.tes
 class Worker:
     """A worker as Addresses sees it: for whom it borrows, and where turns go back."""
 
-    def __init__(self, hands, owner):
-        self.queue = hands.queues["content"]
-        self._hands = hands
+    def __init__(self, driver, owner):
+        self.queue = driver.queues["content"]
+        self._driver = driver
         self._owner = owner
 
     def borrower(self):
@@ -32,27 +32,27 @@ class Worker:
             raise FrontierError("no session")
         return self._owner
 
-    async def give_back(self, turn):
-        await self._hands.settle(self._owner, [], [turn.back()])
+    async def release_turn(self, turn):
+        await self._driver.settle(self._owner, [], [turn.release()])
 
 
 @pytest.fixture
-async def hands(redis_url):
+async def driver(redis_url):
     async with Redis.from_url(redis_url) as redis:
-        hands = Hands(redis)
+        driver = FrontierDriver(redis)
         for owner in ("A", "B"):
-            await hands.session(owner)
-        yield hands
+            await driver.session(owner)
+        yield driver
 
 
 async def look_up(name):
     return NAMES[name]
 
 
-def budget(hands, owner="A", concurrency=1, delay_s=0.0):
-    worker = Worker(hands, owner)
+def budget(driver, owner="A", concurrency=1, delay_s=0.0):
+    worker = Worker(driver, owner)
     made = IpBudget(worker, look_up, concurrency=concurrency, delay_s=delay_s)
-    made.give_back = worker.give_back
+    made.release_turn = worker.release_turn
     return made
 
 
@@ -68,20 +68,20 @@ async def is_kept_waiting(taking):
     return not taking.done()
 
 
-async def test_hosts_of_one_address_wait_for_each_other_over_all_workers(hands):
-    mine, yours = budget(hands), budget(hands, "B")
+async def test_hosts_of_one_address_wait_for_each_other_over_all_workers(driver):
+    mine, yours = budget(driver), budget(driver, "B")
     turn = await mine.take("a.test", visit())
     assert turn.host == "@192.0.2.7"
     waiting = asyncio.create_task(yours.take("b.test", visit()))
     assert await is_kept_waiting(waiting)
     assert (await yours.take("c.test", visit())).host == "@192.0.2.8"
-    await mine.give_back(turn)
+    await mine.release_turn(turn)
     async with asyncio.timeout(5):
         assert (await waiting).host == "@192.0.2.7"
 
 
-async def test_as_many_at_once_as_the_budget_says(hands):
-    mine = budget(hands, concurrency=3)
+async def test_as_many_at_once_as_the_budget_says(driver):
+    mine = budget(driver, concurrency=3)
     for _ in range(3):
         await mine.take("a.test", visit())
     fourth = asyncio.create_task(mine.take("a.test", visit()))
@@ -89,30 +89,30 @@ async def test_as_many_at_once_as_the_budget_says(hands):
     fourth.cancel()
 
 
-async def test_the_delay_lies_between_any_two_starts(hands):
-    await budget(hands, concurrency=4, delay_s=30.0).take("a.test", visit())
-    token, wait_ms = await hands.queues["nav"].borrow_address("@192.0.2.7", "B", 4, 30_000)
+async def test_the_delay_lies_between_any_two_starts(driver):
+    await budget(driver, concurrency=4, delay_s=30.0).take("a.test", visit())
+    token, wait_ms = await driver.queues["nav"].acquire_address("@192.0.2.7", "B", 4, 30_000)
     assert token <= 0
     assert 25_000 < wait_ms <= 30_000
     begun = time.monotonic()
     for owner in ("A", "B", "A"):
-        await budget(hands, owner, concurrency=4, delay_s=0.1).take("c.test", visit())
+        await budget(driver, owner, concurrency=4, delay_s=0.1).take("c.test", visit())
     assert time.monotonic() - begun > 0.2
 
 
-async def test_a_dead_worker_s_turn_comes_back_a_delay_after_its_deadline(hands):
-    await hands.session("C")
-    await budget(hands, "C", delay_s=5.0).take("a.test", visit())
-    now = await hands.now_ms()
-    await hands.lapse("C", now - 1_000)
-    await hands.claim("A")
-    state = await hands.redis.hgetall(hands.keys.partition(0).turn("@192.0.2.7"))
+async def test_a_dead_worker_s_turn_comes_back_a_delay_after_its_deadline(driver):
+    await driver.session("C")
+    await budget(driver, "C", delay_s=5.0).take("a.test", visit())
+    now = await driver.now_ms()
+    await driver.lapse("C", now - 1_000)
+    await driver.claim("A")
+    state = await driver.redis.hgetall(driver.keys.partition(0).turn("@192.0.2.7"))
     assert b"h1" not in state
     assert int(state[b"n1"]) == now + 4_000
 
 
-async def test_a_page_not_begun_doesn_t_queue_behind_many_others(hands):
-    mine = budget(hands)
+async def test_a_page_not_begun_doesn_t_queue_behind_many_others(driver):
+    mine = budget(driver)
     await mine.take("a.test", visit())
     queued = [asyncio.create_task(mine.take("a.test", visit())) for _ in range(ip_budget.MOST_WAITING)]
     await asyncio.sleep(0)
@@ -128,8 +128,8 @@ async def test_a_page_not_begun_doesn_t_queue_behind_many_others(hands):
     assert mine._lines == {}
 
 
-async def test_who_waits_is_told_when_it_is_over(hands):
-    mine, nobody, mine_to_wait = budget(hands), budget(hands, None), visit()
+async def test_who_waits_is_told_when_it_is_over(driver):
+    mine, nobody, mine_to_wait = budget(driver), budget(driver, None), visit()
     await mine.take("a.test", visit())
     waiting = asyncio.create_task(mine.take("a.test", mine_to_wait))
     assert await is_kept_waiting(waiting)
@@ -140,8 +140,8 @@ async def test_who_waits_is_told_when_it_is_over(hands):
         await nobody.take("c.test", visit())
 
 
-async def test_a_name_without_an_address_needs_none(hands):
-    assert await budget(hands).take("gone.test", visit()) is None
+async def test_a_name_without_an_address_needs_none(driver):
+    assert await budget(driver).take("gone.test", visit()) is None
 
 
 def test_it_is_off_unless_asked_for():

@@ -53,8 +53,8 @@ async def test_a_lane_goes_on_while_its_host_is_well(held):
     for _ in range(3):
         held.fetch(lane, well=True)
     assert held.released == [lane]
-    back = lane.back()
-    assert (back.change, back.least, back.leave_ms) == (-3, 0, 0)
+    back = lane.release()
+    assert (back.error_level_change, back.error_level_min, back.leave_alone_ms) == (-3, 0, 0)
     assert held.ended == []
 
 
@@ -63,10 +63,10 @@ async def test_a_failure_sends_the_other_seeds_back_untried(held):
     held.fetch(lane, well=True)
     held.fetch(lane, well=False)
     assert held.released == [lane]
-    assert held.ended == [("back", "stopped")]
-    back = lane.back()
-    assert (back.change, back.least) == (0, 1)
-    assert 900 < back.leave_ms <= 1_000
+    assert held.ended == [("release", "stopped")]
+    back = lane.release()
+    assert (back.error_level_change, back.error_level_min) == (0, 1)
+    assert 900 < back.leave_alone_ms <= 1_000
 
 
 async def test_a_host_that_recovered_while_a_page_was_under_way_is_well():
@@ -128,7 +128,7 @@ async def test_a_host_that_another_worker_found_failing_is_left_alone_here_too(h
     assert visit.lane is busy
     held.lanes.leave("a.test", 30.0)
     assert held.released == [idle]
-    assert held.ended == [("back", "stopped")] * 3
+    assert held.ended == [("release", "stopped")] * 3
     assert held.lanes.next_visit().lane is other
     visit.fetch_ends()  # what was sent is brought to its end
     assert held.released == [idle, busy]

@@ -7,7 +7,7 @@ import itertools
 
 import pytest
 from frontier.conftest import frontier, redis  # noqa: F401 -- fixtures
-from frontier.hands import content
+from frontier.driver import content
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.errors import UnavailableError

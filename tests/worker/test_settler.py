@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 from frontier.conftest import frontier, losing, redis  # noqa: F401 -- fixtures
-from frontier.hands import content, ends, turns
+from frontier.driver import content, ends, turns
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.frontier import scripts
@@ -42,7 +42,7 @@ def put(settler, owner, seeds):
     for end in ends(seeds):
         settler.end(owner, end)
     for turn in turns(seeds):
-        settler.give_back(owner, 0, turn)
+        settler.release_turn(owner, 0, turn)
 
 
 async def test_what_comes_together_goes_together(frontier, settler):  # noqa: F811

@@ -8,7 +8,7 @@ import itertools
 import pytest
 
 from crawler.errors import PageTimeoutError, SessionLostError
-from crawler.frontier.answers import Settlement, TurnBack
+from crawler.frontier.settlement import Settlement, TurnRelease
 from crawler.models import Claimed, Seed
 from crawler.worker.visits import Lane, Visit
 
@@ -110,7 +110,7 @@ async def test_handing_back_ends_it_for_good(ends):
     ends.visit.hand_back()
     ends.visit.hand_back()
     ends.callback_ends()
-    assert [(end.operation, end.reason) for end in ends.settlements] == [("back", "stopped")]
+    assert [(end.operation, end.reason) for end in ends.settlements] == [("release", "stopped")]
     with pytest.raises(SessionLostError):
         await running
     assert ends.visit.ended
@@ -186,13 +186,13 @@ async def test_a_host_that_wants_to_be_left_alone_is_left_alone_on_the_turn_at_h
     lane.leave_s = 0.0  # the next answer doesn't say
     lane.leave_s = 5.0
     assert 29 < lane.pause_s() <= 30
-    assert 29_000 < lane.back().leave_ms <= 30_000
+    assert 29_000 < lane.release().leave_alone_ms <= 30_000
 
 
 async def test_a_turn_goes_back_with_the_age_of_its_last_start():
     lane = Lane("a.test", 1001, 0, 0.0)
-    assert not lane.returned
-    assert lane.back() == TurnBack("a.test", 1001, -1, 0)
-    assert lane.returned
+    assert not lane.released
+    assert lane.release() == TurnRelease("a.test", 1001, -1, 0)
+    assert lane.released
     await lane.start()
-    assert 0 <= lane.back().age_ms < 1_000
+    assert 0 <= lane.release().since_start_ms < 1_000

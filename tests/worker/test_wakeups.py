@@ -35,7 +35,7 @@ async def heard(redis):
         await listening
 
 
-@pytest.mark.parametrize("news", [b"offer", b"turn", b"back", b"sites", b"leave soon", b"leave 1 ", b"\xff\x00"])
+@pytest.mark.parametrize("news", [b"offer", b"turn", b"release", b"sites", b"leave soon", b"leave 1 ", b"\xff\x00"])
 async def test_any_news_wakes(redis, heard, news):
     await redis.publish("w", news)
     async with asyncio.timeout(5):

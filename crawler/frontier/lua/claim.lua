@@ -5,7 +5,7 @@
 --   carries.
 -- Returns {state, next_ms, server_ms, flat list}:
 --   state    'ok', 'locked' (next_ms: what the lock has left), 'lapsed' (open a session first), 'drain' (a suspect, with which
---            two workers died, waits for you: finish what you carry, then claim again), 'alone' (the one seed given is a suspect)
+--            two workers died, waits for you: finish what you carry, then claim again), 'quarantined' (the one seed given is)
 --   next_ms  ms until a claim may succeed; -1: nothing in sight
 --   list     per seed: fingerprint, stored value, token of its turn, due in ms, tries, delay in ms, 1 if it is doubted
 
@@ -141,7 +141,7 @@ if call('ZCARD', suspects) > 0 then
           call('SET', alone, owner, 'PX', ALONE_MS)
           state = 'drain'
           if carrying == 0 and call('EXISTS', held .. owner) == 0 then -- what it ended may not have been told yet
-            state = 'alone'
+            state = 'quarantined'
             call('ZREM', suspects, fp)
             local turn_token = take_turn(turn_state, owner, serial, free[1], F)
             take(fp, value, kind, turn_token, tonumber(waiting[i + 1]), delay)

@@ -8,7 +8,7 @@
 --     finish  done and delivered; number: the due time that a scheduled seed was claimed with; reason: '' or a note to count
 --     retry   due again in `number` ms, for `reason`; fails with it after MAX_ATTEMPTS real tries
 --     fail    dead, for `reason`
---     back    not tried: due again at `number`
+--     release not tried: due again at `number`
 --   then per turn given back: host, token (0: none, just news of the host), ms since its last start (-1: none), ms that the host
 --     wants to be left alone (0: none), what its requests add to the host's level of errors, and what they leave it at least at
 -- Returns {accepted, refused}: refused claims were somebody else's by now.
@@ -46,7 +46,7 @@ for n, fp in ipairs(fps) do
         forgotten[#forgotten + 1] = fp
         book(kind, 'finished', 1)
       end
-    elseif op == 'back' then
+    elseif op == 'release' then
       make_ready(fp, host, kind, amount)
       handed_back = true
     else
@@ -131,6 +131,6 @@ end
 hosts_close()
 turns_close()
 book_close()
-if handed_back then call('PUBLISH', channel, 'back') elseif later then announce(channel, wake_pause) end
+if handed_back then call('PUBLISH', channel, 'release') elseif later then announce(channel, wake_pause) end
 if other_waits then announce(other_channel, other_wake_pause) end
 return { accepted, number - accepted }

@@ -36,5 +36,5 @@ end
 hosts_close()
 turns_close()
 book_close()
-if done > 0 then call('PUBLISH', ARGV[1], 'back') end
+if done > 0 then call('PUBLISH', ARGV[1], 'release') end
 return done

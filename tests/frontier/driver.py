@@ -9,9 +9,9 @@ import time
 from redis.exceptions import RedisError
 
 from crawler.frontier import ledger, scripts
-from crawler.frontier.answers import Settlement, TurnBack
 from crawler.frontier.keys import OTHER, Keys, partition_of
 from crawler.frontier.queue import Queue
+from crawler.frontier.settlement import Settlement, TurnRelease
 from crawler.models import Seed
 
 LONG_MS = 60_000  # a session that no test outlives
@@ -31,13 +31,16 @@ def ends(seeds, operation="finish", amount_ms=0, reason=""):
     return [Settlement(operation, claimed, amount_ms, reason) for claimed in seeds]
 
 
-def turns(seeds, age_ms=-1, leave_ms=0, change=0, least=0):
+def turns(seeds, since_start_ms=-1, leave_alone_ms=0, error_level_change=0, error_level_min=0):
     """The turns that claimed seeds run on, each once."""
     held = dict.fromkeys((claimed.seed.host, claimed.turn) for claimed in seeds)
-    return [TurnBack(host, turn, age_ms, leave_ms, change, least) for host, turn in held]
+    return [
+        TurnRelease(host, turn, since_start_ms, leave_alone_ms, error_level_change, error_level_min)
+        for host, turn in held
+    ]
 
 
-class Hands:
+class FrontierDriver:
     """What tests do to one frontier in Redis, over one or more partitions."""
 
     def __init__(self, redis, partitions=1, **options):
@@ -74,9 +77,9 @@ class Hands:
         return await self.queues[frontier].claim(partition, owner, claim, most=most, carrying=carrying)
 
     async def begin(self, seeds):
-        """Begins visits, as workers do: of those that are doubted they say so first."""
+        """Begins visits, as workers do: of those that are suspected they say so first."""
         for claimed in seeds:
-            if claimed.doubted:
+            if claimed.suspected:
                 await self.queues[claimed.seed.frontier].begin(claimed)
 
     async def settle(self, owner, settlements, turns_back=(), frontier="content", partition=0):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from frontier.hands import content, ends, nav, turns
+from frontier.driver import content, ends, nav, turns
 
 from crawler.errors import FrontierError
-from crawler.frontier.admin import Admin
+from crawler.frontier.seed_admin import SeedAdmin
 from crawler.models import Seed
 
 
 @pytest.fixture
 def admin(frontier):
-    return Admin(frontier.queues["content"])
+    return SeedAdmin(frontier.queues["content"])
 
 
 async def fail(frontier, *seeds, reason="http-404"):
@@ -100,14 +100,14 @@ async def get_into(frontier, state):
         await frontier.mark("pause p")
         await frontier.claim()
         await frontier.mark()
-    if state == "suspect":
+    if state == "quarantined":
         await crash(frontier, "C")
         await crash(frontier, "D")
         assert (await frontier.claim("A", carrying=1)).state == "drain"
     return (await frontier.claim()).seeds if state == "executing" else []
 
 
-@pytest.mark.parametrize("state", ["ready", "parked", "suspect", "executing", "failed"])
+@pytest.mark.parametrize("state", ["ready", "parked", "quarantined", "executing", "failed"])
 async def test_drop_ends_a_seed_in_any_state_and_it_may_be_offered_again(frontier, admin, redis, state):
     held = await get_into(frontier, state)
     await frontier.offer(content(2, "b.test", plan="q"))
@@ -131,7 +131,7 @@ async def test_drop_ends_a_schedule(frontier, redis):
     claimed = (await frontier.claim(frontier="nav")).seeds
     await frontier.finish("A", claimed, frontier="nav")
     assert (await frontier.totals("nav")).waiting == 1
-    assert await Admin(frontier.queues["nav"]).drop(lambda _one: True, "replaced") == 1
+    assert await SeedAdmin(frontier.queues["nav"]).drop(lambda _one: True, "replaced") == 1
     totals = await frontier.totals("nav")
     assert (totals.ready, totals.waiting, totals.failed) == (0, 0, 1)
     assert not await redis.exists(frontier.key("scheduled", "nav"))
@@ -168,7 +168,7 @@ class TestShow:
     async def test_due_later_after_a_failed_try(self, frontier, admin):
         await frontier.offer(content(1))
         claimed = (await frontier.claim()).seeds
-        await frontier.settle("A", ends(claimed, "retry", 60_000, "http-503"), turns(claimed, leave_ms=90_000))
+        await frontier.settle("A", ends(claimed, "retry", 60_000, "http-503"), turns(claimed, leave_alone_ms=90_000))
         info = await admin.show(content(1))
         assert info.state == "ready"
         assert info.why.startswith("due in 60 s; a.test asked to be left alone for ")
@@ -196,12 +196,12 @@ class TestShow:
         await frontier.lapse("B")
         assert "whose session has lapsed" in (await admin.show(content(1))).why
 
-    async def test_suspect(self, frontier, admin):
-        await get_into(frontier, "suspect")
+    async def test_quarantined(self, frontier, admin):
+        await get_into(frontier, "quarantined")
         info = await admin.show(content(1))
-        assert (info.state, info.details["crashes_alone"]) == ("suspect", 0)
+        assert (info.state, info.details["crashes_alone"]) == ("quarantined", 0)
 
-    async def test_doubted(self, frontier, admin):
+    async def test_suspected(self, frontier, admin):
         await frontier.offer(content(1))
         await crash(frontier, "C")
         await frontier.claim("A", 0)

@@ -27,7 +27,7 @@ class Found:
     """A seed that isn't finished.
 
     Attributes:
-        state: `ready` also for parked seeds and suspects.
+        state: `ready` also for parked and quarantined seeds.
         reason: Why it was retried or failed last; empty when it never was.
     """
 
@@ -43,7 +43,7 @@ class SeedInfo:
     """Where a seed is, and why it is not done.
 
     Attributes:
-        state: `ready`, `suspect`, `parked`, `executing`, `failed`, `finished` or `unknown`.
+        state: `ready`, `quarantined`, `parked`, `executing`, `failed`, `finished` or `unknown`.
         why: The answer in words.
         seed: The seed; None when it is finished or unknown: the frontier keeps no more than its fingerprint then.
         details: Figures behind it: due time, tries, claim, last reason.
@@ -56,7 +56,7 @@ class SeedInfo:
     details: dict[str, Any]
 
 
-class Admin:
+class SeedAdmin:
     """Operations on one frontier that are not part of the crawl itself.
 
     Every method may raise `redis.exceptions.RedisError` when Redis is away; calling again then completes it. A full
@@ -142,12 +142,15 @@ class Admin:
             state, why = "executing", await self._held(partition, details["claim"], now_ms, at_ms)
         elif suspect:
             details["crashes_alone"] = int(crashes or 0)
-            state, why = "suspect", "two workers died while they held it; it waits for one that carries nothing else"
+            state, why = (
+                "quarantined",
+                "two workers died while they held it; it waits for one that carries nothing else",
+            )
         elif parked:
             state, why = "parked", f"plan {stored.plan} is paused"
         elif ready and at_ms is not None:
             state, why = "ready", await self._waits(partition, stored, fingerprint, now_ms, at_ms)
-            why += _past(details, doubted=crashes is not None)
+            why += _past(details, suspected=crashes is not None)
         return SeedInfo(state, why, fingerprint.hex(), asdict(stored), details)
 
     async def _held(self, partition: int, claim: str, now_ms: int, at_ms: int) -> str:
@@ -247,10 +250,10 @@ def _state(execute: float | None, fail: float | None) -> State:
     return "executing" if execute is not None else "failed" if fail is not None else "ready"
 
 
-def _past(details: dict[str, Any], *, doubted: bool) -> str:
+def _past(details: dict[str, Any], *, suspected: bool) -> str:
     """Returns what a ready seed has been through; empty when it is new."""
     tried = f"; tried {details['tries']} times, the last ended with {details['reason']}" if details["reason"] else ""
-    return tried + ("; a worker died while it held it: should one more, it runs alone" if doubted else "")
+    return tried + ("; a worker died while it held it: should one more, it runs alone" if suspected else "")
 
 
 def _text(raw: bytes | None) -> str:

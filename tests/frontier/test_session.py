@@ -6,10 +6,10 @@ import threading
 import time
 
 import pytest
-from frontier.hands import PATIENCE_SECONDS, content, ends, nav, turns
+from frontier.driver import PATIENCE_SECONDS, content, ends, nav, turns
 
-from crawler.frontier import sessions
-from crawler.frontier.sessions import Session
+from crawler.frontier import session as session_module
+from crawler.frontier.session import Session
 from crawler.servers import connections
 
 # -- Reclaiming -------------------------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ async def test_the_first_crash_only_leaves_a_doubt(frontier):
     assert len((await crash(frontier, "C")).seeds) == 100
     answer = await frontier.claim("A", 500, carrying=1)
     assert (answer.state, len(answer.seeds)) == ("ok", 150)
-    assert not any(claimed.alone for claimed in answer.seeds)
+    assert not any(claimed.quarantined for claimed in answer.seeds)
     assert await frontier.redis.zcard(frontier.key("suspects")) == 0
     await frontier.finish("A", answer.seeds)
     assert not await frontier.redis.exists(frontier.key("crashes"))
@@ -120,7 +120,7 @@ async def test_what_was_not_begun_remains_doubted(frontier):
     await crash(frontier, "C")
     await frontier.session("D")
     seeds = (await frontier.claim("D")).seeds
-    assert all(claimed.doubted for claimed in seeds)
+    assert all(claimed.suspected for claimed in seeds)
     await frontier.begin(seeds[2:3])
     await frontier.lapse("D")
     await frontier.claim("A", carrying=1)
@@ -147,13 +147,13 @@ async def test_a_worker_that_survives_a_seed_forgets_the_doubt(frontier, operati
         await frontier.session(owner)
         await frontier.make_due(question)
         seeds = (await frontier.claim(owner, frontier="nav")).seeds
-        assert [claimed.alone for claimed in seeds] == [False]
+        assert [claimed.quarantined for claimed in seeds] == [False]
         await frontier.lapse(owner)
         if owner == "C":
             seeds = (await frontier.claim("A", frontier="nav")).seeds
             await frontier.settle("A", ends(seeds, operation, 0, "x"), turns(seeds), frontier="nav")
     seeds = (await frontier.claim("A", frontier="nav")).seeds
-    assert [claimed.alone for claimed in seeds] == [False]
+    assert [claimed.quarantined for claimed in seeds] == [False]
     assert await frontier.problems() == []
 
 
@@ -161,9 +161,9 @@ async def test_handing_a_doubted_seed_back_leaves_the_doubt(frontier):
     await frontier.offer(content(1))
     await crash(frontier, "C")
     seeds = (await frontier.claim("A")).seeds
-    await frontier.settle("A", ends(seeds, "back"), turns(seeds))
+    await frontier.settle("A", ends(seeds, "release"), turns(seeds))
     await crash(frontier, "D")
-    assert (await frontier.claim("A")).state == "alone"
+    assert (await frontier.claim("A")).state == "quarantined"
 
 
 async def test_suspects_are_claimed_alone_by_who_carries_nothing(frontier):
@@ -175,7 +175,7 @@ async def test_suspects_are_claimed_alone_by_who_carries_nothing(frontier):
     assert (other.state, [claimed.seed for claimed in other.seeds]) == ("ok", [content(3, "b.test")])
     for _ in range(2):
         answer = await frontier.claim("A", carrying=0)
-        assert (answer.state, len(answer.seeds), answer.seeds[0].alone) == ("alone", 1, True)
+        assert (answer.state, len(answer.seeds), answer.seeds[0].quarantined) == ("quarantined", 1, True)
         await frontier.finish("A", answer.seeds)
     assert (await frontier.claim("A")).state == "ok"
     assert (await frontier.totals()).finished == 2
@@ -190,7 +190,7 @@ async def test_three_crashes_alone_fail_the_seed_and_none_that_was_beside_it(fro
     finished, crashes, owner = set(), 0, "C1"
     await frontier.session(owner)
     while (answer := await frontier.claim(owner)).seeds:
-        assert answer.state == "alone"
+        assert answer.state == "quarantined"
         if answer.seeds[0].seed == poison:
             crashes += 1
             await frontier.lapse(owner)
@@ -212,8 +212,8 @@ async def test_handing_a_suspect_back_is_no_crash_and_no_pardon(frontier):
     await crash_twice(frontier)
     for _ in range(5):
         answer = await frontier.claim("A")
-        assert answer.state == "alone"
-        await frontier.settle("A", ends(answer.seeds, "back"), turns(answer.seeds))
+        assert answer.state == "quarantined"
+        await frontier.settle("A", ends(answer.seeds, "release"), turns(answer.seeds))
     assert (await frontier.account()).failed == 0
 
 
@@ -223,7 +223,7 @@ async def test_a_suspect_that_its_worker_survived_is_none_any_more(frontier):
     answer = await frontier.claim("A")
     await frontier.settle("A", ends(answer.seeds, "retry", 0, "timeout"), turns(answer.seeds))
     answer = await frontier.claim("A", carrying=3)
-    assert (answer.state, answer.seeds[0].alone, answer.seeds[0].tries) == ("ok", False, 1)
+    assert (answer.state, answer.seeds[0].quarantined, answer.seeds[0].tries) == ("ok", False, 1)
 
 
 async def test_a_suspect_without_a_free_turn_holds_up_nobody(frontier):
@@ -242,7 +242,7 @@ async def test_who_drains_and_dies_lets_another_one_try(frontier):
     await crash_twice(frontier)
     assert (await frontier.claim("A", carrying=1)).state == "drain"
     await frontier.lapse("A")
-    assert (await frontier.claim("B")).state == "alone"
+    assert (await frontier.claim("B")).state == "quarantined"
 
 
 async def test_suspects_of_stopped_plans_don_t_run(frontier):
@@ -254,7 +254,7 @@ async def test_suspects_of_stopped_plans_don_t_run(frontier):
     assert (await frontier.account("cancelled")).failures == {"cancelled": 1}
     await frontier.mark()
     await frontier.resume("paused")
-    assert (await frontier.claim("A")).state == "alone"
+    assert (await frontier.claim("A")).state == "quarantined"
     assert await frontier.problems() == []
 
 
@@ -343,12 +343,12 @@ def test_the_thread_renews_and_ends_cleanly(frontier, redis_settings, opened):
 
 def test_a_loop_that_is_stuck_is_not_renewed(frontier, redis_settings, opened, monkeypatch):
     ahead = [0.0]
-    real = sessions.boottime
-    monkeypatch.setattr(sessions, "boottime", lambda: real() + ahead[0])
+    real = session_module.boottime
+    monkeypatch.setattr(session_module, "boottime", lambda: real() + ahead[0])
     beats = []
     session = opened(0.1, beside=lambda redis, now_s: beats.append(redis))
     wait(lambda: beats)
-    ahead[0] = sessions.LOOP_STUCK_SECONDS + 1
+    ahead[0] = session_module.LOOP_STUCK_SECONDS + 1
     assert not session.alive
     number = len(beats) + 1  # one may be under way
     wait(lambda: deadline_of(frontier, redis_settings, session.owner) < time.time() * 1000)

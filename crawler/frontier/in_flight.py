@@ -1,0 +1,54 @@
+"""What one owner holds in one partition of a frontier, as far as Redis's answers have told it."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SERIALS = itertools.count(1)  # for this process's calls that take something; unique together with the owner id
+
+
+class InFlight:
+    """Keeps what answers gave until it is settled or released, and remembers the calls whose answers never came.
+
+    Attributes:
+        seeds: Fingerprints of the seeds held.
+        turns: `TOKEN HOST` of each turn held. The token alone would not do: all hosts of one claim may share it.
+        unanswered: Calls that failed and may have taken something in Redis all the same, as claim id ('' for a turn
+            that was acquired without a seed) and serial number.
+    """
+
+    __slots__ = ("_under_way", "seeds", "turns", "unanswered")
+
+    def __init__(self) -> None:
+        self.seeds: set[bytes] = set()
+        self.turns: set[str] = set()
+        self.unanswered: list[tuple[str, int]] = []
+        self._under_way: set[int] = set()
+
+    @contextlib.contextmanager
+    def call(self, claim: str = "") -> Iterator[int]:
+        """Yields a serial number for one call to Redis, and notes the call as unanswered if it raises.
+
+        Any exception counts, a cancellation too: Redis may have run the call before it.
+
+        Args:
+            claim: The call's claim id; '' for a turn without a seed.
+        """
+        serial = next(SERIALS)
+        self._under_way.add(serial)
+        try:
+            yield serial
+        except BaseException:
+            self.unanswered.append((claim, serial))
+            raise
+        finally:
+            self._under_way.discard(serial)
+
+    def first_under_way(self) -> int:
+        """Returns a serial number such that every call before it has been answered or has failed."""
+        return min(self._under_way, default=next(SERIALS))
