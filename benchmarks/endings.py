@@ -27,7 +27,7 @@ from crawler.frontier.keys import Keys
 from crawler.frontier.preflight import prepare
 from crawler.frontier.queue import Queue
 from crawler.plans.registry import Registry
-from crawler.servers import connections
+from crawler.servers.redis import redis_async
 from testbed.forum import content
 from testbed.servers import Forum, Redis
 
@@ -54,7 +54,7 @@ def work(spider: str, settings: dict[str, object], wait_s: float) -> None:
 
 async def submit(redis_url: str, prefix: str, base: str) -> None:
     """Submits the plan."""
-    redis = connections.redis_async({"REDIS_URL": redis_url})
+    redis = redis_async({"REDIS_URL": redis_url})
     keys = Keys(prefix)
     await prepare(redis, keys, 1)
     plan = plans.parse(PLAN.format(base=base), "small.yaml", max_seeds=1_000)
@@ -65,7 +65,7 @@ async def submit(redis_url: str, prefix: str, base: str) -> None:
 
 async def left_over(redis_url: str, prefix: str) -> list[str]:
     """Returns what the ledger has against this run."""
-    redis = connections.redis_async({"REDIS_URL": redis_url})
+    redis = redis_async({"REDIS_URL": redis_url})
     keys = Keys(prefix)
     problems = await ledger.recount(redis, keys, 1)
     for accounts in (await ledger.read(redis, keys, 1)).values():

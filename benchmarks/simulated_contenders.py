@@ -14,7 +14,7 @@ from crawler.frontier.queue import Queue
 from crawler.frontier.session import new_owner
 from crawler.frontier.settlement import Settlement, TurnRelease
 from crawler.scheduler import LOCK_WAIT_SECONDS
-from crawler.servers import connections
+from crawler.servers.redis import redis_async
 
 MOST = 100  # seeds in a claim
 SESSION_MS = 3_600_000
@@ -39,7 +39,7 @@ async def contend(contest: Contest, owners: int) -> tuple[Counter[str], list[flo
         Answers to claims by state, with `seeds`; and for each claim that met the lock, its ms till an answer;
         and when the last owner had ended, by the wall clock.
     """
-    redis = connections.redis_async(
+    redis = redis_async(
         {"REDIS_URL": contest.url, "REDIS_PARAMS": {"max_connections": owners + 1, "socket_timeout": PATIENCE_SECONDS}}
     )
     keys = Keys(contest.prefix)

@@ -42,7 +42,7 @@ from crawler.frontier.keys import Keys
 from crawler.frontier.queue import Queue
 from crawler.models import Seed
 from crawler.plans.registry import Registry
-from crawler.servers import connections
+from crawler.servers.redis import redis_async
 from testbed.servers import Redis
 
 if TYPE_CHECKING:
@@ -241,13 +241,13 @@ def run(function: Any, *arguments: Any) -> Any:
 async def save_site(url: str, prefix: str, partitions: int, delay_s: float) -> None:
     """Writes the one site."""
     text = f"name: s\ncontent: {{content: css:p}}\npoliteness: {{delay: {delay_s}, concurrency: 1, burst: 10}}\n"
-    async with connections.redis_async({"REDIS_URL": url}) as redis:
+    async with redis_async({"REDIS_URL": url}) as redis:
         await Registry(redis, Keys(prefix), partitions).save_sites((sites.parse(text, "s.yaml"),))
 
 
 async def offer(url: str, prefix: str, partitions: int, hosts: Iterable[tuple[int, int]]) -> None:
     """Offers so many pages of each host."""
-    async with connections.redis_async({"REDIS_URL": url}) as redis:
+    async with redis_async({"REDIS_URL": url}) as redis:
         queue = Queue(redis, Keys(prefix), "content", partitions=partitions)
         seeds = (Seed(f"http://h{host}.example/{page}", "plan", "s") for host, pages in hosts for page in range(pages))
         while batch := list(itertools.islice(seeds, 5_000)):

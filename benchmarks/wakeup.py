@@ -58,10 +58,10 @@ def offer_directly(redis_url: str, url: str) -> float:
     from crawler.frontier.keys import Keys
     from crawler.frontier.queue import Queue
     from crawler.models import Seed
-    from crawler.servers import connections
+    from crawler.servers.redis import redis_async
 
     async def offer() -> float:
-        redis = connections.redis_async({"REDIS_URL": redis_url})
+        redis = redis_async({"REDIS_URL": redis_url})
         await redis.ping()
         begun = time.time()
         await Queue(redis, Keys("hr"), "content").offer([Seed(url, "manual", "web")])

@@ -29,6 +29,17 @@ def has_credentials(url: str) -> bool:
     return _USERINFO.search(url) is not None
 
 
+def redacted_address(url: str) -> str:
+    """Returns a server's address without user, password and query (which may hold passwords), for logs and errors.
+
+    An unescaped `@`, `/` or `?` in a password hides more of the address, never less.
+    """
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        scheme, rest = "", url
+    return scheme + separator + rest.rpartition("@")[2].partition("?")[0]
+
+
 class Redaction:
     """Hides given secrets, and the credentials of any URL.
 

@@ -13,7 +13,8 @@ from pymongo.errors import PyMongoError
 from crawler.errors import UnavailableError
 from crawler.frontier import ledger
 from crawler.pipelines.mongo import COLLECTION
-from crawler.servers import connections
+from crawler.servers.kafka import kafka_consumer
+from crawler.servers.mongo import mongo_client
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -66,7 +67,7 @@ async def delivered_ids(sink: str, values: Mapping[str, str], sites: Iterable[st
 
 async def _mongo_ids(values: Mapping[str, str]) -> set[str]:
     try:
-        async with connections.mongo(values) as client:
+        async with mongo_client(values) as client:
             found = client[values["MONGO_DATABASE"]][COLLECTION].find({}, {"_id": 1})
             return {str(document["_id"]) async for document in found}
     except PyMongoError as error:
@@ -81,7 +82,7 @@ def _topic_ids(values: Mapping[str, str], topic: str) -> set[str]:
     """Reads a topic from its start to what is its end now."""
     ids: set[str] = set()
     deadline = time.monotonic() + KAFKA_READ_SECONDS
-    with closing(connections.kafka_consumer(values, topic, from_start=True)) as consumer:
+    with closing(kafka_consumer(values, topic, from_start=True)) as consumer:
         if not consumer.partitions_for_topic(topic):
             return ids  # a site without an item has no topic
         ends: dict[Any, int] = {}

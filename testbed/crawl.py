@@ -17,7 +17,7 @@ from crawler.frontier.keys import Keys
 from crawler.frontier.preflight import prepare
 from crawler.frontier.queue import Queue
 from crawler.plans.registry import Registry
-from crawler.servers import connections
+from crawler.servers.redis import redis_async
 from testbed import audit
 from testbed.progress import Items, Progress, Snapshot, examples, pages, totals
 from testbed.screen import in_short
@@ -72,7 +72,7 @@ class Crawl:
             HeadroomError: A server, a worker, or the whole crawl doesn't get on.
         """
         await self._services.ready("redis")
-        async with connections.redis_async(self._services.values) as redis:
+        async with redis_async(self._services.values) as redis:
             try:
                 await self._submit(redis)  # before the workers start: they end when there is nothing to do
                 await self._services.ready("forum")

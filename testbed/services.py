@@ -17,7 +17,10 @@ from redis.exceptions import RedisError
 
 from crawler import settings
 from crawler.errors import UnavailableError
-from crawler.servers import connections
+from crawler.redaction import redacted_address
+from crawler.servers.kafka import kafka_admin
+from crawler.servers.mongo import mongo_client
+from crawler.servers.redis import redis_async
 from testbed.servers import Forum, Kafka, Mongo, Redis
 
 if TYPE_CHECKING:
@@ -96,7 +99,7 @@ class Services:
         if name in self.named:
             await self._check(name)
             self._entered.add(name)
-            self._tell(f"{name}: {connections.redacted(self.named[name])}, as {ADDRESSES[name]} says")
+            self._tell(f"{name}: {redacted_address(self.named[name])}, as {ADDRESSES[name]} says")
         elif name in self._starts:
             try:
                 await asyncio.wrap_future(self._starts[name])
@@ -151,32 +154,32 @@ class Services:
 
     async def _check(self, name: str) -> None:
         """Asks a named server for a sign of life: a demo that waits for a wrong address explains nothing."""
-        address = connections.redacted(self.named[name])
+        address = redacted_address(self.named[name])
         try:
             if name == "redis":
-                async with connections.redis_async(self.values) as redis:
+                async with redis_async(self.values) as redis:
                     await redis.ping()
             elif name == "mongo":
-                async with connections.mongo(self.values) as mongo:
+                async with mongo_client(self.values) as mongo:
                     await mongo.admin.command("ping")
             else:
-                await asyncio.to_thread(lambda: connections.kafka_admin(self.values).close())
+                await asyncio.to_thread(lambda: kafka_admin(self.values).close())
         except (RedisError, PyMongoError) as error:
             raise UnavailableError(f"{ADDRESSES[name]}: {address} doesn't answer ({type(error).__name__})") from None
 
     async def _forget_keys(self) -> None:
-        async with connections.redis_async(self.values) as redis:
+        async with redis_async(self.values) as redis:
             ours = f"{self.values['KEY_PREFIX']}:*"
             keys: list[Any] = [key async for key in redis.scan_iter(match=ours, count=1_000)]
             if keys:
                 await redis.unlink(*keys)
 
     async def _drop_database(self) -> None:
-        async with connections.mongo(self.values) as mongo:
+        async with mongo_client(self.values) as mongo:
             await mongo.drop_database(self.values["MONGO_DATABASE"])
 
     def _delete_topics(self) -> None:
-        with closing(connections.kafka_admin(self.values)) as admin:
+        with closing(kafka_admin(self.values)) as admin:
             prefix = self.values["TOPIC_PREFIX"]
             if topics := [topic for topic in admin.list_topics() if topic.startswith(prefix)]:
                 admin.delete_topics(topics)

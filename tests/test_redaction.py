@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.redaction import Redaction, has_credentials, without_credentials
+from crawler.redaction import Redaction, has_credentials, redacted_address, without_credentials
 
 
 @pytest.mark.parametrize(
@@ -71,3 +71,24 @@ def test_a_secret_that_is_part_of_another_hides_all_of_it():
 
 def test_a_secret_of_some_letters_does_not_hide_the_log():
     assert Redaction(["no", "1", ""])("no 1 is known") == "no 1 is known"
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("redis://127.0.0.1:6379/0", "redis://127.0.0.1:6379/0"),
+        ("rediss://user:secret@cache.example:6380/2", "rediss://cache.example:6380/2"),
+        ("redis://:secret@h:1", "redis://h:1"),
+        ("redis://h:1/0?password=secret", "redis://h:1/0"),
+        ("unix://user:secret@/run/redis.sock?db=1", "unix:///run/redis.sock"),
+        ("mongodb://user:secret@a:1,b:2/db?authSource=admin", "mongodb://a:1,b:2/db"),
+        ("mongodb+srv://user:secret@cluster.example", "mongodb+srv://cluster.example"),
+        ("kafka-1.example:9092", "kafka-1.example:9092"),
+        ("user:secret@h:9092", "h:9092"),
+        ("redis://user:se/cr@et?@h:1/0", "redis://h:1/0"),  # unescaped, as people do
+        ("redis://user:secret@", "redis://"),
+        ("", ""),
+    ],
+)
+def test_an_address_is_shown_without_its_secrets(url, shown):
+    assert redacted_address(url) == shown

@@ -14,7 +14,7 @@ from scrapy.spiderloader import get_spider_loader
 from crawler import logs
 from crawler.commands.base import INTERRUPTED, complain
 from crawler.errors import HeadroomError
-from crawler.redaction import Redaction
+from crawler.redaction import Redaction, redacted_address
 from crawler.text import one_line
 
 if TYPE_CHECKING:
@@ -101,11 +101,11 @@ def _check_settings(settings: Mapping[str, Any]) -> None:
     from crawler.pipelines.kafka import KafkaSink
     from crawler.pipelines.mongo import MongoSink
     from crawler.pipelines.sink import SINKS
-    from crawler.servers import connections
+    from crawler.servers.redis import redis_sync
     from crawler.worker.config import WorkerConfig
 
     WorkerConfig.from_settings(settings)
-    connections.redis_sync(settings).close()
+    redis_sync(settings).close()
     chosen = config.words(settings, "ITEM_SINKS", SINKS)
     for sink in (FilesSink, KafkaSink, MongoSink):
         if sink.name in chosen:
@@ -126,7 +126,7 @@ def _wait_for_redis(settings: Mapping[str, Any]) -> None:
 
 async def _look_for_redis(settings: Mapping[str, Any]) -> None:
     from crawler.frontier.preflight import wait_until_ready
-    from crawler.servers import connections
+    from crawler.servers.redis import redis_async
     from crawler.worker.config import WorkerConfig
 
     def say(text: str) -> None:
@@ -135,8 +135,8 @@ async def _look_for_redis(settings: Mapping[str, Any]) -> None:
     redact = Redaction.of(settings, os.environ)
 
     config = WorkerConfig.from_settings(settings)
-    where = connections.redacted(str(settings["REDIS_URL"]))
-    redis = connections.redis_async(settings)
+    where = redacted_address(str(settings["REDIS_URL"]))
+    redis = redis_async(settings)
     try:
         await wait_until_ready(
             redis, config.frontier.keys, config.frontier.partitions, where=where, seconds=config.connect_s, say=say

@@ -75,7 +75,7 @@ class Command(HeadroomCommand):
     def _tail(self, topic: str, *, count: int | None, from_start: bool, machine: bool) -> None:
         from kafka.errors import KafkaError
 
-        from crawler.servers.connections import kafka_consumer
+        from crawler.servers.kafka import kafka_consumer
 
         try:
             with closing(kafka_consumer(self.values, topic, from_start=True)) as consumer:

@@ -22,7 +22,7 @@ from kafka.errors import (
 
 from crawler.errors import ConfigError, UnavailableError
 from crawler.pipelines.sink import BatchConfig, Record, Sink
-from crawler.servers.connections import KAFKA_DELIVERY_MILLISECONDS, kafka_admin, kafka_producer, kafka_security
+from crawler.servers.kafka import DELIVERY_MILLISECONDS, kafka_admin, kafka_producer, kafka_security
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +38,7 @@ REFUSED_FOR_GOOD = {
     InvalidRecordError: "refused-by-kafka",
     InvalidTopicError: "refused-by-kafka",
 }
-ACKNOWLEDGE_SECONDS = KAFKA_DELIVERY_MILLISECONDS / 1000 + 1  # the producer ends each message's wait before that
+ACKNOWLEDGE_SECONDS = DELIVERY_MILLISECONDS / 1000 + 1  # the producer ends each message's wait before that
 FLUSH_SECONDS = 2.0  # at the end, when nothing is on its way any more
 
 logger = logging.getLogger(__name__)

@@ -14,7 +14,8 @@ from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError
 
 from crawler.errors import ConfigError, UnavailableError
 from crawler.pipelines.sink import BatchConfig, Record, Sink
-from crawler.servers.connections import mongo, redacted
+from crawler.redaction import redacted_address
+from crawler.servers.mongo import mongo_client
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,7 +55,7 @@ class MongoSink(Sink):
         super().__init__(batch, hooks)
         self._client = client
         self._items = client.get_database(database).get_collection(COLLECTION)
-        self._address = redacted(address)
+        self._address = redacted_address(address)
         self._indexed = False
 
     @classmethod
@@ -68,7 +69,7 @@ class MongoSink(Sink):
         if not database or set(database) & set('/\\. "$\0'):
             raise ConfigError("MONGO_DATABASE", database, "a database's name")
         batch = BatchConfig.from_settings(settings)
-        return cls(mongo(settings), database, str(settings.get("MONGO_URL")), batch, hooks)
+        return cls(mongo_client(settings), database, str(settings.get("MONGO_URL")), batch, hooks)
 
     async def send(self, batch: list[Record]) -> Mapping[int, str]:
         """Upserts a batch.

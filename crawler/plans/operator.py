@@ -15,7 +15,8 @@ from crawler.frontier.config import FrontierConfig
 from crawler.frontier.preflight import prepare
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.plans.registry import Registry
-from crawler.servers import connections
+from crawler.redaction import redacted_address
+from crawler.servers.redis import DEFAULT_URL, redis_async
 from crawler.servers.redis_full import REMEDY
 
 if TYPE_CHECKING:
@@ -66,8 +67,8 @@ class Operator:
         """
         config = FrontierConfig.from_settings(settings)
         keys, partitions = config.keys, config.partitions
-        redis = connections.redis_async(settings)
-        where = f"Redis at {connections.redacted(str(settings.get('REDIS_URL') or connections.DEFAULT_REDIS_URL))}"
+        redis = redis_async(settings)
+        where = f"Redis at {redacted_address(str(settings.get('REDIS_URL') or DEFAULT_URL))}"
         try:
             try:
                 async with asyncio.timeout(ANSWER_SECONDS):

@@ -19,7 +19,8 @@ from crawler.frontier.preflight import wait_until_ready
 from crawler.frontier.queue import ClaimAnswer
 from crawler.frontier.session import Session
 from crawler.plans.registry import Registry
-from crawler.servers import connections
+from crawler.redaction import redacted_address
+from crawler.servers.redis import redis_async, redis_sync
 from crawler.servers.redis_full import RedisFull
 from crawler.tasks import cancel
 from crawler.worker import offers
@@ -104,19 +105,19 @@ class Worker:
             FrontierError: Redis holds something these settings can't work on.
         """
         self.frontier = frontier
-        self.redis = connections.redis_async(self.crawler.settings)
+        self.redis = redis_async(self.crawler.settings)
         self.queues = self.config.frontier.queues(self.redis)
         self.queue = self.queues[frontier]
         self.registry = Registry(self.redis, self.keys, self.config.frontier.partitions)
         self.sites = SiteCache(self.registry)
-        where, patience_s = connections.redacted(str(self.crawler.settings["REDIS_URL"])), self.config.connect_s
+        where, patience_s = redacted_address(str(self.crawler.settings["REDIS_URL"])), self.config.connect_s
         await wait_until_ready(
             self.redis, self.keys, self.config.frontier.partitions, where=where, seconds=patience_s, say=logger.warning
         )
         await durability.log_advice(self.redis)
         loop = asyncio.get_running_loop()
         self.session = Session(
-            connections.redis_sync(self.crawler.settings),
+            redis_sync(self.crawler.settings),
             self.keys,
             partitions=self.config.frontier.partitions,
             seconds=self.config.frontier.session_s,
@@ -275,7 +276,7 @@ class Worker:
         self._tasks.append(asyncio.create_task(self._reopen(), name="reopen"))
 
     def _leave(self) -> None:
-        with contextlib.suppress(RedisError), connections.redis_sync(self.crawler.settings) as redis:
+        with contextlib.suppress(RedisError), redis_sync(self.crawler.settings) as redis:
             self._figures.withdraw(redis, self.session.owner)
         self.session.close()
 

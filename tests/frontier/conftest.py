@@ -7,7 +7,7 @@ from frontier.driver import FrontierDriver
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.frontier import scripts
-from crawler.servers import connections
+from crawler.servers.redis import redis_async
 
 
 @pytest.fixture(params=["redis", "cluster"])
@@ -22,7 +22,7 @@ def redis_settings(request):
 
 @pytest.fixture
 async def redis(redis_settings):
-    client = connections.redis_async(redis_settings)
+    client = redis_async(redis_settings)
     yield client
     await client.aclose()
 

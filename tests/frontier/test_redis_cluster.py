@@ -15,7 +15,7 @@ from crawler.errors import ConfigError, FrontierError
 from crawler.frontier import scripts
 from crawler.frontier.preflight import prepare
 from crawler.frontier.seed_admin import SeedAdmin
-from crawler.servers import connections
+from crawler.servers.redis import redis_async, redis_sync
 from crawler.tasks import cancel
 from crawler.worker import heartbeat
 from crawler.worker.wakeups import listen
@@ -87,7 +87,7 @@ async def test_a_crawl_over_all_nodes(driver, redis_cluster, redis_settings):
     assert await SeedAdmin(driver.queues["nav"]).drop(lambda _one: True, "replaced") == HOSTS
     assert await admin.forget("p", "s")
     assert await driver.problems() == []
-    with contextlib.closing(connections.redis_sync(redis_settings)) as client:  # figures have slots of their own
+    with contextlib.closing(redis_sync(redis_settings)) as client:  # figures have slots of their own
         assert heartbeat.Heartbeat(driver.keys).publish(client, "node:1:1:a", {}, 1) == 1
         assert heartbeat.Heartbeat(driver.keys).publish(client, "node:2:1:b", {}, 1) == 2
 
@@ -124,7 +124,7 @@ async def claimed(driver):
 
 async def test_a_node_that_fails_gives_way_to_its_replica(tmp_path, redis_settings):
     with started(RedisCluster, tmp_path) as cluster:
-        client = connections.redis_async({"REDIS_URL": cluster.url, "REDIS_CLUSTER": 1})
+        client = redis_async({"REDIS_URL": cluster.url, "REDIS_CLUSTER": 1})
         driver = await made(client)
         await driver.offer(*(content(number, f"h{number % HOSTS}.test") for number in range(300)))
         held = await claim_all(driver)
@@ -159,18 +159,18 @@ async def test_a_node_that_fails_gives_way_to_its_replica(tmp_path, redis_settin
 async def test_a_cluster_is_refused_without_the_setting_and_the_setting_without_a_cluster(
     driver, redis_cluster, redis_url
 ):
-    plain = connections.redis_async({"REDIS_URL": redis_cluster.url})
+    plain = redis_async({"REDIS_URL": redis_cluster.url})
     with pytest.raises(FrontierError, match="REDIS_CLUSTER"):
         await prepare(plain, driver.keys, PARTITIONS)
     await plain.aclose()
     await prepare(driver.redis, driver.keys, PARTITIONS)
     wrong = {"REDIS_URL": redis_url, "REDIS_CLUSTER": 1}
-    clustered = connections.redis_async(wrong)
+    clustered = redis_async(wrong)
     with pytest.raises(ConfigError, match="REDIS_CLUSTER"):
         await prepare(clustered, driver.keys, PARTITIONS)
     await clustered.aclose()
     with (
-        contextlib.closing(connections.redis_sync(wrong)) as blocking,
+        contextlib.closing(redis_sync(wrong)) as blocking,
         pytest.raises(ConfigError, match="REDIS_CLUSTER"),
     ):
         blocking.ping()
@@ -189,18 +189,18 @@ async def test_any_node_leads_to_the_cluster(redis_cluster, redis_settings):
     nodes = ",".join(f"127.0.0.1:{node.port}" for node in redis_cluster.nodes[1:])
     for url in (f"redis://{away},{nodes}/0", f"redis://{nodes},{away}/0"):
         settings = {"REDIS_URL": url, "REDIS_CLUSTER": 1}
-        async with connections.redis_async(settings) as client:
+        async with redis_async(settings) as client:
             assert await client.set("x", 1)
-        with contextlib.closing(connections.redis_sync(settings)) as client:
+        with contextlib.closing(redis_sync(settings)) as client:
             assert client.get("x") == b"1"
 
 
 async def test_a_cluster_that_is_away_is_an_error_of_redis(redis_settings):
     settings = {"REDIS_URL": "redis://user:secret@127.0.0.1:1,127.0.0.1:2/0", "REDIS_CLUSTER": 1}
-    with contextlib.closing(connections.redis_sync(settings)) as client, pytest.raises(RedisError) as error:
+    with contextlib.closing(redis_sync(settings)) as client, pytest.raises(RedisError) as error:
         client.ping()
     assert "secret" not in str(error.value)
-    client = connections.redis_async(settings)
+    client = redis_async(settings)
     pipeline = client.pipeline(transaction=False)
     pipeline.get("x")
     for call in (client.ping, pipeline.execute, client.pubsub().subscribe):
@@ -212,4 +212,4 @@ async def test_a_cluster_that_is_away_is_an_error_of_redis(redis_settings):
 @pytest.mark.parametrize("url", ["redis://h:1/2", "unix:///run/redis.sock", "redis://h:1,h:port/0"])
 def test_an_address_that_can_be_no_cluster_s_is_refused(url, redis_settings):
     with pytest.raises(ConfigError, match="REDIS_URL"):
-        connections.redis_async({"REDIS_URL": url, "REDIS_CLUSTER": 1})
+        redis_async({"REDIS_URL": url, "REDIS_CLUSTER": 1})

@@ -10,7 +10,7 @@ from frontier.driver import PATIENCE_SECONDS, content, ends, nav, turns
 
 from crawler.frontier import session as session_module
 from crawler.frontier.session import Session
-from crawler.servers import connections
+from crawler.servers.redis import redis_sync
 
 # -- Reclaiming -------------------------------------------------------------------------------------------------------
 
@@ -299,7 +299,7 @@ def opened(frontier, redis_settings):
     def open_session(seconds, beside=lambda redis, now_s: None):
         lost = threading.Event()
         session = Session(
-            connections.redis_sync(redis_settings),
+            redis_sync(redis_settings),
             frontier.keys,
             partitions=1,
             seconds=seconds,
@@ -317,7 +317,7 @@ def opened(frontier, redis_settings):
 
 
 def deadline_of(frontier, redis_settings, owner):
-    with connections.redis_sync(redis_settings) as client:
+    with redis_sync(redis_settings) as client:
         return client.zscore(frontier.keys.partition(0).sessions, owner)
 
 
@@ -361,7 +361,7 @@ def test_a_loop_that_is_stuck_is_not_renewed(frontier, redis_settings, opened, m
 def test_a_lost_session_is_told_and_starts_over_under_another_name(frontier, redis_settings, opened):
     session = opened(0.1)
     old = session.owner
-    with connections.redis_sync(redis_settings) as client:
+    with redis_sync(redis_settings) as client:
         client.zrem(frontier.keys.partition(0).sessions, old)
     assert session.lost.wait(PATIENCE_SECONDS)
     assert not session.alive

@@ -79,8 +79,8 @@ async def test_a_message_that_kafka_will_never_take_fails_alone(kafka, kafka_ser
 
 
 async def test_a_kill_during_sends_loses_nothing(monkeypatch, kafka_server, topic_prefix):
-    monkeypatch.setattr("crawler.servers.connections.KAFKA_REQUEST_MILLISECONDS", 1_000)
-    monkeypatch.setattr("crawler.servers.connections.KAFKA_DELIVERY_MILLISECONDS", 1_500)
+    monkeypatch.setattr("crawler.servers.kafka.REQUEST_MILLISECONDS", 1_000)
+    monkeypatch.setattr("crawler.servers.kafka.DELIVERY_MILLISECONDS", 1_500)
     outages = Outages()
     kafka = sink(kafka_server.bootstrap, topic_prefix, outages)
     delivered: set[str] = set()

@@ -112,7 +112,7 @@ async def test_what_an_index_of_the_operator_refuses_fails_alone(mongo, database
 async def test_a_kill_during_writes_loses_nothing_and_doubles_nothing(
     monkeypatch, mongo_server, mongo_database, database
 ):
-    monkeypatch.setattr("crawler.servers.connections.MONGO_SELECT_MILLISECONDS", 500)
+    monkeypatch.setattr("crawler.servers.mongo.SELECT_MILLISECONDS", 500)
     outages = Outages()
     mongo = sink(mongo_server.url, mongo_database, outages)
     delivered: set[str] = set()
@@ -142,7 +142,7 @@ async def test_a_kill_during_writes_loses_nothing_and_doubles_nothing(
 
 
 async def test_unreachable_at_start_is_told_and_waited_for(monkeypatch, caplog):
-    monkeypatch.setattr("crawler.servers.connections.MONGO_SELECT_MILLISECONDS", 100)
+    monkeypatch.setattr("crawler.servers.mongo.SELECT_MILLISECONDS", 100)
     outages = Outages()
     mongo = sink(f"mongodb://user:secret@127.0.0.1:{CLOSED_PORT}", "any", outages)
     mongo.probe()

@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from crawler.frontier.keys import Keys
-from crawler.servers import connections
+from crawler.servers.redis import redis_sync
 from crawler.worker.heartbeat import IDLE_SECONDS, NODE_SILENT_SECONDS, Heartbeat
 
 NOW_S = 1_800_000_000
@@ -13,7 +13,7 @@ IDLE = {"frontier": "content", "carrying": 0, "room": 5, "sinks_down": [], "redi
 
 @pytest.fixture
 def redis(redis_url):
-    with connections.redis_sync({"REDIS_URL": redis_url}) as client:
+    with redis_sync({"REDIS_URL": redis_url}) as client:
         yield client
 
 

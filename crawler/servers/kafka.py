@@ -1,0 +1,182 @@
+"""Clients of Kafka: producer, consumer and admin. All of them block, so keep them off the event loop."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from typing import TYPE_CHECKING, Any
+
+from crawler.errors import ConfigError, UnavailableError
+from crawler.redaction import redacted_address
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+
+DEFAULT_PORT = 9_092
+CONNECT_SECONDS = 3.0
+BOOTSTRAP_MILLISECONDS = 5_000
+BLOCK_MILLISECONDS = 5_000  # longest wait for a topic's metadata
+REQUEST_MILLISECONDS = 8_000
+DELIVERY_MILLISECONDS = 10_000  # must exceed the request's; then the sink reports the outage and tries again
+METADATA_MILLISECONDS = 2_000  # until a consumer notices a new topic; the library's 5 min look like a hang
+LINGER_MILLISECONDS = 5  # the sink batches already; this joins what its two batches send at once
+RECONNECT_MILLISECONDS = 2_000  # longest pause between two connects; the library's 30 s would outlast the outage
+BATCH_BYTES = 256 * 1024  # a hundred pages of text; the library's 16 kB would send each page by itself
+PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")  # those for which a name and a password are enough
+# Environment variable -> the library's option. Only the environment sets these: a value given by `-s` shows in the list
+# of processes. The names are KAFKA_ and the library's own, in upper case.
+SECURITY = {
+    "KAFKA_SECURITY_PROTOCOL": "security_protocol",
+    "KAFKA_SASL_MECHANISM": "sasl_mechanism",
+    "KAFKA_SASL_USERNAME": "sasl_plain_username",
+    "KAFKA_SASL_PASSWORD": "sasl_plain_password",
+    "KAFKA_SSL_CAFILE": "ssl_cafile",
+    "KAFKA_SSL_CERTFILE": "ssl_certfile",
+    "KAFKA_SSL_KEYFILE": "ssl_keyfile",
+}
+
+
+def kafka_producer(settings: Mapping[str, Any]) -> KafkaProducer:
+    """Returns a connected producer, idempotent and with acks=all. Blocks for up to 5 s.
+
+    Raises:
+        ConfigError: KAFKA_BOOTSTRAP_SERVERS or a KAFKA_ variable of the environment can't be used.
+        UnavailableError: No broker answers, or none accepts the credentials.
+    """
+    return _client(
+        "KafkaProducer",
+        settings,
+        acks="all",
+        enable_idempotence=True,
+        linger_ms=LINGER_MILLISECONDS,
+        batch_size=BATCH_BYTES,
+        max_block_ms=BLOCK_MILLISECONDS,
+        delivery_timeout_ms=DELIVERY_MILLISECONDS,
+        metrics_enabled=False,
+    )
+
+
+def kafka_consumer(
+    settings: Mapping[str, Any], topic: str, group: str | None = None, *, from_start: bool = False
+) -> KafkaConsumer:
+    """Returns a connected consumer, which creates no topic. Blocks for up to 5 s.
+
+    Args:
+        settings: Where KAFKA_BOOTSTRAP_SERVERS stands.
+        topic: The topic to read.
+        group: Consumer group that shares the topic and keeps its place there; None reads all of it, keeping no place.
+        from_start: Where to begin without a kept place: at the oldest message, or at the next to come.
+
+    Raises:
+        ConfigError: KAFKA_BOOTSTRAP_SERVERS or a KAFKA_ variable of the environment can't be used.
+        UnavailableError: No broker answers, or none accepts the credentials.
+    """
+    return _client(
+        "KafkaConsumer",
+        settings,
+        topic,
+        group_id=group,
+        enable_auto_commit=group is not None,
+        auto_offset_reset="earliest" if from_start else "latest",
+        allow_auto_create_topics=False,
+        metadata_max_age_ms=METADATA_MILLISECONDS,
+        metrics_enabled=False,
+    )
+
+
+def kafka_admin(settings: Mapping[str, Any]) -> KafkaAdminClient:
+    """Returns a connected admin client, which creates topics. Blocks for up to 5 s.
+
+    Raises:
+        ConfigError: KAFKA_BOOTSTRAP_SERVERS or a KAFKA_ variable of the environment can't be used.
+        UnavailableError: No broker answers, or none accepts the credentials.
+    """
+    return _client("KafkaAdminClient", settings)
+
+
+def kafka_security() -> dict[str, str]:
+    """Returns the library's options that KAFKA_ variables of the environment set; empty for a plain connection.
+
+    Checked here since the library would not say: it takes a misspelt protocol for PLAINTEXT, and a missing file for a
+    broker that doesn't answer.
+
+    Raises:
+        ConfigError: A variable can't be used, or two of them contradict each other.
+    """
+    options = {option: value for name, option in SECURITY.items() if (value := os.environ.get(name))}
+    protocol, mechanism = options.get("security_protocol", "PLAINTEXT"), options.get("sasl_mechanism")
+    if protocol not in PROTOCOLS:
+        raise ConfigError("KAFKA_SECURITY_PROTOCOL", protocol, " or ".join(PROTOCOLS))
+    if protocol.startswith("SASL_") and mechanism not in MECHANISMS:
+        raise ConfigError("KAFKA_SASL_MECHANISM", mechanism, " or ".join(MECHANISMS))
+    if not protocol.startswith("SASL_") and any(option.startswith("sasl_") for option in options):
+        raise ConfigError("KAFKA_SECURITY_PROTOCOL", protocol, "SASL_SSL or SASL_PLAINTEXT, as KAFKA_SASL_* is set")
+    if not protocol.endswith("SSL") and any(option.startswith("ssl_") for option in options):
+        raise ConfigError("KAFKA_SECURITY_PROTOCOL", protocol, "SSL or SASL_SSL, as KAFKA_SSL_* is set")
+    for name, option in SECURITY.items():
+        if name.endswith("FILE") and option in options and not os.access(options[option], os.R_OK):
+            raise ConfigError(name, options[option], "a file that can be read")
+    return options
+
+
+def _client(kind: str, settings: Mapping[str, Any], *args: str, **options: Any) -> Any:
+    """Builds one of the library's clients, with the options that all of them share."""
+    import kafka  # late: most commands don't need it
+    from kafka.errors import KafkaError
+
+    servers = settings.get("KAFKA_BOOTSTRAP_SERVERS") or ()
+    addresses = [part.strip() for part in (servers.split(",") if isinstance(servers, str) else servers) if part.strip()]
+    where = ",".join(redacted_address(address) for address in addresses)
+    if not addresses:
+        raise ConfigError("KAFKA_BOOTSTRAP_SERVERS", servers, "host:port, several with commas")
+    security = kafka_security()
+    _quieten_library()
+    if not any(_is_listening(address) for address in addresses):
+        raise UnavailableError(f"Kafka at {where}: no connection")
+    try:
+        return getattr(kafka, kind)(
+            *args,
+            bootstrap_servers=addresses,
+            bootstrap_timeout_ms=BOOTSTRAP_MILLISECONDS,
+            request_timeout_ms=REQUEST_MILLISECONDS,
+            reconnect_backoff_max_ms=RECONNECT_MILLISECONDS,
+            client_id="headroom",
+            **security,
+            **options,
+        )
+    except KafkaError as error:
+        raise UnavailableError(f"Kafka at {where}: {type(error).__name__}") from None
+    except (ValueError, TypeError, AssertionError, OSError) as error:
+        raise ConfigError(
+            "KAFKA_BOOTSTRAP_SERVERS", where, f"host:port and usable KAFKA_* ({type(error).__name__})"
+        ) from None
+
+
+def _is_listening(address: str) -> bool:
+    """Returns whether somebody listens at an address.
+
+    Asked before the library is: where nobody listens, each client of it takes seconds to see that and leaves sockets
+    and threads behind, and an outage means many tries.
+    """
+    host, _, port = (
+        address.rpartition(":") if address[-1:].isdigit() and ":" in address else (address, "", DEFAULT_PORT)
+    )
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _quieten_library() -> None:
+    """Turns off the library's log, unless somebody has set its level.
+
+    It logs each failed connect as an error; callers report an outage once.
+    """
+    logger = logging.getLogger("kafka")
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.CRITICAL)

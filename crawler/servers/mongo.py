@@ -1,0 +1,42 @@
+"""A client of MongoDB for the event loop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+from crawler.errors import ConfigError
+from crawler.redaction import redacted_address
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pymongo import AsyncMongoClient
+
+SELECT_MILLISECONDS = 5_000  # until an outage is reported; pymongo's 30 s would be too late
+SOCKET_MILLISECONDS = 20_000  # a frozen server is an outage too; a batch takes under 0.1 s
+
+
+def mongo_client(settings: Mapping[str, Any]) -> AsyncMongoClient[dict[str, Any]]:
+    """Returns a client that writes with w=majority. It connects at its first operation; options in the URL win.
+
+    Raises:
+        ConfigError: MONGO_URL can't be used.
+    """
+    from pymongo import AsyncMongoClient  # late, like Kafka's library: together half a second that few commands need
+    from pymongo.errors import PyMongoError
+
+    url = str(settings.get("MONGO_URL") or "")
+    options: dict[str, Any] = {
+        "serverSelectionTimeoutMS": SELECT_MILLISECONDS,
+        "connectTimeoutMS": SELECT_MILLISECONDS,
+        "socketTimeoutMS": SOCKET_MILLISECONDS,  # not timeoutMS, which would lengthen the server selection as well
+        "w": "majority",
+        "tz_aware": True,
+        "appname": "headroom",
+    }
+    in_url = {name.lower() for name, _ in parse_qsl(url.partition("?")[2])}
+    try:
+        return AsyncMongoClient(url, **{key: value for key, value in options.items() if key.lower() not in in_url})
+    except (PyMongoError, ValueError, TypeError):
+        raise ConfigError("MONGO_URL", redacted_address(url), "a mongodb:// or mongodb+srv:// URL") from None

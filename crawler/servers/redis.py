@@ -1,0 +1,88 @@
+"""Clients of Redis, for the event loop and for threads; with REDIS_CLUSTER, of a Redis Cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import orjson
+from redis import Redis
+from redis.asyncio import Redis as AsyncRedis
+from redis.asyncio.retry import Retry as AsyncRetry
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from crawler import config
+from crawler.errors import ConfigError
+from crawler.redaction import redacted_address
+from crawler.servers.redis_cluster import cluster_async, cluster_sync
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DEFAULT_URL = "redis://127.0.0.1:6379/0"
+CONNECT_SECONDS = 3.0  # a node on the same network answers within ms; a dead address must not hold up a heartbeat
+SOCKET_SECONDS = 5.0  # no command takes 0.1 s; and a third of SESSION_SECONDS is left to try a renewal again
+HEALTH_CHECK_SECONDS = 15.0  # an idle connection is checked before use: firewalls drop those silently
+
+
+def redis_async(settings: Mapping[str, Any]) -> AsyncRedis:
+    """Returns a client for the event loop. It connects at its first command, answers in bytes and never retries.
+
+    `rediss://USER:PASSWORD@HOST:PORT/DB` is TLS with an ACL user; options in the URL's query win over those set here.
+    scrapy-redis's REDIS_HOST, REDIS_PORT, REDIS_DB and REDIS_PARAMS count while REDIS_URL is at its default. With
+    REDIS_CLUSTER, the URL may name several nodes, separated by commas; one that answers tells of all others.
+
+    Raises:
+        ConfigError: REDIS_URL or REDIS_PARAMS can't be used.
+    """
+    url, options = _options(settings)
+    try:
+        if config.flag(settings, "REDIS_CLUSTER"):
+            return cast("AsyncRedis", cluster_async(url, options))
+        return AsyncRedis.from_url(url, **{"retry": AsyncRetry(NoBackoff(), 0), **options})
+    except (ValueError, TypeError):
+        raise _refused(url) from None
+
+
+def redis_sync(settings: Mapping[str, Any]) -> Redis:
+    """Returns a blocking client, for threads and commands; otherwise as `redis_async`.
+
+    Raises:
+        ConfigError: REDIS_URL or REDIS_PARAMS can't be used.
+    """
+    url, options = _options(settings)
+    try:
+        if config.flag(settings, "REDIS_CLUSTER"):
+            return cast("Redis", cluster_sync(url, options))
+        return Redis.from_url(url, **{"retry": Retry(NoBackoff(), 0), **options})
+    except (ValueError, TypeError):
+        raise _refused(url) from None
+
+
+def _options(settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Returns the URL and the client's options: those set here, overridden by scrapy-redis's REDIS_PARAMS."""
+    url = str(settings.get("REDIS_URL") or DEFAULT_URL)
+    if url == DEFAULT_URL and (settings.get("REDIS_HOST") or settings.get("REDIS_PORT")):
+        host, port = settings.get("REDIS_HOST") or "127.0.0.1", settings.get("REDIS_PORT") or 6379
+        url = f"redis://{host}:{port}/{settings.get('REDIS_DB') or 0}"
+    options: dict[str, Any] = {
+        "socket_timeout": SOCKET_SECONDS,
+        "socket_connect_timeout": CONNECT_SECONDS,
+        "health_check_interval": HEALTH_CHECK_SECONDS,
+    }
+    if not url.startswith("unix:"):  # connections over a Unix socket don't know the option
+        options["socket_keepalive"] = True
+    more = settings.get("REDIS_PARAMS") or {}
+    try:
+        options |= orjson.loads(more) if isinstance(more, str) else dict(more)
+    except (ValueError, TypeError):
+        raise ConfigError("REDIS_PARAMS", type(more).__name__, "keyword arguments of redis.Redis as a dict") from None
+    options.pop("redis_cls", None)  # scrapy-redis's own option: a class that it would import
+    options["decode_responses"] = False  # fingerprints are bytes
+    return url, options
+
+
+def _refused(url: str) -> ConfigError:
+    return ConfigError(
+        "REDIS_URL", redacted_address(url), "redis://, rediss:// or unix:// and REDIS_PARAMS that redis.Redis takes"
+    )

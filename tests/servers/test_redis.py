@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+import redis
+
+from crawler.errors import ConfigError
+from crawler.servers.redis import CONNECT_SECONDS, DEFAULT_URL, redis_async, redis_sync
+
+
+@pytest.mark.parametrize("opened", [redis_async, redis_sync])
+@pytest.mark.parametrize("url", ["http://user:secret@h/0", "redis://user:secret:x@h:port/0", "h:6379"])
+def test_a_redis_url_that_is_none_is_refused_without_its_secrets(opened, url):
+    with pytest.raises(ConfigError) as error:
+        opened({"REDIS_URL": url})
+    assert "REDIS_URL" in str(error.value)
+    assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize("opened", [redis_async, redis_sync])
+def test_redis_takes_what_the_url_says_and_never_retries(opened):
+    client = opened({"REDIS_URL": "rediss://user:p%40ss@h:1/2?socket_timeout=1"})
+    options = client.connection_pool.connection_kwargs
+    assert (options["username"], options["password"], options["db"]) == ("user", "p@ss", 2)
+    assert options["socket_timeout"] == 1
+    assert options["socket_connect_timeout"] == CONNECT_SECONDS
+    assert options["retry"].get_retries() == 0
+    assert "SSL" in client.connection_pool.connection_class.__name__
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, {"host": "127.0.0.1", "port": 6379, "db": 0}),
+        ({"REDIS_URL": DEFAULT_URL, "REDIS_HOST": "h"}, {"host": "h", "port": 6379, "db": 0}),
+        ({"REDIS_HOST": "h", "REDIS_PORT": "7000", "REDIS_DB": 3}, {"host": "h", "port": 7000, "db": 3}),
+        ({"REDIS_URL": "redis://other:1/1", "REDIS_HOST": "h"}, {"host": "other", "port": 1, "db": 1}),
+        ({"REDIS_PARAMS": {"password": "p", "redis_cls": "redis.Redis"}}, {"password": "p"}),
+        ({"REDIS_PARAMS": '{"socket_timeout": 9, "decode_responses": true}'}, {"socket_timeout": 9}),
+    ],
+)
+def test_settings_of_scrapy_redis_count_where_the_url_is_not_set(settings, expected):
+    options = redis_sync(settings).connection_pool.connection_kwargs
+    assert {key: options[key] for key in expected} == expected
+    assert options["decode_responses"] is False
+    assert "redis_cls" not in options
+
+
+@pytest.mark.parametrize("params", ["password=secret", 5, ["secret"]])
+def test_redis_params_that_are_none_are_refused_without_their_secrets(params):
+    with pytest.raises(ConfigError) as error:
+        redis_sync({"REDIS_PARAMS": params})
+    assert "REDIS_PARAMS" in str(error.value)
+    assert "secret" not in str(error.value)
+
+
+async def test_redis_answers_to_a_user_of_its_acl(redis_server):
+    with closing(redis_sync({"REDIS_URL": redis_server.url})) as admin:
+        admin.execute_command("ACL", "SETUSER", "crawler", "on", ">p@ss", "+@all", "~*")
+        try:
+            url = f"redis://crawler:p%40ss@127.0.0.1:{redis_server.port}/0"
+            async with redis_async({"REDIS_URL": url}) as client:
+                assert await client.execute_command("ACL", "WHOAMI") == b"crawler"
+        finally:
+            admin.execute_command("ACL", "DELUSER", "crawler")
+
+
+async def test_an_unreachable_redis_fails_at_once():
+    settings = {"REDIS_URL": "redis://user:secret@127.0.0.1:1/0"}
+    with closing(redis_sync(settings)) as client, pytest.raises(redis.ConnectionError) as error:
+        client.ping()
+    assert "secret" not in str(error.value)
+    async with redis_async(settings) as client:
+        with pytest.raises(redis.ConnectionError):
+            await client.ping()
