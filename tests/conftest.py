@@ -11,30 +11,29 @@ import uuid
 import command_line
 import pytest
 import redis
-from command_line import ROOT
+from forkserver import ForkServer
 from needs import started
 from pymongo import MongoClient
+from runner import Runner
 
-from testbed.servers import Forum, Kafka, Mongo, Process, Redis
+from testbed.servers import Forum, Kafka, Mongo, Redis
 from testbed.servers.mediawiki import MediaWiki
 from testbed.servers.redis_cluster import RedisCluster
 from testbed.servers.wiki_pages import wiki_pages
 
 # Who is started in the background ignores interrupts, and so would all that the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-# What a test didn't ask for can't be reached, least of all a real server that the environment names.
-NOWHERE = {
-    "REDIS_URL": "redis://127.0.0.1:1/0",
-    "REDIS_CLUSTER": "0",
-    "KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1",
-    "MONGO_URL": "mongodb://127.0.0.1:1",
-    "MONGO_DATABASE": "nowhere",
-}
 
 
 @pytest.fixture(scope="session")
 def server_folder(tmp_path_factory):
     return tmp_path_factory.mktemp("servers")
+
+
+@pytest.fixture(scope="session")
+def fork_server(server_folder):
+    with started(ForkServer, server_folder) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
@@ -98,23 +97,15 @@ def topic_prefix():
 
 
 @pytest.fixture
-def scrapy_command(redis_url, tmp_path):
-    """Returns a function that gives the words of a `scrapy` command and its environment.
-
-    Redis is `redis_url`, files go below `tmp_path`; Kafka and Mongo are where `environment` says, or nowhere.
-    """
-
-    def build(name, *arguments, settings=None, environment=None):
-        settings = {"ITEMS_DIR": tmp_path / "items", "FILES_STORE": tmp_path / "media"} | (settings or {})
-        options = [word for key, value in settings.items() for word in ("-s", f"{key}={value}")]
-        words = [sys.executable, "-m", "scrapy", name, *options, *map(str, arguments)]
-        return words, {**NOWHERE, "REDIS_URL": redis_url, **(environment or {})}
-
-    return build
+def runner(fork_server, redis_url, tmp_path):
+    """Runs `scrapy` commands; Redis is `redis_url`, files go below `tmp_path`, Kafka and Mongo are nowhere."""
+    settings = {"ITEMS_DIR": tmp_path / "items", "FILES_STORE": tmp_path / "media"}
+    with Runner(fork_server, tmp_path, settings, {"REDIS_URL": redis_url}) as runner:
+        yield runner
 
 
 @pytest.fixture
-def scrapy(scrapy_command):
+def scrapy(runner, scrapy_command):
     """Returns `run(NAME, *ARGUMENTS, settings={}, environment={}, stdin="", timeout=60)`: a command, run to its end.
 
     `scrapy crawl` runs in a process of its own, the others in this one. The result has `returncode`, `stdout` and
@@ -122,6 +113,8 @@ def scrapy(scrapy_command):
     """
 
     def run(*arguments, stdin="", timeout=command_line.COMMAND_SECONDS, **options):
+        if arguments[0] == "crawl":
+            return runner.run(*arguments, stdin=stdin, timeout=timeout, **options)
         words, environment = scrapy_command(*arguments, **options)
         done = command_line.run(words, environment, stdin=stdin.encode(), timeout_s=timeout)
         return subprocess.CompletedProcess(words, done.returncode, done.stdout.decode(), done.stderr.decode())
@@ -130,19 +123,20 @@ def scrapy(scrapy_command):
 
 
 @pytest.fixture
-def spawn(scrapy_command, tmp_path):
+def spawn(runner):
     """Returns `start(NAME, *ARGUMENTS, settings={}, environment={})`: a `scrapy` command in the background.
 
     It gives a `Process` (wait, stop, kill, log). Whatever still runs when the test ends is killed.
     """
-    with contextlib.ExitStack() as running:
+    return runner.start
 
-        def start(name, *arguments, **options):
-            words, environment = scrapy_command(name, *arguments, **options)
-            label = f"{name}-{len(list(tmp_path.glob('*.log'))) + 1}"
-            process = Process(label, words, tmp_path, environment=environment, directory=ROOT)
-            running.callback(process.kill)
-            process.start()
-            return process
 
-        yield start
+@pytest.fixture
+def scrapy_command(runner):
+    """Returns a function that gives the words of a `scrapy` command and its environment."""
+
+    def build(*words, settings=None, environment=None):
+        command = [sys.executable, "-m", "scrapy", *runner.words(*words, settings=settings)]
+        return command, runner.environment | (environment or {})
+
+    return build

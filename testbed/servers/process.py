@@ -13,7 +13,7 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, BinaryIO, ClassVar, Self
 
 from crawler.errors import UnavailableError
 
@@ -117,15 +117,19 @@ class Process:
         self._end()
         self.folder.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log:
-            self._child = subprocess.Popen(  # noqa: S603 -- a tuple of arguments, no shell
-                [sys.executable, "-I", "-S", str(LEASH), *self._command],
-                stdin=subprocess.PIPE,  # the leash
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env=self._environment,
-                cwd=self._directory,
-                start_new_session=True,
-            )
+            self._child = self._launch(log)
+
+    def _launch(self, log: BinaryIO) -> subprocess.Popen[bytes]:
+        """Returns the running command, in a process group of its own that ends when its `stdin` closes."""
+        return subprocess.Popen(  # noqa: S603 -- a tuple of arguments, no shell
+            [sys.executable, "-I", "-S", str(LEASH), *self._command],
+            stdin=subprocess.PIPE,  # the leash
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env=self._environment,
+            cwd=self._directory,
+            start_new_session=True,
+        )
 
     def wait(self, timeout_s: float) -> int:
         """Waits for the command to end by itself and returns its exit status; minus the signal where one ended it.
@@ -176,6 +180,7 @@ class Process:
         if not self._child.stdin.closed:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._child.pid, signal.SIGKILL)
+            self._child.wait()
             self._child.stdin.close()
         return self._child.wait()
 

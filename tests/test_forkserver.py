@@ -1,0 +1,118 @@
+"""A command of the fork server is a process like any other: it has all of its own, and ends with who started it."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+from forkserver import ForkedProcess
+from waiting import until
+
+ROOT = Path(__file__).parents[1]
+COMMAND = """
+from scrapy.commands import ScrapyCommand
+
+class Command(ScrapyCommand):
+    requires_crawler_process = False
+    default_settings = {"LOG_ENABLED": False}
+
+    def short_desc(self):
+        return "Runs some Python"
+
+    def run(self, args, opts):
+        exec(args[0])
+"""
+STARTER = """
+import sys
+from pathlib import Path
+from forkserver import ForkServer
+from test_forkserver import python
+folder = Path(sys.argv[1])
+with ForkServer(folder) as server:
+    process = python(server, folder, "import os; os.system('echo $$; sleep 600')")
+    process.start()
+    print(server.pid, process.pid, folder, flush=True)
+    process.wait(600)
+"""
+
+
+def python(server, folder, code, **environment):
+    """Returns a forked command that runs some Python."""
+    (folder / "few").mkdir(exist_ok=True)
+    (folder / "few" / "python.py").write_text(COMMAND)
+    (folder / "scrapy.cfg").write_text("[settings]\ndefault = own_settings\n")
+    (folder / "own_settings.py").write_text("COMMANDS_MODULE = 'few'\n")
+    return ForkedProcess(server, "python", ["python", code], folder, environment=environment, directory=folder)
+
+
+def gone(pid):
+    """Returns whether a process has ended; it may be a zombie that waits for its parent."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def test_it_has_a_pid_status_group_environment_and_directory_of_its_own(fork_server, tmp_path):
+    code = "import os; print(os.getpid(), os.getpgrp(), os.environ['COLOUR'], os.getcwd(), os.read(0, 1)); exit(3)"
+    process = python(fork_server, tmp_path, code, COLOUR="red")
+    process.start()
+    assert process.wait(20) == 3
+    assert process.log.read_text() == f"{process.pid} {process.pid} red {tmp_path} b''\n"
+
+
+def test_settings_see_its_environment(fork_server, tmp_path):
+    code = "from crawler import settings; print(settings.REDIS_URL)"
+    process = python(fork_server, tmp_path, code, REDIS_URL="redis://elsewhere")
+    process.start()
+    assert process.wait(20) == 0
+    assert process.log.read_text() == "redis://elsewhere\n"
+
+
+def test_it_draws_random_numbers_of_its_own(fork_server, tmp_path):
+    process = python(fork_server, tmp_path, "import random; print(random.random())")
+    for _ in range(2):
+        process.start()
+        assert process.wait(20) == 0
+    assert len(set(process.log.read_text().split())) == 2
+
+
+def test_signals_reach_it_and_it_is_killed_with_its_children(fork_server, tmp_path):
+    with python(fork_server, tmp_path, "import os; os.system('echo $$; sleep 600')") as process:
+        child = psutil.Process(int(until(lambda: process.log.read_text().strip(), "its child")))
+        assert psutil.Process(process.pid).children() == [child]
+        process.kill()
+        assert process.wait(20) == -signal.SIGKILL
+        until(lambda: gone(child.pid), "its child's end")
+        process.start()
+        until(lambda: process.log.read_text().count("\n") == 2, "another child")
+        os.kill(process.pid, signal.SIGTERM)
+        assert process.wait(20) == -signal.SIGTERM
+
+
+def test_an_end_is_told_once_however_often_it_is_asked_for(fork_server, tmp_path):
+    process = python(fork_server, tmp_path, "raise SystemExit(4)")
+    process.start()
+    until(lambda: not process.running, "its end")
+    process.kill()
+    assert process.wait(0) == process.stop() == 4
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_it_ends_with_its_starter(number, tmp_path):
+    environment = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
+    with subprocess.Popen(
+        [sys.executable, "-c", STARTER, tmp_path], stdout=subprocess.PIPE, env=environment
+    ) as starter:
+        server, process, folder = starter.stdout.readline().split()
+        child = until(lambda: (Path(os.fsdecode(folder)) / "python.log").read_text().strip(), "a child")
+        starter.send_signal(number)
+        starter.communicate()
+    for pid in map(int, (server, process, child)):
+        until(
+            lambda pid=pid: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE,
+            "its end",
+        )

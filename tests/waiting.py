@@ -1,0 +1,23 @@
+"""Waiting for what other processes do."""
+
+from __future__ import annotations
+
+import time
+
+PATIENCE_SECONDS = 60.0  # longer than anything takes on a loaded machine: only a failure is as slow
+POLL_SECONDS = 0.02
+
+
+def until(condition, what, seconds=PATIENCE_SECONDS):
+    """Waits until `condition()` is true, and returns what it gave.
+
+    Args:
+        condition: Called again and again.
+        what: Said when it never came true.
+        seconds: The longest wait.
+    """
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"waited {seconds:g} s in vain for {what}"
+        time.sleep(POLL_SECONDS)
+    return found
