@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from crawler import logs
-from crawler.commands.base import complain, print_json
+from crawler.cli.output import print_error, print_json
 from crawler.errors import HeadroomError
 from testbed import run, summary
 from testbed.screen import Screen
@@ -58,7 +58,7 @@ def main() -> int:
         print("stopped: nothing of it is left running", file=sys.stderr)
         return SIGNALLED + stopped.number
     except HeadroomError as error:
-        complain(error, named)
+        print_error(error, named)
         return 1
     return 0
 

@@ -1,4 +1,4 @@
-"""`scrapy crawl`, as Scrapy has it; our spiders are started only with settings that fit and a Redis that answers."""
+"""`scrapy crawl`, as in Scrapy. A spider of the frontier starts only with valid settings and a Redis that answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.spiderloader import get_spider_loader
 
 from crawler import logs
-from crawler.commands.base import INTERRUPTED, complain
+from crawler.cli.command import INTERRUPTED
+from crawler.cli.output import print_error
 from crawler.errors import HeadroomError
 from crawler.redaction import Redaction, redacted_address
 from crawler.text import one_line
@@ -25,13 +26,13 @@ logger = logging.getLogger(__name__)
 
 
 class Command(ScrapyCrawl):
-    """Runs a spider; one of ours that can't start ends with one line on stderr and exit status 1."""
+    """Runs a spider. A spider of the frontier that can't start ends with one line on stderr and exit status 1."""
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Reads the options, then looks whether the spider can start: nothing is running yet, not even the log.
+        """Reads the options, then checks that the spider can start. Nothing runs yet, not even the log.
 
         Raises:
-            SystemExit: It can't.
+            SystemExit: The spider can't start.
         """
         super().process_options(args, opts)
         logs.install(self.settings or {})
@@ -40,35 +41,35 @@ class Command(ScrapyCrawl):
                 _check_settings(settings)
                 _wait_for_redis(settings)
         except HeadroomError as error:
-            complain(error, self.settings or {})
+            print_error(error, self.settings or {})
             sys.exit(1)
         except KeyboardInterrupt:
             sys.exit(INTERRUPTED)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Runs the spider. An error of ours that only shows as its parts are built is one line, too."""
+        """Runs the spider. A HeadroomError that is raised only while the spider's parts are built is one line, too."""
         if len(args) != 1:
-            super().run(args, opts)  # it says how the command is used
+            super().run(args, opts)  # raises a UsageError
             return
-        assert self.crawler_process is not None  # made before `run`, as requires_crawler_process says
+        assert self.crawler_process is not None  # Scrapy has made it, since requires_crawler_process is True
         crawl: Any = self.crawler_process.crawl(self._create_crawler(args[0]), **opts.spargs)
         try:
             self.crawler_process.start()
         except HeadroomError as error:
-            complain(error, self.settings or {})
+            print_error(error, self.settings or {})
             self.exitcode = 1
         if self.crawler_process.bootstrap_failed:
             self.exitcode = 1
         if isinstance(crawl, asyncio.Task) and crawl.done() and not crawl.cancelled():
             failure = crawl.exception()
-            ours = _ours(failure)
-            if ours is not None:
-                complain(ours, self.settings or {})
+            headroom_error = _headroom_error(failure)
+            if headroom_error is not None:
+                print_error(headroom_error, self.settings or {})
             elif failure is not None:
                 logger.error("the crawl failed", exc_info=failure)
 
     def _frontier_settings(self, args: list[str]) -> Mapping[str, Any] | None:
-        """Returns the settings that the spider will run with; None for a spider that isn't ours.
+        """Returns the settings that the spider will run with; None for a spider that doesn't use the frontier.
 
         Raises:
             HeadroomError: There is no such spider.
@@ -90,10 +91,10 @@ class Command(ScrapyCrawl):
 
 
 def _check_settings(settings: Mapping[str, Any]) -> None:
-    """Reads what the components will read.
+    """Reads the settings as the worker and the sinks will read them.
 
     Raises:
-        ConfigError: One of the settings has a value that it can't have.
+        ConfigError: A setting has a value that it can't have.
     """
     from crawler import config
     from crawler.pipelines.batch import Hooks
@@ -113,40 +114,40 @@ def _check_settings(settings: Mapping[str, Any]) -> None:
 
 
 def _wait_for_redis(settings: Mapping[str, Any]) -> None:
-    """Waits until Redis answers, for CONNECT_SECONDS.
+    """Waits until Redis answers, for at most CONNECT_SECONDS.
 
     Raises:
-        UnavailableError: It doesn't.
-        FrontierError: It holds something that these settings can't work on.
+        UnavailableError: Redis doesn't answer.
+        FrontierError: Redis holds something that these settings can't work on.
     """
-    # A loop of its own: Scrapy is yet to install the one that the crawl runs on.
+    # In a loop of its own, since Scrapy has not yet installed the one that the crawl runs on.
     with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
-        runner.run(_look_for_redis(settings))
+        runner.run(_connect_to_redis(settings))
 
 
-async def _look_for_redis(settings: Mapping[str, Any]) -> None:
+async def _connect_to_redis(settings: Mapping[str, Any]) -> None:
     from crawler.frontier.preflight import wait_until_ready
     from crawler.servers.redis import redis_async
     from crawler.worker.config import WorkerConfig
 
-    def say(text: str) -> None:
-        print(one_line(redact(text)), file=sys.stderr, flush=True)
-
     redact = Redaction.of(settings, os.environ)
+
+    def report(text: str) -> None:
+        print(one_line(redact(text)), file=sys.stderr, flush=True)
 
     config = WorkerConfig.from_settings(settings)
     where = redacted_address(str(settings["REDIS_URL"]))
     redis = redis_async(settings)
     try:
         await wait_until_ready(
-            redis, config.frontier.keys, config.frontier.partitions, where=where, seconds=config.connect_s, say=say
+            redis, config.frontier.keys, config.frontier.partitions, where=where, seconds=config.connect_s, say=report
         )
     finally:
         await redis.aclose()
 
 
-def _ours(failure: BaseException | None) -> HeadroomError | None:
-    """Returns the error of ours behind a failure: Scrapy may fail again as it clears away what hadn't started."""
+def _headroom_error(failure: BaseException | None) -> HeadroomError | None:
+    """Returns the HeadroomError that a failure began with: Scrapy may fail again while it stops what hadn't started."""
     while failure is not None and not isinstance(failure, HeadroomError):
         failure = failure.__context__
     return failure

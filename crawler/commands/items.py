@@ -1,15 +1,16 @@
-"""`scrapy items`: watch what leaves through Kafka, and see what shape it has."""
+"""`scrapy items`: watches what leaves through Kafka, and shows the items' JSON Schema."""
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import orjson
 from scrapy.exceptions import UsageError
 
-from crawler.commands.base import HeadroomCommand, as_json, print_json
+from crawler.cli.actions import ActionCommand
+from crawler.cli.output import print_json, to_json
 from crawler.errors import UnavailableError
 from crawler.text import one_line
 
@@ -19,79 +20,73 @@ if TYPE_CHECKING:
 
     from kafka import KafkaConsumer
 
-SHOWN = ("time", "title", "url")  # of a message, on its line
+SHOWN = ("time", "title", "url")  # what the line of a message shows of it
 REQUIRED = ("id", *SHOWN)
 
 
-class Command(HeadroomCommand):
-    """Prints a site's topic as it grows, or the JSON Schema of what is in it."""
+class Command(ActionCommand):
+    """Prints a site's topic as it grows, or the JSON Schema of the messages in it."""
 
-    def syntax(self) -> str:
-        """The arguments, for the usage line."""
-        return "tail SITE [--from-start] [--count N] [--json] | schema"
+    actions: ClassVar[dict[str, tuple[str, str]]] = {
+        "tail": (
+            "SITE",
+            "print each new item of a site's Kafka topic as a line, until Ctrl-C; with --json the messages",
+        ),
+        "schema": ("", "print the JSON Schema of the messages"),
+    }
 
     def short_desc(self) -> str:
-        """One line for `scrapy -h`."""
+        """Returns the line in Scrapy's list of commands."""
         return "Watch a site's items in Kafka; show their JSON Schema"
-
-    def long_desc(self) -> str:
-        """What `scrapy items -h` says."""
-        return (
-            "tail: prints each new item of a site's Kafka topic on a line, until Ctrl-C; --json prints the messages "
-            "themselves. schema: prints the messages' JSON Schema."
-        )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Adds the options of `tail`."""
         super().add_options(parser)
-        parser.add_argument("--from-start", action="store_true", help="begin with the oldest item that Kafka still has")
-        parser.add_argument("--count", type=int, metavar="N", help="end after N items")
+        parser.add_argument("--from-start", action="store_true", help="tail: begin with the oldest item in the topic")
+        parser.add_argument("--count", type=int, metavar="N", help="tail: end after N items")
 
-    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Runs `tail SITE` or `schema`.
-
-        Raises:
-            UsageError: Neither.
-            UnavailableError: Kafka can't be reached, or refuses.
-        """
-        from crawler.pipelines.sink import SITE_NAME
+    def do_schema(self, _args: list[str], _opts: argparse.Namespace) -> None:
+        """Prints the JSON Schema."""
         from crawler.schema import item_schema
 
-        if args == ["schema"]:
-            print_json(item_schema())
-            return
-        if len(args) != len(("tail", "SITE")) or args[0] != "tail":
-            raise UsageError("scrapy items " + self.syntax())
-        if not SITE_NAME.fullmatch(args[1]):
-            raise UsageError(f"{args[1]!r} can't be a site's name")
-        if opts.count is not None and opts.count < 1:
-            raise UsageError("--count is at least 1")
-        topic = f"{self.values['TOPIC_PREFIX']}{args[1]}"
-        try:
-            self._tail(topic, count=opts.count, from_start=opts.from_start, machine=opts.json)
-        except KeyboardInterrupt:  # how a tail ends
-            return
+        print_json(item_schema())
 
-    def _tail(self, topic: str, *, count: int | None, from_start: bool, machine: bool) -> None:
+    def do_tail(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Prints the items of a site's topic.
+
+        Raises:
+            UsageError: The name can't be a site's, or --count is less than 1.
+            UnavailableError: Kafka can't be reached, or refuses.
+        """
         from kafka.errors import KafkaError
 
+        from crawler.pipelines.sink import SITE_NAME
         from crawler.servers.kafka import kafka_consumer
 
+        (site,) = args
+        if not SITE_NAME.fullmatch(site):
+            raise UsageError(f"{site!r} can't be a site's name")
+        if opts.count is not None and opts.count < 1:
+            raise UsageError("--count is at least 1")
+        topic = f"{self.values['TOPIC_PREFIX']}{site}"
         try:
-            with closing(kafka_consumer(self.values, topic, from_start=True)) as consumer:
-                _begin(consumer, topic, from_start=from_start)
+            with (
+                contextlib.suppress(KeyboardInterrupt),  # how people end a tail
+                contextlib.closing(kafka_consumer(self.values, topic, from_start=True)) as consumer,
+            ):
+                _begin(consumer, topic, from_start=opts.from_start)
                 for number, message in enumerate(_messages(consumer), 1):
-                    _show(message, machine=machine)
-                    if number == count:
+                    _print_message(message, as_json=opts.json)
+                    if number == opts.count:
                         return
         except KafkaError as error:
             raise UnavailableError(f"Kafka: {type(error).__name__}") from None
 
 
 def _begin(consumer: KafkaConsumer, topic: str, *, from_start: bool) -> None:
-    """Moves the consumer to where the tail begins and says so.
+    """Moves the consumer to where the tail begins, and says so on stderr.
 
-    A topic that comes later, or a partition, is read from its start in any case: all in it is new.
+    A topic or partition that is made later is read from its start in any case, because everything in it is new.
     """
     if not consumer.partitions_for_topic(topic):
         print(f"{topic}: no such topic yet, waiting for it", file=sys.stderr, flush=True)
@@ -101,12 +96,12 @@ def _begin(consumer: KafkaConsumer, topic: str, *, from_start: bool) -> None:
     if not from_start:
         consumer.seek_to_end()
         for partition in consumer.assignment():
-            consumer.position(partition)  # now, rather than at the first poll
+            consumer.position(partition)  # the end is looked up now, rather than at the first poll
         print(f"{topic}: waiting for new items", file=sys.stderr, flush=True)
 
 
 def _messages(consumer: KafkaConsumer) -> Iterator[dict[str, Any]]:
-    """Yields each record that is a message; what else is in the topic is reported and skipped, never executed."""
+    """Yields each record that is a message. Others are reported on stderr and skipped, and never executed."""
     for record in consumer:
         try:
             message = orjson.loads(record.value or b"")
@@ -121,14 +116,14 @@ def _messages(consumer: KafkaConsumer) -> Iterator[dict[str, Any]]:
 
 
 def _fault(message: Any) -> str:
-    """Returns why a JSON value isn't one of our messages; empty when it is."""
+    """Returns why a JSON value isn't one of our messages; empty when it is one."""
     if not isinstance(message, dict):
         return "not an object"
     return next((f"no text in {key!r}" for key in REQUIRED if not isinstance(message.get(key), str)), "")
 
 
-def _show(message: dict[str, Any], *, machine: bool) -> None:
-    """Prints a message on a line at once, in UTF-8 whatever the terminal's locale."""
-    line = as_json(message) if machine else "  ".join(one_line(message[key]) for key in SHOWN).encode()
+def _print_message(message: dict[str, Any], *, as_json: bool) -> None:
+    """Prints a message on one line, at once, in UTF-8 whatever the terminal's locale is."""
+    line = to_json(message) if as_json else "  ".join(one_line(message[key]) for key in SHOWN).encode()
     sys.stdout.buffer.write(line + b"\n")
     sys.stdout.buffer.flush()

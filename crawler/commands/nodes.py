@@ -1,4 +1,4 @@
-"""`scrapy nodes`: who crawls, how much, and who has fallen silent."""
+"""`scrapy nodes`: which workers crawl on which node, their load, and which of them have fallen silent."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
-from crawler.commands.base import HeadroomCommand, print_json
+from crawler.cli.command import HeadroomCommand
+from crawler.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
     import argparse
@@ -25,22 +26,24 @@ class Command(HeadroomCommand):
     """Shows every worker with its load."""
 
     def short_desc(self) -> str:
-        """Returns the line in the list of commands."""
-        return "Show who crawls: each node's workers, their load, and who has fallen silent"
+        """Returns the line in Scrapy's list of commands."""
+        return "Show which workers crawl on which node, their load, and which have fallen silent"
 
     def long_desc(self) -> str:
         """Returns the text above the options."""
         return (
-            "A row per worker: its frontier, seeds it carries and has room for, its pages a minute, the CPU and memory "
-            "in use on its node, sinks it waits for. State: alive, redis-full (claims and offers wait: raise Redis's "
-            "maxmemory), silent (no news), or lapsed (what it held goes to others)."
+            "Shows a row for each worker (a process of scrapy crawl): its node; its frontier (nav: search pages, "
+            "content: pages that hold data); how many seeds it carries and has room for; its pages a minute; the CPU "
+            "and memory in use on its node; and its state. alive: it works; redis-full: Redis refuses claims and "
+            "offers, so raise its maxmemory; silent: no report for SESSION_SECONDS; lapsed: it is gone, and other "
+            "workers get its seeds."
         )
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Shows the workers.
 
         Raises:
-            HeadroomError: No Redis.
+            HeadroomError: Redis can't be reached.
             UsageError: There is an argument.
         """
         if args:
@@ -54,28 +57,26 @@ class Command(HeadroomCommand):
             print("no worker runs; scrapy crawl producer and scrapy crawl consumer start one each")
 
     async def _read(self) -> list[dict[str, Any]]:
-        from crawler.commands.workers import read_workers
-        from crawler.plans.operator import Operator
+        from crawler.cli.workers import read_workers
 
-        async with Operator.connect(self.values) as operator:
+        async with self.connect() as operator:
             return await read_workers(operator)
 
 
 def _print_workers(workers: list[dict[str, Any]]) -> None:
-    from crawler.commands.views import print_table
-
     rows = []
-    for one in workers:
-        process = one["owner"].removeprefix(f"{one['node']}:").partition(":")[0]
-        down = ", ".join(one["sinks_down"])
-        state = f"{_state(one)}, waits for {down}" if down else _state(one)
-        rows.append((one["node"], process, one["frontier"], state, *(one[name] for name in COLUMNS.values())))
+    for worker in workers:
+        process = worker["owner"].removeprefix(f"{worker['node']}:").partition(":")[0]
+        figures = (worker[name] for name in COLUMNS.values())
+        rows.append((worker["node"], process, worker["frontier"], _state(worker), *figures))
     print_table(("node", "process", "frontier", "state", *COLUMNS), rows)
 
 
 def _state(worker: dict[str, Any]) -> str:
-    if worker["state"] in ("alive", "redis-full"):
-        return str(worker["state"])
-    if worker["state"] == "silent":
-        return f"silent for {worker['age_s']:.0f} s"
-    return "lapsed" if worker["session_s"] is None else f"lapsed {-worker['session_s']:.0f} s ago"
+    state = str(worker["state"])
+    if state == "silent":
+        state = f"silent for {worker['age_s']:.0f} s"
+    elif state == "lapsed" and worker["session_s"] is not None:
+        state = f"lapsed {-worker['session_s']:.0f} s ago"
+    down = ", ".join(worker["sinks_down"])
+    return f"{state}, waits for {down}" if down else state

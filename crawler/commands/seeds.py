@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 from scrapy.exceptions import UsageError
 
-from crawler.commands.actions import ActionCommand
-from crawler.commands.base import print_json
+from crawler.cli.actions import ActionCommand
+from crawler.cli.output import print_json, print_table
 from crawler.errors import HeadroomError
-from crawler.text import one_line
+from crawler.text import inert, one_line
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
     from crawler.frontier.seed_admin import Found
-    from crawler.models import Frontier, Seed
+    from crawler.models import Frontier
     from crawler.plans.operator import Operator
 
 FRONTIERS: tuple[Frontier, ...] = ("content", "nav")
@@ -28,52 +28,53 @@ COLUMNS = ("frontier", "state", "reason", "plan", "site", "url")
 
 
 class Command(ActionCommand):
-    """Looks at single seeds, and adds some."""
+    """Shows single seeds, and adds some."""
 
     actions: ClassVar[dict[str, tuple[str, str]]] = {
-        "list": ("", "seeds that aren't finished, chosen by --plan, --site, --frontier, --state, --reason, --limit"),
-        "show": ("URL", "where a page is and why it isn't done, with --plan also as a search page of that plan"),
-        "offer": ("URL|- ...", "add these pages, or one a line from stdin (-), to --site and --plan"),
-        "retry": ("[URL ...]", "try failed seeds again, by URL, by the options of list, or --all"),
+        "list": ("", "show seeds that aren't finished: all, or those that the options choose"),
+        "show": ("URL", "show where a page is and why it isn't done; with --plan also as a search page of that plan"),
+        "offer": ("URL|- ...", "add pages to --site and --plan; - reads them from stdin, one on each line"),
+        "retry": ("[URL ...]", "try failed seeds again: those of the URLs, those that the options choose, or --all"),
     }
 
     def short_desc(self) -> str:
-        """Returns the line in the list of commands."""
+        """Returns the line in Scrapy's list of commands."""
         return f"Single pages: {', '.join(self.actions)}"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Adds what chooses seeds."""
+        """Adds the options that choose seeds."""
         super().add_options(parser)
-        parser.add_argument("--plan", metavar="NAME", help="of this plan (offer: default manual)")
-        parser.add_argument("--site", metavar="NAME", help="of this site (offer: default web)")
-        parser.add_argument("--frontier", choices=FRONTIERS, help="only search pages (nav), or pages that hold data")
-        parser.add_argument("--state", choices=STATES, help="list: only these")
-        parser.add_argument("--reason", metavar="WORD", help="that failed, or were retried, for this reason")
-        parser.add_argument("--limit", type=int, default=50, metavar="N", help="list: at most so many (default 50)")
+        parser.add_argument("--plan", metavar="NAME", help="only seeds of this plan; offer: add to it (default manual)")
+        parser.add_argument("--site", metavar="NAME", help="only seeds of this site; offer: add to it (default web)")
+        parser.add_argument(
+            "--frontier", choices=FRONTIERS, help="only pages that hold data (content), or search pages (nav)"
+        )
+        parser.add_argument("--state", choices=STATES, help="list: only seeds in this state")
+        parser.add_argument("--reason", metavar="WORD", help="only seeds that failed, or were retried, for this reason")
+        parser.add_argument(
+            "--limit", type=int, default=50, metavar="N", help="list: show at most N seeds (default 50)"
+        )
         parser.add_argument("--all", action="store_true", help="retry: every failed seed")
 
     async def do_list(self, _args: list[str], opts: argparse.Namespace) -> None:
         """Shows seeds that aren't finished."""
-        from crawler.commands.views import print_table
-        from crawler.plans.operator import Operator
-
         if opts.limit < 1:
             raise UsageError("--limit is at least 1")
-        async with Operator.connect(self.values) as operator:
-            found = await _chosen(operator, opts)
-        more, shown = len(found) > opts.limit, list(found.values())[: opts.limit]
+        async with self.connect() as operator:
+            chosen = await _choose(operator, opts, opts.limit + 1)
+        more = len(chosen) > opts.limit
         rows = [
             {
-                "frontier": one.seed.frontier,
-                "state": one.state,
-                "reason": one.reason,
-                "plan": one.seed.plan,
-                "site": one.seed.site,
-                "url": one.seed.url,
-                "keywords": list(one.seed.keywords),
-                "fingerprint": one.fingerprint.hex(),
+                "frontier": found.seed.frontier,
+                "state": found.state,
+                "reason": found.reason,
+                "plan": found.seed.plan,
+                "site": found.seed.site,
+                "url": found.seed.url,
+                "keywords": list(found.seed.keywords),
+                "fingerprint": found.fingerprint.hex(),
             }
-            for one in shown
+            for found in chosen[: opts.limit]
         ]
         if opts.json:
             print_json({"seeds": rows, "more": more})
@@ -88,70 +89,72 @@ class Command(ActionCommand):
         """Shows where a page is and why it isn't done.
 
         Raises:
-            UrlError: The URL is none.
-            PlanError: There is no plan of that name.
+            UrlError: The argument is no URL.
+            PlanError: There is no plan of the name that `--plan` gives.
         """
         from crawler import urls
-        from crawler.commands.seedview import explain, print_shown
-        from crawler.plans.operator import Operator
+        from crawler.cli.seed_status import print_seed_status, search_pages, seed_status
+        from crawler.models import Seed
 
         url = urls.canonical(args[0])
-        async with Operator.connect(self.values) as operator:
-            shown = [await explain(operator, seed) for seed in await _looked_for(operator, url, opts)]
+        seeds = [Seed(url, opts.plan or "", opts.site or "")] if opts.frontier != "nav" else []
+        async with self.connect() as operator:
+            if opts.plan and opts.frontier != "content":
+                seeds += await search_pages(operator, url, opts.plan)
+            statuses = [await seed_status(operator, seed) for seed in seeds]
         if opts.json:
-            print_json({"url": url, "seeds": shown})
+            print_json({"url": url, "seeds": statuses})
         else:
-            print_shown(url, shown)
+            print(inert(url))
+            for status in statuses:
+                print_seed_status(status)
 
     async def do_offer(self, args: list[str], opts: argparse.Namespace) -> None:
         """Offers pages.
 
         Raises:
-            HeadroomError: Some of them are no URLs; the others were offered.
-            UsageError: There are no URLs, or a name that can't be.
+            HeadroomError: Some of the arguments are no URLs; the others were offered.
+            UsageError: There are no arguments, or a plan can't have the name.
         """
-        from crawler.commands.offering import offer, site_to_offer
-        from crawler.plans.operator import Operator
+        from crawler.cli.manual_offers import offer_urls, prepare_site
 
         plan = opts.plan or "manual"
         if not PLAN_NAME.fullmatch(plan):
             raise UsageError(f"--plan {plan!r}: expected 1 to 64 of a-z, 0-9 and -")
-        if not args or ("-" in args and len(args) > 1):
+        if "-" in args and len(args) > 1:
             raise UsageError("seeds offer: expected URLs, or - alone to read them from stdin")
-        lines = _stdin() if args == ["-"] else iter(args)
-        async with Operator.connect(self.values, begin=True) as operator:
+        async with self.connect(begin=True) as operator:
             await _refuse_cancelled(operator, plan)
-            site = await site_to_offer(operator, opts.site or "web", self.values["SITES_DIR"] or "")
-            offered, new, bad = await offer(operator, site, plan, lines)
-        result = {"plan": plan, "site": site.name, "offered": offered, "new": new, "known": offered - new, "bad": bad}
+            site = await prepare_site(operator, opts.site or "web", self.values["SITES_DIR"] or "")
+            offered, new, bad = await offer_urls(operator, site, plan, _stdin_lines() if args == ["-"] else args)
         if opts.json:
-            print_json(result)
+            counts = {"offered": offered, "new": new, "known": offered - new}
+            print_json({"plan": plan, "site": site.name, **counts, "bad": bad})
         else:
             print(f"{offered:,} offered: {new:,} new, {offered - new:,} known")
         if bad:
-            for one in bad:
-                print("refused:", one_line(one["why"]), file=sys.stderr)
+            for refused in bad:
+                print("refused:", one_line(refused["why"]), file=sys.stderr)
             raise HeadroomError(f"{len(bad)} of {offered + len(bad)} URLs were refused")
 
     async def do_retry(self, args: list[str], opts: argparse.Namespace) -> None:
         """Makes failed seeds ready again.
 
         Raises:
-            UrlError: One of the URLs is none; nothing was changed.
-            UsageError: Nothing says which.
+            UrlError: One of the arguments is no URL; nothing was changed.
+            UsageError: Nothing says which seeds.
         """
         from crawler import urls
-        from crawler.plans.operator import Operator
 
         if not (args or opts.plan or opts.site or opts.reason or opts.frontier or opts.all):
             raise UsageError("seeds retry: expected URLs, --plan, --site, --reason, --frontier or --all")
-        chosen = {urls.canonical(url) for url in args}
+        chosen_urls = {urls.canonical(url) for url in args}
 
-        def wanted(found: Found) -> bool:
-            return _is_chosen(found, opts) and (not chosen or found.seed.url in chosen)
+        def is_wanted(found: Found) -> bool:
+            return _is_chosen(found, opts) and (not chosen_urls or found.seed.url in chosen_urls)
 
-        async with Operator.connect(self.values) as operator:
-            retried = {name: await operator.admins[name].retry(wanted) for name in _frontiers(opts)}
+        async with self.connect() as operator:
+            retried = {name: await operator.admins[name].retry(is_wanted) for name in _frontiers(opts)}
         if opts.json:
             print_json({"retried": {name: retried.get(name, 0) for name in FRONTIERS}})
         else:
@@ -163,35 +166,21 @@ def _frontiers(opts: argparse.Namespace) -> tuple[Frontier, ...]:
 
 
 def _is_chosen(found: Found, opts: argparse.Namespace) -> bool:
-    return all(
-        wanted in (None, value)
-        for wanted, value in ((opts.plan, found.seed.plan), (opts.site, found.seed.site), (opts.reason, found.reason))
-    )
+    """Returns whether `--plan`, `--site` and `--reason` choose a seed; an option that isn't given chooses all."""
+    pairs = ((opts.plan, found.seed.plan), (opts.site, found.seed.site), (opts.reason, found.reason))
+    return all(wanted in (None, value) for wanted, value in pairs)
 
 
-async def _chosen(operator: Operator, opts: argparse.Namespace) -> dict[bytes, Found]:
-    """Returns the seeds that the options choose, by fingerprint; one more than the limit when there are more."""
+async def _choose(operator: Operator, opts: argparse.Namespace, limit: int) -> list[Found]:
+    """Returns at most so many of the seeds that the options choose, each once."""
     chosen: dict[bytes, Found] = {}
     for frontier in _frontiers(opts):
         async for found in operator.admins[frontier].seeds(opts.state):
             if _is_chosen(found, opts):
                 chosen[found.fingerprint] = found
-                if len(chosen) > opts.limit:
-                    return chosen
-    return chosen
-
-
-async def _looked_for(operator: Operator, url: str, opts: argparse.Namespace) -> list[Seed]:
-    """Returns the seeds that a URL may stand for: the content page, and a plan's search pages."""
-    from crawler.commands.seedview import nav_seeds
-    from crawler.models import Seed
-
-    seeds = []
-    if opts.plan and opts.frontier != "content":
-        seeds = await nav_seeds(operator, url, opts.plan)
-    if opts.frontier != "nav":
-        seeds.insert(0, Seed(url, opts.plan or "", opts.site or ""))
-    return seeds
+                if len(chosen) == limit:
+                    return list(chosen.values())
+    return list(chosen.values())
 
 
 async def _refuse_cancelled(operator: Operator, plan: str) -> None:
@@ -200,8 +189,8 @@ async def _refuse_cancelled(operator: Operator, plan: str) -> None:
         raise HeadroomError(f"plan {plan!r} was cancelled: its pages would not be crawled")
 
 
-def _stdin() -> Iterator[str]:
-    """Yields the lines of stdin, decoded as UTF-8 whatever the terminal's locale; without empty ones."""
+def _stdin_lines() -> Iterator[str]:
+    """Yields the lines of stdin that aren't empty, decoded as UTF-8 whatever the terminal's locale is."""
     for line in sys.stdin.buffer:
         if text := line.decode("utf-8", "replace").strip():
             yield text

@@ -1,14 +1,13 @@
-"""`scrapy site check`: is a site file right, and what does it make of a page?"""
+"""`scrapy site check`: is a site file right, and what does it read on a page?"""
 
 from __future__ import annotations
 
 import contextlib
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from scrapy.exceptions import UsageError
-
-from crawler.commands.base import HeadroomCommand, print_json
+from crawler.cli.actions import ActionCommand
+from crawler.cli.output import print_json
 from crawler.text import inert
 
 if TYPE_CHECKING:
@@ -19,43 +18,45 @@ if TYPE_CHECKING:
     from crawler.sites import Site
 
 EXAMPLE_WORDS = ("flood", "洪水")
-EXAMPLE_BASE = "https://example.org"  # stands for the place of a site that has none yet
+EXAMPLE_BASE = "https://example.org"  # stands for the base of a kind of site, which has none by itself
 
 
-class Command(HeadroomCommand):
-    """Checks a site file and shows what it yields for one page."""
+class Command(ActionCommand):
+    """Checks a site file and shows what it reads on one page."""
 
-    def syntax(self) -> str:
-        """Returns what the command line looks like."""
-        return "check FILE|NAME [URL]"
+    actions: ClassVar[dict[str, tuple[str, str]]] = {
+        "check": (
+            "FILE|NAME [URL]",
+            "check a site file and show how the site is searched; with a URL, show what it reads on that page",
+        ),
+    }
 
     def short_desc(self) -> str:
-        """Returns the line in `scrapy`'s list of commands."""
+        """Returns the line in Scrapy's list of commands."""
         return "Check a site file; show what it reads on a page, field by field"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Adds `--base`."""
         super().add_options(parser)
-        parser.add_argument("--base", metavar="URL", help="where this installation is, for a kind of site")
+        parser.add_argument(
+            "--base", metavar="URL", help="address of this installation, for a kind of site such as mediawiki"
+        )
 
-    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+    def do_check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Validates the site; with a URL, fetches that page and reads it.
 
         Raises:
-            HeadroomError: The file is wrong, there is no such site, or the page can't be had or read.
-            UsageError: The command line is none.
+            HeadroomError: The file is wrong, there is no such site, or the page can't be fetched or read.
         """
-        match args:
-            case ["check", name]:
-                site = self._site(name, opts.base)
-                self._show(opts, _summary(site))
-            case ["check", name, url]:
-                site = self._site(name, opts.base)
-                self._show(opts, self._read(site, url))
-            case _:
-                raise UsageError(f"scrapy site {self.syntax()}")
+        name, *rest = args
+        site = self._load_site(name, opts.base)
+        shown = self._read(site, rest[0]) if rest else _summary(site)
+        if opts.json:
+            print_json(shown)
+        else:
+            _print_pairs(_rows(shown))
 
-    def _site(self, name: str, base: str | None) -> Site:
+    def _load_site(self, name: str, base: str | None) -> Site:
         from crawler import sites, yamlfile
 
         if name.endswith((".yaml", ".yml")) or "/" in name:
@@ -65,6 +66,7 @@ class Command(HeadroomCommand):
         return site.named(site.name, base) if base else site
 
     def _read(self, site: Site, url: str) -> dict[str, Any]:
+        """Returns what a site reads on a page: the results of a search page, or the fields and links of another."""
         from crawler import config, extract
         from crawler.errors import ExtractError
 
@@ -83,7 +85,7 @@ class Command(HeadroomCommand):
         if links.urls:
             return shown | {"links": asdict(links)}
         follows = {}
-        with contextlib.suppress(ExtractError):  # which `fields` meets as well
+        with contextlib.suppress(ExtractError):  # `extract.fields` raises it below, too
             follows = {"follows": asdict(extract.followed(page, site))} if site.follow else {}
         try:
             modules = config.words(self.values, "PARSER_MODULES")
@@ -91,51 +93,40 @@ class Command(HeadroomCommand):
         except ExtractError as error:
             if links.empty and site.results.empty:
                 return shown | {"links": asdict(links)}
-            if follows:  # a page between: it leads on without being an item
+            if follows:  # the page is no item, but leads to others
                 return shown | {"fails": error.reason} | follows
             raise
 
     def _fetch(self, url: str) -> Fetched:
-        from crawler.commands.download import download
+        from crawler.cli.fetch import fetch
 
         contact = self.values.get("CONTACT")
-        agent = self.values["USER_AGENT"] + (f" (+{contact})" if contact else "")
-        return download(
+        return fetch(
             url,
-            user_agent=agent,
+            user_agent=self.values["USER_AGENT"] + (f" (+{contact})" if contact else ""),
             timeout_s=self.values.getfloat("DOWNLOAD_TIMEOUT"),
             max_bytes=self.values.getint("DOWNLOAD_MAXSIZE"),
         )
 
-    def _show(self, opts: argparse.Namespace, value: dict[str, Any]) -> None:
-        if opts.json:
-            print_json(value)
-        else:
-            _print_table(value)
-
 
 def _summary(site: Site) -> dict[str, Any]:
-    """Returns what a site searches like and which fields it reads."""
+    """Returns how a site is searched, for example words, which fields it reads, and how politely."""
     example = site.named(site.name, EXAMPLE_BASE) if site.needs_base else site
     words = _example_words(site.search.encoding)
     targets = example.search_targets(words, pages=2, per_page=20, sort="newest") if site.searchable else []
-    if site.content:
-        reads: Any = list(site.content.rules)
-    else:
-        reads = site.parser or "trafilatura"
     return {
         "site": site.name,
         "needs_base": site.needs_base,
         "searches": [asdict(target) for target in targets],
         "results": site.results.links.text if site.searchable else "",
-        "reads": reads,
+        "reads": list(site.content.rules) if site.content else site.parser or "trafilatura",
         "follows": site.follow.model_dump(mode="json") if site.follow else "",
         "politeness": asdict(site.politeness),
     }
 
 
 def _example_words(encoding: str) -> tuple[str, ...]:
-    """Returns those of the example words that the site's encoding can write."""
+    """Returns those example words that the site's encoding can write."""
     try:
         "".join(EXAMPLE_WORDS).encode(encoding)
     except UnicodeEncodeError:
@@ -143,7 +134,8 @@ def _example_words(encoding: str) -> tuple[str, ...]:
     return EXAMPLE_WORDS
 
 
-def _print_table(value: dict[str, Any]) -> None:
+def _print_pairs(pairs: Iterator[tuple[str, str]]) -> None:
+    """Prints names with their values beside them, which may have several lines."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -151,40 +143,40 @@ def _print_table(value: dict[str, Any]) -> None:
     table = Table(show_header=False, box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
-    for name, entry in _rows(value):
-        table.add_row(Text(inert(name)), Text(inert(entry)))
+    for name, value in pairs:
+        table.add_row(Text(inert(name)), Text(inert(value)))
     Console(highlight=False, emoji=False).print(table)
 
 
-def _rows(value: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    for name, entry in value.items():
+def _rows(shown: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, value in shown.items():
         if name == "fields":
-            yield from _field_rows(entry)
+            yield from _field_rows(value)
         elif name == "links":
-            yield "links", _plain(entry["urls"]) or "none: the site says that there are no results"
-            yield from _left_rows(entry)
-            if entry["next"]:
-                yield "next", _request(entry["next"])
-        elif name == "follows" and "urls" in entry:
-            yield name, _plain(entry["urls"]) or "none"
-            yield from _left_rows(entry)
+            yield name, _as_text(value["urls"]) or "none: the site says that there are no results"
+            yield from _left_out_rows(value)
+            if value["next"]:
+                yield "next", _request(value["next"])
+        elif name == "follows" and "urls" in value:
+            yield name, _as_text(value["urls"]) or "none"
+            yield from _left_out_rows(value)
         elif name == "searches":
-            yield "search", "\n".join(map(_request, entry)) or "none: its pages are only offered"
-        elif entry not in ("", None):
-            yield name, _plain(entry)
+            yield "search", "\n".join(map(_request, value)) or "none: its pages are only offered"
+        elif value not in ("", None):
+            yield name, _as_text(value)
 
 
 def _field_rows(fields: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    for name, entry in fields.items():
+    for name, value in fields.items():
         if name == "extra":
-            yield from ((f"extra.{key}", _plain(part)) for key, part in entry.items())
-        elif name != "missing" and entry:
-            yield name, _plain(entry)
+            yield from ((f"extra.{key}", _as_text(entry)) for key, entry in value.items())
+        elif name != "missing" and value:
+            yield name, _as_text(value)
     yield "missing", ", ".join(fields["missing"]) or "nothing"
 
 
-def _left_rows(links: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Says how many links weren't taken, and why."""
+def _left_out_rows(links: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yields how many links weren't taken, and why."""
     if links["left_out"]:
         yield "left out", f"{links['left_out']} more"
     if links["traps"]:
@@ -195,9 +187,9 @@ def _request(target: dict[str, Any]) -> str:
     return " ".join(filter(None, (target["method"], target["url"], target["body"])))
 
 
-def _plain(entry: Any) -> str:
-    if isinstance(entry, list | tuple):
-        return "\n".join(map(str, entry))
-    if isinstance(entry, dict):
-        return ", ".join(f"{key} {part}" for key, part in entry.items())
-    return str(entry)
+def _as_text(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return "\n".join(map(str, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {entry}" for key, entry in value.items())
+    return str(value)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 COMMAND = """
-from crawler.commands.base import HeadroomCommand, print_json
+from crawler.cli.command import HeadroomCommand
+from crawler.cli.output import print_json
 from crawler.errors import PlanError
 
 

@@ -7,7 +7,7 @@ import time
 
 import orjson
 
-from crawler.commands.workers import read_workers
+from crawler.cli.workers import read_workers
 
 FIGURES = {
     "frontier": "content",

@@ -152,7 +152,7 @@ def test_it_says_who_is_asking(check, origin):
         (["demo_forum", "--base", "nowhere"], "definition of site 'demo_forum': base: "),
         (["nope"], "unknown site 'nope'; known: demo_forum, "),
         (["none.yaml"], "none.yaml: got 'no such file'"),
-        ([], "scrapy site check FILE|NAME [URL]"),
+        ([], "site check: expected FILE|NAME [URL]"),
     ],
 )
 def test_an_error_is_one_line(check, origin, words, message):

@@ -1,4 +1,4 @@
-"""Fetches one page for a person at a terminal, outside of any crawl."""
+"""Fetches one page for a person at a terminal, outside of any crawl: `scrapy site check FILE URL`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 CHUNK_BYTES = 65_536
 
 
-def download(url: str, *, user_agent: str, timeout_s: float, max_bytes: int) -> Fetched:
+def fetch(url: str, *, user_agent: str, timeout_s: float, max_bytes: int) -> Fetched:
     """Returns a page, following redirects within http and https.
 
     Args:

@@ -1,4 +1,4 @@
-"""Offers single pages to the content frontier, for `scrapy seeds offer`."""
+"""Offers single pages, as a person names them, to the content frontier: `scrapy seeds offer`."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from crawler.sites import Site
 
 
-async def site_to_offer(operator: Operator, name: str, sites_dir: str) -> Site:
-    """Returns the site's definition, and sees to it that workers have the same.
+async def prepare_site(operator: Operator, name: str, sites_dir: str) -> Site:
+    """Returns a site's definition, and writes it to Redis, where the workers find it.
 
-    A file goes before what Redis has, but for the place: where a plan put a kind of site, it stays.
+    A definition in a file goes before the one in Redis. But a site stays at the base that a plan has given it.
 
     Raises:
-        SiteError: No file and no submitted plan defines it.
+        SiteError: No file and no submitted plan defines the site.
         InputError: Its file is wrong.
     """
     stored = None
-    with contextlib.suppress(FrontierError):  # Redis has none, or a damaged one that the file's replaces
+    with contextlib.suppress(FrontierError):  # Redis has none, or a damaged one, which the file's replaces
         stored = await operator.registry.site(name)
     try:
         site = sites.load(name, sites_dir)
@@ -44,13 +44,13 @@ async def site_to_offer(operator: Operator, name: str, sites_dir: str) -> Site:
     return site
 
 
-async def offer(
+async def offer_urls(
     operator: Operator, site: Site, plan: str, lines: Iterable[str]
 ) -> tuple[int, int, list[dict[str, str]]]:
-    """Offers URLs as they come, in batches.
+    """Offers URLs in batches, as they come.
 
     Returns:
-        How many were offered and were new, and those that are no URLs, each with the reason.
+        How many were offered, how many of these were new, and the lines that are no URLs, each with the reason.
     """
     offered = new = 0
     bad: list[dict[str, str]] = []

@@ -1,21 +1,24 @@
-"""Why a page isn't done: what the frontier knows of a seed, what its reason means, whether anybody would crawl it."""
+"""Where a page is and why it isn't done: its state, what the reason means, and whether any worker would crawl it."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from crawler.cli.output import format_time
+from crawler.cli.workers import read_workers
 from crawler.errors import FrontierError, InputError
 from crawler.models import Seed
-from crawler.text import inert, one_line
+from crawler.plans import Plan
+from crawler.text import one_line
 
 if TYPE_CHECKING:
     from crawler.models import Frontier
     from crawler.plans.operator import Operator
 
-SEEDS_SHOWN = 20  # of a site that is searched by POST, all search pages have one URL
+SEARCH_PAGES_MAX = 20  # shown of a plan: on a site that is searched by POST, all search pages have the same URL
 SPIDERS: dict[Frontier, str] = {"nav": "producer", "content": "consumer"}
-# What a ledger's reason means, and what helps.
+# What a reason in the ledger means, and what helps.
 MEANINGS = {
     "robots": "its host's robots.txt forbids it to crawlers",
     "robots-unreachable": "its host's robots.txt can't be read, so nothing there may be fetched",
@@ -34,15 +37,13 @@ MEANINGS = {
 }
 
 
-async def nav_seeds(operator: Operator, url: str, plan: str) -> list[Seed]:
-    """Returns a plan's search pages with that URL; one made up from it when the plan's definition has none.
+async def search_pages(operator: Operator, url: str, plan: str) -> list[Seed]:
+    """Returns a plan's search pages that have this URL; where the plan's definition has none, one made from the URL.
 
     Raises:
         PlanError: There is no plan of that name.
-        FrontierError: Its definition in Redis is damaged.
+        FrontierError: The plan's definition in Redis is damaged.
     """
-    from crawler.plans import Plan
-
     record = await operator.registry.plan(plan)
     try:
         sites = {name: await operator.registry.site(name) for name in record.sites}
@@ -50,59 +51,50 @@ async def nav_seeds(operator: Operator, url: str, plan: str) -> list[Seed]:
         found = [seed for seed in seeds if seed.url == url]
     except InputError as error:
         raise FrontierError(str(error)) from error
-    # With cursors, the plan knows the first page only.
-    return found[:SEEDS_SHOWN] or [Seed(url, plan, record.sites[0], frontier="nav", edition=record.edition)]
+    # Of a site whose results are paged with cursors, the definition yields the first page only.
+    return found[:SEARCH_PAGES_MAX] or [Seed(url, plan, record.sites[0], frontier="nav", edition=record.edition)]
 
 
-async def explain(operator: Operator, seed: Seed) -> dict[str, Any]:
+async def seed_status(operator: Operator, seed: Seed) -> dict[str, Any]:
     """Returns where a seed is and why it isn't done, as JSON values."""
     info = await operator.admins[seed.frontier].show(seed)
     why = info.why
-    reason = info.details.get("reason", "")
-    if meaning := MEANINGS.get(reason):
+    if meaning := MEANINGS.get(info.details.get("reason", "")):
         why += f": {meaning}"
     if info.state == "failed":
         why += "; scrapy seeds retry makes it ready again"
     elif info.state == "parked" and info.seed:
         why += f"; scrapy plan resume {info.seed['plan']} lets it go on"
     elif info.state in ("ready", "quarantined"):
-        why += await _idle(operator, seed.frontier)
+        why += await _why_not_claimed(operator, seed.frontier)
     return {"frontier": seed.frontier, **asdict(info), "why": why}
 
 
-async def _idle(operator: Operator, frontier: Frontier) -> str:
-    """Returns what keeps this frontier's workers from claiming; empty when nothing does."""
-    from crawler.commands.workers import read_workers
-
-    everybody = [one for one in await read_workers(operator) if one["frontier"] == frontier]
-    workers = [one for one in everybody if one["state"] in ("alive", "redis-full")]
+async def _why_not_claimed(operator: Operator, frontier: Frontier) -> str:
+    """Returns what keeps the workers of a frontier from claiming; empty when nothing does."""
+    workers = [
+        worker
+        for worker in await read_workers(operator)
+        if worker["frontier"] == frontier and worker["state"] in ("alive", "redis-full")
+    ]
     if not workers:
         return f"; no {SPIDERS[frontier]} is running: scrapy crawl {SPIDERS[frontier]}"
-    if all(one["state"] == "redis-full" for one in workers):
+    if all(worker["state"] == "redis-full" for worker in workers):
         return "; its workers claim nothing while Redis is full: raise its maxmemory"
-    down = {sink for one in workers for sink in one["sinks_down"]}
-    if down and all(one["sinks_down"] for one in workers):
-        return f"; its workers claim nothing while sinks are down: {', '.join(sorted(down))}"
+    if all(worker["sinks_down"] for worker in workers):
+        down = sorted({sink for worker in workers for sink in worker["sinks_down"]})
+        return f"; its workers claim nothing while sinks are down: {', '.join(down)}"
     return ""
 
 
-def print_shown(url: str, shown: list[dict[str, Any]]) -> None:
-    """Prints what `explain` returned."""
-    from crawler.commands.views import moment
-
-    print(inert(url))
-    for one in shown:
-        print(one_line(f"{one['frontier']} {one['fingerprint']}: {one['state']}, {one['why']}"))
-        seed, details = one["seed"] or {}, one["details"]
-        if seed:
-            print(
-                " ",
-                one_line(
-                    f"plan {seed['plan']}, site {seed['site']}, keywords: {' + '.join(seed['keywords']) or 'none'}"
-                ),
-            )
-        if details.get("score_ms"):
-            what = {"failed": "failed", "executing": "claimed"}.get(one["state"], "due")
-            print(f"  {what} {moment(details['score_ms'])}")
-        if details.get("finished_s"):
-            print(f"  finished {moment(details['finished_s'] * 1000)}")
+def print_seed_status(status: dict[str, Any]) -> None:
+    """Prints what `seed_status` returned."""
+    print(one_line(f"{status['frontier']} {status['fingerprint']}: {status['state']}, {status['why']}"))
+    if seed := status["seed"]:
+        keywords = " + ".join(seed["keywords"]) or "none"
+        print(" ", one_line(f"plan {seed['plan']}, site {seed['site']}, keywords: {keywords}"))
+    if score_ms := status["details"].get("score_ms"):
+        what = {"failed": "failed", "executing": "claimed"}.get(status["state"], "due")
+        print(f"  {what} {format_time(score_ms)}")
+    if finished_s := status["details"].get("finished_s"):
+        print(f"  finished {format_time(finished_s * 1000)}")

@@ -1,0 +1,99 @@
+"""The base class of Headroom's commands: an error is one line and exit status 1, `--json` is known, the log is off."""
+
+from __future__ import annotations
+
+import os
+import sys
+from abc import abstractmethod
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+from scrapy.utils.log import configure_logging
+
+from crawler import logs
+from crawler.cli.output import print_error
+from crawler.errors import HeadroomError
+
+if TYPE_CHECKING:
+    import argparse
+    from contextlib import AbstractAsyncContextManager
+
+    from scrapy.settings import Settings
+
+    from crawler.plans.operator import Operator
+
+INTERRUPTED = 130  # the exit status that shells expect after Ctrl-C: 128 + SIGINT
+
+
+class HeadroomCommand(ScrapyCommand):
+    """A command that prints its answer on stdout, or ends with one line on stderr and exit status 1.
+
+    A subclass is called `Command`, stands in a module of `crawler.commands` that has the command's name, and implements
+    `short_desc` and `execute`. It imports what it needs inside its methods, because Scrapy imports every command's
+    module at each start.
+    """
+
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}  # `-L LEVEL` turns the log on
+
+    @abstractmethod
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Does the command's work.
+
+        Args:
+            args: The words of the command line that are no options.
+            opts: The options; `opts.json` asks for JSON on stdout.
+
+        Raises:
+            HeadroomError: The command failed; the error's text becomes the line on stderr.
+            UsageError: The command line is wrong; likewise.
+        """
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Adds `--json` to Scrapy's options."""
+        super().add_options(parser)
+        parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Runs `execute` and turns its errors into an exit status."""
+        logs.install(self.values)
+        configure_logging(self.settings)
+        if isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")  # a terminal that can't show Chinese shows question marks
+        try:
+            self._refuse_options(args)
+            self.execute(args, opts)
+            sys.stdout.flush()
+        except (HeadroomError, UsageError) as error:
+            print_error(error, self.values)
+            self.exitcode = 1
+        except BrokenPipeError:  # `scrapy ... | head`: nobody reads on, and Python must not complain when it exits
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except KeyboardInterrupt:
+            self.exitcode = INTERRUPTED
+
+    def connect(self, *, begin: bool = False) -> AbstractAsyncContextManager[Operator]:
+        """Returns a context manager that gives a connection to the cluster; see `Operator.connect`."""
+        from crawler.plans.operator import Operator
+
+        return Operator.connect(self.values, begin=begin)
+
+    def _refuse_options(self, args: list[str]) -> None:
+        """Refuses unknown options: Scrapy leaves them among the arguments."""
+        for arg in args:
+            if arg.startswith("-") and arg != "-":
+                raise UsageError(f"unknown option {arg}; scrapy {self.name} -h lists them")
+
+    @property
+    def name(self) -> str:
+        """The command's name on the command line."""
+        return type(self).__module__.rpartition(".")[2]
+
+    @property
+    def values(self) -> Settings:
+        """The settings, which Scrapy has set before it runs a command."""
+        if self.settings is None:
+            raise HeadroomError("the command was started without settings")
+        return self.settings

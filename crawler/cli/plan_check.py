@@ -1,0 +1,60 @@
+"""What `scrapy plan check` prints: a plan's combinations, seeds and cost, and what may be wrong with the plan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawler.cli.output import print_table, quantity
+from crawler.text import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawler.plans import Check
+
+COLUMNS = ("site", "host", "search pages", "all pages", "time")
+
+
+def print_check(check: Check) -> None:
+    """Prints a dry run."""
+    combinations = quantity(len(check.combinations), "combination")
+    search_pages, sites = quantity(check.nav_seeds, "search page"), quantity(len(check.sites), "site")
+    print(f"plan {check.plan}: {combinations}, {search_pages}, {sites}\n")
+    width = len(str(len(check.combinations)))
+    for number, words in enumerate(check.combinations, 1):
+        print(f"  {number:>{width}}  {_joined(words)}")
+    print()
+    rows = [
+        (share.site, share.host, share.nav_seeds, share.pages_at_most, _duration(share.hours_at_most))
+        for share in check.sites
+    ]
+    if several := len(check.sites) > 1:
+        rows.append(("all", "", check.nav_seeds, check.pages_at_most, _duration(check.hours_at_most)))
+    print_table(COLUMNS, rows, bold_last=several)
+    print("\nPages and time are upper bounds: every result is new; images and later pages of a thread come on top.")
+    for hint in _hints(check):
+        print(hint)
+
+
+def _hints(check: Check) -> Iterator[str]:
+    if check.overlaps:
+        pair = check.overlaps[0]
+        number = f"{len(check.overlaps)} or more" if check.more_overlaps else str(len(check.overlaps))
+        example = f"{_joined(pair.wider)} finds all that {_joined(pair.narrower)} finds"
+        yield f"Overlap: {number} pairs of combinations, such as: {example}."
+    if check.unused:
+        yield f"Not in match, so never searched: {', '.join(check.unused)}."
+    if check.interval_s:
+        yield f"Runs every {_duration(check.interval_s / 3_600)}; pages that are known are not fetched again."
+
+
+def _joined(words: tuple[str, ...]) -> str:
+    return " + ".join(one_line(word) for word in words)
+
+
+def _duration(hours: float) -> str:
+    """Returns a time as people say it: 40 s, 12 min, 3.5 h, 4.2 days."""
+    for unit, unit_h, least_h in (("days", 24, 48), ("h", 1, 1), ("min", 1 / 60, 1 / 60)):
+        if hours >= least_h:
+            return f"{hours / unit_h:.3g} {unit}"
+    return f"{hours * 3_600:.0f} s"

@@ -1,0 +1,87 @@
+"""How far a submitted plan is: the figures, and how people read them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from crawler.cli.ledger_table import print_ledger
+from crawler.cli.output import format_time, print_table
+from crawler.frontier.ledger import Account
+from crawler.text import inert, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from crawler.plans.operator import Operator
+    from crawler.plans.registry import PlanRecord
+
+COLUMNS = ("plan", "state", "search pages", "offered", "finished", "failed", "done")
+NEARLY_DONE_PERCENT = 99  # from here on decimals are shown: 100 % must mean that all is done
+
+
+async def plan_status(operator: Operator, record: PlanRecord) -> dict[str, Any]:
+    """Returns a plan's state and how far it is, as JSON values."""
+    total = Account()
+    for accounts in (await operator.ledger(record.name)).values():
+        for account in accounts.values():
+            total.add(account)
+    offering = record.offering_until_ms > await operator.registry.now_ms()
+    seeds = total.offered - total.known
+    return {
+        "plan": record.name,
+        "state": record.state,
+        "edition": record.edition,
+        "schedule": record.definition.get("schedule") or "",
+        "offering": offering,
+        "complete": not record.offering_until_ms,
+        "nav_seeds": record.nav_seeds,
+        "offered": total.offered,
+        "known": total.known,
+        "ready": total.ready,
+        "executing": total.executing,
+        "finished": total.finished,
+        "failed": total.failed,
+        "percent_done": round(100 * (total.finished + total.failed) / seeds, 1) if seeds else 0.0,
+        "done": not (offering or total.ready or total.executing),
+    }
+
+
+def print_plans(plans: list[dict[str, Any]]) -> None:
+    """Prints a table of what `plan_status` returned for several plans."""
+    names = ("nav_seeds", "offered", "finished", "failed")
+    rows = [(plan["plan"], _state(plan), *(plan[name] for name in names), _percent_done(plan)) for plan in plans]
+    print_table(COLUMNS, rows)
+
+
+def print_plan(plan: Mapping[str, Any]) -> None:
+    """Prints a plan's status, with its sites, definition and ledger.
+
+    Args:
+        plan: What `plan_status` returned, and `sites`, `definition` and `ledger`.
+    """
+    done = f"{_percent_done(plan)} of its seeds"
+    print(one_line(f"plan {plan['plan']}: {_state(plan)}, {done}, submitted {format_time(plan['edition'])}"))
+    print_sites(plan["sites"])
+    print()
+    print(inert(yaml.safe_dump(plan["definition"], allow_unicode=True, sort_keys=False)))
+    print_ledger(plan["ledger"])
+
+
+def print_sites(sites: list[dict[str, Any]]) -> None:
+    """Prints the names and versions of a plan's sites as one line."""
+    print("sites:", one_line(", ".join(f"{site['site']} (version {site['version']})" for site in sites)))
+
+
+def _state(plan: Mapping[str, Any]) -> str:
+    if plan["offering"]:
+        return "being submitted"
+    if not plan["complete"]:
+        return "half submitted"
+    return "done" if plan["done"] and plan["state"] == "active" else str(plan["state"])
+
+
+def _percent_done(plan: Mapping[str, Any]) -> str:
+    rounded = plan["percent_done"] < NEARLY_DONE_PERCENT or plan["done"]
+    return f"{plan['percent_done']:.{0 if rounded else 1}f} %"

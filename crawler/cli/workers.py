@@ -1,0 +1,88 @@
+"""Which workers there are: what each last reported of itself, and whether its session is alive."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from crawler.frontier.keys import as_text
+
+if TYPE_CHECKING:
+    from crawler.plans.operator import Operator
+
+REPORTED_NUMBERS = (
+    "carrying",
+    "pages_per_minute",
+    "room",
+    "cpu_percent",
+    "memory_percent",
+    "own_cpu_percent",
+    "own_memory_percent",
+)
+
+
+async def read_workers(operator: Operator) -> list[dict[str, Any]]:
+    """Returns the workers, sorted by node and process, as JSON values; empty when none runs.
+
+    Each has `node`, `owner`, `frontier`, the numbers that it reported (None for one that it didn't), `sinks_down`,
+    `age_s` since its last report, `session_s` until its session lapses (negative: since it lapsed; None: it has none),
+    and `state`:
+
+    - `alive`;
+    - `redis-full`: alive, but Redis refuses claims and offers;
+    - `silent`: its session is alive, but its last report is older than SESSION_SECONDS;
+    - `lapsed`: its session is over, and other workers get the seeds that it held.
+    """
+    redis: Any = operator.redis  # redis-py's types don't know that answers are bytes
+    now_ms = await operator.registry.now_ms()
+    reports: dict[str, dict[str, Any]] = {}
+    for node in await redis.zrange(operator.keys.node_names, 0, -1):
+        for owner, raw in (await redis.hgetall(operator.keys.node(as_text(node)))).items():
+            reports[as_text(owner)] = _load_report(raw)
+    deadlines_ms: dict[str, float] = {}  # of the session that lapses first: a worker has one in each partition
+    for number in range(operator.partitions):
+        for owner, deadline in await redis.zrange(operator.keys.partition(number).sessions, 0, -1, withscores=True):
+            name = as_text(owner)
+            deadlines_ms[name] = min(deadline, deadlines_ms.get(name, deadline))
+    return [
+        _describe(owner, reports.get(owner, {}), deadlines_ms.get(owner), now_ms, operator.session_s)
+        for owner in sorted(reports.keys() | deadlines_ms.keys())
+    ]
+
+
+def _load_report(raw: bytes) -> dict[str, Any]:
+    try:
+        report = orjson.loads(raw)
+    except ValueError:
+        return {}
+    return report if isinstance(report, dict) else {}
+
+
+def _describe(
+    owner: str, report: dict[str, Any], deadline_ms: float | None, now_ms: int, silent_after_s: float
+) -> dict[str, Any]:
+    reported_s = _number(report.get("time"))
+    age_s = None if reported_s is None else max(0.0, round(now_ms / 1000 - reported_s, 1))
+    session_s = None if deadline_ms is None else round((deadline_ms - now_ms) / 1000, 1)
+    if session_s is None or session_s < 0:
+        state = "lapsed"
+    elif age_s is not None and age_s > silent_after_s:
+        state = "silent"
+    else:
+        state = "redis-full" if report.get("redis_full") is True else "alive"
+    down = report.get("sinks_down")
+    return {
+        "node": owner.partition(":")[0],
+        "owner": owner,
+        "frontier": str(report.get("frontier") or ""),
+        **{name: _number(report.get(name)) for name in REPORTED_NUMBERS},
+        "sinks_down": [str(sink) for sink in down] if isinstance(down, list) else [],
+        "age_s": age_s,
+        "session_s": session_s,
+        "state": state,
+    }
+
+
+def _number(value: Any) -> int | float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
