@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING, Any
 from crawler import settings
 from crawler.errors import HeadroomError
 from crawler.frontier import scripts, session
-from crawler.middlewares.refused import RefusedError
 from crawler.middlewares.turns import TurnMiddleware
 from crawler.scheduler import Scheduler
 from crawler.tasks import cancel
-from crawler.worker.config import WorkerConfig
 from crawler.worker.headroom import Load
+from crawler.worker.refused import RefusedError
+from crawler.worker.request_state import state_of
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from scrapy import Request
 
     from crawler.frontier.queue import ClaimAnswer
-    from crawler.worker.visits import Visit
 
 PARALLEL = 64  # CONCURRENT_REQUESTS
 MEMORY_PERCENT = 20.0  # never the limit here
@@ -178,7 +177,9 @@ class Node:
             engine=self._engine,
             spider=SimpleNamespace(frontier="content"),
         )
-        self._worker = SimulatedWorker(crawler, WorkerConfig.from_settings(values), self._processor)
+        self._crawler = crawler
+        self._worker = Worker.from_crawler(crawler)
+        self._worker.headroom.sampler = self._processor  # type: ignore[assignment]
         self._scheduler = Scheduler(
             crawler, self._worker, parallel=PARALLEL, idle_wait_s=60, page_s=300, stop_when_done=False
         )
@@ -192,7 +193,7 @@ class Node:
         self._joins_at = self._begin + self._spec.joins_s
         await asyncio.sleep(self._joins_at - time.monotonic())
         loop = asyncio.get_running_loop()
-        await self._scheduler.open(self._worker.crawler.spider).asFuture(loop)  # type: ignore[arg-type]
+        await self._scheduler.open(self._crawler.spider).asFuture(loop)  # type: ignore[arg-type]
         self._watch_claims()
         await asyncio.sleep(until - time.monotonic())
         self._engine.stop()
@@ -231,7 +232,9 @@ class Node:
 
     async def _fetch(self, request: Request) -> None:
         """Does with a visit what middlewares, network, spider and sinks do."""
-        visit: Visit = request.meta["visit"]
+        state = state_of(request)
+        assert state is not None  # the scheduler gave it one
+        visit = state.visit
         try:
             await self._turns.process_request(request)
             begun = time.monotonic()
@@ -240,7 +243,7 @@ class Node:
             self._account.hosts.append(int(visit.seed.host[1:].partition(".")[0]))
             self._account.begun.append(begun)
             self._account.ended.append(time.monotonic())
-            self._turns.answered(request)
+            self._turns.headers_received(request)
             self._turns.process_response(request, ANSWER)
         except (HeadroomError, RefusedError):
             visit.decide("release", "refused")
@@ -250,14 +253,6 @@ class Node:
             self._account.pages[self._spec.name, int(time.monotonic() - self._begin)] += 1
         finally:
             visit.part_ends()
-
-
-class SimulatedWorker(Worker):
-    """A worker whose node's load is simulated."""
-
-    def __init__(self, crawler: Any, config: WorkerConfig, processor: Processor) -> None:
-        super().__init__(crawler, config)
-        self._sampler = processor  # type: ignore[assignment]
 
 
 def _count_scripts(account: Account) -> None:

@@ -57,15 +57,15 @@ class PrivateAddressError(HeadroomError):
     """A name that leads out of the public internet; nothing was sent there."""
 
 
-class LeftAloneError(HeadroomError):
-    """A host has asked to be left alone, or keeps failing; nothing was sent there.
+class HostBackoffError(HeadroomError):
+    """A host has asked for a pause, or keeps failing; nothing was sent there.
 
     Args:
-        wait_s: It makes no sense to ask earlier.
+        wait_s: Seconds until it may be asked again.
     """
 
     def __init__(self, host: str, wait_s: float) -> None:
-        super().__init__(f"{host} is left alone for {wait_s:.0f} s")
+        super().__init__(f"{host} has a backoff of {wait_s:.0f} s")
         self.wait_s = wait_s
 
 

@@ -16,6 +16,7 @@ from crawler.download.curl_errors import OddHeadError
 from crawler.download.handler import VisitDownloadHandler
 from crawler.download.resend import may_go_again, next_start
 from crawler.download.targets import begin_of
+from crawler.worker.request_state import state_of
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from crawler.worker.visits import Visit
 
 HOSTS_REMEMBERED = 10_000  # whose heads libcurl refuses: some 200 bytes each
 
@@ -69,8 +69,8 @@ class ChosenDownloadHandler(BaseDownloadHandler):
     def _choice(self, request: Request) -> str:
         chosen: str | None = request.meta.get("download_handler")
         if chosen is None and self._worker is not None:
-            visit: Visit | None = request.meta.get("visit")
-            site = None if visit is None else self._worker.sites.get(visit.seed.site)
+            state = state_of(request)
+            site = None if state is None else self._worker.sites.get(state.visit.seed.site)
             return "" if site is None else site.handler
         return chosen or ""
 

@@ -32,6 +32,7 @@ from crawler.download.exchange import Exchange, TooLargeError
 from crawler.download.resend import may_go_again, next_start, part_of
 from crawler.download.targets import Targets, wire_url
 from crawler.errors import AnswerError
+from crawler.worker.request_state import state_of
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -86,7 +87,8 @@ class CurlDownloadHandler(BaseDownloadHandler):
             StopDownload: A receiver of a signal said so, with `fail`; it has the response.
         """
         begun = time.monotonic()
-        visit: Visit | None = request.meta.get("visit")
+        state = state_of(request)
+        visit = None if state is None else state.visit
         if visit is not None:
             visit.check()
         timeout_s: float = request.meta.get("download_timeout") or TIMEOUT_SECONDS

@@ -14,13 +14,12 @@ from crawler.download.answererrors import answer_error
 from crawler.download.resolver import Lookup, lookup, refuse_private
 from crawler.download.tls import StrictPolicy
 from crawler.errors import PrivateAddressError
+from crawler.worker.request_state import state_of
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-
-    from crawler.worker.visits import Visit
 
 
 class VisitDownloadHandler(HTTP11DownloadHandler):
@@ -39,10 +38,10 @@ class VisitDownloadHandler(HTTP11DownloadHandler):
             SessionLostError: The visit was abandoned or handed back meanwhile; the connection is closed.
             PageTimeoutError: The page's time was up; likewise.
         """
-        visit: Visit | None = request.meta.get("visit")
-        if visit is None:
+        state = state_of(request)
+        if state is None:
             return await self._download(request)
-        return await visit.run(self._download(request))
+        return await state.visit.run(self._download(request))
 
     async def _download(self, request: Request) -> Response:
         """Downloads from public addresses, and through proxies anywhere (resolver.py).

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from crawler.worker.request_state import state_of
+
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from crawler.worker.turn import Turn
-    from crawler.worker.visits import Visit
 
 T = TypeVar("T")
 
@@ -29,16 +29,17 @@ async def next_start(request: Request, crawler: Crawler) -> None:
         SessionLostError: Its visit was abandoned or handed back meanwhile.
         PageTimeoutError: Likewise its time was up.
     """
-    turns: list[Turn] = [request.meta[key] for key in ("lane", "address") if request.meta.get(key) is not None]
+    state = state_of(request)
+    turns = [] if state is None else [turn for turn in (state.lane, state.address) if turn is not None]
     while pause_s := max((turn.pause_s() for turn in turns), default=0.0):
         await part_of(request, asyncio.sleep(pause_s))
     for turn in turns:
-        turn.sent()
+        turn.mark_start()
     if crawler.stats is not None:
         crawler.stats.inc_value("download/sent_again")
 
 
 async def part_of(request: Request, part: Coroutine[Any, Any, T]) -> T:
     """Waits for a part of a download, which is cut off with its visit where it has one."""
-    visit: Visit | None = request.meta.get("visit")
-    return await (part if visit is None else visit.run(part))
+    state = state_of(request)
+    return await (part if state is None else state.visit.run(part))

@@ -193,7 +193,7 @@ class Queue:
             amount = end.amount_ms if end.operation == "retry" else end.claimed.due_ms
             arguments += (end.operation, end.claimed.fingerprint, end.claimed.claim, amount, end.reason)
         for turn in turns:
-            arguments += (turn.host, turn.turn, turn.since_start_ms, turn.leave_alone_ms)
+            arguments += (turn.host, turn.turn, turn.since_start_ms, turn.backoff_ms)
             arguments += (turn.error_level_change, turn.error_level_min)
         accepted, refused = await self._run("settle", partition, arguments)
         in_flight = self._in_flight[partition, owner]

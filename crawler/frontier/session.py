@@ -12,22 +12,53 @@ import secrets
 import socket
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from redis.exceptions import NoScriptError, RedisError
 
 from crawler.frontier import scripts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import asyncio
 
     from redis import Redis
 
+    from crawler.events import Events
     from crawler.frontier.keys import Keys
 
 logger = logging.getLogger(__name__)
 LOOP_STUCK_SECONDS = 60
 RENEWALS_PER_SESSION = 5  # so that four may fail before the session lapses
+
+
+class SessionRenewed(NamedTuple):
+    """Event, published in the session's thread: the session was renewed.
+
+    Attributes:
+        redis: The client of that thread, for subscribers that have something to write at each renewal.
+        now_s: By Redis's clock, since the epoch.
+    """
+
+    redis: Redis
+    owner: str
+    now_s: int
+
+
+class SessionEnding(NamedTuple):
+    """Event, published while the session is being closed, when its thread has ended.
+
+    Attributes:
+        redis: The client that was that thread's.
+    """
+
+    redis: Redis
+    owner: str
+
+
+class SessionLost(NamedTuple):
+    """Event, published on the event loop: others have claimed what the session held. Its owner id isn't used again."""
+
+    owner: str
 
 
 def new_owner() -> str:
@@ -42,14 +73,11 @@ def boottime() -> float:
 
 
 class Session:
-    """Keeps one owner's session alive.
+    """Keeps one owner's session alive. Publishes `SessionRenewed`, `SessionEnding` and `SessionLost`.
 
     Args:
-        redis: A synchronous client for this thread alone, with a socket timeout well under `seconds`.
+        redis: A synchronous client for the session's thread alone, with a socket timeout well under `seconds`.
         seconds: `SESSION_SECONDS`.
-        on_lost: Called in the thread when the session was reclaimed; the owner id is burnt then.
-        beside: Called in the thread after each renewal with the client and Redis's time in s (the node's figures go out
-            there).
     """
 
     def __init__(
@@ -59,14 +87,13 @@ class Session:
         *,
         partitions: int,
         seconds: float,
-        on_lost: Callable[[], object],
-        beside: Callable[[Redis, int], None],
+        events: Events,
     ) -> None:
         self._redis = redis
         self._script_keys = [keys.partition(number).script_keys("content") for number in range(partitions)]
         self._seconds = seconds
-        self._on_lost = on_lost
-        self._beside = beside
+        self._events = events
+        self._loop: asyncio.AbstractEventLoop | None = None  # known once it is opened
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._loop_seen = boottime()
@@ -78,12 +105,16 @@ class Session:
         """Whether fetches may start: by this machine's own clock, the deadline is ahead."""
         return boottime() < self.deadline
 
-    def open(self) -> None:
+    def open(self, loop: asyncio.AbstractEventLoop) -> None:
         """Opens the session and starts renewing. Blocking: call it off the event loop.
+
+        Args:
+            loop: Where `SessionLost` is published.
 
         Raises:
             redis.exceptions.RedisError: Redis is away; nothing was started.
         """
+        self._loop = loop
         self._renew("open")
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="session", daemon=True)
@@ -105,6 +136,7 @@ class Session:
             self._thread.join(timeout=self._seconds)
         self.deadline = 0.0
         try:
+            self._events.publish(SessionEnding(self._redis, self.owner))
             return self._everywhere("end", self.owner) > 0
         except RedisError:
             return False
@@ -119,15 +151,19 @@ class Session:
             try:
                 now_ms = self._renew("renew") if self.deadline else 0
                 if self.deadline and not now_ms:
-                    self.deadline = 0.0
-                    self._on_lost()
-                what = "session renewed, but not what goes beside it"
+                    self._lose()
+                what = "session renewed, but a subscriber to its renewals failed"
                 if now_ms:
-                    self._beside(self._redis, now_ms // 1000)
+                    self._events.publish(SessionRenewed(self._redis, self.owner, now_ms // 1000))
             except RedisError as error:
                 logger.warning("%s: %s", what, error)
-            except Exception:  # whatever it was, the next renewal matters more than this thread's pride
+            except Exception:  # a worker whose session is renewed no more would lose all that it holds
                 logger.exception("session thread")
+
+    def _lose(self) -> None:
+        self.deadline = 0.0
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._events.publish, SessionLost(self.owner))
 
     def _renew(self, what: str) -> int:
         """Returns Redis's time in ms; 0: the session was reclaimed."""

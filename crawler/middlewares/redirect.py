@@ -13,8 +13,9 @@ from scrapy.exceptions import IgnoreRequest
 
 from crawler import urls
 from crawler.errors import UrlError
-from crawler.middlewares.refused import RefusedError
 from crawler.worker.outcomes import REDIRECTS, Outcome
+from crawler.worker.refused import RefusedError
+from crawler.worker.request_state import state_of
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -35,7 +36,7 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
         if response.status not in REDIRECTS:
             return response
         location = response.headers.get("Location")
-        if "visit" not in request.meta or not location:
+        if state_of(request) is None or not location:
             return super().process_response(request, response)
         try:
             target = urls.canonical(location.decode("utf-8", "replace"), request.url)

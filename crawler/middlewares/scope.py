@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Self
 from crawler import config, urls
 from crawler.download.private_addresses import is_private
 from crawler.errors import UrlError
-from crawler.middlewares.refused import RefusedError
 from crawler.worker.outcomes import Outcome
+from crawler.worker.refused import RefusedError
+from crawler.worker.request_state import state_of
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -44,7 +45,7 @@ class ScopeMiddleware:
         Raises:
             RefusedError: Anything else.
         """
-        if "visit" not in request.meta:
+        if state_of(request) is None:
             return
         try:
             canonical = request.url if "verbatim_url" in request.meta else urls.canonical(request.url)

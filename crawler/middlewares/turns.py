@@ -1,7 +1,7 @@
 """Downloader middleware, the last before the wire: nothing leaves without its host's turn, its delay, a live session.
 
 Every request of a visit passes here: the page, its robots.txt, its further pages, its redirects on the host, its media.
-Requests outside the frontier (`scrapy shell`, a spider of your own) are Scrapy's business and pass untouched.
+Requests outside the frontier (`scrapy shell`, a spider of one's own) are Scrapy's business and pass untouched.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from crawler import urls
 from crawler.download.resolver import addresses_of
-from crawler.errors import LeftAloneError, UnavailableError
-from crawler.middlewares.refused import RefusedError
+from crawler.errors import HostBackoffError, UnavailableError
 from crawler.worker.ip_budget import IpBudget
 from crawler.worker.outcomes import FAULTS, Outcome, of_exception, retry_after_s, strains
+from crawler.worker.refused import RefusedError
+from crawler.worker.request_state import state_of
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -27,22 +28,24 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from crawler.worker.visits import Lane, Visit
+    from crawler.worker.lanes import Lane
+    from crawler.worker.request_state import RequestState
+    from crawler.worker.visits import Visit
 
 NO_SESSION = Outcome("release", "no-session")
-LEFT_ALONE = Outcome("release", "left-alone")
-HOSTS_REMEMBERED = 10_000  # their quickest answers, some 200 bytes each
-ANSWERS_TO_KNOW = 20  # of a host, before its quickest counts: fewer may all have been held up a little
-QUICKEST_FOLLOWS = 0.02  # of the way to a slower answer: a host that got slower isn't taken for late for ever
+HOST_BACKOFF = Outcome("release", "left-alone")
+HOSTS_REMEMBERED = 10_000  # their shortest answer times, some 200 bytes each
+ANSWERS_TO_KNOW = 20  # of a host, before its shortest answer time counts: a few may all have been held up a little
+SHORTEST_FOLLOWS = 0.02  # of the way to a longer time: a host that got slower doesn't look delayed for ever
 
 
 class TurnMiddleware:
     """Waits for the lane of each request, and for its address where those have a budget."""
 
-    def __init__(self, worker: Worker, addresses: IpBudget | None = None) -> None:
+    def __init__(self, worker: Worker, ip_budget: IpBudget | None = None) -> None:
         self._worker = worker
-        self._addresses = addresses
-        self._quickest: LocalCache[str, tuple[int, float]] = LocalCache(HOSTS_REMEMBERED)  # answers, s
+        self._ip_budget = ip_budget
+        self._shortest: LocalCache[str, tuple[int, float]] = LocalCache(HOSTS_REMEMBERED)  # number of answers, s
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -52,91 +55,96 @@ class TurnMiddleware:
             ConfigError: A setting is wrong.
         """
         worker = Worker.of(crawler)
-        middleware = cls(worker, IpBudget.from_settings(worker, addresses_of, crawler.settings))
-        crawler.signals.connect(middleware.answered, signal=signals.headers_received)
+        middleware = cls(worker, IpBudget.from_settings(worker.turns, addresses_of, crawler.settings))
+        crawler.signals.connect(middleware.headers_received, signal=signals.headers_received)
         return middleware
 
     async def process_request(self, request: Request) -> None:
         """Lets the request through when its turn allows.
 
         Raises:
-            RefusedError: The visit is no longer ours, or its host wants to be left alone; nothing was sent for it.
+            RefusedError: The visit is no longer this worker's, or its host has a backoff; nothing was sent for it.
             FrontierError: The visit came to its end while a turn was waited for.
-            PageTimeoutError: Likewise its time.
-            UnavailableError: Redis is away, and must know of this page first.
-            LeftAloneError: The host of a further page, or of its media, wants to be left alone.
+            PageTimeoutError: Its time was up meanwhile.
+            UnavailableError: Redis is away, and must know of this page before it is fetched.
+            HostBackoffError: The host of a further page, or of the page's media, has a backoff.
         """
-        visit: Visit | None = request.meta.get("visit")
-        if visit is None:
+        state = state_of(request)
+        if state is None:
             return
+        visit = state.visit
         if visit.claimed.suspected and not visit.begun:
             await self._begin(visit)
-        lane: Lane | None = request.meta.get("lane")
-        if lane is None or lane.released:
-            lane = await self._worker.acquire_turn(urls.host(urls.canonical(request.url)), visit)
-            request.meta["lane"] = request.meta["borrowed"] = lane
+        lane = state.turn
+        if lane is None:
+            lane = state.lane = await self._worker.turns.acquire(urls.host(urls.canonical(request.url)), visit)
+            state.acquired = True
         try:
             visit.check()
-            await (lane.start() if lane.free else visit.run(lane.start()))
-            request.meta["sending"] = True
-            if self._addresses is not None:
-                await self._take_address(self._addresses, request, lane, visit)
-        except LeftAloneError as error:
-            self._done(request)
-            lane.leave_s = error.wait_s
+            await (lane.start() if lane.idle else visit.run(lane.start()))
+            state.sent = True
+            if self._ip_budget is not None:
+                await self._acquire_address(self._ip_budget, request, state, lane)
+        except HostBackoffError as error:
+            self._end(state)
+            lane.back_off(error.wait_s)
             if visit.begun:
                 raise
-            raise RefusedError(LEFT_ALONE) from None
+            raise RefusedError(HOST_BACKOFF) from None
         except BaseException:
-            self._done(request)
+            self._end(state)
             raise
         if visit.ended or lane.released or not self._is_ours(visit):
-            self._done(request)
+            self._end(state)
             raise RefusedError(NO_SESSION)
-        visit.begun = visit.begun or "robots_bytes" not in request.meta
+        visit.begun = visit.begun or state.robots_bytes is None
 
-    def answered(self, request: Request) -> None:
-        """Notes when the host may have got the request: at the latest, as long before its answer as that takes at best.
+    def headers_received(self, request: Request) -> None:
+        """Notes when the host may have got the request: at the latest, its shortest answer time before its answer.
 
-        A busy worker or network holds requests up, and the next one, sent in time, would come too soon after.
+        A busy worker or network holds requests up. Counted from when it meant to send one, the next request, sent in
+        time, would reach the host too soon after it.
         """
-        if "sending" not in request.meta:
+        state = state_of(request)
+        if state is None or not state.sent or state.lane is None:
             return
-        lane: Lane = request.meta["lane"]
-        answers, quickest_s = self._quickest.get(lane.host, (0, math.inf))
-        took_s = lane.took_s()
-        late_s = took_s - (quickest_s if answers >= ANSWERS_TO_KNOW else 0.0)
-        lane.came_late(late_s)
-        if address := request.meta.get("address"):
-            address.came_late(late_s)
-        if took_s > quickest_s:
-            took_s = quickest_s + QUICKEST_FOLLOWS * (took_s - quickest_s)
-        self._quickest[lane.host] = (answers + 1, took_s)
+        lane = state.lane
+        answers, shortest_s = self._shortest.get(lane.host, (0, math.inf))
+        took_s = lane.elapsed_s()
+        late_s = took_s - (shortest_s if answers >= ANSWERS_TO_KNOW else 0.0)
+        lane.delay_start(late_s)
+        if state.address is not None:
+            state.address.delay_start(late_s)
+        if took_s > shortest_s:
+            took_s = shortest_s + SHORTEST_FOLLOWS * (took_s - shortest_s)
+        self._shortest[lane.host] = (answers + 1, took_s)
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Frees the lane for its next request; keeps what the host asks for (RFC 9110, 10.2.3)."""
-        strained = strains(response.status)
-        leave_s = retry_after_s(response.headers.get("Retry-After")) if strained else 0.0
-        self._done(request, well=not strained, leave_s=leave_s)
+        """Frees the lane for its next request; keeps the pause that the host asks for (RFC 9110, 10.2.3)."""
+        if (state := state_of(request)) is not None:
+            strained = strains(response.status)
+            backoff_s = retry_after_s(response.headers.get("Retry-After")) if strained else 0.0
+            self._end(state, success=not strained, backoff_s=backoff_s)
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        """Likewise. What failed by nobody's fault says nothing about the host, nor when it got the request."""
-        if "sending" in request.meta:
-            request.meta["lane"].sent()
-        self._done(request, well=False if of_exception(exception).reason in FAULTS else None)
+        """Frees the lane. Only an error that is the host's fault says anything about it."""
+        if (state := state_of(request)) is not None:
+            if state.sent and state.lane is not None:
+                state.lane.mark_start()  # nobody knows when the host got the request: at the latest now
+            self._end(state, success=False if of_exception(exception).reason in FAULTS else None)
 
-    async def _take_address(self, addresses: IpBudget, request: Request, lane: Lane, visit: Visit) -> None:
+    async def _acquire_address(self, ip_budget: IpBudget, request: Request, state: RequestState, lane: Lane) -> None:
         """Waits for the address. What goes through a proxy isn't sent there."""
         if request.meta.get("proxy"):
             return
-        address = await visit.run(addresses.take(urlparse_cached(request).hostname or "", visit))
-        if address is not None:
-            request.meta["address"] = address
-            lane.sent()  # not before, however long it was waited for
+        visit = state.visit
+        state.address = await visit.run(ip_budget.acquire(urlparse_cached(request).hostname or "", visit))
+        if state.address is not None:
+            lane.mark_start()  # not before, however long it was waited for
 
     async def _begin(self, visit: Visit) -> None:
-        """Says before a suspected page is fetched that its fetch begins: it may kill this worker.
+        """Tells the frontier, before a suspected page is fetched, that it is: it may kill this worker.
 
         Raises:
             UnavailableError: Redis is away.
@@ -151,18 +159,26 @@ class TurnMiddleware:
         session = self._worker.session
         return session.alive and visit.claimed.claim.startswith(f"{session.owner}#")
 
-    def _done(self, request: Request, *, well: bool | None = None, leave_s: float = 0.0) -> None:
-        if request.meta.pop("sending", False):  # else never sent: another middleware answered or refused it
-            lane: Lane = request.meta["lane"]
-            if well is not None:
-                lane.fared(well=well)
-            lane.leave_s = leave_s
-            if well is False:
-                self._worker.tell(lane)
-            lane.done()
-        if address := request.meta.pop("address", None):
-            address.leave_s = address.pause_s()  # for all of its turns
-            self._worker.release_turn(address)
-        if borrowed := request.meta.pop("borrowed", None):
-            del request.meta["lane"]
-            self._worker.release_turn(borrowed)
+    def _end(self, state: RequestState, *, success: bool | None = None, backoff_s: float = 0.0) -> None:
+        """Lets go of all that the request holds.
+
+        Args:
+            success: False: it failed by the host's fault; None: it says nothing about the host.
+            backoff_s: How long the host asked to be left in peace.
+        """
+        turns, lane = self._worker.turns, state.lane
+        if state.sent and lane is not None:  # else it was never sent: another middleware answered or refused it
+            state.sent = False
+            if success is not None:
+                lane.record(success=success)
+            lane.back_off(backoff_s)
+            if success is False:
+                turns.report(lane)
+            lane.finish()
+        if (address := state.address) is not None:
+            state.address = None
+            address.back_off(address.pause_s())  # the address's delay counts for all of its turns
+            turns.release(address)
+        if state.acquired and lane is not None:
+            state.acquired, state.lane = False, None
+            turns.release(lane)

@@ -14,6 +14,7 @@ from crawler import config, urls
 from crawler.errors import UrlError
 from crawler.models import Page
 from crawler.worker.outcomes import backoff_ms, of_exception
+from crawler.worker.request_state import META_KEY, RequestState, state_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -57,11 +58,12 @@ class VisitSpiderMiddleware:
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Passes everything on, counted. What a visit that was handed back or lost still yields is dropped."""
-        visit: Visit | None = response.meta.get("visit")
-        if visit is None:
+        state = state_of(response.request)
+        if state is None:
             async for output in result:
                 yield output
             return
+        visit = state.visit
         try:
             async for output in result:
                 if visit.ended:
@@ -69,13 +71,12 @@ class VisitSpiderMiddleware:
                 if self._counts(output, visit):
                     yield output
         finally:
-            _end_part(response.meta, visit)
+            state.end_callback()
 
     def raised(self, response: Response | Failure) -> None:
         """Ends the part of a callback that raised before it had any output to look at."""
-        request = getattr(response, "request", None)
-        if request is not None and "visit" in request.meta:
-            _end_part(request.meta, request.meta["visit"])
+        if (state := state_of(getattr(response, "request", None))) is not None:
+            state.end_callback()
 
     def _counts(self, output: Any, visit: Visit) -> bool:
         """Counts an output; returns False for none."""
@@ -93,23 +94,21 @@ class VisitSpiderMiddleware:
 
         A request to another host doesn't keep the visit's turn: two visits could wait for each other's.
         """
-        for name in ("lane", "borrowed", "sending", "part_ended", "verbatim_url"):  # they come with a copied meta
-            request.meta.pop(name, None)
+        request.meta.pop("verbatim_url", None)  # it may come with a copied meta
         try:
             same_host = urls.host(urls.canonical(request.url)) == visit.lane.host
         except UrlError:
             same_host = True  # it fails on this turn, before anything is sent
-        request.meta["visit"] = visit
-        request.meta["part_fetches"] = same_host
-        if same_host:
-            request.meta["lane"] = visit.lane
+        state = RequestState(visit, visit.lane if same_host else None, keeps_lane=same_host)
+        request.meta[META_KEY] = state
         visit.part_begins(fetches=same_host)
         request.errback = partial(self._failed, request.errback)
 
     async def _failed(self, errback: Callable[[Failure], Any] | None, failure: Failure) -> AsyncIterator[Any]:
         """Lets the request's own errback decide; without one the seed fares as if its page had failed."""
-        meta = failure.request.meta  # type: ignore[attr-defined]  # Scrapy sets it
-        visit: Visit = meta["visit"]
+        state = state_of(failure.request)  # type: ignore[attr-defined]  # Scrapy sets it
+        assert state is not None  # `_follow` gave it one
+        visit = state.visit
         try:
             if errback is None:
                 assert failure.value is not None  # it never is, but for Twisted's types
@@ -124,13 +123,4 @@ class VisitSpiderMiddleware:
                 if self._counts(one, visit):
                     yield one
         finally:
-            _end_part(meta, visit)
-
-
-def _end_part(meta: dict[str, Any], visit: Visit) -> None:
-    """Ends the part that a request stands for, once."""
-    if not meta.get("part_ended"):
-        meta["part_ended"] = True
-        if meta.get("part_fetches", True):
-            visit.fetch_ends()
-        visit.part_ends()
+            state.end_callback()

@@ -23,9 +23,10 @@ from scrapy.utils.defer import ensure_awaitable
 from twisted.python.failure import Failure
 
 from crawler import config, urls
-from crawler.errors import FrontierError, LeftAloneError, PageTimeoutError, UnavailableError, UrlError
+from crawler.errors import FrontierError, HostBackoffError, PageTimeoutError, UnavailableError, UrlError
 from crawler.models import Media, Page
 from crawler.worker.outcomes import UNHEARD_OF, of_exception
+from crawler.worker.request_state import RequestState
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.pipelines.media import MediaPipeline
 
-    from crawler.worker.visits import Lane, Visit
+    from crawler.worker.lanes import Lane
+    from crawler.worker.visits import Visit
 
 logger = logging.getLogger(__name__)
 REMEMBERED_FILES = 10_000  # results kept in memory, so that a logo on every page is fetched once
@@ -98,8 +100,8 @@ class PageMediaPipeline(FilesPipeline):
             visit.fetch_ends()  # only now may another turn be waited for
         for host, media in by_host.items():
             try:
-                lane = await self._worker.acquire_turn(host, visit)
-            except (LeftAloneError, PageTimeoutError) as error:
+                lane = await self._worker.turns.acquire(host, visit)
+            except (HostBackoffError, PageTimeoutError) as error:
                 for one in media:
                     one.error = of_exception(error).reason
                 continue
@@ -108,7 +110,7 @@ class PageMediaPipeline(FilesPipeline):
             try:
                 await self._fetch(media, visit, lane)
             finally:
-                self._worker.release_turn(lane)
+                self._worker.turns.release(lane)
         return item
 
     async def _fetch(self, media: Sequence[Media], visit: Visit, lane: Lane) -> None:
@@ -118,7 +120,9 @@ class PageMediaPipeline(FilesPipeline):
 
     def get_media_requests(self, item: Batch, info: MediaPipeline.SpiderInfo) -> list[Request]:  # noqa: ARG002 -- Scrapy's interface
         """Returns the requests of one host."""
-        return [Request(one.url, meta={"visit": item.visit, "lane": item.lane}, dont_filter=True) for one in item.media]
+        return [
+            Request(one.url, meta=RequestState(item.visit, item.lane).meta(), dont_filter=True) for one in item.media
+        ]
 
     def media_to_download(self, request: Request, info: MediaPipeline.SpiderInfo, *, item: Any = None) -> None:
         """Always fetches: a file's name is known only by its content."""
@@ -212,7 +216,7 @@ class PageMediaPipeline(FilesPipeline):
                 await self._persist(path, body, info)
             except OSError as error:
                 self._worker.sink_down(SINK)
-                if self._worker.stopping:
+                if self._worker.stopping.is_set():
                     raise UnavailableError(f"media store: {error.strerror}") from error
                 logger.warning("the media store takes nothing: %s", error.strerror)
                 await asyncio.sleep(STORE_RETRY_SECONDS)

@@ -152,4 +152,4 @@ def _hooks(crawler: Crawler) -> Hooks:
     worker = crawler.get_extension(Worker)
     if worker is None:
         return Hooks(stopping=lambda: crawler.engine is None or not crawler.engine.running)
-    return Hooks(worker.sink_down, worker.sink_up, lambda: worker.stopping)
+    return Hooks(worker.sink_down, worker.sink_up, worker.stopping.is_set)

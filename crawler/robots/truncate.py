@@ -1,4 +1,4 @@
-"""Downloads that end when there is enough of them: what came is the response."""
+"""Downloads of robots.txt end when there is as much of the file as is read; what came by then is the response."""
 
 from __future__ import annotations
 
@@ -8,48 +8,50 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import StopDownload
 
+from crawler.worker.request_state import state_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scrapy import Request
     from scrapy.signalmanager import SignalManager
 
-CUT = "robots_bytes"  # meta key of a request that is cut: what came of it so far
 
+class Truncation:
+    """Counts the bytes of requests whose state has `robots_bytes`.
 
-class Cut:
-    """Listens while there is such a download only: the signal comes with each read of each page.
+    It listens while there is such a request only: the signal comes with each read of each page.
 
     Args:
-        most_bytes: How much is enough.
+        max_bytes: How much of a body is read.
     """
 
-    def __init__(self, heard: SignalManager, most_bytes: int) -> None:
-        self._signals = heard
-        self._most_bytes = most_bytes
+    def __init__(self, signal_manager: SignalManager, max_bytes: int) -> None:
+        self._signals = signal_manager
+        self._max_bytes = max_bytes
         self._downloads = 0
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Cuts the requests that are marked with CUT meanwhile."""
+        """Truncates such downloads meanwhile."""
         if not self._downloads:
-            self._signals.connect(self.received, signal=signals.bytes_received)
+            self._signals.connect(self.bytes_received, signal=signals.bytes_received)
         self._downloads += 1
         try:
             yield
         finally:
             self._downloads -= 1
             if not self._downloads:
-                self._signals.disconnect(self.received, signal=signals.bytes_received)
+                self._signals.disconnect(self.bytes_received, signal=signals.bytes_received)
 
-    def received(self, data: bytes, request: Request) -> None:
+    def bytes_received(self, data: bytes, request: Request) -> None:
         """Counts what came.
 
         Raises:
             StopDownload: It is enough.
         """
-        had = request.meta.get(CUT)
-        if had is not None:
-            request.meta[CUT] = had + len(data)
-            if had + len(data) >= self._most_bytes:
+        state = state_of(request)
+        if state is not None and state.robots_bytes is not None:
+            state.robots_bytes += len(data)
+            if state.robots_bytes >= self._max_bytes:
                 raise StopDownload(fail=False)

@@ -13,6 +13,7 @@ from crawler import config, urls
 from crawler.errors import ExtractError, UnavailableError, UrlError
 from crawler.models import Fetched, Frontier
 from crawler.worker.outcomes import REDIRECTS, Outcome, backoff_ms, of_exception, of_status, reason_of
+from crawler.worker.request_state import RequestState, state_of
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
 
     async def parse(self, response: Response, **_: Any) -> AsyncIterator[Any]:
         """Decides what an answer means for its seed, and reads it when it is a page."""
-        visit: Visit = response.meta["visit"]
+        visit = _visit_of(response.request)
         if visit.ended:
             return
         if response.status in REDIRECTS:
@@ -104,7 +105,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
 
     def errback(self, failure: Failure) -> None:
         """Ends the visit of a request that brought no answer."""
-        visit: Visit = failure.request.meta["visit"]  # type: ignore[attr-defined]  # Scrapy sets the request
+        visit = _visit_of(failure.request)  # type: ignore[attr-defined]  # Scrapy sets the request
         assert failure.value is not None  # it never is, but for Twisted's types
         outcome = of_exception(failure.value)
         self.logger.info("%s: %s (%s)", outcome.reason, visit.seed.url, failure.value)
@@ -115,7 +116,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
     def settle(self, visit: Visit, outcome: Outcome, at_least_s: float = 0.0) -> None:
         """Decides a visit's end; a retry waits longer each time, and at least as long as the host asked."""
         wait_ms = backoff_ms(visit.claimed.tries, self.retry_base_s, self.retry_max_s)
-        visit.decide(outcome.operation, outcome.reason, max(wait_ms, int(max(at_least_s, visit.lane.leave_s) * 1000)))
+        visit.decide(outcome.operation, outcome.reason, max(wait_ms, int(max(at_least_s, visit.lane.backoff_s) * 1000)))
 
     async def fetch(self, url: str, visit: Visit) -> Response:
         """Fetches a further page of the visit from the page's own host, on the turn it holds.
@@ -125,7 +126,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         """
         engine = self.crawler.engine
         assert engine is not None  # it runs us
-        return await engine.download_async(Request(url, meta={"visit": visit, "lane": visit.lane}, dont_filter=True))
+        return await engine.download_async(Request(url, meta=RequestState(visit, visit.lane).meta(), dont_filter=True))
 
     async def _redirected(self, response: Response, visit: Visit) -> None:
         """Finishes the seed as `redirected`; the target, on another host, waits there for its own turn."""
@@ -143,7 +144,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
             return
         moved = replace(seed, url=target, method="GET", body="", hops=seed.hops + 1)  # GET, as browsers do
         try:
-            await self.worker.offer([moved], seed.frontier)
+            await self.worker.offers.offer([moved], seed.frontier)
         except UnavailableError as error:
             self._give_up(visit, error)
         visit.note = "redirected"
@@ -152,6 +153,12 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         """Hands a seed back whose page can't be done with here, by no fault of its own."""
         self.logger.info("%s: %s", error, visit.seed.url)
         visit.decide("release", "unavailable")
+
+
+def _visit_of(request: Request | None) -> Visit:
+    state = state_of(request)
+    assert state is not None  # every request of these spiders comes from the scheduler or from `fetch`
+    return state.visit
 
 
 def fetched(response: Response) -> Fetched:

@@ -80,7 +80,7 @@ class ConsumerSpider(FrontierSpider):
             self.crawler.stats.inc_value(stat, number)
         further = [Seed(url, seed.plan, seed.site, keywords=seed.keywords, depth=seed.depth + 1) for url in links.urls]
         if further:
-            await self.worker.offer(further, budget=per_host)
+            await self.worker.offers.offer(further, budget=per_host)
 
 
 def item(page: Fetched, visit: Visit, fields: Fields, number: int = 0) -> Page:

@@ -44,17 +44,18 @@ class ProducerSpider(FrontierSpider):
             self.crawler.stats.inc_value(stat, number)
         visit.fetch_ends()  # the turn goes on while Redis takes the offers
         if links.urls:
-            await self.worker.offer([Seed(url, seed.plan, seed.site, keywords=seed.keywords) for url in links.urls])
+            found = [Seed(url, seed.plan, seed.site, keywords=seed.keywords) for url in links.urls]
+            await self.worker.offers.offer(found)
         if links.next is not None and seed.more > 0:
-            found = links.next
+            next_page = links.next
             following = replace(
                 seed,
-                url=found.url,
-                method=found.method,
-                body=found.body,
-                page=found.page,
+                url=next_page.url,
+                method=next_page.method,
+                body=next_page.body,
+                page=next_page.page,
                 more=seed.more - 1,
                 interval_s=0,
             )
-            await self.worker.offer([following], "nav")
+            await self.worker.offers.offer([following], "nav")
         return ()

@@ -1,4 +1,4 @@
-"""How a worker claims: partition after partition, careful with quarantined seeds, and sure of what it holds."""
+"""How a worker claims seeds: from one partition after the other, and how many it carries."""
 
 from __future__ import annotations
 
@@ -9,68 +9,98 @@ from typing import TYPE_CHECKING
 from crawler.frontier.queue import ClaimAnswer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from scrapy.statscollectors import StatsCollector
 
     from crawler.frontier.queue import Queue
+    from crawler.frontier.session import Session
+    from crawler.servers.redis_full import RedisFull
     from crawler.worker.settler import Settler
 
 logger = logging.getLogger(__name__)
-RECALL_SECONDS = 15.0  # a session; one call for as long
+RECALL_SECONDS = 15.0  # between two checks of what Redis believes that this worker holds: the default session's length
 
 
 class Claims:
-    """Asks the partitions for seeds, in turn.
+    """Asks the partitions for seeds, in turn, for the session's owner.
 
     Args:
-        drain_s: How long may be waited until all that has ended is told: SESSION_SECONDS.
-        on_answer: Called with each answer and its partition.
+        settler: Must have told everything before a seed that may kill its worker is taken.
+        drain_s: How long to wait for that: SESSION_SECONDS.
+        redis_full: Told when a claim is refused for want of memory.
+
+    Attributes:
+        carrying: Seeds held and not yet settled. Whoever settles one subtracts it.
     """
 
     def __init__(
-        self, queue: Queue, settler: Settler, *, drain_s: float, on_answer: Callable[[int, ClaimAnswer], None]
+        self,
+        queue: Queue,
+        session: Session,
+        settler: Settler,
+        *,
+        drain_s: float,
+        redis_full: RedisFull,
+        stats: StatsCollector,
     ) -> None:
         self._queue = queue
+        self._session = session
         self._settler = settler
         self._drain_s = drain_s
-        self._on_answer = on_answer
-        self._number = 0
-        self._partition = 0
+        self._redis_full = redis_full
+        self._stats = stats
+        self._number = 0  # of claims; with the owner it makes a claim id that is never used twice
+        self._partition = 0  # to be asked next
         self._state = ""  # of the last answer
-        self._recall_at = 0.0
+        self._recall_at = 0.0  # by the monotonic clock
+        self.carrying = 0
 
-    async def claim(self, owner: str, most: int, carrying: int) -> ClaimAnswer:
-        """Claims up to `most` seeds; tries the partitions in turn until one has some.
+    async def claim(self, most: int) -> ClaimAnswer:
+        """Claims up to `most` seeds from the first partition that has some; each is asked once at most.
 
         Raises:
-            redis.exceptions.RedisError: Redis is away; seeds it may have given are taken back by the owner's next call.
+            redis.exceptions.RedisError: Redis is away; seeds that it may have given are taken back by the next call.
         """
-        waits: list[int] = []
-        answer = ClaimAnswer("ok", None, [])
-        if self._state in ("drain", "quarantined"):  # what ended and is not settled yet would still count as beside it
+        owner = self._session.owner
+        await self._recall(owner)
+        if self._state in ("drain", "quarantined"):  # nothing may be in flight beside a seed that runs alone
             await self._settler.drain(self._drain_s)
+        answer = await self._ask_partitions(owner, most)
+        if owner != self._session.owner:  # the session was lost meanwhile, and with it what this claim gave
+            return ClaimAnswer("lapsed", None, [])
+        self.carrying += len(answer.seeds)
+        return answer
+
+    async def _ask_partitions(self, owner: str, most: int) -> ClaimAnswer:
+        waits_ms: list[int] = []
+        answer = ClaimAnswer("ok", None, [])
         for _ in range(1 if self._state == "drain" else self._queue.partitions):
             self._number += 1
             claim = f"{owner}#{self._number}"
-            answer = await self._queue.claim(self._partition, owner, claim, most=most, carrying=carrying)
-            self._on_answer(self._partition, answer)
+            answer = await self._queue.claim(self._partition, owner, claim, most=most, carrying=self.carrying)
+            self._count(answer)
             self._state = answer.state
-            if answer.state == "drain":  # next time this partition alone is asked, or others would feed us on
+            if answer.state == "drain":  # stay with this partition: seeds of another would keep us from draining
                 return answer
             self._partition = (self._partition + 1) % self._queue.partitions
             if answer.seeds:
                 return answer
             if answer.wait_ms is not None:
-                waits.append(answer.wait_ms)
-        return ClaimAnswer(answer.state, min(waits) if waits else None, [])
+                waits_ms.append(answer.wait_ms)
+        return ClaimAnswer(answer.state, min(waits_ms, default=None), [])
 
-    async def recall(self, owner: str) -> None:
-        """Every RECALL_SECONDS, gives back what Redis takes for ours and we don't: it may have lost its last writes.
+    async def _recall(self, owner: str) -> None:
+        """Every RECALL_SECONDS, gives back what Redis believes that we hold and we don't.
 
-        Raises:
-            redis.exceptions.RedisError: Redis is away.
+        Redis comes to believe so when it loses the last writes that it had acknowledged, in a fail-over or a power cut.
         """
         if time.monotonic() < self._recall_at:
             return
         if recalled := await self._queue.recall(owner):
             logger.warning("Redis had forgotten how %d seeds of this worker ended; they are ready again", recalled)
         self._recall_at = time.monotonic() + RECALL_SECONDS
+
+    def _count(self, answer: ClaimAnswer) -> None:
+        self._redis_full.note(("claims", self._partition), refused=answer.state == "full")
+        self._stats.inc_value(f"frontier/claims/{answer.state}")
+        if answer.seeds:
+            self._stats.inc_value("frontier/claimed", len(answer.seeds))

@@ -12,6 +12,7 @@ from scrapy import signals
 
 from crawler.errors import ExtractError, SinkRejectedError, UnavailableError
 from crawler.worker.outcomes import reason_of
+from crawler.worker.request_state import state_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -66,6 +67,5 @@ class Delivery:
 
 
 def _visit_of(response: Any) -> Visit | None:
-    request = getattr(response, "request", None)
-    visit: Visit | None = request.meta.get("visit") if request is not None else None
-    return visit
+    state = state_of(getattr(response, "request", None))
+    return None if state is None else state.visit

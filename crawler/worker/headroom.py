@@ -111,7 +111,7 @@ def batch_size(limits: Limits, load: Load, carried: int, workers: int = 1) -> in
 
 
 class Sampler:
-    """Looks at the node and at this process tree. `sample` blocks for about a millisecond a process."""
+    """Measures the node and this process tree. `sample` blocks for about a millisecond a process."""
 
     def __init__(self) -> None:
         self._process = psutil.Process()
@@ -119,7 +119,7 @@ class Sampler:
         self._cores = psutil.cpu_count() or 1
         self.load = Load()
         self._first = True
-        psutil.cpu_percent()  # the first answer of each of these counts from nowhere
+        psutil.cpu_percent()  # psutil counts CPU time since the call before: each first answer is meaningless
         self._process.cpu_percent()
 
     def sample(self) -> Load:
@@ -132,7 +132,7 @@ class Sampler:
         }
         own_memory = own_cpu = 0.0
         for process in self._known.values():
-            with contextlib.suppress(psutil.Error):  # it has ended, or is somebody else's
+            with contextlib.suppress(psutil.Error):  # it has ended, or belongs to another user
                 own_memory += process.memory_percent()
                 own_cpu += process.cpu_percent() / self._cores
         look = Load(psutil.virtual_memory().percent, psutil.cpu_percent(), own_memory, own_cpu)
@@ -158,3 +158,36 @@ class Rate:
         while self._ended and self._ended[0] < now - RATE_WINDOW_SECONDS:
             self._ended.popleft()
         return len(self._ended) / min(RATE_WINDOW_SECONDS, max(1.0, now - self._begun))
+
+
+class Headroom:
+    """Says how many more seeds this worker may claim now.
+
+    Args:
+        limits: How full the node may get.
+        batch_max: BATCH_MAX: seeds in one claim.
+        claim_ahead_s: CLAIM_AHEAD_SECONDS: a worker holds no more than it ends in that time, at its present rate.
+
+    Attributes:
+        rate: Of the seeds that this worker has ended.
+        sampler: Measures the load.
+    """
+
+    def __init__(self, limits: Limits, *, batch_max: int, claim_ahead_s: float) -> None:
+        self._limits = limits
+        self._batch_max = batch_max
+        self._claim_ahead_s = claim_ahead_s
+        self.rate = Rate()
+        self.sampler = Sampler()
+
+    def room(self, carrying: int, workers_here: int, stuck: int = 0) -> int:
+        """Returns how many seeds may be claimed now; 0: none.
+
+        Args:
+            carrying: Seeds that the worker holds.
+            workers_here: Workers on this node, from 1.
+            stuck: Those of `carrying` that are held up by slow hosts: FIRST_BATCH others find room beside them.
+        """
+        by_load = batch_size(self._limits, self.sampler.load, carrying, workers_here)
+        by_rate = max(self._limits.first_batch + stuck, int(self.rate.per_second() * self._claim_ahead_s)) - carrying
+        return max(0, min(by_load, by_rate, self._batch_max))

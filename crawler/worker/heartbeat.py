@@ -1,4 +1,4 @@
-"""A worker's figures in Redis, for `scrapy nodes` and for its neighbours on the same node."""
+"""A worker's sign of life in Redis: figures for `scrapy nodes`, and for the other workers of the same node."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from crawler.frontier.scripts import even_when_full
+from crawler.frontier.session import SessionEnding, SessionRenewed
 
 if TYPE_CHECKING:
     from redis import Redis
 
+    from crawler.events import Events
     from crawler.frontier.keys import Keys
     from crawler.worker.headroom import Load
 
-NODE_SILENT_SECONDS = 60  # a worker's figures are forgotten after that
-IDLE_SECONDS = 40  # between two words of a worker that carries nothing
+NODE_SILENT_SECONDS = 60  # figures of a worker that hasn't written any for so long are dropped
+IDLE_SECONDS = 40  # between two heartbeats of a worker that carries nothing: only its load could have changed
 
 
-def of_load(load: Load) -> dict[str, float]:
+def load_figures(load: Load) -> dict[str, float]:
     """Returns a load as figures, in percent of the node."""
     return {
         "cpu_percent": round(load.cpu, 1),
@@ -29,49 +31,62 @@ def of_load(load: Load) -> dict[str, float]:
 
 
 class Heartbeat:
-    """What one worker tells of itself.
+    """Writes one worker's figures after each renewal of its session, in the session's thread.
 
-    A worker that carries nothing says so at once, then seldom: nothing of it changes but the load.
+    Attributes:
+        figures: What is written next; JSON values by name.
+        workers_here: How many workers this node has, this one included, as of the last heartbeat.
     """
 
-    def __init__(self, keys: Keys) -> None:
+    def __init__(self, keys: Keys, events: Events) -> None:
         self._keys = keys
-        self._told: list[Any] = []  # last, but for the load
-        self._silent_until_s = 0
-        self._workers_here = 1
+        self._written_state: list[Any] = []  # of the last heartbeat: all that matters of it but the load
+        self._due_s = 0  # by Redis's clock
+        self.figures: dict[str, Any] = {}
+        self.workers_here = 1
+        events.subscribe(SessionRenewed, lambda event: self.write(event.redis, event.owner, event.now_s))
+        events.subscribe(SessionEnding, lambda event: self.withdraw(event.redis, event.owner))
 
-    def publish(self, redis: Redis, owner: str, figures: dict[str, Any], now_s: int) -> int:
-        """Writes an owner's figures and returns how many workers its node has, itself included. Blocking.
+    def write(self, redis: Redis, owner: str, now_s: int) -> None:
+        """Writes the figures, unless the worker is idle and has just said so. Blocking.
 
         A full Redis takes them too: they say that it is full.
 
         Args:
+            owner: `HOST:...`, the id of the worker's session.
             now_s: By Redis's clock: a node's own may be wrong.
+
+        Raises:
+            redis.exceptions.RedisError: Redis is away.
         """
-        state = [owner, *(figures.get(name) for name in ("carrying", "sinks_down", "redis_full"))]
-        if state == self._told and not figures.get("carrying") and now_s < self._silent_until_s:
-            return self._workers_here
+        state = [owner, *(self.figures.get(name) for name in ("carrying", "sinks_down", "redis_full"))]
+        if state == self._written_state and not self.figures.get("carrying") and now_s < self._due_s:
+            return
         node = owner.partition(":")[0]
+        record = orjson.dumps({**self.figures, "time": now_s})
         with redis.pipeline(transaction=False) as pipeline:
-            even_when_full(pipeline, self._keys.node(node), "HSET", owner, orjson.dumps({**figures, "time": now_s}))
+            even_when_full(pipeline, self._keys.node(node), "HSET", owner, record)
             pipeline.expire(self._keys.node(node), NODE_SILENT_SECONDS)
             even_when_full(pipeline, self._keys.node_names, "ZADD", now_s, node)
             pipeline.hgetall(self._keys.node(node))
             everybody = pipeline.execute()[-1]
-        silent = [one for one, raw in everybody.items() if _told_s(raw) < now_s - NODE_SILENT_SECONDS]
+        silent = [other for other, raw in everybody.items() if _written_s(raw) < now_s - NODE_SILENT_SECONDS]
         if silent:
             redis.hdel(self._keys.node(node), *silent)
-        self._told, self._silent_until_s = state, now_s + IDLE_SECONDS
-        self._workers_here = len(everybody) - len(silent)
-        return self._workers_here
+        self._written_state, self._due_s = state, now_s + IDLE_SECONDS
+        self.workers_here = len(everybody) - len(silent)
 
     def withdraw(self, redis: Redis, owner: str) -> None:
-        """Removes an owner's figures: it leaves. Blocking."""
+        """Removes the figures of a worker that leaves. Blocking.
+
+        Raises:
+            redis.exceptions.RedisError: Redis is away; they are dropped when they are old.
+        """
         redis.hdel(self._keys.node(owner.partition(":")[0]), owner)
 
 
-def _told_s(raw: bytes) -> float:
-    """Returns when figures were told; 0 for junk."""
+def _written_s(raw: bytes) -> float:
+    """Returns when figures were written; 0 for junk."""
     try:
         return float(orjson.loads(raw)["time"])
     except (ValueError, TypeError, KeyError, IndexError, OverflowError):

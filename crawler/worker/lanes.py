@@ -1,32 +1,66 @@
-"""The turns that a worker holds, and which of them may start its next seed now."""
+"""The lanes of a worker: turns it holds, each with the seeds that run on it one by one.
+
+What a page fetches besides itself from its own host (robots.txt, its second page, its images) runs on the page's lane.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawler.worker.turn import Turn
+from crawler.worker.visits import PageFetched
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
-    from crawler.worker.visits import Lane, Visit
+    from crawler.events import Events
+    from crawler.worker.visits import Visit
 
-SOON_SECONDS = 1.0  # a lane that may start within that counts as work at hand
+SOON_SECONDS = 1.0  # a lane that may start a page within this time counts as work at hand
+
+
+class Lane(Turn):
+    """A turn with the visits that run on it.
+
+    Attributes:
+        waiting: Visits not begun, in the order they were claimed.
+        current: The visit whose page is being fetched.
+    """
+
+    __slots__ = ("current", "waiting")
+
+    def __init__(self, host: str, token: int, partition: int, delay_s: float) -> None:
+        super().__init__(host, token, partition, delay_s)
+        self.waiting: deque[Visit] = deque()
+        self.current: Visit | None = None
+
+
+class VisitReady(NamedTuple):
+    """Event: `Lanes.next_visit` may have something that it hadn't before."""
+
+    lane: Lane
+
+
+class LaneEmpty(NamedTuple):
+    """Event: a lane has nothing more to do; its turn can be released."""
+
+    lane: Lane
 
 
 class Lanes:
-    """Holds the lanes; a lane with nothing left is released.
+    """Holds the lanes and says whose page is next. Publishes `VisitReady` and `LaneEmpty`.
 
     Args:
-        on_release: Called with a lane whose turn goes back.
-        on_startable: Called when `next_visit` has something that it hadn't before.
+        events: Where it publishes, and where it hears of pages that are fetched.
     """
 
-    def __init__(self, on_release: Callable[[Lane], None], on_startable: Callable[[], None]) -> None:
-        self._on_release = on_release
-        self._on_startable = on_startable
+    def __init__(self, events: Events) -> None:
+        self._events = events
         self._held: set[Lane] = set()
         self._startable: deque[Lane] = deque()
+        events.subscribe(PageFetched, self._page_fetched)
 
     @property
     def waiting(self) -> int:
@@ -49,7 +83,7 @@ class Lanes:
         """Lets a lane give out its next visit."""
         if lane in self._held:
             self._startable.append(lane)
-            self._on_startable()
+            self._events.publish(VisitReady(lane))
 
     def next_visit(self) -> Visit | None:
         """Returns a visit whose page may be fetched now; None when there is none."""
@@ -60,29 +94,17 @@ class Lanes:
                 return lane.current
         return None
 
-    def fetched(self, lane: Lane) -> None:
-        """Goes on with a lane whose page is fetched: its next visit after the host's delay, or the turn goes back."""
-        lane.current = None
-        if lane.leave_s or lane.ails:  # the host wants to be left alone: its seeds wait in the frontier, not here
-            self._hand_back(lane)
-        elif not lane.waiting:
-            self.release(lane)
-        elif pause_s := lane.pause_s():
-            asyncio.get_running_loop().call_later(pause_s, self.start, lane)
-        else:
-            self.start(lane)
-
-    def leave(self, host: str, seconds: float) -> None:
-        """Leaves a host alone from now on; another worker was told so, or found the host failing."""
+    def back_off(self, host: str, seconds: float) -> None:
+        """Starts nothing more on a host; what is not begun goes back to the frontier."""
         for lane in [lane for lane in self._held if lane.host == host]:
-            lane.leave_s = seconds
+            lane.back_off(seconds)
             self._hand_back(lane)
 
     def release(self, lane: Lane) -> None:
-        """Gives a lane's turn back, once."""
+        """Has a lane's turn released, once."""
         if lane in self._held:
             self._held.discard(lane)
-            self._on_release(lane)
+            self._events.publish(LaneEmpty(lane))
 
     def hand_back(self) -> None:
         """Hands back every visit not begun, and the turns that are then free."""
@@ -90,7 +112,7 @@ class Lanes:
             self._hand_back(lane)
 
     def forget(self) -> None:
-        """Drops everything: the session was lost."""
+        """Drops everything: the session was lost, and all turns with it."""
         self._held.clear()
         self._startable.clear()
 
@@ -99,3 +121,16 @@ class Lanes:
             lane.waiting.popleft().hand_back()
         if lane.current is None:
             self.release(lane)
+
+    def _page_fetched(self, event: PageFetched) -> None:
+        """Goes on with a page's lane: its next visit after the host's delay; without one the turn is released."""
+        lane = event.visit.lane
+        lane.current = None
+        if lane.backoff_s or lane.failing:  # seeds of a host in backoff wait in the frontier, where others find them
+            self._hand_back(lane)
+        elif not lane.waiting:
+            self.release(lane)
+        elif pause_s := lane.pause_s():
+            asyncio.get_running_loop().call_later(pause_s, self.start, lane)
+        else:
+            self.start(lane)

@@ -1,4 +1,4 @@
-"""A worker's offers: they wait for a Redis that is away or full, and are given up only when the worker stops."""
+"""A worker's offers to the frontier: they wait for a Redis that is away or full, and end only when the worker stops."""
 
 from __future__ import annotations
 
@@ -10,40 +10,72 @@ from redis.exceptions import OutOfMemoryError, RedisError
 
 from crawler.errors import UnavailableError
 from crawler.frontier.queue import FULL_MILLISECONDS
+from crawler.servers.redis_retry import RETRY_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterable, Mapping
+
+    from scrapy.statscollectors import StatsCollector
 
     from crawler.frontier.queue import Queue
-    from crawler.models import Seed
+    from crawler.models import Frontier, Seed
     from crawler.servers.redis_full import RedisFull
 
 logger = logging.getLogger(__name__)
-AGAIN_SECONDS = 1.0  # between two tries while Redis is away
 
 
-async def offer(
-    queue: Queue, seeds: Sequence[Seed], full: RedisFull, stopping: Callable[[], bool], *, budget: int = 0
-) -> int:
-    """Offers seeds and returns how many were new.
+class Offers:
+    """Offers the seeds that pages lead to.
 
-    What waits is bounded by what the worker carries: the seed whose page named them isn't ended before.
-
-    Raises:
-        UnavailableError: The worker stops and Redis doesn't take them, or not all. Who visits the page again offers
-            them again.
+    Args:
+        redis_full: Told when offers are refused for want of memory.
+        stopping: Set when the worker stops.
+        stats: Counts what was offered, and what of it was new.
     """
-    while True:
-        try:
-            fresh = sum(await queue.offer(seeds, budget=budget))
-        except RedisError as error:
-            if is_full := isinstance(error, OutOfMemoryError):
-                full.note("offers", refused=True)
+
+    def __init__(
+        self,
+        queues: Mapping[Frontier, Queue],
+        *,
+        redis_full: RedisFull,
+        stopping: asyncio.Event,
+        stats: StatsCollector,
+    ) -> None:
+        self._queues = queues
+        self._redis_full = redis_full
+        self._stopping = stopping
+        self._stats = stats
+
+    async def offer(self, seeds: Iterable[Seed], frontier: Frontier = "content", *, budget: int = 0) -> int:
+        """Offers seeds and returns how many were new; waits as long as Redis is away or full.
+
+        What waits here is bounded by what the worker carries: the seed whose page led to these doesn't end before them.
+
+        Args:
+            budget: Of followed links, for each host; see `Queue.offer`.
+
+        Raises:
+            UnavailableError: The worker stops, and Redis has taken some of them at most. Whoever visits the page again
+                offers them again.
+        """
+        offered = list(seeds)
+        fresh = await self._offer(self._queues[frontier], offered, budget)
+        self._stats.inc_value("frontier/offered", len(offered))
+        self._stats.inc_value("frontier/offered/new", fresh)
+        return fresh
+
+    async def _offer(self, queue: Queue, seeds: list[Seed], budget: int) -> int:
+        while True:
+            try:
+                fresh = sum(await queue.offer(seeds, budget=budget))
+            except RedisError as error:
+                if is_full := isinstance(error, OutOfMemoryError):
+                    self._redis_full.note("offers", refused=True)
+                else:
+                    logger.warning("%d offers: waiting for Redis: %s", len(seeds), error)
+                if self._stopping.is_set():
+                    raise UnavailableError(f"{len(seeds)} offers are left to another visit: {error}") from error
+                await asyncio.sleep(FULL_MILLISECONDS / 1000 if is_full else RETRY_SECONDS)
             else:
-                logger.warning("%d offers wait for Redis: %s", len(seeds), error)
-            if stopping():
-                raise UnavailableError(f"{len(seeds)} offers are left to another visit: {error}") from error
-            await asyncio.sleep(FULL_MILLISECONDS / 1000 if is_full else AGAIN_SECONDS)
-        else:
-            full.note("offers", refused=False)
-            return fresh
+                self._redis_full.note("offers", refused=False)
+                return fresh

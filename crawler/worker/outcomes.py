@@ -52,7 +52,7 @@ _BY_EXCEPTION = {
     "ConnectError": Outcome("retry", "connection"),  # Twisted's: no route, and the like
     "UnsupportedURLSchemeError": Outcome("fail", "unsupported-scheme"),
     "PrivateAddressError": Outcome("fail", "private-address"),
-    "LeftAloneError": Outcome("retry", "left-alone"),
+    "HostBackoffError": Outcome("retry", "left-alone"),
     "PageTimeoutError": PAGE_TIMEOUT,
     "UnavailableError": Outcome("release", "unavailable"),
     "FrontierError": Outcome("release", "no-session"),

@@ -1,4 +1,4 @@
-"""Collects how visits ended and tells the frontier in batches: one call a page would cost 14 times more."""
+"""Collects how visits ended and tells the frontier in batches: one call for each page would cost 14 times more."""
 
 from __future__ import annotations
 
@@ -11,75 +11,81 @@ from typing import TYPE_CHECKING
 from redis.exceptions import RedisError
 
 from crawler import tasks
+from crawler.servers.redis_retry import RETRY_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from scrapy.statscollectors import StatsCollector
 
     from crawler.frontier.queue import Queue
     from crawler.frontier.settlement import Settlement, TurnRelease
 
 logger = logging.getLogger(__name__)
-RETRY_SECONDS = 1.0  # between two tries while Redis is away
 
 
 class Settler:
-    """Holds settlements and turns until Redis has taken them.
+    """Holds settlements and released turns until Redis has taken them.
 
     While Redis is away they wait here; claims pause then, so there are never more than this worker carried.
 
     Args:
-        size: Settlements in one call.
-        wait_s: How long one waits for company.
-        on_settled: Called after each call with (accepted, refused).
+        batch: Settlements in one call, from 1.
+        wait_s: How long the first of a batch waits for others.
+        stats: Counts accepted and refused settlements.
     """
 
-    def __init__(self, queue: Queue, *, size: int, wait_s: float, on_settled: Callable[[int, int], None]) -> None:
+    def __init__(self, queue: Queue, *, batch: int, wait_s: float, stats: StatsCollector) -> None:
         self._queue = queue
-        self._size = size
+        self._batch = batch
         self._wait_s = wait_s
-        self._on_settled = on_settled
-        self._ends: dict[tuple[int, str], deque[Settlement]] = defaultdict(deque)
+        self._stats = stats
+        # By partition and owner: an owner's settlements outlive its session, until they are refused or dropped.
+        self._settlements: dict[tuple[int, str], deque[Settlement]] = defaultdict(deque)
         self._turns: dict[tuple[int, str], deque[TurnRelease]] = defaultdict(deque)
-        self._count = 0
-        self._work = asyncio.Event()
-        self._full = asyncio.Event()
-        self._idle = asyncio.Event()
-        self._idle.set()
+        self._count = 0  # of both together
+        self._work = asyncio.Event()  # there is something to tell
+        self._full = asyncio.Event()  # there is a batch of it, or nobody wants to wait for one
+        self._drained = asyncio.Event()  # there is nothing left
+        self._drained.set()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begins to tell the frontier."""
         self._task = asyncio.create_task(self._run(), name="settler")
 
-    def end(self, owner: str, settlement: Settlement) -> None:
+    def settle(self, owner: str, settlement: Settlement) -> None:
         """Takes a settlement on its way."""
-        self._ends[settlement.claimed.partition, owner].append(settlement)
+        self._settlements[settlement.claimed.partition, owner].append(settlement)
         self._added()
 
-    def release_turn(self, owner: str, partition: int, turn: TurnRelease) -> None:
-        """Takes a turn on its way back."""
+    def release(self, owner: str, partition: int, turn: TurnRelease) -> None:
+        """Takes a released turn on its way."""
         self._turns[partition, owner].append(turn)
         self._added()
 
     def forget(self, owner: str) -> None:
         """Drops what a lost session still had to say; it would be refused."""
-        for key in [key for key in {*self._ends, *self._turns} if key[1] == owner]:
-            self._told(len(self._ends.pop(key, ())) + len(self._turns.pop(key, ())))
+        for key in [key for key in {*self._settlements, *self._turns} if key[1] == owner]:
+            self._subtract(len(self._settlements.pop(key, ())) + len(self._turns.pop(key, ())))
 
     async def drain(self, timeout_s: float) -> bool:
         """Waits until all is told; returns False when `timeout_s` was too short."""
         self._full.set()
         try:
-            await asyncio.wait_for(self._idle.wait(), timeout_s)
+            await asyncio.wait_for(self._drained.wait(), timeout_s)
         except TimeoutError:
             return False
         return True
 
     async def close(self) -> None:
         """Stops; what was not told is reclaimed when the session lapses."""
-        await tasks.cancel(self._task)
+        if self._task is not None:
+            await tasks.cancel(self._task)
 
     def _added(self) -> None:
         self._count += 1
-        self._idle.clear()
+        self._drained.clear()
         self._work.set()
-        if self._count >= self._size:
+        if self._count >= self._batch:
             self._full.set()
 
     async def _run(self) -> None:
@@ -90,32 +96,39 @@ class Settler:
                     await asyncio.wait_for(self._full.wait(), self._wait_s)
             self._work.clear()
             self._full.clear()
-            for key in {*self._ends, *self._turns}:
+            for key in {*self._settlements, *self._turns}:
                 await self._flush(*key)
 
     async def _flush(self, partition: int, owner: str) -> None:
+        """Tells the frontier all there is of one owner in one partition; keeps on while Redis is away."""
         key = (partition, owner)
-        while self._ends.get(key) or self._turns.get(key):
-            ends, turns = self._ends[key], self._turns[key]
-            batch = [ends.popleft() for _ in range(min(self._size, len(ends)))]
-            backs = [turns.popleft() for _ in range(min(self._size, len(turns)))]
+        while self._settlements.get(key) or self._turns.get(key):
+            waiting, turns_waiting = self._settlements[key], self._turns[key]
+            settlements = [waiting.popleft() for _ in range(min(self._batch, len(waiting)))]
+            turns = [turns_waiting.popleft() for _ in range(min(self._batch, len(turns_waiting)))]
             try:
-                accepted, refused = await self._queue.settle(partition, owner, batch, backs)
+                accepted, refused = await self._queue.settle(partition, owner, settlements, turns)
             except RedisError as error:
-                if self._ends.get(key) is not ends:  # forgotten meanwhile
-                    self._told(len(batch) + len(backs))
+                if self._settlements.get(key) is not waiting:  # `forget` was called meanwhile
+                    self._subtract(len(settlements) + len(turns))
                     return
-                ends.extendleft(reversed(batch))
-                turns.extendleft(reversed(backs))
-                logger.warning("%d settlements wait for Redis: %s", len(ends), error)
+                waiting.extendleft(reversed(settlements))
+                turns_waiting.extendleft(reversed(turns))
+                logger.warning("%d settlements: waiting for Redis: %s", len(waiting), error)
                 await asyncio.sleep(RETRY_SECONDS)
             else:
-                self._told(len(batch) + len(backs))
-                self._on_settled(accepted, refused)
-        self._ends.pop(key, None)
+                self._subtract(len(settlements) + len(turns))
+                self._report(accepted, refused)
+        self._settlements.pop(key, None)
         self._turns.pop(key, None)
 
-    def _told(self, number: int) -> None:
+    def _subtract(self, number: int) -> None:
         self._count -= number
         if not self._count:
-            self._idle.set()
+            self._drained.set()
+
+    def _report(self, accepted: int, refused: int) -> None:
+        self._stats.inc_value("frontier/settled", accepted)
+        if refused:
+            self._stats.inc_value("frontier/refused", refused)
+            logger.warning("%d settlements were refused: other workers have those seeds now", refused)

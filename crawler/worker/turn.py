@@ -1,151 +1,162 @@
-"""One held turn of a host: when its next request may start, and how the host fares. No network, no framework."""
+"""One turn of a host that this worker holds: when its next request may start, and whether the host is failing."""
 
 from __future__ import annotations
 
 import asyncio
 
-from crawler.errors import LeftAloneError
+from crawler.errors import HostBackoffError
 from crawler.frontier.queue import BACKOFF_FIRST_SECONDS, BACKOFF_LONGEST_SECONDS, NO_TURN
 from crawler.frontier.settlement import TurnRelease
 
-# A page under way waits so long for a host that wants to be left alone; what it still fetches then does without.
+# How long a request waits for a host that has asked for a pause, or keeps failing. For a longer one it fails.
 PATIENCE_SECONDS = 10.0
-SLOW_SECONDS = 1.0  # seeds on a turn that stands still for longer don't keep the worker from claiming others
+# A turn that can't start a request for longer than this is slow: its seeds don't keep the worker from claiming others.
+SLOW_SECONDS = 1.0
 
 
 class Turn:
-    """One held turn of a host.
+    """The permission for one request at a time to a host, from its acquisition to its release.
 
     Attributes:
-        turn: Its token.
-        delay_s: Seconds between two starts.
-        released: It was released: nothing may be sent on it any more.
+        host: The host, or `@ADDRESS` for a turn of an address (ip_budget.py).
+        token: What the frontier knows this turn by.
+        partition: The frontier's partition that holds the host.
+        delay_s: Seconds between two starts of requests.
+        released: Nothing may be sent on it any more.
     """
 
     __slots__ = (
-        "_change",
-        "_failures",
+        "_backoff_until",
+        "_error_change",
+        "_error_least",
+        "_errors",
+        "_in_use",
         "_last_start",
-        "_least",
-        "_left_until",
-        "_queued",
-        "_sending",
+        "_waiting",
         "delay_s",
         "host",
         "partition",
         "released",
-        "turn",
+        "token",
     )
 
-    def __init__(self, host: str, turn: int, partition: int, delay_s: float) -> None:
+    def __init__(self, host: str, token: int, partition: int, delay_s: float) -> None:
         self.host = host
-        self.turn = turn
+        self.token = token
         self.partition = partition
         self.delay_s = delay_s
         self.released = False
-        self._left_until = 0.0
-        self._failures = 0  # by the host's fault, less what went well since
-        self._change = 0  # what the frontier hasn't been told of it
-        self._least = 0
-        self._last_start: float | None = None
-        self._queued = 0  # that wait for the request on its way
-        self._sending = asyncio.Lock()
+        self._backoff_until = 0.0  # by the event loop's clock
+        self._errors = 0  # requests that failed by the host's fault, less those that went well since; at least 0
+        # What the frontier is yet to be told of errors, see TurnRelease's `change` and `least`.
+        self._error_change = 0
+        self._error_least = 0
+        self._last_start: float | None = None  # by the event loop's clock
+        self._waiting = 0  # requests that wait until the one before them has its answer
+        self._in_use = asyncio.Lock()  # held from a request's start to its answer
+
+    # -- Pace ---------------------------------------------------------------------------------------------------------
 
     @property
-    def leave_s(self) -> float:
-        """How long the host still wants to be left alone, in s; 0: it doesn't. Setting it never shortens that."""
-        return max(0.0, self._left_until - _now()) if self._left_until else 0.0
-
-    @leave_s.setter
-    def leave_s(self, seconds: float) -> None:
-        if seconds > 0:
-            self._left_until = max(self._left_until, _now() + seconds)
-
-    @property
-    def ails(self) -> bool:
-        """Whether more requests failed lately, by the host's fault, than went well since."""
-        return self._failures > 0
-
-    def fared(self, *, well: bool) -> None:
-        """Notes how a request went; after one that failed by the host's fault the host is left alone for a while."""
-        step = -1 if well else 1
-        self._change += step
-        self._least = max(0, self._least + step)
-        self._failures = max(0, self._failures + step)
-        if not well:
-            first_s = max(self.delay_s, BACKOFF_FIRST_SECONDS)
-            self.leave_s = min(first_s * 2.0 ** (self._failures - 1), BACKOFF_LONGEST_SECONDS)
-
-    def pause_s(self) -> float:
-        """Returns the seconds until the next request may start; 0: now."""
-        paced_s = 0.0 if self._last_start is None else self._last_start + self.delay_s - _now()
-        return max(0.0, paced_s, self.leave_s)
-
-    @property
-    def free(self) -> bool:
-        """Whether `start` wouldn't wait."""
-        return not self._sending.locked() and not self._queued and not self.pause_s()
-
-    async def start(self) -> None:
-        """Waits until a request may be sent on this turn, and counts it as sent. `done` must follow.
-
-        Raises:
-            LeftAloneError: The host wants to be left alone for longer than PATIENCE_SECONDS.
-        """
-        self._queued += 1
-        try:
-            await self._sending.acquire()
-        finally:
-            self._queued -= 1
-        try:
-            while pause := self.pause_s():
-                self._check_left_alone()
-                await asyncio.sleep(pause)
-        except BaseException:
-            self._sending.release()
-            raise
-        self.sent()
-
-    def sent(self) -> None:
-        """Counts the request as sent now."""
-        self._last_start = _now()
-
-    def took_s(self) -> float:
-        """Returns how long ago the last request was sent; 0 when none was."""
-        return 0.0 if self._last_start is None else _now() - self._last_start
+    def idle(self) -> bool:
+        """Whether a request may start at once: `start` wouldn't wait."""
+        return not self._in_use.locked() and not self._waiting and not self.pause_s()
 
     @property
     def slow(self) -> bool:
-        """Whether nothing can be sent for a while: an answer or a pause takes longer than SLOW_SECONDS."""
-        return self.pause_s() > SLOW_SECONDS or (self._sending.locked() and self.took_s() > SLOW_SECONDS)
+        """Whether no request can start for a while: a pause or an answer takes longer than SLOW_SECONDS."""
+        return self.pause_s() > SLOW_SECONDS or (self._in_use.locked() and self.elapsed_s() > SLOW_SECONDS)
 
-    def came_late(self, seconds: float) -> None:
-        """Counts the last request as sent so much later: the host may have got it only then."""
+    def pause_s(self) -> float:
+        """Returns the seconds until the next request may start, by the host's delay and backoff; 0: now."""
+        delay_s = 0.0 if self._last_start is None else self._last_start + self.delay_s - _now()
+        return max(0.0, delay_s, self.backoff_s)
+
+    async def start(self) -> None:
+        """Waits until a request may start on this turn, and counts it as started. `finish` must follow.
+
+        Raises:
+            HostBackoffError: The host's backoff is longer than PATIENCE_SECONDS; nothing was started.
+        """
+        self._waiting += 1
+        try:
+            await self._in_use.acquire()
+        finally:
+            self._waiting -= 1
+        try:
+            while pause_s := self.pause_s():
+                self._refuse_long_backoff()
+                await asyncio.sleep(pause_s)
+        except BaseException:
+            self._in_use.release()
+            raise
+        self.mark_start()
+
+    def _refuse_long_backoff(self) -> None:
+        if self.backoff_s > PATIENCE_SECONDS:
+            raise HostBackoffError(self.host, self.backoff_s)
+
+    def mark_start(self) -> None:
+        """Counts a request as started now."""
+        self._last_start = _now()
+
+    def delay_start(self, seconds: float) -> None:
+        """Counts the last request as started `seconds` later than marked: the host may have received it only then."""
         if self._last_start is not None and seconds > 0:
             self._last_start += seconds
 
-    def done(self) -> None:
-        """Lets the next request of this turn start."""
-        self._sending.release()
+    def elapsed_s(self) -> float:
+        """Returns the seconds since the last request started; 0 when none did."""
+        return 0.0 if self._last_start is None else _now() - self._last_start
+
+    def finish(self) -> None:
+        """Ends what `start` began: the next request may start when the delay has passed."""
+        self._in_use.release()
+
+    # -- The host's health --------------------------------------------------------------------------------------------
+
+    @property
+    def failing(self) -> bool:
+        """Whether more requests failed lately, by the host's fault, than went well since."""
+        return self._errors > 0
+
+    @property
+    def backoff_s(self) -> float:
+        """Seconds for which nothing more may be sent to the host, as it asked or for its errors; 0: none."""
+        return max(0.0, self._backoff_until - _now()) if self._backoff_until else 0.0
+
+    def back_off(self, seconds: float) -> None:
+        """Sends nothing for `seconds` from now; a backoff that lasts longer already stays as it is."""
+        if seconds > 0:
+            self._backoff_until = max(self._backoff_until, _now() + seconds)
+
+    def record(self, *, success: bool) -> None:
+        """Counts a request's result; one that failed by the host's fault begins a backoff, longer each time."""
+        step = -1 if success else 1
+        self._error_change += step
+        self._error_least = max(0, self._error_least + step)
+        self._errors = max(0, self._errors + step)
+        if not success:
+            first_s = max(self.delay_s, BACKOFF_FIRST_SECONDS)
+            self.back_off(min(first_s * 2.0 ** (self._errors - 1), BACKOFF_LONGEST_SECONDS))
+
+    # -- What the frontier is told ------------------------------------------------------------------------------------
 
     def release(self) -> TurnRelease:
         """Gives the turn up; returns what the frontier must know of it."""
         self.released = True
-        return self._told(self.turn)
+        return self._summary(self.token)
 
-    def news(self) -> TurnRelease:
-        """Returns how the host is, while the turn is kept."""
-        return self._told(NO_TURN)
+    def report(self) -> TurnRelease:
+        """Returns what the frontier must know of the host's health, while the turn is kept."""
+        return self._summary(NO_TURN)
 
-    def _told(self, turn: int) -> TurnRelease:
-        since_start_ms = -1 if self._last_start is None else int((_now() - self._last_start) * 1000)
-        told = TurnRelease(self.host, turn, since_start_ms, int(self.leave_s * 1000), self._change, self._least)
-        self._change = self._least = 0
-        return told
-
-    def _check_left_alone(self) -> None:
-        if self.leave_s > PATIENCE_SECONDS:
-            raise LeftAloneError(self.host, self.leave_s)
+    def _summary(self, token: int) -> TurnRelease:
+        age_ms = -1 if self._last_start is None else int(self.elapsed_s() * 1000)
+        backoff_ms = int(self.backoff_s * 1000)
+        summary = TurnRelease(self.host, token, age_ms, backoff_ms, self._error_change, self._error_least)
+        self._error_change = self._error_least = 0
+        return summary
 
 
 def _now() -> float:

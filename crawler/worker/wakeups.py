@@ -1,69 +1,77 @@
-"""Listens on the frontier's wake channel, so that an idle worker needs no polling."""
+"""Listens on the frontier's wake channel, so that an idle worker hears of work without polling Redis."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import random
 import re
-from typing import TYPE_CHECKING
-
-from redis.exceptions import RedisError
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.plans.registry import SITES_CHANGED
+from crawler.servers.redis_retry import until_redis_answers
+from crawler.worker.turns import HostBackoff
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from redis.asyncio import Redis
 
-logger = logging.getLogger(__name__)
-TURN_WAKE_SECONDS = 1.0  # freed turns are news at most so often; offers always are
-RECONNECT_SECONDS = 1.0
-LEAVE = re.compile(rb"leave (\d{1,9}) (\S+)")  # settle.lua says it: ms, host
-HERD_SECONDS = 0.005  # workers wake spread over that time, so that they don't all meet at the lock
+    from crawler.events import Events
+
+TURN_WAKE_SECONDS = 1.0  # turns are freed all the time: they wake a worker once in so long at most; offers always do
+SPREAD_SECONDS = 0.005  # workers wake spread over this time, so that they don't all try for the claim lock at once
+BACKOFF = re.compile(rb"leave (\d{1,9}) (\S+)")  # settle.lua publishes it: ms, host
 
 
-async def listen(
-    redis: Redis,
-    channel: str,
-    wake: asyncio.Event,
-    on_sites_changed: Callable[[], None],
-    on_leave: Callable[[str, float], None],
-) -> None:
-    """Sets `wake` when something may have become claimable; runs until cancelled, through every outage of Redis.
+class SitesChanged(NamedTuple):
+    """Event: a site's definition in Redis has changed."""
 
-    It also sets it once after each subscription: what was offered before nobody has told us.
+
+class WakeUps:
+    """Turns messages of other workers and of commands into events of this one.
 
     Args:
-        on_leave: Called with a host and the seconds that it is to be left alone.
+        channel: Of the worker's frontier.
+        wake: Set when something may have become claimable.
+        events: Where `SitesChanged` and `HostBackoff` are published.
     """
-    loop = asyncio.get_running_loop()
-    turns_from = 0.0
-    later: asyncio.TimerHandle | None = None  # news of freed turns that came too early
-    while True:
-        try:
-            async with redis.pubsub() as subscription:
-                await subscription.subscribe(channel)
-                wake.set()
-                while True:
-                    message = await subscription.get_message(ignore_subscribe_messages=True, timeout=None)
-                    if message is None:
-                        continue
-                    if message["data"] == SITES_CHANGED.encode():
-                        on_sites_changed()
-                    elif leave := LEAVE.fullmatch(message["data"]):
-                        on_leave(leave[2].decode("utf-8", "replace"), int(leave[1]) / 1000)
-                        continue
-                    elif message["data"] == b"turn":
-                        now = loop.time()
-                        if now < turns_from:
-                            if later is None or later.when() < now:
-                                later = loop.call_at(turns_from, wake.set)
-                            continue
-                        turns_from = now + TURN_WAKE_SECONDS
-                    await asyncio.sleep(random.uniform(0, HERD_SECONDS))
-                    wake.set()
-        except (RedisError, OSError) as error:
-            logger.warning("no wake-ups: %s", error)
-            await asyncio.sleep(RECONNECT_SECONDS)
+
+    def __init__(self, redis: Redis, channel: str, wake: asyncio.Event, events: Events) -> None:
+        self._redis = redis
+        self._channel = channel
+        self._wake = wake
+        self._events = events
+        self._turns_wake_from = 0.0  # by the event loop's clock, as the following
+        self._later: asyncio.TimerHandle | None = None  # wakes for turns that were freed before that
+
+    async def listen(self) -> None:
+        """Listens until cancelled, through every outage of Redis."""
+        await until_redis_answers("wake-ups", self._subscribe)
+
+    async def _subscribe(self) -> None:
+        async with self._redis.pubsub() as subscription:
+            await subscription.subscribe(self._channel)
+            self._wake.set()  # for what was published while nobody listened
+            while True:
+                message = await subscription.get_message(ignore_subscribe_messages=True, timeout=None)
+                if message is not None and self._wakes(message["data"]):
+                    await asyncio.sleep(random.uniform(0, SPREAD_SECONDS))
+                    self._wake.set()
+
+    def _wakes(self, message: bytes) -> bool:
+        """Publishes what a message says; returns whether it wakes the worker now."""
+        if backoff := BACKOFF.fullmatch(message):
+            self._events.publish(HostBackoff(backoff[2].decode("utf-8", "replace"), int(backoff[1]) / 1000))
+            return False
+        if message == SITES_CHANGED.encode():
+            self._events.publish(SitesChanged())
+        return message != b"turn" or self._turn_wakes()
+
+    def _turn_wakes(self) -> bool:
+        """Returns whether a freed turn wakes the worker now; else it does as soon as it may."""
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        if now >= self._turns_wake_from:
+            self._turns_wake_from = now + TURN_WAKE_SECONDS
+            return True
+        if self._later is None or self._later.when() < now:
+            self._later = loop.call_at(self._turns_wake_from, self._wake.set)
+        return False

@@ -33,9 +33,12 @@ from crawler.download.curl import CurlDownloadHandler
 from crawler.download.dns import DnsCache
 from crawler.download.exchange import Exchange
 from crawler.errors import AnswerError, InputError, PageTimeoutError, PrivateAddressError, SessionLostError
+from crawler.events import Events
 from crawler.models import Claimed, Seed
 from crawler.sites import Site
-from crawler.worker.visits import Lane, Visit
+from crawler.worker.lanes import Lane
+from crawler.worker.request_state import RequestState
+from crawler.worker.visits import Visit
 
 GONE = 1  # a port that nobody listens on
 PLAIN = {"User-Agent": "test", "Accept": "text/html"}
@@ -100,7 +103,7 @@ def keeps(body=b"<html>x</html>", *headers):
 def visit(delay_s=0.0):
     lane = Lane("a.test", 1001, 0, delay_s)
     claimed = Claimed(Seed("http://a.test/", "p", "s"), b"f", 0, "A#1", 1001, 0, 0, delay_s)
-    return Visit(claimed, lane, lambda _visit: None, lambda _visit, _end: None)
+    return Visit(claimed, lane, Events())
 
 
 # -- What is sent -----------------------------------------------------------------------------------------------------
@@ -434,7 +437,7 @@ async def test_a_download_ends_with_its_visit(get, opened, end, error):
         yield HOLD
 
     host, of = opened(script), visit()
-    downloading = asyncio.create_task(get(host.page, meta={"visit": of}))
+    downloading = asyncio.create_task(get(host.page, meta=RequestState(of, of.lane).meta()))
     await begun.wait()
     if end == "abandon":
         of.abandon()
@@ -446,7 +449,7 @@ async def test_a_download_ends_with_its_visit(get, opened, end, error):
         while host.asked[0].ended is None:  # noqa: ASYNC110 -- another thread says so
             await asyncio.sleep(0.01)
     with pytest.raises(error):
-        await get(host.page, meta={"visit": of})
+        await get(host.page, meta=RequestState(of, of.lane).meta())
     assert len(host.asked) == 1
 
 
@@ -483,11 +486,12 @@ async def forgetful():
 
 
 async def test_what_a_kept_connection_lost_is_sent_again_after_the_delay(forgetful, get):
-    lane = visit(0.3).lane
+    of = visit(0.3)
+    lane = of.lane
     for _ in range(2):
         await lane.start()
-        assert (await get(forgetful.url, meta={"lane": lane})).status == 200
-        lane.done()
+        assert (await get(forgetful.url, meta=RequestState(of, lane).meta())).status == 200
+        lane.finish()
     first, lost, again = forgetful.starts
     assert lost - first >= 0.25  # 0.3, less what the first took to connect
     assert again - lost >= 0.25
@@ -538,19 +542,19 @@ async def test_a_site_may_choose(handler, opened, twisted):
     sites = {"s": Site.from_definition(site | {"handler": "scrapy"})}
     host, chosen = opened(answer()), handler(ChosenDownloadHandler)
     chosen._worker = SimpleNamespace(sites=sites)
-    await chosen.download_request(Request(f"{host.url}/1", meta={"visit": visit()}))
+    await chosen.download_request(Request(f"{host.url}/1", meta=RequestState(visit()).meta()))
     sites["s"] = Site.from_definition(site)
-    await chosen.download_request(Request(f"{host.url}/2", meta={"visit": visit()}))
+    await chosen.download_request(Request(f"{host.url}/2", meta=RequestState(visit()).meta()))
     assert (twisted, [one.path for one in host.asked]) == ([f"{host.url}/1"], ["/2"])
     with pytest.raises(InputError, match="curl"):
         Site.from_definition(site | {"handler": "wget"})
 
 
 async def test_a_head_that_libcurl_refuses_goes_to_scrapys_client_from_then_on(handler, opened, twisted):
-    host, chosen, lane = opened(ODD), handler(ChosenDownloadHandler), visit(0.2).lane
-    await lane.start()
+    host, chosen, of = opened(ODD), handler(ChosenDownloadHandler), visit(0.2)
+    await of.lane.start()
     begun = time.monotonic()
-    await chosen.download_request(Request(f"{host.url}/1", meta={"lane": lane}))
+    await chosen.download_request(Request(f"{host.url}/1", meta=RequestState(of, of.lane).meta()))
     assert time.monotonic() - begun >= 0.19
     await chosen.download_request(Request(f"{host.url}/2"))
     assert twisted == [f"{host.url}/1", f"{host.url}/2"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import itertools
 import json
@@ -12,6 +13,7 @@ import redis as sync_redis
 from needs import started
 from scrapy.settings import Settings
 
+from crawler.events import Events
 from crawler.frontier.session import Session
 from crawler.frontier.settlement import Settlement, TurnRelease
 from crawler.models import Seed
@@ -96,10 +98,9 @@ class Outsider:
             cluster.keys,
             partitions=1,
             seconds=15,
-            on_lost=lambda: pytest.fail("the session was lost"),
-            beside=lambda _client, _now_s: None,
+            events=Events(),
         )
-        self.session.open()
+        self.session.open(asyncio.get_running_loop())
 
     async def claim(self, most):
         owner = self.session.owner

@@ -31,12 +31,11 @@ def ends(seeds, operation="finish", amount_ms=0, reason=""):
     return [Settlement(operation, claimed, amount_ms, reason) for claimed in seeds]
 
 
-def turns(seeds, since_start_ms=-1, leave_alone_ms=0, error_level_change=0, error_level_min=0):
+def turns(seeds, since_start_ms=-1, backoff_ms=0, error_level_change=0, error_level_min=0):
     """The turns that claimed seeds run on, each once."""
     held = dict.fromkeys((claimed.seed.host, claimed.turn) for claimed in seeds)
     return [
-        TurnRelease(host, turn, since_start_ms, leave_alone_ms, error_level_change, error_level_min)
-        for host, turn in held
+        TurnRelease(host, turn, since_start_ms, backoff_ms, error_level_change, error_level_min) for host, turn in held
     ]
 
 

@@ -12,13 +12,14 @@ from redis.crc import key_slot
 from redis.exceptions import RedisError
 
 from crawler.errors import ConfigError, FrontierError
+from crawler.events import Events
 from crawler.frontier import scripts
 from crawler.frontier.preflight import prepare
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.servers.redis import redis_async, redis_sync
 from crawler.tasks import cancel
 from crawler.worker import heartbeat
-from crawler.worker.wakeups import listen
+from crawler.worker.wakeups import WakeUps
 from testbed.servers.redis_cluster import RedisCluster
 
 PARTITIONS = 12  # four for each node
@@ -88,8 +89,10 @@ async def test_a_crawl_over_all_nodes(driver, redis_cluster, redis_settings):
     assert await admin.forget("p", "s")
     assert await driver.problems() == []
     with contextlib.closing(redis_sync(redis_settings)) as client:  # figures have slots of their own
-        assert heartbeat.Heartbeat(driver.keys).publish(client, "node:1:1:a", {}, 1) == 1
-        assert heartbeat.Heartbeat(driver.keys).publish(client, "node:2:1:b", {}, 1) == 2
+        for workers, owner in enumerate(("node:1:1:a", "node:2:1:b"), 1):
+            beat = heartbeat.Heartbeat(driver.keys, Events())
+            beat.write(client, owner, 1)
+            assert beat.workers_here == workers
 
 
 async def test_a_slot_that_moves_is_followed_and_nothing_is_given_twice(driver, redis_cluster):
@@ -131,9 +134,7 @@ async def test_a_node_that_fails_gives_way_to_its_replica(tmp_path, redis_settin
         failing = cluster.node_of(lock_of(driver, 0))
         replica = cluster.add_replica(failing)
         heard = asyncio.Event()
-        listener = asyncio.create_task(
-            listen(client, driver.keys.wake("content"), heard, lambda: None, lambda _host, _seconds: None)
-        )
+        listener = asyncio.create_task(WakeUps(client, driver.keys.wake("content"), heard, Events()).listen())
         await heard.wait()
         failing.kill()
         with pytest.raises(RedisError):

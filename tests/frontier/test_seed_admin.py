@@ -168,7 +168,7 @@ class TestShow:
     async def test_due_later_after_a_failed_try(self, frontier, admin):
         await frontier.offer(content(1))
         claimed = (await frontier.claim()).seeds
-        await frontier.settle("A", ends(claimed, "retry", 60_000, "http-503"), turns(claimed, leave_alone_ms=90_000))
+        await frontier.settle("A", ends(claimed, "retry", 60_000, "http-503"), turns(claimed, backoff_ms=90_000))
         info = await admin.show(content(1))
         assert info.state == "ready"
         assert info.why.startswith("due in 60 s; a.test asked to be left alone for ")

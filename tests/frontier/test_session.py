@@ -8,8 +8,9 @@ import time
 import pytest
 from frontier.driver import PATIENCE_SECONDS, content, ends, nav, turns
 
+from crawler.events import Events
 from crawler.frontier import session as session_module
-from crawler.frontier.session import Session
+from crawler.frontier.session import Session, SessionLost, SessionRenewed
 from crawler.servers.redis import redis_sync
 
 # -- Reclaiming -------------------------------------------------------------------------------------------------------
@@ -291,23 +292,29 @@ async def test_a_session_with_seeds_doesn_t_end(frontier):
 # -- The thread -------------------------------------------------------------------------------------------------------
 
 
+class AtOnce:
+    """An event loop that does in the caller's thread what is called from there."""
+
+    def is_closed(self):
+        return False
+
+    def call_soon_threadsafe(self, call, *arguments):
+        call(*arguments)
+
+
 @pytest.fixture
 def opened(frontier, redis_settings):
     """Returns a function that opens a session of `seconds`; `session.lost` is set when it was lost."""
     made = []
 
-    def open_session(seconds, beside=lambda redis, now_s: None):
-        lost = threading.Event()
-        session = Session(
-            redis_sync(redis_settings),
-            frontier.keys,
-            partitions=1,
-            seconds=seconds,
-            on_lost=lost.set,
-            beside=beside,
-        )
+    def open_session(seconds, renewed=lambda event: None):
+        lost, events = threading.Event(), Events()
+        events.subscribe(SessionLost, lambda _event: lost.set())
+        events.subscribe(SessionRenewed, renewed)
+        client = redis_sync(redis_settings)
+        session = Session(client, frontier.keys, partitions=1, seconds=seconds, events=events)
         made.append(session)
-        session.open()
+        session.open(AtOnce())
         session.lost = lost
         return session
 
@@ -330,7 +337,7 @@ def wait(condition):
 
 def test_the_thread_renews_and_ends_cleanly(frontier, redis_settings, opened):
     beats = []
-    session = opened(0.2, beside=lambda redis, now_s: beats.append(redis))
+    session = opened(0.2, renewed=beats.append)
     first = deadline_of(frontier, redis_settings, session.owner)
     wait(lambda: deadline_of(frontier, redis_settings, session.owner) > first)
     assert session.alive
@@ -346,7 +353,7 @@ def test_a_loop_that_is_stuck_is_not_renewed(frontier, redis_settings, opened, m
     real = session_module.boottime
     monkeypatch.setattr(session_module, "boottime", lambda: real() + ahead[0])
     beats = []
-    session = opened(0.1, beside=lambda redis, now_s: beats.append(redis))
+    session = opened(0.1, renewed=beats.append)
     wait(lambda: beats)
     ahead[0] = session_module.LOOP_STUCK_SECONDS + 1
     assert not session.alive
@@ -371,11 +378,11 @@ def test_a_lost_session_is_told_and_starts_over_under_another_name(frontier, red
     wait(lambda: deadline_of(frontier, redis_settings, session.owner))
 
 
-def test_whatever_goes_wrong_beside_it_the_session_is_renewed(frontier, redis_settings, opened, caplog):
-    def broken(redis, now_s):
+def test_a_session_is_renewed_whatever_its_subscribers_do(frontier, redis_settings, opened, caplog):
+    def broken(event):
         raise ValueError("figures")
 
-    session = opened(0.1, beside=broken)
+    session = opened(0.1, renewed=broken)
     first = deadline_of(frontier, redis_settings, session.owner)
     wait(lambda: deadline_of(frontier, redis_settings, session.owner) > first)
     wait(lambda: "figures" in caplog.text)

@@ -89,9 +89,7 @@ async def test_a_host_that_asks_to_be_left_alone_is(frontier):
     await frontier.polite(concurrency=4)
     await frontier.offer(*(content(number) for number in range(8)))
     seeds = (await frontier.claim(most=1)).seeds
-    await frontier.settle(
-        "A", ends(seeds, "retry", 0, "http-429"), turns(seeds, since_start_ms=0, leave_alone_ms=90_000)
-    )
+    await frontier.settle("A", ends(seeds, "retry", 0, "http-429"), turns(seeds, since_start_ms=0, backoff_ms=90_000))
     answer = await frontier.claim("B")
     assert answer.seeds == []
     assert 80_000 < answer.wait_ms <= 90_000 or answer.wait_ms <= LONG_MS + 100
@@ -222,7 +220,7 @@ async def test_what_was_under_way_when_the_level_rose_is_no_news(frontier):
 async def test_a_pause_never_shortens_one_that_the_host_asked_for(frontier):
     turn, _delay = await borrow(frontier)
     await release_turn(
-        frontier, "a.test", turn, since_start_ms=0, leave_alone_ms=90_000, error_level_change=1, error_level_min=1
+        frontier, "a.test", turn, since_start_ms=0, backoff_ms=90_000, error_level_change=1, error_level_min=1
     )
     assert 89_000 < await wait_ms(frontier) <= 90_000
     assert await borrow(frontier) == (-2, pytest.approx(await wait_ms(frontier), abs=500))
@@ -235,7 +233,7 @@ async def test_others_who_hold_turns_are_told_to_stop(frontier):
     async with frontier.redis.pubsub() as channel:
         await channel.subscribe(frontier.keys.wake("nav"), frontier.keys.wake("content"))
         await release_turn(
-            frontier, "a.test", first, since_start_ms=0, leave_alone_ms=30_000, error_level_change=1, error_level_min=1
+            frontier, "a.test", first, since_start_ms=0, backoff_ms=30_000, error_level_change=1, error_level_min=1
         )
         heard = []
         async with asyncio.timeout(5):

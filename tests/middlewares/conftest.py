@@ -1,4 +1,4 @@
-"""A visit on a lane, and a worker's say in what its requests may do."""
+"""A visit on a lane, and the worker as the middlewares see it."""
 
 from __future__ import annotations
 
@@ -8,25 +8,28 @@ import pytest
 from scrapy import Request
 from scrapy.http import TextResponse
 
+from crawler.events import Events
 from crawler.models import Claimed, Seed
-from crawler.worker.visits import Lane, Visit
+from crawler.worker.lanes import Lane
+from crawler.worker.request_state import RequestState
+from crawler.worker.visits import PageFetched, Visit, VisitEnded
 
 
 class Held:
-    """A seed that is visited: its visit, lane, and how it went."""
+    """A seed that is visited: its visit, lane, and what was published of them."""
 
     def __init__(self, host="a.test", delay_s=0.0):
         self.lane = Lane(host, 1001, 0, delay_s)
-        self.lanes_free = []
+        self.fetched = []
         self.settlements = []
+        events = Events()
+        events.subscribe(PageFetched, lambda event: self.fetched.append(event.visit))
+        events.subscribe(VisitEnded, lambda event: self.settlements.append(event.settlement))
         claimed = Claimed(Seed(f"http://{host}/", "p", "s"), b"f", 0, "A#1", 1001, 0, 0, delay_s)
-        self.visit = Visit(
-            claimed, self.lane, self.lanes_free.append, lambda _visit, settlement: self.settlements.append(settlement)
-        )
+        self.visit = Visit(claimed, self.lane, events)
 
-    def request(self, url="http://a.test/", **options):
-        meta = {"visit": self.visit, "lane": self.lane} | options.pop("meta", {})
-        return Request(url, meta={name: value for name, value in meta.items() if value is not None}, **options)
+    def request(self, url="http://a.test/", **state):
+        return Request(url, meta=RequestState(self.visit, **{"lane": self.lane} | state).meta())
 
     def response(self, request=None, status=200, **headers):
         request = request or self.request()
@@ -42,24 +45,22 @@ class Held:
         return [(end.operation, end.reason) for end in self.settlements]
 
 
-class Worker:
-    """The worker as middlewares see it: its session, and turns of other hosts."""
+class Turns:
+    """Acquires any turn at once."""
 
     def __init__(self):
-        self.session = SimpleNamespace(owner="A", alive=True)
-        self.borrowed = []
+        self.acquired = []
         self.released = []
-        self.told = []
+        self.reports = []
 
-    async def acquire_turn(self, host, visit):
-        lane = Lane(host, 2001, 0, 0.0)
-        self.borrowed.append((host, visit.seed.site))
-        return lane
+    async def acquire(self, host, visit):
+        self.acquired.append((host, visit.seed.site))
+        return Lane(host, 2001, 0, 0.0)
 
-    def tell(self, lane):
-        self.told.append(lane.news())
+    def report(self, lane):
+        self.reports.append(lane.report())
 
-    def release_turn(self, lane):
+    def release(self, lane):
         self.released.append(lane.release())
 
 
@@ -70,4 +71,4 @@ async def held():
 
 @pytest.fixture
 async def worker():
-    return Worker()
+    return SimpleNamespace(session=SimpleNamespace(owner="A", alive=True), turns=Turns())

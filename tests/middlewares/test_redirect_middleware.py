@@ -7,7 +7,8 @@ from scrapy import Request
 from scrapy.utils.test import get_crawler
 
 from crawler.middlewares.redirect import RedirectMiddleware
-from crawler.middlewares.refused import RefusedError
+from crawler.worker.refused import RefusedError
+from crawler.worker.request_state import state_of
 
 
 @pytest.fixture
@@ -20,8 +21,8 @@ def test_on_the_same_host_it_is_followed_on_the_same_turn(middleware, held):
     target = middleware.process_response(request, held.response(request, 302, location="/new"))
     assert isinstance(target, Request)
     assert target.url == "http://a.test/new"
-    assert target.meta["lane"] is held.lane
-    assert target.meta["visit"] is held.visit
+    assert state_of(target).lane is held.lane
+    assert state_of(target).visit is held.visit
 
 
 def test_from_http_to_https_of_a_host_is_the_same_host(middleware, held):

@@ -6,8 +6,8 @@ import pytest
 from scrapy import Request
 from scrapy.utils.test import get_crawler
 
-from crawler.middlewares.refused import RefusedError
 from crawler.middlewares.scope import ScopeMiddleware
+from crawler.worker.refused import RefusedError
 
 
 def middleware(allow=0):

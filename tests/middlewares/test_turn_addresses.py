@@ -6,13 +6,14 @@ import asyncio
 
 import pytest
 
-from crawler.errors import LeftAloneError
-from crawler.middlewares.refused import RefusedError
+from crawler.errors import HostBackoffError
 from crawler.middlewares.turns import TurnMiddleware
+from crawler.worker.refused import RefusedError
+from crawler.worker.request_state import state_of
 from crawler.worker.turn import Turn
 
 
-class Addresses:
+class Budget:
     """The budget as the middleware sees it."""
 
     def __init__(self):
@@ -22,19 +23,19 @@ class Addresses:
         self.error = None
         self.delay_s = 0.0
 
-    async def take(self, host, visit):
+    async def acquire(self, host, visit):
         self.asked.append(host)
         await self.free.wait()
         if self.error:
             raise self.error
         turn = Turn(f"@{host}", 3001, 0, self.delay_s)
-        turn.sent()
+        turn.mark_start()
         return turn if host != "nowhere.test" else None
 
 
 @pytest.fixture
 async def addresses():
-    return Addresses()
+    return Budget()
 
 
 @pytest.fixture
@@ -46,11 +47,11 @@ async def test_a_request_holds_its_address_until_it_is_answered(middleware, addr
     request = held.request("http://a.test:8080/")
     await middleware.process_request(request)
     assert addresses.asked == ["a.test"]
-    assert worker.released == []
+    assert worker.turns.released == []
     middleware.process_response(request, held.response(request))
-    assert [turn.host for turn in worker.released] == ["@a.test"]
-    assert not held.lane._sending.locked()
-    assert request.meta == {"visit": held.visit, "lane": held.lane}
+    assert [turn.host for turn in worker.turns.released] == ["@a.test"]
+    assert not held.lane._in_use.locked()
+    assert state_of(request).address is None
 
 
 async def test_the_host_s_delay_counts_from_when_the_request_is_sent(middleware, addresses, held):
@@ -68,40 +69,42 @@ async def test_the_address_s_delay_counts_from_when_it_may_have_got_the_request(
     request = held.request()
     await middleware.process_request(request)
     await asyncio.sleep(0.1)
-    middleware.answered(request)
+    middleware.headers_received(request)
     middleware.process_response(request, held.response(request))
-    assert 59_900 < worker.released[0].leave_alone_ms <= 60_000
+    assert 59_900 < worker.turns.released[0].backoff_ms <= 60_000
 
 
 async def test_a_busy_address_sends_a_page_back_untried_and_its_lane_away(middleware, addresses, held):
-    addresses.error = LeftAloneError("192.0.2.7", 5.0)
+    addresses.error = HostBackoffError("192.0.2.7", 5.0)
     with pytest.raises(RefusedError) as caught:
         await middleware.process_request(held.request())
     assert caught.value.outcome == ("release", "left-alone")
-    assert 4 < held.lane.leave_s <= 5
-    assert not held.lane._sending.locked()
+    assert 4 < held.lane.backoff_s <= 5
+    assert not held.lane._in_use.locked()
 
 
 async def test_a_borrowed_turn_goes_back_with_its_address(middleware, addresses, held, worker):
-    request = held.request("http://b.test/i.png", meta={"lane": None})
+    request = held.request("http://b.test/i.png", lane=None)
     await middleware.process_request(request)
     middleware.process_exception(request, TimeoutError())
-    assert [turn.host for turn in worker.released] == ["@b.test", "b.test"]
+    assert [turn.host for turn in worker.turns.released] == ["@b.test", "b.test"]
 
 
 async def test_one_that_is_cut_off_leaves_nothing_behind(middleware, addresses, held, worker):
     addresses.free.clear()
-    sending = asyncio.create_task(middleware.process_request(held.request("http://b.test/", meta={"lane": None})))
+    sending = asyncio.create_task(middleware.process_request(held.request("http://b.test/", lane=None)))
     await asyncio.sleep(0.01)
     held.visit.hand_back()
     await asyncio.wait([sending])
     assert sending.exception() is not None
-    assert [turn.host for turn in worker.released] == ["b.test"]
+    assert [turn.host for turn in worker.turns.released] == ["b.test"]
 
 
 async def test_what_has_no_address_or_goes_through_a_proxy_needs_none(middleware, addresses, held, worker):
-    for request in (held.request("http://nowhere.test/"), held.request(meta={"proxy": "http://192.0.2.1:3128"})):
+    proxied = held.request()
+    proxied.meta["proxy"] = "http://192.0.2.1:3128"
+    for request in (held.request("http://nowhere.test/"), proxied):
         await middleware.process_request(request)
         middleware.process_response(request, held.response(request))
     assert addresses.asked == ["nowhere.test"]
-    assert worker.released == []
+    assert worker.turns.released == []

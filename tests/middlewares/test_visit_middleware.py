@@ -9,6 +9,7 @@ from twisted.python.failure import Failure
 
 from crawler.middlewares.visits import VisitSpiderMiddleware
 from crawler.models import Page
+from crawler.worker.request_state import state_of
 
 PAGE = Page("id", "text", "s", "http://a.test/", "2026-11-21T00:00:00Z")
 
@@ -46,9 +47,9 @@ async def test_other_spiders_outputs_pass_untouched(middleware, held):
 
 async def test_items_are_counted_until_they_are_delivered(middleware, held):
     assert await run(middleware, held.response(), PAGE, {"x": 1}) == [PAGE, {"x": 1}]
-    assert (held.visit.items, held.ended, held.lanes_free) == (2, [], [])
+    assert (held.visit.items, held.ended, held.fetched) == (2, [], [])
     held.visit.fetch_ends()  # the page's media
-    assert held.lanes_free == [held.visit]
+    assert held.fetched == [held.visit]
     held.visit.part_ends()
     held.visit.part_ends()
     assert held.ended == [("finish", "")]
@@ -57,7 +58,7 @@ async def test_items_are_counted_until_they_are_delivered(middleware, held):
 async def test_without_media_an_item_keeps_no_turn(held):
     middleware = VisitSpiderMiddleware(media=False, retry_base_s=2, retry_max_s=600)
     await run(middleware, held.response(), PAGE)
-    assert (held.lanes_free, held.ended) == ([held.visit], [])
+    assert (held.fetched, held.ended) == ([held.visit], [])
 
 
 async def test_none_is_no_output(middleware, held):
@@ -96,16 +97,16 @@ async def test_a_visit_that_has_ended_yields_nothing_more(middleware, held):
 async def test_a_request_to_the_same_host_runs_on_the_same_turn(middleware, held):
     first = held.response()
     [request] = await run(middleware, first, Request("http://a.test/2", meta=dict(first.meta)))
-    assert request.meta["lane"] is held.lane
-    assert (held.lanes_free, held.ended) == ([], [])
+    assert state_of(request).lane is held.lane
+    assert (held.fetched, held.ended) == ([], [])
     await run(middleware, held.response(request))
-    assert (held.lanes_free, held.ended) == ([held.visit], [("finish", "")])
+    assert (held.fetched, held.ended) == ([held.visit], [("finish", "")])
 
 
 async def test_a_request_to_another_host_keeps_no_turn_of_this_one(middleware, held):
-    [request] = await run(middleware, held.response(), Request("http://b.test/", meta={"lane": held.lane}))
-    assert "lane" not in request.meta
-    assert (held.lanes_free, held.ended) == ([held.visit], [])
+    [request] = await run(middleware, held.response(), Request("http://b.test/", meta=dict(held.request().meta)))
+    assert state_of(request).lane is None
+    assert (held.fetched, held.ended) == ([held.visit], [])
     await run(middleware, held.response(request))
     assert held.ended == [("finish", "")]
 

@@ -3,6 +3,7 @@
 import orjson
 import pytest
 
+from crawler.events import Events
 from crawler.frontier.keys import Keys
 from crawler.servers.redis import redis_sync
 from crawler.worker.heartbeat import IDLE_SECONDS, NODE_SILENT_SECONDS, Heartbeat
@@ -22,51 +23,60 @@ def keys():
     return Keys("figures")
 
 
+@pytest.fixture
+def write(redis, keys):
+    """Returns a function that writes figures; returns how many workers the node has."""
+    beats = {}
+
+    def run(owner, figures, now_s):
+        beat = beats.setdefault(owner, Heartbeat(keys, Events()))
+        beat.figures = figures
+        beat.write(redis, owner, now_s)
+        return beat.workers_here
+
+    return run
+
+
 def told(redis, keys):
     return {owner.decode(): orjson.loads(raw) for owner, raw in redis.hgetall(keys.node("node")).items()}
 
 
-def test_what_a_worker_tells_is_dated_by_redis(redis, keys):
-    assert Heartbeat(keys).publish(redis, "node:1:2:a", IDLE, NOW_S) == 1
+def test_what_a_worker_tells_is_dated_by_redis(redis, keys, write):
+    assert write("node:1:2:a", IDLE, NOW_S) == 1
     assert told(redis, keys) == {"node:1:2:a": {**IDLE, "time": NOW_S}}
 
 
-def test_workers_of_a_node_count_each_other_and_forget_the_silent(redis, keys):
-    Heartbeat(keys).publish(redis, "node:1:2:a", IDLE, NOW_S)
-    other = Heartbeat(keys)
-    assert other.publish(redis, "node:2:2:b", IDLE, NOW_S) == 2
-    assert other.publish(redis, "node:2:2:b", IDLE, NOW_S + NODE_SILENT_SECONDS + 1) == 1
+def test_workers_of_a_node_count_each_other_and_forget_the_silent(redis, keys, write):
+    write("node:1:2:a", IDLE, NOW_S)
+    assert write("node:2:2:b", IDLE, NOW_S) == 2
+    assert write("node:2:2:b", IDLE, NOW_S + NODE_SILENT_SECONDS + 1) == 1
     assert list(told(redis, keys)) == ["node:2:2:b"]
 
 
-def test_an_idle_worker_says_little(redis, keys):
-    figures = Heartbeat(keys)
-    figures.publish(redis, "node:1:2:a", IDLE, NOW_S)
+def test_an_idle_worker_says_little(redis, keys, write):
+    write("node:1:2:a", IDLE, NOW_S)
     before = redis.info("commandstats")["cmdstat_hset"]["calls"]
     for second in range(3, IDLE_SECONDS, 3):
-        figures.publish(redis, "node:1:2:a", {**IDLE, "cpu_percent": float(second)}, NOW_S + second)
+        write("node:1:2:a", {**IDLE, "cpu_percent": float(second)}, NOW_S + second)
     assert redis.info("commandstats")["cmdstat_hset"]["calls"] == before
-    figures.publish(redis, "node:1:2:a", IDLE, NOW_S + IDLE_SECONDS)
+    write("node:1:2:a", IDLE, NOW_S + IDLE_SECONDS)
     assert told(redis, keys)["node:1:2:a"]["time"] == NOW_S + IDLE_SECONDS
 
 
 @pytest.mark.parametrize("change", [{"carrying": 3}, {"sinks_down": ["kafka"]}, {"redis_full": True}])
-def test_news_are_told_at_once(redis, keys, change):
-    figures = Heartbeat(keys)
-    figures.publish(redis, "node:1:2:a", IDLE, NOW_S)
-    figures.publish(redis, "node:1:2:a", {**IDLE, **change}, NOW_S + 3)
+def test_news_are_told_at_once(redis, keys, write, change):
+    write("node:1:2:a", IDLE, NOW_S)
+    write("node:1:2:a", {**IDLE, **change}, NOW_S + 3)
     assert told(redis, keys)["node:1:2:a"] == {**IDLE, **change, "time": NOW_S + 3}
 
 
-def test_a_working_one_tells_each_time(redis, keys):
-    figures = Heartbeat(keys)
+def test_a_working_one_tells_each_time(redis, keys, write):
     for second in (0, 3):
-        figures.publish(redis, "node:1:2:a", {**IDLE, "carrying": 3}, NOW_S + second)
+        write("node:1:2:a", {**IDLE, "carrying": 3}, NOW_S + second)
     assert told(redis, keys)["node:1:2:a"]["time"] == NOW_S + 3
 
 
-def test_who_leaves_is_forgotten(redis, keys):
-    figures = Heartbeat(keys)
-    figures.publish(redis, "node:1:2:a", IDLE, NOW_S)
-    figures.withdraw(redis, "node:1:2:a")
+def test_who_leaves_is_forgotten(redis, keys, write):
+    write("node:1:2:a", IDLE, NOW_S)
+    Heartbeat(keys, Events()).withdraw(redis, "node:1:2:a")
     assert told(redis, keys) == {}

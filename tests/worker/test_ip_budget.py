@@ -7,60 +7,30 @@ import time
 from types import SimpleNamespace
 
 import pytest
-from frontier.driver import FrontierDriver
-from redis.asyncio import Redis
+from samples import a_visit
 
-from crawler.errors import ConfigError, FrontierError, LeftAloneError, SessionLostError
-from crawler.models import Claimed, Seed
+from crawler.errors import ConfigError, FrontierError, HostBackoffError, SessionLostError
 from crawler.worker import ip_budget
 from crawler.worker.ip_budget import IpBudget
-from crawler.worker.visits import Lane, Visit
 
 NAMES = {"a.test": ["192.0.2.7", "2001:db8::7"], "b.test": ["192.0.2.7"], "c.test": ["192.0.2.8"], "gone.test": []}
-
-
-class Worker:
-    """A worker as Addresses sees it: for whom it borrows, and where turns go back."""
-
-    def __init__(self, driver, owner):
-        self.queue = driver.queues["content"]
-        self._driver = driver
-        self._owner = owner
-
-    def borrower(self):
-        if self._owner is None:
-            raise FrontierError("no session")
-        return self._owner
-
-    async def release_turn(self, turn):
-        await self._driver.settle(self._owner, [], [turn.release()])
-
-
-@pytest.fixture
-async def driver(redis_url):
-    async with Redis.from_url(redis_url) as redis:
-        driver = FrontierDriver(redis)
-        for owner in ("A", "B"):
-            await driver.session(owner)
-        yield driver
 
 
 async def look_up(name):
     return NAMES[name]
 
 
-def budget(driver, owner="A", concurrency=1, delay_s=0.0):
-    worker = Worker(driver, owner)
-    made = IpBudget(worker, look_up, concurrency=concurrency, delay_s=delay_s)
-    made.release_turn = worker.release_turn
-    return made
+@pytest.fixture
+def budget(turns_of):
+    """Returns a function that gives an owner's budget; its turns are released by `budget.turns.release`."""
 
+    def build(owner="A", concurrency=1, delay_s=0.0):
+        turns = turns_of(owner)
+        made = IpBudget(turns, look_up, concurrency=concurrency, delay_s=delay_s)
+        made.turns = turns
+        return made
 
-def visit(*, begun=False):
-    claimed = Claimed(Seed("http://a.test/", "p", "s"), b"f", 0, "A#1", 1001, 0, 0, 0.0)
-    made = Visit(claimed, Lane("a.test", 1001, 0, 0.0), lambda _visit: None, lambda _visit, _end: None)
-    made.begun = begun
-    return made
+    return build
 
 
 async def is_kept_waiting(taking):
@@ -68,59 +38,61 @@ async def is_kept_waiting(taking):
     return not taking.done()
 
 
-async def test_hosts_of_one_address_wait_for_each_other_over_all_workers(driver):
-    mine, yours = budget(driver), budget(driver, "B")
-    turn = await mine.take("a.test", visit())
+async def test_hosts_of_one_address_wait_for_each_other_over_all_workers(frontier, budget):
+    mine, yours = budget(), budget("B")
+    turn = await mine.acquire("a.test", a_visit())
     assert turn.host == "@192.0.2.7"
-    waiting = asyncio.create_task(yours.take("b.test", visit()))
+    waiting = asyncio.create_task(yours.acquire("b.test", a_visit()))
     assert await is_kept_waiting(waiting)
-    assert (await yours.take("c.test", visit())).host == "@192.0.2.8"
-    await mine.release_turn(turn)
+    assert (await yours.acquire("c.test", a_visit())).host == "@192.0.2.8"
+    mine.turns.release(turn)
     async with asyncio.timeout(5):
         assert (await waiting).host == "@192.0.2.7"
 
 
-async def test_as_many_at_once_as_the_budget_says(driver):
-    mine = budget(driver, concurrency=3)
+async def test_as_many_at_once_as_the_budget_says(frontier, budget):
+    mine = budget(concurrency=3)
     for _ in range(3):
-        await mine.take("a.test", visit())
-    fourth = asyncio.create_task(mine.take("a.test", visit()))
+        await mine.acquire("a.test", a_visit())
+    fourth = asyncio.create_task(mine.acquire("a.test", a_visit()))
     assert await is_kept_waiting(fourth)
     fourth.cancel()
 
 
-async def test_the_delay_lies_between_any_two_starts(driver):
-    await budget(driver, concurrency=4, delay_s=30.0).take("a.test", visit())
-    token, wait_ms = await driver.queues["nav"].acquire_address("@192.0.2.7", "B", 4, 30_000)
+async def test_the_delay_lies_between_any_two_starts(frontier, budget):
+    await budget(concurrency=4, delay_s=30.0).acquire("a.test", a_visit())
+    token, wait_ms = await frontier.queues["nav"].acquire_address("@192.0.2.7", "B", 4, 30_000)
     assert token <= 0
     assert 25_000 < wait_ms <= 30_000
     begun = time.monotonic()
     for owner in ("A", "B", "A"):
-        await budget(driver, owner, concurrency=4, delay_s=0.1).take("c.test", visit())
+        await budget(owner, concurrency=4, delay_s=0.1).acquire("c.test", a_visit())
     assert time.monotonic() - begun > 0.2
 
 
-async def test_a_dead_worker_s_turn_comes_back_a_delay_after_its_deadline(driver):
-    await driver.session("C")
-    await budget(driver, "C", delay_s=5.0).take("a.test", visit())
-    now = await driver.now_ms()
-    await driver.lapse("C", now - 1_000)
-    await driver.claim("A")
-    state = await driver.redis.hgetall(driver.keys.partition(0).turn("@192.0.2.7"))
+async def test_a_dead_worker_s_turn_comes_back_a_delay_after_its_deadline(frontier, budget):
+    await frontier.session("C")
+    await budget("C", delay_s=5.0).acquire("a.test", a_visit())
+    now = await frontier.now_ms()
+    await frontier.lapse("C", now - 1_000)
+    await frontier.claim("A")
+    state = await frontier.redis.hgetall(frontier.keys.partition(0).turn("@192.0.2.7"))
     assert b"h1" not in state
     assert int(state[b"n1"]) == now + 4_000
 
 
-async def test_a_page_not_begun_doesn_t_queue_behind_many_others(driver):
-    mine = budget(driver)
-    await mine.take("a.test", visit())
-    queued = [asyncio.create_task(mine.take("a.test", visit())) for _ in range(ip_budget.MOST_WAITING)]
+async def test_a_page_not_begun_doesn_t_queue_behind_many_others(frontier, budget):
+    mine = budget()
+    await mine.acquire("a.test", a_visit())
+    queued = [asyncio.create_task(mine.acquire("a.test", a_visit())) for _ in range(ip_budget.MAX_WAITING)]
     await asyncio.sleep(0)
     for place in range(1, 4):  # each comes back after those before it
-        with pytest.raises(LeftAloneError) as caught:
-            await mine.take("b.test", visit())
-        assert caught.value.wait_s == pytest.approx(0.1 * (ip_budget.MOST_WAITING + place), abs=0.05)
-    media = asyncio.create_task(mine.take("b.test", visit(begun=True)))
+        with pytest.raises(HostBackoffError) as caught:
+            await mine.acquire("b.test", a_visit())
+        assert caught.value.wait_s == pytest.approx(0.1 * (ip_budget.MAX_WAITING + place), abs=0.05)
+    begun = a_visit()
+    begun.begun = True
+    media = asyncio.create_task(mine.acquire("b.test", begun))
     assert await is_kept_waiting(media)
     for task in (media, *queued):
         task.cancel()
@@ -128,20 +100,20 @@ async def test_a_page_not_begun_doesn_t_queue_behind_many_others(driver):
     assert mine._lines == {}
 
 
-async def test_who_waits_is_told_when_it_is_over(driver):
-    mine, nobody, mine_to_wait = budget(driver), budget(driver, None), visit()
-    await mine.take("a.test", visit())
-    waiting = asyncio.create_task(mine.take("a.test", mine_to_wait))
+async def test_who_waits_is_told_when_it_is_over(frontier, budget):
+    mine, nobody, mine_to_wait = budget(), budget(None), a_visit()
+    await mine.acquire("a.test", a_visit())
+    waiting = asyncio.create_task(mine.acquire("a.test", mine_to_wait))
     assert await is_kept_waiting(waiting)
     mine_to_wait.abandon()
     with pytest.raises(SessionLostError):
         await waiting
     with pytest.raises(FrontierError):
-        await nobody.take("c.test", visit())
+        await nobody.acquire("c.test", a_visit())
 
 
-async def test_a_name_without_an_address_needs_none(driver):
-    assert await budget(driver).take("gone.test", visit()) is None
+async def test_a_name_without_an_address_needs_none(frontier, budget):
+    assert await budget().acquire("gone.test", a_visit()) is None
 
 
 def test_it_is_off_unless_asked_for():

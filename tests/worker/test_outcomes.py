@@ -12,9 +12,9 @@ from twisted.internet import error as twisted_error
 
 from crawler import errors
 from crawler.errors import AnswerError, FrontierError, PageTimeoutError, SessionLostError, UnavailableError
-from crawler.middlewares.refused import RefusedError
 from crawler.worker import outcomes
 from crawler.worker.outcomes import Outcome, backoff_ms, of_exception, of_status, retry_after_s
+from crawler.worker.refused import RefusedError
 
 
 @pytest.mark.parametrize(

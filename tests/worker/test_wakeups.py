@@ -9,7 +9,9 @@ from types import SimpleNamespace
 import pytest
 from redis.asyncio import Redis
 
-from crawler.worker.wakeups import listen
+from crawler.events import Events
+from crawler.worker.turns import HostBackoff
+from crawler.worker.wakeups import SitesChanged, WakeUps
 
 
 @pytest.fixture
@@ -20,12 +22,13 @@ async def redis(redis_url):
 
 @pytest.fixture
 async def heard(redis):
-    """What a listener on channel `w` was told: `wake` is set, `sites` and `leave` grow."""
+    """What a listener on channel `w` was told: `wake` is set, `sites` and `backoffs` grow."""
 
-    heard = SimpleNamespace(wake=asyncio.Event(), sites=[], leave=[])
-    listening = asyncio.create_task(
-        listen(redis, "w", heard.wake, lambda: heard.sites.append(1), lambda *news: heard.leave.append(news))
-    )
+    heard = SimpleNamespace(wake=asyncio.Event(), sites=[], backoffs=[])
+    events = Events()
+    events.subscribe(SitesChanged, heard.sites.append)
+    events.subscribe(HostBackoff, lambda event: heard.backoffs.append(tuple(event)))
+    listening = asyncio.create_task(WakeUps(redis, "w", heard.wake, events).listen())
     async with asyncio.timeout(5):
         await heard.wake.wait()  # once it has subscribed
     heard.wake.clear()
@@ -40,7 +43,7 @@ async def test_any_news_wakes(redis, heard, news):
     await redis.publish("w", news)
     async with asyncio.timeout(5):
         await heard.wake.wait()
-    assert (len(heard.sites), heard.leave) == (news == b"sites", [])
+    assert (len(heard.sites), heard.backoffs) == (news == b"sites", [])
 
 
 async def test_a_host_to_be_left_alone_is_told_and_wakes_nobody(redis, heard):
@@ -51,4 +54,4 @@ async def test_a_host_to_be_left_alone_is_told_and_wakes_nobody(redis, heard):
         while not heard.sites:
             assert not heard.wake.is_set()
             await asyncio.sleep(0.001)
-    assert heard.leave == [("a.test:8080", 1.5), ("\ufffd", 0.007)]
+    assert heard.backoffs == [("a.test:8080", 1.5), ("\ufffd", 0.007)]

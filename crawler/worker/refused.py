@@ -1,4 +1,4 @@
-"""The exception of our downloader middlewares: the request is not sent, and the seed fares so."""
+"""The exception by which a downloader middleware refuses a request of a visit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class RefusedError(IgnoreRequest):
     """A request that must not be sent.
 
     Args:
-        outcome: What becomes of the seed.
+        outcome: What becomes of the seed whose page was asked for.
         wait_s: A retry makes no sense earlier.
     """
 

@@ -11,10 +11,10 @@ import pytest
 from scrapy import exceptions
 from twisted.internet.error import NoRouteError
 
-from crawler.errors import LeftAloneError, SessionLostError
-from crawler.middlewares.refused import RefusedError
+from crawler.errors import HostBackoffError, SessionLostError
 from crawler.middlewares.turns import TurnMiddleware
-from crawler.worker.visits import Lane
+from crawler.worker.lanes import Lane
+from crawler.worker.refused import RefusedError
 
 
 @pytest.fixture
@@ -32,18 +32,18 @@ async def answered(middleware, held, status, **headers):
 @pytest.mark.parametrize("status", [200, 204, 301, 304, 400, 401, 403, 404, 408, 410, 451])
 async def test_an_answer_shows_that_the_host_is_well(middleware, held, status):
     lane = await answered(middleware, held, status)
-    assert (lane.release().error_level_change, lane.ails) == (-1, False)
+    assert (lane.release().error_level_change, lane.failing) == (-1, False)
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504, 520, 599])
 async def test_an_answer_shows_that_the_host_has_too_much_to_do(middleware, held, worker, status):
     lane = await answered(middleware, held, status)
-    assert lane.ails
-    assert [(news.turn, news.error_level_change, news.error_level_min) for news in worker.told] == [
+    assert lane.failing
+    assert [(news.turn, news.error_level_change, news.error_level_min) for news in worker.turns.reports] == [
         (0, 1, 1)
     ]  # said at once
     back = lane.release()
-    assert 900 < back.leave_alone_ms <= 1_000
+    assert 900 < back.backoff_ms <= 1_000
     assert (back.turn, back.error_level_change, back.error_level_min) == (1001, 0, 0)  # and once
 
 
@@ -60,7 +60,7 @@ async def test_no_answer_says_the_same(middleware, held, error):
     request = held.request()
     await middleware.process_request(request)
     middleware.process_exception(request, error)
-    assert held.lane.ails
+    assert held.lane.failing
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ async def test_what_is_not_the_host_s_fault_says_nothing(middleware, held, error
     await middleware.process_request(request)
     middleware.process_exception(request, error)
     back = held.lane.release()
-    assert (back.error_level_change, back.error_level_min, back.leave_alone_ms) == (0, 0, 0)
+    assert (back.error_level_change, back.error_level_min, back.backoff_ms) == (0, 0, 0)
 
 
 def in_90_s():
@@ -104,23 +104,23 @@ def in_90_s():
 async def test_a_host_is_left_alone_for_as_long_as_it_asks(middleware, held, status, retry_after, seconds):
     text = retry_after() if callable(retry_after) else retry_after
     lane = await answered(middleware, held, status, retry_after=text)
-    assert max(0, seconds - 2) <= lane.leave_s <= seconds
+    assert max(0, seconds - 2) <= lane.backoff_s <= seconds
 
 
 async def test_a_borrowed_turn_takes_the_news_back_to_its_host(middleware, held, worker):
-    request = held.request("http://b.test/i.png", meta={"lane": None})
+    request = held.request("http://b.test/i.png", lane=None)
     await middleware.process_request(request)
     middleware.process_response(request, held.response(request, 429, retry_after="600"))
-    for told in (*worker.told, *worker.released):
+    for told in (*worker.turns.reports, *worker.turns.released):
         assert told.host == "b.test"
-        assert 599_000 < told.leave_alone_ms <= 600_000
-    assert [news.error_level_change for news in worker.told] == [1]
-    assert len(worker.released) == 1
-    assert not held.lane.leave_s
+        assert 599_000 < told.backoff_ms <= 600_000
+    assert [news.error_level_change for news in worker.turns.reports] == [1]
+    assert len(worker.turns.released) == 1
+    assert not held.lane.backoff_s
 
 
 async def test_a_page_that_was_not_begun_goes_back_without_a_try(middleware, held):
-    held.lane.leave_s = 60
+    held.lane.back_off(60)
     with pytest.raises(RefusedError) as caught:
         await middleware.process_request(held.request())
     assert caught.value.outcome == ("release", "left-alone")
@@ -128,7 +128,7 @@ async def test_a_page_that_was_not_begun_goes_back_without_a_try(middleware, hel
 
 
 async def test_robots_txt_is_no_try_of_the_page(middleware, held):
-    request = held.request("http://a.test/robots.txt", meta={"robots_bytes": 0})
+    request = held.request("http://a.test/robots.txt", robots_bytes=0)
     await middleware.process_request(request)
     middleware.process_response(request, held.response(request, 503, retry_after="60"))
     with pytest.raises(RefusedError):
@@ -137,19 +137,19 @@ async def test_robots_txt_is_no_try_of_the_page(middleware, held):
 
 async def test_a_page_under_way_does_without_what_the_host_won_t_give(middleware, held):
     await answered(middleware, held, 200)
-    held.lane.leave_s = 60
-    with pytest.raises(LeftAloneError):
+    held.lane.back_off(60)
+    with pytest.raises(HostBackoffError):
         await middleware.process_request(held.request("http://a.test/i.png"))
-    assert not held.lane._sending.locked()
+    assert not held.lane._in_use.locked()
 
 
 async def ask(middleware, held, took_s, monkeypatch):
     """Sends a request that is answered after so long; returns how late it is taken to have arrived."""
     request, late = held.request(), []
     await middleware.process_request(request)
-    monkeypatch.setattr(held.lane, "took_s", lambda: took_s)
-    monkeypatch.setattr(held.lane, "came_late", late.append)
-    middleware.answered(request)
+    monkeypatch.setattr(held.lane, "elapsed_s", lambda: took_s)
+    monkeypatch.setattr(held.lane, "delay_start", late.append)
+    middleware.headers_received(request)
     middleware.process_response(request, held.response(request))
     return late[0]
 
@@ -183,7 +183,7 @@ async def test_a_late_request_puts_off_the_next(middleware, held):
     request = held.request()
     await middleware.process_request(request)
     await asyncio.sleep(0.1)
-    middleware.answered(request)
+    middleware.headers_received(request)
     assert held.lane.pause_s() > 59.98
     middleware.process_response(request, held.response(request))
 
