@@ -1,9 +1,16 @@
-"""Clients of a Redis Cluster that the rest can use as clients of one Redis.
+"""Clients of a Redis Cluster that callers can use like clients of one Redis.
 
-redis-py's own differ in ways that matter here, and these put right: they raise errors that aren't `RedisError`s, try
-again by themselves (a claim that was sent twice would be given twice), ask the cluster as they are built, and after a
-pipeline that failed go on asking the node that is gone. A redirection (MOVED, ASK) is followed: what is redirected was
-not done.
+They are redis-py's own (8.1 was read and tested) with as few changes as callers need, each for one reason:
+
+- No retries: redis-py tries a command again by itself, and a claim that was sent twice would be given
+  twice. Redirections (MOVED, ASK) are still followed, since what is redirected was not done.
+- `reinitialize_steps` is 0: at every fifth MOVED redis-py would close all connections, and with them the calls of other
+  tasks, to read the map of slots anew. Each MOVED mends the map where it was wrong, which is enough.
+- A cluster of which no node answers raises RedisClusterException, which is no RedisError: callers, who expect
+  RedisErrors from a Redis that is away, would not catch it (`_redis_errors`).
+- The blocking client would connect as it is built; this one does at its first command, like any other (`SyncCluster`).
+- A pipeline that fails without retries does not ask for a new map of slots, and would be sent to the lost node for ever
+  (`_Pipeline`). A subscription uses the map as it is, and it is empty before the first command (`_PubSub`).
 """
 
 from __future__ import annotations
@@ -19,9 +26,8 @@ from redis.asyncio.cluster import RedisCluster as AsyncRedisCluster
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
 from redis.cluster import ClusterNode, RedisCluster
-from redis.exceptions import ClusterDownError, RedisClusterException, RedisError
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import TimeoutError as RedisTimeoutError
+from redis.exceptions import RedisClusterException
 from redis.retry import Retry
 
 from crawler.errors import ConfigError
@@ -29,10 +35,7 @@ from crawler.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PORT = 6_379
-# Each MOVED mends the map of slots where it was wrong. redis-py would close all connections at every fifth of them, and
-# with them the calls under way, to read the map anew.
-ONE_SLOT_AT_A_TIME = {"reinitialize_steps": 0}
+DEFAULT_PORT = 6_379
 
 
 def split_addresses(url: str) -> tuple[str, list[str]]:
@@ -45,14 +48,14 @@ def split_addresses(url: str) -> tuple[str, list[str]]:
 
 
 def cluster_async(url: str, options: dict[str, Any]) -> AsyncCluster:
-    """Returns a client for the event loop; it asks the cluster at its first command.
+    """Returns a client for the event loop; it asks for the map of slots at its first command.
 
     Raises:
-        ValueError, TypeError: The URL or an option isn't one.
+        ValueError, TypeError: The URL or an option can't be used.
     """
     url, others = split_addresses(url)
     nodes = [AsyncNode(host, port) for host, port in map(_address, others)]
-    options = {"retry": AsyncRetry(NoBackoff(), 0), **ONE_SLOT_AT_A_TIME, **options}
+    options = {"retry": AsyncRetry(NoBackoff(), 0), "reinitialize_steps": 0, **options}
     try:
         return cast("AsyncCluster", AsyncCluster.from_url(url, startup_nodes=nodes, **options))
     except RedisClusterException as error:
@@ -60,10 +63,10 @@ def cluster_async(url: str, options: dict[str, Any]) -> AsyncCluster:
 
 
 def cluster_sync(url: str, options: dict[str, Any]) -> SyncCluster:
-    """Returns a blocking client; it asks the cluster at its first command, and refuses a wrong URL there, too."""
+    """Returns a blocking client; it asks for the map of slots at its first command, and refuses a wrong URL there."""
     url, others = split_addresses(url)
     nodes = [ClusterNode(host, port) for host, port in map(_address, others)]  # type: ignore[no-untyped-call]
-    return SyncCluster(url=url, startup_nodes=nodes, retry=Retry(NoBackoff(), 0), **ONE_SLOT_AT_A_TIME, **options)
+    return SyncCluster(url=url, startup_nodes=nodes, retry=Retry(NoBackoff(), 0), reinitialize_steps=0, **options)
 
 
 def is_cluster(redis: object) -> bool:
@@ -79,7 +82,7 @@ async def each_primary(redis: Any) -> list[dict[str, Any]]:
     """
     if not is_cluster(redis):
         return [{}]
-    await redis.ready()
+    await redis.initialize()
     return [{"target_nodes": node} for node in redis.get_primaries()]
 
 
@@ -91,17 +94,23 @@ async def primary_of(redis: Any, key: str) -> dict[str, Any]:
     """
     if not is_cluster(redis):
         return {}
-    await redis.ready()
+    await redis.initialize()
     return {"target_nodes": redis.get_node_from_key(key)}
 
 
 class AsyncCluster(AsyncRedisCluster):
     """A client for the event loop."""
 
-    async def execute_command(self, *args: Any, **options: Any) -> Any:
-        """Runs a command on the node that has its key."""
-        with _as_redis_errors():
-            return await super().execute_command(*args, **options)
+    async def initialize(self, *args: Any, **options: Any) -> Self:
+        """Reads the map of slots, unless it is known; redis-py calls this before each command.
+
+        Raises:
+            redis.exceptions.ConnectionError: No node answers.
+            ConfigError: The server is no cluster.
+        """
+        with _redis_errors():
+            await super().initialize(*args, **options)
+        return self
 
     def pipeline(self, transaction: Any = None, shard_hint: Any = None) -> _Pipeline:  # noqa: ARG002 -- redis-py's interface
         """Returns a pipeline whose commands go to each node in one round trip, those of one node in their order."""
@@ -111,39 +120,20 @@ class AsyncCluster(AsyncRedisCluster):
         """Returns a subscription; every node has the messages of all."""
         return _PubSub(self, *node, **options)
 
-    async def ready(self) -> None:
-        """Reads the map of slots, unless it is known and nothing speaks against it.
-
-        Raises:
-            redis.exceptions.ConnectionError: No node answers.
-        """
-        with _as_redis_errors():
-            await self.initialize()
-
-    def doubt(self) -> None:
-        """Has the map of slots read anew before the next command."""
-        self._initialize = True
-
 
 class _Pipeline(AsyncPipeline):
-    async def __aenter__(self) -> Self:
-        await cast("AsyncCluster", self.cluster_client).ready()
-        return self
-
-    async def execute(self, raise_on_error: bool = True, allow_redirections: bool = True) -> list[Any]:  # noqa: FBT001, FBT002 -- redis-py's interface
+    async def execute(self, *args: Any, **options: Any) -> list[Any]:
         try:
-            with _as_redis_errors():
-                return await super().execute(raise_on_error, allow_redirections)
-        except (RedisConnectionError, RedisTimeoutError, ClusterDownError):
-            cast("AsyncCluster", self.cluster_client).doubt()
+            return await super().execute(*args, **options)
+        except AsyncRedisCluster.ERRORS_ALLOW_RETRY:
+            self.cluster_client._initialize = True  # noqa: SLF001 -- its only sign that the map must be read anew
             raise
 
 
 class _PubSub(AsyncPubSub):
     async def execute_command(self, *args: Any, **options: Any) -> Any:
-        await cast("AsyncCluster", self.cluster).ready()
-        with _as_redis_errors():
-            return await super().execute_command(*args, **options)
+        await self.cluster.initialize()
+        return await super().execute_command(*args, **options)
 
 
 class SyncCluster(RedisCluster):
@@ -151,45 +141,43 @@ class SyncCluster(RedisCluster):
 
     def __init__(self, **options: Any) -> None:
         self._options = options
-        self._asked = False
+        self._connected = False
 
     def execute_command(self, *args: Any, **options: Any) -> Any:
         """Runs a command on the node that has its key."""
-        self._ask()
-        with _as_redis_errors():
+        self._connect()
+        with _redis_errors():
             return super().execute_command(*args, **options)  # type: ignore[no-untyped-call]
 
     def pipeline(self, transaction: Any = None, shard_hint: Any = None) -> Any:  # noqa: ARG002 -- redis-py's interface
         """Returns a pipeline whose commands go to each node in one round trip, those of one node in their order."""
-        self._ask()
+        self._connect()
         return super().pipeline()  # type: ignore[no-untyped-call]
 
     def close(self) -> None:
         """Disconnects."""
-        if self._asked:
+        if self._connected:
             super().close()
 
-    def _ask(self) -> None:
-        if self._asked:
+    def _connect(self) -> None:
+        if self._connected:
             return
-        self._asked = True  # before: redis-py sends commands while it is built
+        self._connected = True  # already now, since redis-py sends commands while it is built
         try:
-            with _as_redis_errors():
+            with _redis_errors():
                 super().__init__(**self._options)
         except BaseException:
-            self._asked = False
+            self._connected = False
             raise
 
 
 @contextlib.contextmanager
-def _as_redis_errors() -> Iterator[None]:
+def _redis_errors() -> Iterator[None]:
     try:
         yield
     except RedisClusterException as error:
         if "not enabled" in str(error):  # redis-py has no other sign of it
             raise ConfigError("REDIS_CLUSTER", "1", "0, as that Redis is no cluster") from None
-        if isinstance(error, RedisError):
-            raise
         raise RedisConnectionError(str(error)) from error
 
 
@@ -197,4 +185,4 @@ def _address(text: str) -> tuple[str, int]:
     parts = urlsplit(f"//{text}")
     if not parts.hostname:
         raise ValueError("an address without a host")
-    return parts.hostname, parts.port or PORT
+    return parts.hostname, parts.port or DEFAULT_PORT

@@ -1,4 +1,4 @@
-"""A Redis that is full (`maxmemory`): it refuses claims and offers, and lets workers end what they hold."""
+"""A Redis at its `maxmemory` refuses claims and offers, and still lets workers end what they hold."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
 logger = logging.getLogger(__name__)
-SILENT_SECONDS = 60.0  # near the limit it is full and not by turns: one line a minute says enough
+SILENT_SECONDS = 60.0  # between two warnings: near its limit Redis refuses and accepts by turns
 REMEDY = "raise its maxmemory (CONFIG SET maxmemory, and in its configuration file) or delete plans that are over"
 
 
 class RedisFull:
-    """Knows what a full Redis refuses this worker just now, and says so once, not at each try."""
+    """Remembers which of a worker's calls Redis refuses for want of memory, and logs that once, not at each try."""
 
     def __init__(self) -> None:
         self._refused: set[Hashable] = set()
-        self._said = False
-        self._silent_until = 0.0
+        self._warned = False
+        self._silent_until_s = 0.0
 
     @property
     def now(self) -> bool:
-        """Whether something was refused the last time that it was tried."""
+        """Whether any kind of call was refused when it was last tried."""
         return bool(self._refused)
 
     def note(self, what: Hashable, *, refused: bool) -> None:
-        """Notes whether something was refused for want of memory."""
+        """Notes whether a kind of call, such as the claims of one partition, was refused for want of memory."""
         if not refused:
             self._refused.discard(what)
-            if self._said and not self._refused:
-                self._said = False
+            if self._warned and not self._refused:
+                self._warned = False
                 logger.info("Redis has room again: claims and offers go on")
             return
         self._refused.add(what)
-        if not self._said and time.monotonic() >= self._silent_until:
-            self._said, self._silent_until = True, time.monotonic() + SILENT_SECONDS
+        if not self._warned and time.monotonic() >= self._silent_until_s:
+            self._warned, self._silent_until_s = True, time.monotonic() + SILENT_SECONDS
             logger.warning("Redis is full: claims and offers wait until there is room; %s", REMEDY)

@@ -136,6 +136,8 @@ async def test_a_node_that_fails_gives_way_to_its_replica(tmp_path, redis_settin
         heard = asyncio.Event()
         listener = asyncio.create_task(WakeUps(client, driver.keys.wake("content"), heard, Events()).listen())
         await heard.wait()
+        pipelining = redis_async({"REDIS_URL": cluster.url, "REDIS_CLUSTER": 1})
+        await read_in_pipeline(pipelining, lock_of(driver, 0))
         failing.kill()
         with pytest.raises(RedisError):
             await driver.session("A", what="renew")
@@ -153,8 +155,20 @@ async def test_a_node_that_fails_gives_way_to_its_replica(tmp_path, redis_settin
             return heard.is_set()
 
         await driver.until(woken)
+        await driver.until_answered(read_in_pipeline, pipelining, lock_of(driver, 0))
+        blocking = redis_sync({"REDIS_URL": cluster.url, "REDIS_CLUSTER": 1})
+        blocking.ping()
+        cluster.stop()
+        with contextlib.closing(blocking), pytest.raises(RedisError):
+            blocking.get("x")
         await cancel(listener)
+        await pipelining.aclose()
         await client.aclose()
+
+
+async def read_in_pipeline(client, key):
+    async with client.pipeline(transaction=False) as pipeline:
+        await pipeline.get(key).execute()
 
 
 async def test_a_cluster_is_refused_without_the_setting_and_the_setting_without_a_cluster(
