@@ -1,0 +1,116 @@
+"""A worker claims from partition after partition, and is sure of what it holds."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from frontier.driver import FrontierDriver, content
+from samples import Stats
+
+from crawler.frontier.session import boottime
+from crawler.servers.redis_full import RedisFull
+from crawler.worker import claims as claims_module
+from crawler.worker.claims import Claims
+from crawler.worker.settler import Settler
+
+DRAIN_SECONDS = 5.0
+PARTITIONS = 3
+
+
+class Parts(SimpleNamespace):
+    """The claims of owner A over a frontier, and what they are built of."""
+
+    def __init__(self, driver):
+        stats = Stats()
+        queue = driver.queues["content"]
+        session = SimpleNamespace(owner="A", alive=True, deadline=boottime() + 60)
+        settler = Settler(queue, batch=10, wait_s=0.0, stats=stats)
+        settler.start()
+        redis_full = RedisFull()
+        claims = Claims(queue, session, settler, drain_s=DRAIN_SECONDS, redis_full=redis_full, stats=stats)
+        super().__init__(
+            driver=driver, session=session, settler=settler, redis_full=redis_full, claims=claims, stats=stats.values
+        )
+
+
+@pytest.fixture
+async def parts(redis):
+    """Over three partitions."""
+    driver = FrontierDriver(redis, PARTITIONS)
+    await driver.polite()
+    await driver.session("A")
+    made = Parts(driver)
+    yield made
+    await made.settler.close()
+
+
+async def test_partitions_are_asked_in_turn_until_one_has_seeds(parts):
+    await parts.driver.offer(*(content(1, f"h{number}.test") for number in range(30)))
+    hosts, carrying = set(), []
+    for _ in range(PARTITIONS):
+        answer = await parts.claims.claim(100)
+        assert answer.seeds
+        assert len({claimed.partition for claimed in answer.seeds}) == 1
+        hosts |= {claimed.seed.host for claimed in answer.seeds}
+        carrying.append(parts.claims.carrying)
+    assert len(hosts) == 30
+    assert carrying[-1] == 30
+    answer = await parts.claims.claim(100)
+    assert (answer.state, answer.seeds) == ("ok", [])
+    assert answer.wait_ms is not None  # until a session lapses, should its worker die
+    assert parts.stats["frontier/claimed"] == 30
+
+
+async def test_the_earliest_moment_of_all_partitions_is_the_answer(parts):
+    now_ms = await parts.driver.now_ms()
+    for number in range(30):
+        await parts.driver.offer(content(1, f"h{number}.test"), due_ms=now_ms + 60_000 - number * 1_000)
+    answer = await parts.claims.claim(100)
+    assert answer.seeds == []
+    assert 25_000 < answer.wait_ms <= 31_000
+
+
+async def test_what_was_given_to_a_session_that_was_lost_meanwhile_is_not_ours(parts, monkeypatch):
+    await parts.driver.offer(content(1))
+    queue = parts.driver.queues["content"]
+    real = queue.claim
+
+    async def claim(*arguments, **options):
+        answer = await real(*arguments, **options)
+        parts.session.owner = "A2"
+        return answer
+
+    monkeypatch.setattr(queue, "claim", claim)
+    answer = await parts.claims.claim(100)
+    assert (answer.state, answer.seeds, parts.claims.carrying) == ("lapsed", [], 0)
+
+
+async def test_what_redis_wrongly_believes_to_be_held_is_given_back_now_and_then(parts, monkeypatch, caplog):
+    now_s = [0.0]
+    monkeypatch.setattr(claims_module.time, "monotonic", lambda: 100.0 + now_s[0])
+    await parts.claims.claim(100)
+    await parts.driver.offer(content(1))
+    claims = [await parts.driver.claim("A", partition=number) for number in range(PARTITIONS)]
+    [partition] = [number for number, answer in enumerate(claims) if answer.seeds]
+    parts.driver.queues["content"].forget("A")  # as if Redis had lost the settlement
+    assert (await parts.claims.claim(100)).seeds == []
+    now_s[0] = claims_module.RECALL_SECONDS
+    for _ in range(PARTITIONS):
+        if (answer := await parts.claims.claim(100)).seeds:
+            break
+    assert [claimed.partition for claimed in answer.seeds] == [partition]
+    assert "Redis had forgotten how 1 seeds of this worker ended" in caplog.text
+
+
+async def test_a_full_redis_is_noted_until_it_has_room(parts, redis):
+    await parts.driver.offer(content(1))
+    await redis.config_set("maxmemory", 1)
+    try:
+        answer = await parts.claims.claim(100)
+    finally:
+        await redis.config_set("maxmemory", 0)
+    assert (answer.state, parts.redis_full.now) == ("full", True)
+    answers = [await parts.claims.claim(100) for _ in range(PARTITIONS)]
+    assert sum(len(answer.seeds) for answer in answers) == 1
+    assert not parts.redis_full.now

@@ -1,0 +1,45 @@
+"""The one object that a visit's request carries in its meta."""
+
+from __future__ import annotations
+
+import pytest
+from samples import a_visit
+from scrapy import Request
+
+from crawler.events import Events
+from crawler.worker.request_state import META_KEY, RequestState, state_of
+from crawler.worker.visits import PageFetched, VisitEnded
+
+
+def test_it_is_found_on_the_requests_of_visits_alone():
+    state = RequestState(a_visit())
+    request = Request("http://a.test/", meta=state.meta(download_timeout=3))
+    assert state_of(request) is state
+    assert request.meta == {META_KEY: state, "download_timeout": 3}
+    assert state_of(request.replace(url="http://a.test/moved")) is state  # a redirect's
+    assert state_of(Request("http://a.test/")) is None
+    assert state_of(None) is None
+
+
+async def test_a_turn_that_was_released_is_none():
+    visit = a_visit()
+    state = RequestState(visit, visit.lane)
+    assert state.turn is visit.lane
+    visit.lane.release()
+    assert state.turn is None
+
+
+@pytest.mark.parametrize("keeps_lane", [True, False])
+async def test_its_callback_ends_once(keeps_lane):
+    events, heard = Events(), []
+    for kind in (PageFetched, VisitEnded):
+        events.subscribe(kind, lambda event: heard.append(type(event)))
+    visit = a_visit(events=events)
+    visit.part_begins(fetches=True)  # the page's own callback is still at work
+    state = RequestState(visit, keeps_lane=keeps_lane)
+    state.end_callback()
+    state.end_callback()
+    assert heard == []
+    visit.fetch_ends()
+    visit.part_ends()
+    assert heard == [PageFetched, VisitEnded]
