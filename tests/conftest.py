@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import subprocess
 import sys
 import uuid
 
-import command_line
 import pytest
 import redis
 from forkserver import ForkServer
@@ -105,21 +103,13 @@ def runner(fork_server, redis_url, tmp_path):
 
 
 @pytest.fixture
-def scrapy(runner, scrapy_command):
+def scrapy(runner):
     """Returns `run(NAME, *ARGUMENTS, settings={}, environment={}, stdin="", timeout=60)`: a command, run to its end.
 
     `scrapy crawl` runs in a process of its own, the others in this one. The result has `returncode`, `stdout` and
     `stderr`.
     """
-
-    def run(*arguments, stdin="", timeout=command_line.COMMAND_SECONDS, **options):
-        if arguments[0] == "crawl":
-            return runner.run(*arguments, stdin=stdin, timeout=timeout, **options)
-        words, environment = scrapy_command(*arguments, **options)
-        done = command_line.run(words, environment, stdin=stdin.encode(), timeout_s=timeout)
-        return subprocess.CompletedProcess(words, done.returncode, done.stdout.decode(), done.stderr.decode())
-
-    return run
+    return runner.run
 
 
 @pytest.fixture

@@ -1,4 +1,7 @@
-"""Runs `scrapy` commands as real processes, to their end or in the background."""
+"""Runs `scrapy` commands, to their end or in the background.
+
+`scrapy crawl`, and whatever runs in the background, is a real process; other commands run in this one.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import sys
 import tempfile
 from contextlib import ExitStack
 
+import command_line
 from command_line import COMMAND_SECONDS, ROOT
 from forkserver import ForkedCommand, ForkedProcess
 
@@ -56,6 +60,9 @@ class Runner:
     def run(self, *words, settings=None, environment=None, stdin="", timeout=COMMAND_SECONDS):
         """Runs a command to its end; returns a subprocess.CompletedProcess with text."""
         words = self.words(*words, settings=settings)
+        if words[0] != "crawl":
+            variables = self.environment | (environment or {})
+            return command_line.run(words, variables, stdin=stdin.encode(), timeout_s=timeout)
         with ExitStack() as stack:
             files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
             files[0].write(stdin.encode())

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import command_line
+import os
+import subprocess
+
 import pytest
+from command_line import ROOT
 
 
 @pytest.mark.parametrize(
@@ -17,9 +20,11 @@ import pytest
         ("site check demo_forum", 0),
     ],
 )
-def test_a_process_says_what_the_command_says_in_this_one(scrapy_command, words, status):
-    words, environment = scrapy_command(*words.split())
-    process = command_line.run_in_new_process(words, environment)
-    here = command_line.run_in_this_process(words, environment)
+def test_a_process_says_what_the_command_says_in_this_one(scrapy_command, scrapy, words, status):
+    command, environment = scrapy_command(*words.split())
+    process = subprocess.run(
+        command, cwd=ROOT, env=os.environ | environment, capture_output=True, text=True, check=False
+    )
+    here = scrapy(*words.split())
     assert process.returncode == here.returncode == status, process.stderr
     assert (process.stdout, process.stderr) == (here.stdout, here.stderr)

@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 import json
-import sys
+import subprocess
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
-import command_line
 import redis
-from command_line import ROOT
-
-from testbed.servers import Process
+from runner import Runner
 
 RUN_SECONDS = 120.0  # a run takes some 10 s on an idle machine
-NOWHERE = {
-    "KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1",
-    "MONGO_URL": "mongodb://127.0.0.1:1",
-    "MONGO_DATABASE": "nowhere",
-}
 SETTINGS = {"STOP_WHEN_DONE": 1, "NODE_CPU_LIMIT_PERCENT": 100, "RETRY_BASE_SECONDS": 0, "ROBOTS_RETRY_SECONDS": 0}
 ARTICLE = "<article><p>" + "Some words of a page that is long enough to be one. " * 20 + "</p></article>"
 
 
-class Bench:
+class Bench(Runner):
     """A folder with sites, items and media, and `scrapy` commands that use it.
 
     Args:
         settings: Of every command; `environment` likewise.
     """
 
-    def __init__(self, folder, redis_url, *, site=None, settings=None, environment=None):
+    def __init__(self, server, folder, redis_url, *, site=None, settings=None, environment=None):
         self.folder = folder
         self.redis_url = redis_url
         self.items_folder, self.media_folder, self.sites_folder = (
@@ -42,45 +34,17 @@ class Bench:
         if site is not None:
             (self.sites_folder / "hostile.yaml").write_text(site, encoding="utf-8")
         folders = {"SITES_DIR": self.sites_folder, "ITEMS_DIR": self.items_folder, "FILES_STORE": self.media_folder}
-        self.settings = folders | (settings or {})
-        self.environment = NOWHERE | {"REDIS_URL": redis_url} | (environment or {})
-        self._started = []
+        super().__init__(server, folder, folders | (settings or {}), {"REDIS_URL": redis_url} | (environment or {}))
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        for process in self._started:
-            process.kill()
-
-    def words(self, name, *arguments, settings=None):
-        chosen = self.settings | (settings or {})
-        options = [word for key, value in chosen.items() for word in ("-s", f"{key}={value}")]
-        return [sys.executable, "-m", "scrapy", name, *options, *map(str, arguments)]
-
-    def command(self, *words, text=None, settings=None, environment=None):
+    def command(self, *words, text="", settings=None, environment=None):
         """Runs a command to its end; its output is bytes, as a terminal would get them."""
-        given = self.environment | (environment or {})
-        return command_line.run(self.words(*words, settings=settings), given, stdin=(text or "").encode())
+        done = self.run(*words, stdin=text, settings=settings, environment=environment)
+        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.encode(), done.stderr.encode())
 
     def json(self, *words):
         done = self.command(*words, "--json")
         assert done.returncode == 0, done.stderr.decode()
         return json.loads(done.stdout)
-
-    def start(self, *words, settings=None, environment=None):
-        """Starts a command in the background."""
-        number = len(self._started) + 1
-        process = Process(
-            f"{words[0]}-{number}",
-            self.words(*words, settings=settings),
-            self.folder,
-            environment=self.environment | (environment or {}),
-            directory=ROOT,
-        )
-        self._started.append(process)
-        process.start()
-        return process
 
     def crawl(self, *spiders, settings=None, environment=None):
         """Runs workers until nothing is left to do; returns what they logged."""

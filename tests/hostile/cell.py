@@ -10,7 +10,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hostile.bench import ROOT, RUN_SECONDS, SETTINGS, Bench
+from command_line import ROOT
+from hostile.bench import RUN_SECONDS, SETTINGS, Bench
 
 from testbed.servers import Process, Redis
 
@@ -45,7 +46,7 @@ class Cell(Bench):
     """One world: a folder with its files, and what its log says afterwards."""
 
     def __init__(self, redis, folder, site):
-        super().__init__(folder, f"unix://{redis.socket}", site=site, settings={"KEY_PREFIX": folder.name})
+        super().__init__(None, folder, f"unix://{redis.socket}", site=site, settings={"KEY_PREFIX": folder.name})
 
     def write(self, name, value):
         (self.folder / name).write_text(json.dumps(value), encoding="utf-8")
@@ -54,7 +55,13 @@ class Cell(Bench):
         """Runs workers inside until nothing is left to do; returns what they logged."""
         words = []
         for spider in spiders:
-            words += ["--", *self.words("crawl", spider, settings=SETTINGS | (settings or {}))]
+            words += [
+                "--",
+                sys.executable,
+                "-m",
+                "scrapy",
+                *self.words("crawl", spider, settings=SETTINGS | (settings or {})),
+            ]
         inside = [*unshare(), sys.executable, str(WORLD), str(self.folder), *words[1:]]
         surroundings = self.environment | (environment or {})
         process = Process("world", inside, self.folder, environment=surroundings, directory=ROOT)

@@ -20,9 +20,11 @@ CASES = {
 
 
 @pytest.fixture(scope="module")
-def workers(redis_server, tmp_path_factory):
+def workers(fork_server, redis_server, tmp_path_factory):
     """Workers at work, by spider and case."""
-    with Bench(tmp_path_factory.mktemp("consoles"), redis_server.url, settings={"KEY_PREFIX": "consoles"}) as bench:
+    with Bench(
+        fork_server, tmp_path_factory.mktemp("consoles"), redis_server.url, settings={"KEY_PREFIX": "consoles"}
+    ) as bench:
         started = {
             (spider, name): bench.start("crawl", spider, settings=settings)
             for spider in ("producer", "consumer")

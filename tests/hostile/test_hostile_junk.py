@@ -266,7 +266,7 @@ class World:
 
 
 @pytest.fixture(scope="module")
-def world(redis_server, tmp_path_factory):
+def world(fork_server, redis_server, tmp_path_factory):
     folder = tmp_path_factory.mktemp("junk")
     settings = {
         "KEY_PREFIX": PREFIX,
@@ -276,7 +276,10 @@ def world(redis_server, tmp_path_factory):
         "MAX_ATTEMPTS": 2,
         "FILES_STORE": "",
     }
-    with Web({"/page": page()}) as web, Bench(folder, redis_server.url, site=SITE, settings=settings) as bench:
+    with (
+        Web({"/page": page()}) as web,
+        Bench(fork_server, folder, redis_server.url, site=SITE, settings=settings) as bench,
+    ):
         with redis.Redis.from_url(redis_server.url) as client:
             client.flushall()
         assert bench.offer([f"{web.url}/page?first"]).returncode == 0
@@ -334,10 +337,10 @@ def test_keys_of_wrong_types_stop_claims_only_until_they_are_gone(world):
 
 
 @pytest.fixture(scope="module")
-def junkyard(redis_server, tmp_path_factory):
+def junkyard(fork_server, redis_server, tmp_path_factory):
     """A frontier with all that junk in it at once, and nobody at work."""
     folder = tmp_path_factory.mktemp("junkyard")
-    with Bench(folder, redis_server.url, site=SITE, settings={"KEY_PREFIX": "yard"}) as bench:
+    with Bench(fork_server, folder, redis_server.url, site=SITE, settings={"KEY_PREFIX": "yard"}) as bench:
         assert bench.offer(["http://a.example/sound"], "--plan", "sound").returncode == 0
         mark = folder / MARK
         with redis.Redis.from_url(redis_server.url) as client:

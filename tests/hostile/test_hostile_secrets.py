@@ -107,7 +107,7 @@ def guarded(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def said(guarded, mongo_server, kafka_server, tmp_path_factory):
+def said(fork_server, guarded, mongo_server, kafka_server, tmp_path_factory):
     """Everything that anybody could read, by place."""
     places: dict[str, bytes] = {}
 
@@ -116,7 +116,7 @@ def said(guarded, mongo_server, kafka_server, tmp_path_factory):
         return done
 
     folder, mongo_database = tmp_path_factory.mktemp("secrets"), f"secrets_{uuid.uuid4().hex}"
-    with Web() as web, Bench(folder, guarded, site=SITE, settings=SETTINGS) as bench:
+    with Web() as web, Bench(fork_server, folder, guarded, site=SITE, settings=SETTINGS) as bench:
         web.pages = pages(web)
         offered = [f"{with_user(web.url, 'seed')}/seed"]
         offered += [f"{web.url}/{name}" for name in ("plain", "redirect", "away")]

@@ -125,7 +125,7 @@ def pages():
 
 
 @pytest.fixture(scope="module")
-def places(redis_server, mongo_server, kafka_server, tmp_path_factory):
+def places(fork_server, redis_server, mongo_server, kafka_server, tmp_path_factory):
     """A folder, a database and a topic prefix that no other test has."""
     unique = uuid.uuid4().hex
     environment = {
@@ -144,7 +144,7 @@ def places(redis_server, mongo_server, kafka_server, tmp_path_factory):
         "LOG_LEVEL": "DEBUG",
     }
     folder = tmp_path_factory.mktemp("text")
-    with Bench(folder, redis_server.url, settings=settings, environment=environment) as bench:
+    with Bench(fork_server, folder, redis_server.url, settings=settings, environment=environment) as bench:
         for name, text in (("html", HTML), ("parsed", PARSED)):
             (bench.sites_folder / f"{name}.yaml").write_text(text)
         yield bench
