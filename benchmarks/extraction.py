@@ -18,7 +18,6 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
-from tempfile import gettempdir
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urljoin
@@ -30,10 +29,9 @@ from crawler import extract, sites
 from crawler.extract.document import absolute, parse_markup
 from crawler.extract.encoding import decode
 from crawler.extract.language import language_of
-from crawler.models import Claimed, Fetched, Page, Seed
-from crawler.pipelines.batch import Hooks
+from crawler.models import Claimed, Fetched, Seed
 from crawler.pipelines.clean import CleanPipeline
-from crawler.pipelines.files import FilesSink
+from crawler.pipelines.sink import message
 from crawler.sites.simple import Index
 from crawler.spiders.consumer import item
 
@@ -44,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from crawler.extract import Fields
+    from crawler.item import Item
     from crawler.sites.selector import Selector
     from crawler.worker.visits import Visit
 
@@ -126,11 +125,9 @@ class Consumer:
     def __init__(self, site: sites.Site) -> None:
         self.site = site
         self._clean = CleanPipeline()
-        settings = {"SINK_BATCH": 100, "SINK_WAIT_SECONDS": 1, "SINK_RETRY_MAX_SECONDS": 1, "ITEMS_DIR": gettempdir()}
-        self._sink = FilesSink.from_settings(settings, Hooks())
 
     def steps(
-        self, roots: list[Any], fetched: list[Fetched], visits: list[Visit], found: list[Fields], made: list[Page]
+        self, roots: list[Any], fetched: list[Fetched], visits: list[Visit], found: list[Fields], made: list[Item]
     ) -> list[tuple[str, Callable[[Any], Any], list[Any]]]:
         """Returns the steps and what goes into each."""
         content, follow = self.site.content, self.site.follow
@@ -145,28 +142,24 @@ class Consumer:
             ("item (id, hash, time)", lambda each: item(*each), visited),
             ("language", lambda one: language_of(f"{one.title}\n{one.content}"), made),
             ("clean pipeline, language included", self.clean, made),
-            ("record (orjson)", self.record, made),
+            ("message (orjson)", message, made),
             ("WHOLE: bytes to bytes", self.whole, fetched),
         ]
 
     def whole(self, page: Fetched) -> bytes:
         """Returns the item's bytes; links are found and thrown away."""
         reading = extract.read(page, self.site, most_links=1_000)
-        return self.record(self.clean(item(page, visit_of(page), reading.fields())))
+        return message(self.clean(item(page, visit_of(page), reading.fields())))
 
-    def clean(self, found: Page) -> Page:
+    def clean(self, found: Item) -> Item:
         """Runs the first pipeline, without an event loop."""
         found.language = None
         waiting = self._clean.process_item(found)
         try:
             waiting.send(None)
         except StopIteration as end:
-            return cast("Page", end.value)
+            return cast("Item", end.value)
         raise AssertionError("the pipeline waits for something")
-
-    def record(self, found: Page) -> bytes:
-        """Returns what a sink takes."""
-        return self._sink._record(found).value  # noqa: SLF001 -- the step itself
 
 
 def steps(rounds: int) -> None:

@@ -1,13 +1,10 @@
-"""The things that travel: Seed (Redis), Claimed (a worker's copy), Fetched (a downloaded page), Page (the item).
-
-They are plain dataclasses; what goes over a wire is JSON, never pickle.
-"""
+"""A page on its way: the Seed in Redis, the Claimed seed that a worker holds, the Fetched page. Then see `item.py`."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
-from typing import Any, Literal
+from typing import Literal
 
 import orjson
 
@@ -15,7 +12,6 @@ from crawler.errors import FrontierError
 from crawler.urls import fingerprint, host
 
 Frontier = Literal["nav", "content"]
-MESSAGE_SCHEMA = 1  # version of the message's shape, in every message as `schema`
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,93 +163,3 @@ class Fetched:
     content_type: str
     body: bytes
     encoding: str | None = None
-
-
-@dataclass(slots=True)
-class Media:
-    """An image or video of an item.
-
-    Attributes:
-        path: Where the bytes lie in the media store; None while not fetched, or when fetching failed.
-        sha256: Of the bytes, in hex.
-        bytes: Their number.
-        error: Why there is no file; None when there is one.
-    """
-
-    url: str
-    path: str | None = None
-    sha256: str | None = None
-    bytes: int | None = None
-    error: str | None = None
-
-
-class _FromVisit:
-    """What an item came from. No field of it: fields are the message, and what Scrapy's feeds export."""
-
-    __slots__ = ("_clean", "_visit")
-
-    @property
-    def visit(self) -> Any:
-        """The visit it came from; None for an item that no visit stands behind."""
-        return getattr(self, "_visit", None)
-
-    @visit.setter
-    def visit(self, visit: Any) -> None:
-        self._visit = visit
-
-    def note_clean(self, *texts: str) -> None:
-        """Notes strings that are clean. It is these very objects that `is_clean` knows, whatever field holds them."""
-        self._clean = texts
-
-    def is_clean(self, text: str) -> bool:
-        """Returns whether a string was noted as clean."""
-        return any(text is known for known in getattr(self, "_clean", ()))
-
-
-@dataclass(slots=True)
-class Page(_FromVisit):
-    """The item: one page's data, and the message that leaves through Kafka, MongoDB and files.
-
-    Attributes:
-        id: UUID, the same each time this visit of this seed is delivered; consumers deduplicate by it.
-        content: Clean text.
-        resource: The site's name (the patent's word).
-        time: When the page was fetched, UTC ISO 8601.
-        published: When its author published it, UTC ISO 8601; None when the page doesn't say.
-        extra: Fields of the site's definition beyond the usual ones.
-        language: ISO 639-1 code; None when the text is too short to tell.
-        status: HTTP status.
-        sha256: Of the page's body, in hex.
-        node: Host name of the machine that fetched it.
-        fingerprint: The seed's, in hex; the Kafka key.
-    """
-
-    id: str
-    content: str
-    resource: str
-    url: str
-    time: str
-    title: str = ""
-    author: str | None = None
-    published: str | None = None
-    images: list[Media] = field(default_factory=list)
-    videos: list[Media] = field(default_factory=list)
-    extra: dict[str, Any] = field(default_factory=dict)
-    plan: str = ""
-    keywords: list[str] = field(default_factory=list)
-    language: str | None = None
-    status: int = 200
-    sha256: str = ""
-    node: str = ""
-    fingerprint: str = ""
-    schema: int = MESSAGE_SCHEMA
-
-    def message(self) -> dict[str, Any]:
-        """Returns the message as a dict of JSON values, in the order of the fields."""
-        message = {name: getattr(self, name) for name in _MESSAGE_FIELDS}
-        message["images"] = [asdict(media) for media in self.images]
-        message["videos"] = [asdict(media) for media in self.videos]
-        return message
-
-
-_MESSAGE_FIELDS = tuple(entry.name for entry in dataclass_fields(Page))

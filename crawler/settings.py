@@ -54,7 +54,12 @@ IDLE_WAIT_SECONDS = 60  # longest sleep with nothing due or no headroom; an offe
 CLAIM_AHEAD_SECONDS = 60  # never hold more than this worker finishes in that time at its measured rate
 
 # -- Delivery -------------------------------------------------------------------------------------------------------
-ITEM_SINKS = ["files"]  # any of files, kafka, mongo; a seed is finished when all of them have acknowledged
+SINKS = {  # a sink's name -> its class; an item goes to the chosen ones in this order
+    "files": "crawler.pipelines.files.FilesSink",
+    "mongo": "crawler.pipelines.mongo.MongoSink",
+    "kafka": "crawler.pipelines.kafka.KafkaSink",
+}
+ITEM_SINKS = ["files"]  # names in SINKS; a seed is finished when all of them have acknowledged its items
 ITEMS_DIR = "items"  # JSON-lines files of the files sink
 FILES_FSYNC = False  # True: survive a power cut, not just a kill, at some 5 ms a batch
 TOPIC_PREFIX = "items."  # a site's Kafka topic is this and its name
@@ -117,9 +122,7 @@ DOWNLOADER_MIDDLEWARES = {
 ITEM_PIPELINES = {
     "crawler.pipelines.clean.CleanPipeline": 100,
     "crawler.pipelines.media.PageMediaPipeline": 200,
-    "crawler.pipelines.files.FilesSink": 800,
-    "crawler.pipelines.mongo.MongoSink": 810,
-    "crawler.pipelines.kafka.KafkaSink": 820,
+    "crawler.pipelines.sink.SinkPipeline": 800,
 }
 
 # -- Scrapy's own, changed ------------------------------------------------------------------------------------------

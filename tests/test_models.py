@@ -1,11 +1,10 @@
-import json
 import random
 from dataclasses import fields, replace
 
 import pytest
 
 from crawler.errors import FrontierError
-from crawler.models import MESSAGE_SCHEMA, Media, Page, Seed
+from crawler.models import Seed
 
 PLAIN = Seed("https://a.example/x", "plan", "site")
 FULL = Seed(
@@ -96,16 +95,3 @@ def test_a_nav_seed_is_its_plan_and_edition_too():
 
 def test_a_seed_s_host_has_its_turns():
     assert (PLAIN.host, FULL.host) == ("a.example", "a.example:8443")
-
-
-def test_the_message_is_json_with_the_patent_s_five_fields():
-    page = Page(
-        "id", "text", "site", "http://a/", "2026-11-01T00:00:00Z", images=[Media("http://a/i.png", sha256="00")]
-    )
-    message = json.loads(json.dumps(page.message()))
-    assert {"id", "content", "resource", "url", "time"} <= set(message)
-    assert message["images"] == [
-        {"url": "http://a/i.png", "path": None, "sha256": "00", "bytes": None, "error": None},
-    ]
-    assert message["schema"] == MESSAGE_SCHEMA
-    assert not [key for key in message if key.startswith("_")]

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
+    from scrapy.settings import BaseSettings
+
 logger = logging.getLogger(__name__)
 
 
@@ -68,7 +70,7 @@ class Command(ScrapyCrawl):
             elif failure is not None:
                 logger.error("the crawl failed", exc_info=failure)
 
-    def _frontier_settings(self, args: list[str]) -> Mapping[str, Any] | None:
+    def _frontier_settings(self, args: list[str]) -> BaseSettings | None:
         """Returns the settings that the spider will run with; None for a spider that doesn't use the frontier.
 
         Raises:
@@ -90,27 +92,20 @@ class Command(ScrapyCrawl):
         return settings
 
 
-def _check_settings(settings: Mapping[str, Any]) -> None:
+def _check_settings(settings: BaseSettings) -> None:
     """Reads the settings as the worker and the sinks will read them.
 
     Raises:
         ConfigError: A setting has a value that it can't have.
     """
-    from crawler import config
-    from crawler.pipelines.batch import Hooks
-    from crawler.pipelines.files import FilesSink
-    from crawler.pipelines.kafka import KafkaSink
-    from crawler.pipelines.mongo import MongoSink
-    from crawler.pipelines.sink import SINKS
+    from crawler.pipelines.sink import BatchConfig, chosen_sinks
     from crawler.servers.redis import redis_sync
     from crawler.worker.config import WorkerConfig
 
     WorkerConfig.from_settings(settings)
     redis_sync(settings).close()
-    chosen = config.words(settings, "ITEM_SINKS", SINKS)
-    for sink in (FilesSink, KafkaSink, MongoSink):
-        if sink.name in chosen:
-            sink.from_settings(settings, Hooks())
+    if chosen_sinks(settings):
+        BatchConfig.from_settings(settings)
 
 
 def _wait_for_redis(settings: Mapping[str, Any]) -> None:

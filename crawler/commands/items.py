@@ -47,7 +47,7 @@ class Command(ActionCommand):
 
     def do_schema(self, _args: list[str], _opts: argparse.Namespace) -> None:
         """Prints the JSON Schema."""
-        from crawler.schema import item_schema
+        from crawler.item import item_schema
 
         print_json(item_schema())
 
@@ -60,11 +60,11 @@ class Command(ActionCommand):
         """
         from kafka.errors import KafkaError
 
-        from crawler.pipelines.sink import SITE_NAME
+        from crawler.item import is_site_name
         from crawler.servers.kafka import kafka_consumer
 
         (site,) = args
-        if not SITE_NAME.fullmatch(site):
+        if not is_site_name(site):
             raise UsageError(f"{site!r} can't be a site's name")
         if opts.count is not None and opts.count < 1:
             raise UsageError("--count is at least 1")

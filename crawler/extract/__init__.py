@@ -8,7 +8,7 @@
     limits.py     what of a page may go into lxml
     apart.py      pages that take long are read in a thread
     prose.py      markup becomes text
-    item.py       the fields
+    field_kinds.py  the fields, and how each kind is read, cleaned and joined
     dates.py      what people write for a date becomes UTC
     parser.py     runs the Python function of a site that YAML can't describe
 
@@ -18,7 +18,7 @@ Whatever a page holds, the outcome is a result or an `ExtractError` with a reaso
 """
 
 from crawler.extract.content import fields, join
-from crawler.extract.item import Fields
+from crawler.extract.field_kinds import Fields
 from crawler.extract.offload import offload
 from crawler.extract.reading import Reading, read
 from crawler.extract.results import Links, followed, links

@@ -12,7 +12,7 @@ from lxml import etree, html
 
 from crawler.errors import ExtractError
 from crawler.extract.document import HtmlDocument, absolute
-from crawler.extract.item import Fields
+from crawler.extract.field_kinds import Fields
 
 if TYPE_CHECKING:
     from crawler.models import Fetched

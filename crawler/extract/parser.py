@@ -17,7 +17,7 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from crawler.errors import ExtractError
-from crawler.extract.item import Fields
+from crawler.extract.field_kinds import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from crawler.extract.document import HtmlDocument
-    from crawler.extract.item import Scalar
+    from crawler.extract.field_kinds import Scalar
     from crawler.sites.definition import Rule
 
 MAX_VALUES = 1_000  # of one field; a page with more images is a trap

@@ -13,7 +13,7 @@ from crawler.extract.results import Links, followed
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from crawler.extract.item import Fields
+    from crawler.extract.field_kinds import Fields
     from crawler.models import Fetched
     from crawler.sites import Site
 

@@ -12,7 +12,7 @@ from scrapy.utils.spider import iterate_spider_output
 
 from crawler import config, urls
 from crawler.errors import UrlError
-from crawler.models import Page
+from crawler.item import Item
 from crawler.worker.outcomes import backoff_ms, of_exception
 from crawler.worker.request_state import META_KEY, RequestState, state_of
 
@@ -86,7 +86,7 @@ class VisitSpiderMiddleware:
             self._follow(output, visit)
         else:
             visit.items += 1
-            visit.part_begins(fetches=self._media and isinstance(output, Page))
+            visit.part_begins(fetches=self._media and isinstance(output, Item))
         return True
 
     def _follow(self, request: Request, visit: Visit) -> None:

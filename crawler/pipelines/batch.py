@@ -1,4 +1,4 @@
-"""Joins single items into batches for a sink, and holds on to them while the sink is away."""
+"""Joins single items into batches for a sink, and keeps them while the sink is away."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import logging
 import random
 from collections import deque
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from crawler.errors import SinkRejectedError, UnavailableError
 
@@ -14,66 +14,64 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 T = TypeVar("T")
-RETRY_FIRST_SECONDS = 0.25  # a broker's restart takes seconds: the first tries may be close together
-RETRY_SLICE_SECONDS = 1.0  # how late a stop may be noticed in a pause
-IN_FLIGHT = 2  # one batch on the wire while the next one fills
+FIRST_PAUSE_S = 0.25  # before the second try; a broker restarts within seconds, so the first tries may be close
+STOP_CHECK_S = 1.0  # how late a pause may notice that the process ends
 
 logger = logging.getLogger(__name__)
 
 
-class Hooks(NamedTuple):
-    """Whom a batcher tells of outages, and whom it asks whether to go on.
+class Process(Protocol):
+    """What a batcher needs of the process that it runs in."""
 
-    Attributes:
-        on_down: Called with the sink's name when an outage begins; once, however many batches it hits.
-        on_up: Called with the sink's name when no batch is waiting for the sink any more.
-        stopping: True once the process ends: what the sink doesn't take then isn't tried again.
-    """
+    @property
+    def stopping(self) -> bool:
+        """Whether the process ends: a batch that its sink doesn't take then isn't tried again."""
 
-    on_down: Callable[[str], None] = lambda _name: None
-    on_up: Callable[[str], None] = lambda _name: None
-    stopping: Callable[[], bool] = lambda: False
+    def sink_down(self, name: str) -> None:
+        """Hears that an outage of a sink has begun: once, however many batches it hits."""
+
+    def sink_up(self, name: str) -> None:
+        """Hears that no batch waits for the sink any more."""
 
 
 class Batcher(Generic[T]):
     """Collects items and sends them in batches; each `put` returns when its item's batch was acknowledged.
 
-    Nothing is dropped: a batch that meets an outage is sent again until it succeeds, with pauses that double (plus
-    jitter). What `send` refuses for good fails alone. Batches may overtake each other. Memory is bounded by the
-    callers, who wait.
+    Nothing is dropped: a batch that meets an outage is sent again until it arrives, with pauses that double (plus
+    jitter). An item that the sink refuses for good fails alone. Batches may overtake each other. Memory is bounded by
+    the callers, since each waits for its item.
 
     Args:
-        send: Delivers a batch. Returns the items that the sink will never take: position in the batch -> short reason;
-            empty when it took all. Raises UnavailableError when the batch has to be sent again. An empty batch asks
-            whether the sink works.
+        send: Delivers a batch, as `Sink.send`.
+        name: The sink's name.
         size: Items in a batch, from 1.
         wait_s: Seconds that a batch waits to fill.
         retry_max_s: Longest pause between two tries, in seconds.
-        name: The sink's name, for logs and hooks.
         in_flight: Batches on their way at once, from 1.
+        process: Hears of outages, and says when to give up.
     """
 
     def __init__(
         self,
         send: Callable[[list[T]], Awaitable[Mapping[int, str]]],
         *,
+        name: str,
         size: int,
         wait_s: float,
         retry_max_s: float,
-        name: str,
-        hooks: Hooks | None = None,
-        in_flight: int = IN_FLIGHT,
+        in_flight: int,
+        process: Process,
     ) -> None:
         self._send = send
-        self._size, self._wait_s, self._retry_max_s, self._in_flight = size, wait_s, retry_max_s, in_flight
         self._name = name
-        self._hooks = hooks or Hooks()
+        self._size, self._wait_s, self._retry_max_s, self._in_flight = size, wait_s, retry_max_s, in_flight
+        self._process = process
         self._waiting: deque[tuple[T, asyncio.Future[None]]] = deque()
         self._sending: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
-        self._due = False  # what waits has waited long enough, however little it is
-        self._failing = 0  # batches that met the outage and try again
-        self._down = False  # what the hooks were told last
+        self._overdue = False  # the items that wait have waited for `wait_s`: they go, however few they are
+        self._retrying = 0  # batches that met the outage and are sent again
+        self._down = False  # whether the process was told of an outage, and not yet of its end
         self._closed = False
 
     async def put(self, item: T) -> None:
@@ -87,23 +85,23 @@ class Batcher(Generic[T]):
             raise UnavailableError(f"{self._name}: closed")
         waiter = asyncio.get_running_loop().create_future()
         self._waiting.append((item, waiter))
-        self._start()
+        self._send_what_is_ready()
         await waiter
 
     def probe(self) -> None:
-        """Asks in the background, until the answer is yes, whether the sink works; an outage is told to the hooks."""
-        self._spawn([])
+        """Asks the sink in the background, until it says yes, whether it works; an outage is reported as any other."""
+        self._start([])
 
     async def close(self, timeout_s: float) -> None:
-        """Sends what waits and takes nothing more.
+        """Sends the items that wait, and takes no more.
 
-        What isn't acknowledged within `timeout_s` seconds raises UnavailableError at its `put`.
+        The `put` of an item that isn't acknowledged within `timeout_s` seconds raises UnavailableError.
         """
         self._closed = True
-        self._start()
+        self._send_what_is_ready()
         deadline = asyncio.get_running_loop().time() + timeout_s
-        while self._sending and (left := deadline - asyncio.get_running_loop().time()) > 0:
-            await asyncio.wait(self._sending, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        while self._sending and (left_s := deadline - asyncio.get_running_loop().time()) > 0:
+            await asyncio.wait(self._sending, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
         if self._timer:
             self._timer.cancel()
         _fail(self._waiting, UnavailableError(f"{self._name}: closed before it was delivered"))
@@ -113,51 +111,51 @@ class Batcher(Generic[T]):
             task.cancel()
         await asyncio.gather(*abandoned, return_exceptions=True)
 
-    def _start(self) -> None:
-        """Sends as many batches as are full, or due, and fit in flight; sees to it that the rest gets due."""
+    def _send_what_is_ready(self) -> None:
+        """Starts as many batches as are full, or overdue, and may be in flight; sets the timer for the other items."""
         while len(self._sending) < self._in_flight and (
-            len(self._waiting) >= self._size or (self._waiting and (self._due or self._closed))
+            len(self._waiting) >= self._size or (self._waiting and (self._overdue or self._closed))
         ):
-            self._spawn([self._waiting.popleft() for _ in range(min(self._size, len(self._waiting)))])
+            self._start([self._waiting.popleft() for _ in range(min(self._size, len(self._waiting)))])
         if not self._waiting:
-            self._due = False
+            self._overdue = False
             if self._timer:
                 self._timer.cancel()
                 self._timer = None
-        elif not (self._timer or self._due or self._closed):
-            self._timer = asyncio.get_running_loop().call_later(self._wait_s, self._fall_due)
+        elif not (self._timer or self._overdue or self._closed):
+            self._timer = asyncio.get_running_loop().call_later(self._wait_s, self._wait_ended)
 
-    def _fall_due(self) -> None:
-        self._timer, self._due = None, True
-        self._start()
+    def _wait_ended(self) -> None:
+        self._timer, self._overdue = None, True
+        self._send_what_is_ready()
 
-    def _spawn(self, batch: list[tuple[T, asyncio.Future[None]]]) -> None:
+    def _start(self, batch: list[tuple[T, asyncio.Future[None]]]) -> None:
         task = asyncio.get_running_loop().create_task(self._deliver(batch), name=f"{self._name} batch")
         self._sending.add(task)
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._sending.discard(task)
-        self._start()
+        self._send_what_is_ready()
 
     async def _deliver(self, batch: list[tuple[T, asyncio.Future[None]]]) -> None:
-        """Sends one batch until it arrives, and tells its waiters."""
+        """Sends one batch until it arrives, and ends the waits of its items."""
         try:
             refused = await self._send_until_taken([item for item, _ in batch])
         except asyncio.CancelledError:
             _fail(batch, UnavailableError(f"{self._name}: closed before it was delivered"))
             raise
-        except UnavailableError as error:  # the process ends: no batch is worth a wait for the sink any more
+        except UnavailableError as error:  # the process ends: the items that wait aren't worth another try either
             _fail([*batch, *self._waiting], error)
             self._waiting.clear()
             return
-        except Exception as error:  # even a bug must reach the waiters, who would hang otherwise
+        except Exception as error:  # a bug in the sink: callers would hang if they didn't hear of it
             _fail(batch, error)
             if not batch:
                 logger.exception("%s: the probe failed", self._name)
             return
         for position, (_, waiter) in enumerate(batch):
-            if waiter.done():  # cancelled while it waited
+            if waiter.done():  # its caller was cancelled
                 continue
             if position in refused:
                 waiter.set_exception(SinkRejectedError(self._name, refused[position]))
@@ -165,46 +163,63 @@ class Batcher(Generic[T]):
                 waiter.set_result(None)
 
     async def _send_until_taken(self, items: list[T]) -> Mapping[int, str]:
-        pause_s, failing, over = RETRY_FIRST_SECONDS, False, True
+        """Sends items until the sink answers; returns those that it refused.
+
+        Raises:
+            UnavailableError: The process ends and the sink is away.
+        """
         try:
-            while True:
-                try:
-                    return await self._send(items)
-                except UnavailableError as error:
-                    if not failing:
-                        failing = True
-                        self._begin_outage(error)
-                    await self._pause(pause_s * random.uniform(0.75, 1.25))
-                    if self._hooks.stopping():
-                        over = False
-                        raise
-                pause_s = min(pause_s * 2, self._retry_max_s)
-        except asyncio.CancelledError:
-            over = False
+            return await self._send(items)
+        except UnavailableError as error:
+            self._outage_began(error)
+            reason = error
+        answered = True
+        try:
+            return await self._resend(items, reason)
+        except (UnavailableError, asyncio.CancelledError):
+            answered = False
             raise
         finally:
-            if failing:
-                self._end_outage(over=over)
+            self._outage_ended(answered=answered)
 
-    async def _pause(self, seconds: float) -> None:
+    async def _resend(self, items: list[T], error: UnavailableError) -> Mapping[int, str]:
+        """Sends items that met an outage, with longer and longer pauses; `error` is why they weren't taken."""
+        pause_s = FIRST_PAUSE_S
+        while True:
+            await self._pause(pause_s * random.uniform(0.75, 1.25))
+            if self._process.stopping:
+                raise error
+            try:
+                return await self._send(items)
+            except UnavailableError as latest:
+                error = latest
+            pause_s = min(pause_s * 2, self._retry_max_s)
+
+    async def _pause(self, pause_s: float) -> None:
         """Sleeps, but wakes soon after the process begins to end."""
-        while seconds > 0 and not self._hooks.stopping():
-            await asyncio.sleep(min(seconds, RETRY_SLICE_SECONDS))
-            seconds -= RETRY_SLICE_SECONDS
+        while pause_s > 0 and not self._process.stopping:
+            await asyncio.sleep(min(pause_s, STOP_CHECK_S))
+            pause_s -= STOP_CHECK_S
 
-    def _begin_outage(self, error: UnavailableError) -> None:
-        self._failing += 1
+    def _outage_began(self, error: UnavailableError) -> None:
+        """Counts a batch that met the outage; the first one reports it."""
+        self._retrying += 1
         if not self._down:
             self._down = True
             logger.warning("%s: down, its items wait: %s", self._name, error)
-            self._hooks.on_down(self._name)
+            self._process.sink_down(self._name)
 
-    def _end_outage(self, *, over: bool) -> None:
-        self._failing -= 1
-        if over and not self._failing:
+    def _outage_ended(self, *, answered: bool) -> None:
+        """Counts a batch that isn't sent again; the last one reports the outage's end.
+
+        Args:
+            answered: Whether the sink answered at last. A batch that was given up says nothing about the sink.
+        """
+        self._retrying -= 1
+        if answered and not self._retrying:
             self._down = False
             logger.info("%s: up again", self._name)
-            self._hooks.on_up(self._name)
+            self._process.sink_up(self._name)
 
 
 def _fail(entries: Iterable[tuple[T, asyncio.Future[None]]], error: Exception) -> None:

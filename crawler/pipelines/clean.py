@@ -1,8 +1,4 @@
-"""The first pipeline: an item's texts are clean, and its language is guessed.
-
-Extraction yields clean texts already, and says so; items of other spiders, and what was changed since, get the same
-form here.
-"""
+"""The first pipeline: an item's texts are clean, and its language is guessed."""
 
 from __future__ import annotations
 
@@ -13,14 +9,22 @@ from scrapy.exceptions import DropItem
 
 from crawler import text
 from crawler.extract import language
-from crawler.models import Page
+from crawler.extract.field_kinds import KINDS, Fields, Text
+from crawler.item import Item
+
+_TEXTS = {name: kind.form for name, kind in KINDS.items() if isinstance(kind, Text)}  # what cleans each field of text
+_EMPTY = Fields()
 
 
 class CleanPipeline:
-    """Cleans the texts of a `Page` in place. Other items pass through untouched."""
+    """Cleans the texts of an `Item` in place; items of other classes pass through untouched.
+
+    Extraction yields clean texts and notes them as such. Those of other spiders, and what was changed since, get the
+    same form here.
+    """
 
     async def open_spider(self) -> None:
-        """Loads the language model, better now and off the event loop than while pages wait."""
+        """Loads the language model, in a thread and before the first page waits for it."""
         await asyncio.to_thread(language.language_of, "a text that is long enough to be guessed")
 
     async def process_item(self, item: Any) -> Any:
@@ -29,13 +33,12 @@ class CleanPipeline:
         Raises:
             DropItem: `no-content`: neither a title nor content is left.
         """
-        if not isinstance(item, Page):
+        if not isinstance(item, Item):
             return item
-        if not item.is_clean(item.title):
-            item.title = text.line(item.title)
-        if not item.is_clean(item.content):
-            item.content = text.paragraphs(item.content)
-        item.author = text.line(item.author or "") or None
+        for name, form in _TEXTS.items():
+            value = getattr(item, name)
+            if not item.is_clean(value):
+                setattr(item, name, form(value or "") or getattr(_EMPTY, name))
         item.extra = _cleaned(item.extra)
         if not item.title and not item.content:
             raise DropItem("no-content")

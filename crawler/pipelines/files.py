@@ -15,19 +15,23 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from crawler.config import flag
 from crawler.errors import ConfigError, UnavailableError
-from crawler.pipelines.sink import BatchConfig, Record, Sink
+from crawler.pipelines.sink import Record, Sink
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from crawler.pipelines.batch import Hooks
 
 REPAIR_BLOCK_BYTES = 64 * 1024  # how much of a file's end is read at a time in search of its last newline
 
 
 @dataclass(frozen=True, slots=True)
 class FilesConfig:
-    """Where the files lie, the machine's name in theirs, and whether each batch is forced to the disk."""
+    """Where and how the files are written.
+
+    Attributes:
+        folder: Where they lie.
+        node: The machine's name, as it stands in their names.
+        fsync: Whether each batch is forced to the disk before it counts as delivered.
+    """
 
     folder: Path
     node: str
@@ -35,7 +39,7 @@ class FilesConfig:
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Reads ITEMS_DIR, which it makes, and FILES_FSYNC.
+        """Reads ITEMS_DIR, and makes that folder, and FILES_FSYNC.
 
         Raises:
             ConfigError: ITEMS_DIR can't be made or written to.
@@ -54,42 +58,40 @@ class FilesConfig:
 class FilesSink(Sink):
     """Appends each item as one line of JSON to `SITE.NODE.N.jsonl`.
 
-    N is the first number whose file no live process holds, so restarts go on with the files of the dead; a tail that a
-    kill left without its newline is cut off first. A batch is one write per site; when the disk is full the file is cut
-    back to its last whole line and the batch waits.
+    N is the first number whose file no living process has locked, so a restarted worker goes on with the file of a dead
+    one. What that one left of a line without its newline is cut off first. A batch is one write per site; when the disk
+    is full, the file is cut back to its last whole line and the batch waits.
     """
 
-    name: ClassVar[str] = "files"
-    in_flight: ClassVar[int] = 1  # one thread: two writers to a file would tear each other's lines
+    in_flight: ClassVar[int] = 1  # one thread writes: two batches at once would tear each other's lines
 
-    def __init__(self, config: FilesConfig, batch: BatchConfig, hooks: Hooks) -> None:
-        super().__init__(batch, hooks)
+    def __init__(self, config: FilesConfig) -> None:
         self._config = config
-        self._files: dict[str, LinesFile] = {}
-        self._repaired = False
+        self._files: dict[str, LinesFile] = {}  # by site
+        self._repaired = False  # whether the files of dead workers were looked through
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="files-sink")  # the disk must not stop the event loop
 
     @classmethod
-    def from_settings(cls, settings: Mapping[str, Any], hooks: Hooks) -> Self:
-        """Builds the sink and its folder.
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Builds the sink, and makes its folder.
 
         Raises:
             ConfigError: A setting can't be used.
         """
-        return cls(FilesConfig.from_settings(settings), BatchConfig.from_settings(settings), hooks)
+        return cls(FilesConfig.from_settings(settings))
 
     async def send(self, batch: list[Record]) -> Mapping[int, str]:
-        """Writes a batch. The disk refuses no single item.
+        """Writes a batch. A disk refuses no single item, so the answer is always empty.
 
         Raises:
-            UnavailableError: The disk takes no more; the files end with whole lines.
+            UnavailableError: The disk takes no more. The files end with whole lines.
         """
         await asyncio.get_running_loop().run_in_executor(self._thread, self._write, batch)
         return {}
 
-    async def release(self) -> None:
-        """Closes the files, which lets others go on with them."""
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._close)
+    async def close(self) -> None:
+        """Closes the files, which lets other workers go on with them."""
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._close_files)
         self._thread.shutdown()
 
     def _write(self, batch: list[Record]) -> None:
@@ -118,25 +120,25 @@ class FilesSink(Sink):
         try:
             file.append(data, fsync=self._config.fsync)
         except OSError:
-            del self._files[site]  # opened anew, and repaired, at the next try
+            del self._files[site]  # the next try opens it anew, which also repairs it
             file.close()
             raise
 
-    def _close(self) -> None:
+    def _close_files(self) -> None:
         for file in self._files.values():
             file.close()
         self._files.clear()
 
 
 class LinesFile:
-    """An open file of whole lines, locked against other processes until it is closed or its process is dead."""
+    """An open file of whole lines, locked against other processes until it is closed or this process is dead."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
     @classmethod
     def claim(cls, folder: Path, site: str, node: str) -> LinesFile:
-        """Opens the first file of this site and node that nobody holds, makes it if need be, and repairs its tail.
+        """Opens the first file of this site and node that nobody has locked, made if need be, without a half line.
 
         Raises:
             OSError: The file can't be made or read.
@@ -149,7 +151,7 @@ class LinesFile:
 
     @classmethod
     def _lock(cls, path: Path, flags: int = 0) -> LinesFile | None:
-        """Opens, locks and repairs a file; None when another process holds it."""
+        """Opens a file, locks it and cuts a half line off its end; None when another process has locked it."""
         descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | flags, 0o644)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -164,7 +166,7 @@ class LinesFile:
 
     @classmethod
     def repair(cls, path: Path) -> None:
-        """Cuts a half line off the file's end, unless a live process holds the file.
+        """Cuts a half line off a file's end, unless a living process has locked the file.
 
         Raises:
             OSError: The file can't be read or cut.
@@ -175,14 +177,14 @@ class LinesFile:
 
     @property
     def gone(self) -> bool:
-        """Somebody deleted the file: what is written now would be lost."""
+        """Whether somebody has deleted the file: what is written to it would be lost."""
         return os.fstat(self._descriptor).st_nlink == 0
 
     def append(self, data: bytes, *, fsync: bool) -> None:
         """Writes whole lines.
 
         Raises:
-            OSError: Nothing of `data` is in the file.
+            OSError: The file is as it was.
         """
         start = os.fstat(self._descriptor).st_size
         rest = memoryview(data)
@@ -196,12 +198,12 @@ class LinesFile:
             raise
 
     def close(self) -> None:
-        """Closes the file and gives its lock up."""
+        """Closes the file, which unlocks it."""
         os.close(self._descriptor)
 
 
 def repair_folder(folder: Path, node: str) -> None:
-    """Cuts half lines off the files that this machine's dead workers left; files of living ones are left alone.
+    """Cuts half lines off the files that this machine's dead workers left. Living workers' files stay as they are.
 
     Raises:
         OSError: A file can't be read or cut.
@@ -213,7 +215,7 @@ def repair_folder(folder: Path, node: str) -> None:
 
 
 def _cut_tail(descriptor: int) -> None:
-    """Truncates a file after its last newline; to nothing when it has none."""
+    """Cuts a file after its last newline; to nothing when it has none."""
     end = os.fstat(descriptor).st_size
     keep = end
     while keep > 0:

@@ -9,7 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from threading import Lock
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from kafka.errors import (
     InvalidRecordError,
@@ -21,7 +21,7 @@ from kafka.errors import (
 )
 
 from crawler.errors import ConfigError, UnavailableError
-from crawler.pipelines.sink import BatchConfig, Record, Sink
+from crawler.pipelines.sink import Record, Sink
 from crawler.servers.kafka import DELIVERY_MILLISECONDS, kafka_admin, kafka_producer, kafka_security
 
 if TYPE_CHECKING:
@@ -29,42 +29,37 @@ if TYPE_CHECKING:
 
     from kafka import KafkaProducer
 
-    from crawler.pipelines.batch import Hooks
-
-TOPIC_PREFIX = re.compile(r"[a-zA-Z0-9._-]{1,100}")  # what Kafka takes in a topic, and room for a site's name
+TOPIC_PREFIX = re.compile(r"[a-zA-Z0-9._-]{1,100}")  # Kafka takes 249 such characters, the site's name among them
 REFUSED_FOR_GOOD = {
     MessageSizeTooLargeError: "message-too-large",
     RecordListTooLargeError: "message-too-large",
     InvalidRecordError: "refused-by-kafka",
     InvalidTopicError: "refused-by-kafka",
 }
-ACKNOWLEDGE_SECONDS = DELIVERY_MILLISECONDS / 1000 + 1  # the producer ends each message's wait before that
-FLUSH_SECONDS = 2.0  # at the end, when nothing is on its way any more
+ACKNOWLEDGE_S = DELIVERY_MILLISECONDS / 1000 + 1  # the producer gives each message up a second earlier
+CLOSE_S = 2.0  # for the producer to close at the end, when no message is on its way any more
 
 logger = logging.getLogger(__name__)
 
 
 class KafkaSink(Sink):
-    """Sends each item's JSON to `TOPIC_PREFIX + site` under its fingerprint's key.
+    """Sends each item's message to the topic `TOPIC_PREFIX + site`, with the item's fingerprint as its key.
 
-    The library blocks (on metadata, on bootstrap), so it lives in threads of its own. After any outage its producer is
-    thrown away: a new one has no broken sequence numbers and no forgotten queue. A message can arrive twice, never not
-    at all.
+    The library blocks, on metadata and when it connects, so it runs in threads of its own. After any outage the
+    producer is replaced: a new one has neither broken sequence numbers nor forgotten messages in its queue. A message
+    may arrive twice, and never not at all.
     """
 
-    name: ClassVar[str] = "kafka"
-
-    def __init__(self, settings: Mapping[str, Any], prefix: str, batch: BatchConfig, hooks: Hooks) -> None:
-        super().__init__(batch, hooks)
+    def __init__(self, settings: Mapping[str, Any], prefix: str) -> None:
         self._settings = settings
         self._prefix = prefix
         self._producer: KafkaProducer | None = None
-        self._topics: set[str] = set()  # known to exist
-        self._opening = Lock()
+        self._topics: set[str] = set()  # those that are known to exist
+        self._opening = Lock()  # of the producer, which all threads share
         self._threads = ThreadPoolExecutor(self.in_flight, thread_name_prefix="kafka-sink")
 
     @classmethod
-    def from_settings(cls, settings: Mapping[str, Any], hooks: Hooks) -> Self:
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Builds the sink; a broker is first asked by a probe or a batch.
 
         Raises:
@@ -74,7 +69,7 @@ class KafkaSink(Sink):
         if not TOPIC_PREFIX.fullmatch(prefix):
             raise ConfigError("TOPIC_PREFIX", prefix, "1 to 100 of a-z A-Z 0-9 . _ -")
         kafka_security()
-        return cls(settings, prefix, BatchConfig.from_settings(settings), hooks)
+        return cls(settings, prefix)
 
     async def send(self, batch: list[Record]) -> Mapping[int, str]:
         """Sends a batch and waits for every acknowledgement.
@@ -83,16 +78,16 @@ class KafkaSink(Sink):
             The messages that Kafka will never take.
 
         Raises:
-            UnavailableError: Some messages weren't acknowledged; those that were are marked done.
+            UnavailableError: Some messages weren't acknowledged; those that were are marked as done.
         """
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._send, batch)
 
-    async def release(self) -> None:
+    async def close(self) -> None:
         """Closes the producer."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         producer, self._producer = self._producer, None
         if producer is not None:
-            await asyncio.to_thread(_discard, producer, FLUSH_SECONDS)
+            await asyncio.to_thread(_discard, producer, CLOSE_S)
 
     def _send(self, batch: list[Record]) -> dict[int, str]:
         producer = self._open()
@@ -117,13 +112,13 @@ class KafkaSink(Sink):
         return refused
 
     def _gather(self, batch: list[Record], futures: dict[int, Any], refused: dict[int, str]) -> None:
-        """Waits for the acknowledgements.
+        """Waits for the acknowledgements, marks what has arrived and notes what Kafka refuses.
 
         Raises:
-            KafkaError: At least one message wasn't acknowledged; all others were waited for.
+            KafkaError: At least one message wasn't acknowledged; the others were waited for.
         """
         failure: KafkaError | None = None
-        deadline = time.monotonic() + ACKNOWLEDGE_SECONDS
+        deadline = time.monotonic() + ACKNOWLEDGE_S
         for position, future in futures.items():
             try:
                 future.get(timeout=max(0.0, deadline - time.monotonic()))
@@ -136,25 +131,27 @@ class KafkaSink(Sink):
             raise failure
 
     def _open(self) -> KafkaProducer:
-        """Returns the producer that all batches share."""
+        """Returns the producer that all batches share; connects it where there is none."""
         with self._opening:
             try:
                 self._producer = self._producer or kafka_producer(self._settings)
-            except ConfigError as error:  # the crawl waits for the operator, rather than failing its seeds
+            except ConfigError as error:  # the environment changed: the crawl waits for the operator, no seed fails
                 raise UnavailableError(str(error)) from None
             return self._producer
 
     def _abandon(self, producer: KafkaProducer) -> None:
+        """Throws a producer away that met an outage; the next batch makes a new one."""
         with self._opening:
-            self._topics.clear()  # it may have been deleted
+            self._topics.clear()  # some may have been deleted meanwhile
             if self._producer is producer:
                 self._producer = None
                 _discard(producer, 0)
 
     def _make_topic(self, topic: str) -> None:
-        """Makes a topic with the broker's defaults where it isn't there: many brokers make none by themselves.
+        """Makes a topic with the broker's defaults, if there is none: many brokers don't make topics by themselves.
 
-        Without the right to make topics, or on brokers before 2.4, it must be there or the broker makes it on sending.
+        Where this client may make none (no right to, or a broker before 2.4), the topic must be there, or the broker
+        makes it when a message comes.
         """
         with closing(kafka_admin(self._settings)) as admin:
             try:
@@ -170,5 +167,5 @@ class KafkaSink(Sink):
 
 
 def _discard(producer: KafkaProducer, timeout_s: float) -> None:
-    with suppress(KafkaError):  # what it still held is waited for elsewhere, and sent again
+    with suppress(KafkaError):  # `_gather` waits for what it still held, and that batch is sent again
         producer.close(timeout=timeout_s)

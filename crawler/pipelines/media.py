@@ -24,7 +24,7 @@ from twisted.python.failure import Failure
 
 from crawler import config, urls
 from crawler.errors import FrontierError, HostBackoffError, PageTimeoutError, UnavailableError, UrlError
-from crawler.models import Media, Page
+from crawler.item import Item, Media
 from crawler.worker.outcomes import UNHEARD_OF, of_exception
 from crawler.worker.request_state import RequestState
 from crawler.worker.worker import Worker
@@ -59,7 +59,7 @@ class Batch:
 
 
 class PageMediaPipeline(FilesPipeline):
-    """Scrapy's files pipeline for Page items: files are named by their content's hash, and no fetch is without a turn.
+    """Scrapy's files pipeline for our items: files are named by their content's hash, and no fetch is without a turn.
 
     Args:
         most: MEDIA_MAX_PER_PAGE.
@@ -90,7 +90,7 @@ class PageMediaPipeline(FilesPipeline):
 
     async def process_item(self, item: Any, *_: Any) -> Any:
         """Fetches what the item names; a file that can't be had is named in the item with the reason."""
-        if not isinstance(item, Page) or item.visit is None:
+        if not isinstance(item, Item) or item.visit is None:
             return item
         visit: Visit = item.visit
         by_host = self._by_host([*item.images, *item.videos])

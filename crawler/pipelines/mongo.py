@@ -1,9 +1,9 @@
-"""The Mongo sink: one document per visit, upserted by `_id`, so that what is delivered twice stands there once."""
+"""The Mongo sink: one document for each visit, upserted by `_id`, so that a message delivered twice is there once."""
 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import bson
 import orjson
@@ -13,7 +13,7 @@ from pymongo import ReplaceOne
 from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError
 
 from crawler.errors import ConfigError, UnavailableError
-from crawler.pipelines.sink import BatchConfig, Record, Sink
+from crawler.pipelines.sink import Record, Sink
 from crawler.redaction import redacted_address
 from crawler.servers.mongo import mongo_client
 
@@ -22,17 +22,15 @@ if TYPE_CHECKING:
 
     from pymongo import AsyncMongoClient
 
-    from crawler.pipelines.batch import Hooks
-
 COLLECTION = "items"
-INDEXES = ("fingerprint",), ("plan",), ("resource", "time")  # visits of a page; a plan's items; a site's, in order
+INDEXES = ("fingerprint",), ("plan",), ("resource", "time")  # for all visits of a page, a plan's items, a site's latest
 DOCUMENT_MAX_BYTES = 16 * 1024 * 1024  # MongoDB's limit
-DEPTH_MAX = 100  # levels of `extra`; MongoDB ends at 180 and would refuse the whole batch
+DEPTH_MAX = 100  # levels in `extra`: beyond some 180, MongoDB would refuse the whole batch
 TOO_LARGE = "document-too-large"
 NOT_ENCODABLE = "not-encodable"
 REFUSED = "refused-by-mongo"
-DUPLICATE_KEY = 11_000  # two workers upserted the same new `_id` at once; the second try replaces
-# Codes of single writes that say something about the server and nothing about the document
+DUPLICATE_KEY = 11_000  # two workers upserted the same new `_id` at once; a second try replaces the document
+# Codes of single writes that are about the server's state and not about the document
 # (https://www.mongodb.com/docs/manual/reference/error-codes/).
 SERVER_AT_FAULT = frozenset(
     {6, 7, 13, 50, 89, 91, 112, 189, 262, 9_001, 10_107, 11_600, 11_601, 11_602, 13_435, 13_436, 14_031}
@@ -40,26 +38,20 @@ SERVER_AT_FAULT = frozenset(
 
 logger = logging.getLogger(__name__)
 
-
-Document = tuple[str, RawBSONDocument]  # with its id, which the document itself would have to be decoded for
+Document = tuple[str, RawBSONDocument]  # the message's id, and the document that it stands in
 
 
 class MongoSink(Sink):
     """Upserts messages into the collection `items`, whatever their site; `_id` is the message's `id`."""
 
-    name: ClassVar[str] = "mongo"
-
-    def __init__(
-        self, client: AsyncMongoClient[Any], database: str, address: str, batch: BatchConfig, hooks: Hooks
-    ) -> None:
-        super().__init__(batch, hooks)
+    def __init__(self, client: AsyncMongoClient[Any], database: str, address: str) -> None:
         self._client = client
         self._items = client.get_database(database).get_collection(COLLECTION)
         self._address = redacted_address(address)
-        self._indexed = False
+        self._indexed = False  # whether the indexes were made, or refused
 
     @classmethod
-    def from_settings(cls, settings: Mapping[str, Any], hooks: Hooks) -> Self:
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Builds the sink; the server is first asked by a probe or a batch.
 
         Raises:
@@ -68,8 +60,7 @@ class MongoSink(Sink):
         database = str(settings.get("MONGO_DATABASE") or "")
         if not database or set(database) & set('/\\. "$\0'):
             raise ConfigError("MONGO_DATABASE", database, "a database's name")
-        batch = BatchConfig.from_settings(settings)
-        return cls(mongo_client(settings), database, str(settings.get("MONGO_URL")), batch, hooks)
+        return cls(mongo_client(settings), database, str(settings.get("MONGO_URL")))
 
     async def send(self, batch: list[Record]) -> Mapping[int, str]:
         """Upserts a batch.
@@ -92,17 +83,17 @@ class MongoSink(Sink):
             await self._index()
             failed = await self._upsert(documents)
             again = {position: documents[position] for position, code in failed.items() if code == DUPLICATE_KEY}
-            failed |= dict.fromkeys(again, 0) | await self._upsert(again)  # 0: it went well this time
+            failed |= dict.fromkeys(again, 0) | await self._upsert(again)  # code 0: written this time
         except PyMongoError as error:
             raise UnavailableError(f"Mongo at {self._address}: {_reason(error)}") from None
         return refused | {position: REFUSED for position, code in failed.items() if code}
 
-    async def release(self) -> None:
+    async def close(self) -> None:
         """Closes the connections."""
         await self._client.close()
 
     async def _index(self) -> None:
-        """Makes the indexes at first contact; a server that can't make one costs speed, not items."""
+        """Makes the indexes at the first contact. Items are delivered without them too: reading them is slower then."""
         if self._indexed:
             return
         await self._client.admin.command("ping")
@@ -117,10 +108,10 @@ class MongoSink(Sink):
         """Writes the documents in one call.
 
         Returns:
-            The error code of each that the server refused; empty when it took all.
+            The error code of each document that the server refused, by position; empty when it took all.
 
         Raises:
-            PyMongoError: The server is away, or an error isn't a document's.
+            PyMongoError: The server is away, or refuses for a reason of its own.
         """
         if not documents:
             return {}
@@ -142,7 +133,10 @@ class MongoSink(Sink):
 
 
 def _document(value: bytes) -> Document | str:
-    """Returns the message as a document, already in BSON so that it can't spoil its batch; or why it can't be one."""
+    """Returns a message as a document, or the reason why it can't be one.
+
+    It is encoded to BSON here: an error at that stage would cost the whole batch.
+    """
     message = orjson.loads(value)
     try:
         message["extra"] = _inert(message["extra"], DEPTH_MAX)
@@ -153,7 +147,7 @@ def _document(value: bytes) -> Document | str:
 
 
 def _inert(value: Any, depth: int) -> Any:
-    """Returns JSON with no key that Mongo could take for an operator or a path: full-width signs replace `$` and `.`.
+    """Returns JSON without keys that Mongo could take for operators or paths: full-width signs replace `$` and `.`.
 
     Raises:
         RecursionError: Nested deeper than `depth`.
@@ -171,7 +165,7 @@ def _inert(value: Any, depth: int) -> Any:
 
 
 def _reason(error: PyMongoError) -> str:
-    """Returns an error in few words. Never its text as a whole: that can run over pages and hold documents."""
+    """Returns an error in few words. Its whole text may fill pages, and holds the documents."""
     if isinstance(error, BulkWriteError):
         failures = error.details.get("writeConcernErrors") or error.details.get("writeErrors") or [{}]
         return f"code {failures[0].get('code')}: {str(failures[0].get('errmsg', ''))[:120]}"

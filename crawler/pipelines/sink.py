@@ -1,8 +1,12 @@
-"""What the sinks share: being switched on, the batcher, and the message in bytes."""
+"""Sinks, where items are delivered: what a sink is, and the pipeline that hands each item to those that are chosen.
+
+A new sink is a subclass of `Sink` and a line in the setting SINKS, which names all sinks; ITEM_SINKS chooses some of
+them by those names. Only the modules of chosen sinks are imported.
+"""
 
 from __future__ import annotations
 
-import re
+import asyncio
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -10,26 +14,172 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import orjson
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
+from scrapy.utils.misc import load_object
 
 from crawler.config import number, whole, words
-from crawler.errors import SinkRejectedError
-from crawler.models import Page
-from crawler.pipelines.batch import IN_FLIGHT, Batcher, Hooks
+from crawler.errors import ConfigError, SinkRejectedError
+from crawler.item import Item, is_site_name
+from crawler.pipelines.batch import Batcher, Process
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
 
-SINKS = ("files", "kafka", "mongo")
-CLOSE_SECONDS = 5.0  # by then Scrapy has waited for every item; only a probe can be left
-SITE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")  # a site definition's; becomes a file name and a topic
+CLOSE_S = 5.0  # by then Scrapy has waited for every item; only a probe can be left
+
+
+@dataclass(slots=True, eq=False)
+class Record:
+    """An item on its way into one sink.
+
+    Attributes:
+        site: The site's name, fit for a file name and a topic.
+        key: The seed's fingerprint in hex.
+        value: The message, UTF-8 JSON on one line.
+        done: The sink has acknowledged it: when the rest of its batch is sent again, this record is left out.
+    """
+
+    site: str
+    key: str
+    value: bytes
+    done: bool = False
+
+
+class Sink(ABC):
+    """A place that items are delivered to.
+
+    A subclass says how a batch is sent. Filling batches, retrying and stopping the crawl's claims during an outage is
+    done for it.
+
+    Attributes:
+        in_flight: Batches on their way at once: one is sent while the next one fills.
+    """
+
+    in_flight: ClassVar[int] = 2
+
+    @classmethod
+    @abstractmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Builds the sink without connecting: `scrapy crawl` does so only to see whether the settings will do.
+
+        Raises:
+            ConfigError: A setting can't be used.
+        """
+
+    @abstractmethod
+    async def send(self, batch: list[Record]) -> Mapping[int, str]:
+        """Delivers a batch; connects first where that is still to do. An empty batch asks whether the sink works.
+
+        Returns:
+            The records that the sink will never take, by position in the batch, each with a short reason for the
+            ledger; empty when it took all.
+
+        Raises:
+            UnavailableError: The batch has to be sent again; what arrived nevertheless may be marked as `done`.
+        """
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Lets go of files and connections; called once, when no batch is on its way."""
+
+
+def chosen_sinks(settings: BaseSettings) -> dict[str, Sink]:
+    """Returns the sinks that ITEM_SINKS chooses, by name, in the order of SINKS; empty when it chooses none.
+
+    Raises:
+        ConfigError: ITEM_SINKS has a name that SINKS lacks, SINKS names something else than a sink's class, or a
+            setting of a chosen sink can't be used.
+    """
+    try:
+        classes = settings.getdict("SINKS")
+    except (ValueError, TypeError):
+        raise ConfigError("SINKS", settings["SINKS"], "names of sinks with the paths of their classes") from None
+    chosen = words(settings, "ITEM_SINKS", sorted(classes) or ("the names in SINKS",))
+    return {name: _sink_class(path).from_settings(settings) for name, path in classes.items() if name in chosen}
+
+
+def _sink_class(path: Any) -> type[Sink]:
+    try:
+        found: Any = load_object(path)
+    except (ImportError, NameError, ValueError, TypeError) as error:
+        raise ConfigError("SINKS", path, f"the import path of a sink's class ({error})") from None
+    if not (isinstance(found, type) and issubclass(found, Sink)):
+        raise ConfigError("SINKS", path, "a subclass of crawler.pipelines.sink.Sink")
+    return found
+
+
+class SinkPipeline:
+    """The last item pipeline: an `Item` is through when every chosen sink has acknowledged it, one after the other.
+
+    Items of other classes pass through untouched.
+    """
+
+    def __init__(self, sinks: Mapping[str, Sink], batch: BatchConfig, process: Process) -> None:
+        self._sinks = tuple(sinks.values())
+        self._batchers = [
+            Batcher(
+                sink.send,
+                name=name,
+                size=batch.size,
+                wait_s=batch.wait_s,
+                retry_max_s=batch.retry_max_s,
+                in_flight=sink.in_flight,
+                process=process,
+            )
+            for name, sink in sinks.items()
+        ]
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Builds the pipeline; as soon as the engine runs, each sink is asked whether it works.
+
+        Raises:
+            NotConfigured: ITEM_SINKS is empty.
+            ConfigError: A setting can't be used.
+        """
+        sinks = chosen_sinks(crawler.settings)
+        if not sinks:
+            raise NotConfigured
+        pipeline = cls(sinks, BatchConfig.from_settings(crawler.settings), CrawlProcess(crawler))
+        crawler.signals.connect(pipeline.probe, signals.engine_started)
+        return pipeline
+
+    def probe(self) -> None:
+        """Asks each sink, in the background, whether it works: an outage has to stop the very first claim."""
+        for batcher in self._batchers:
+            batcher.probe()
+
+    async def process_item(self, item: Any) -> Any:
+        """Returns the item once every sink has acknowledged it.
+
+        Raises:
+            SinkRejectedError: A sink will never take it; those before it in SINKS have it.
+            UnavailableError: The process ends and a sink is away.
+        """
+        if isinstance(item, Item):
+            value = message(item)
+            for batcher in self._batchers:
+                await batcher.put(Record(item.resource, item.fingerprint, value))
+        return item
+
+    async def close_spider(self) -> None:
+        """Ends the probes and lets go of what the sinks hold."""
+        await asyncio.gather(*(batcher.close(CLOSE_S) for batcher in self._batchers))
+        await asyncio.gather(*(sink.close() for sink in self._sinks))
 
 
 @dataclass(frozen=True, slots=True)
 class BatchConfig:
-    """How a sink batches: `size` items, or what came within `wait_s`; at most `retry_max_s` between two tries."""
+    """How items are joined into batches.
+
+    Attributes:
+        size: Items in a batch.
+        wait_s: Seconds that a batch waits to fill.
+        retry_max_s: Longest pause between two tries of a sink that is away, in seconds.
+    """
 
     size: int
     wait_s: float
@@ -49,107 +199,40 @@ class BatchConfig:
         )
 
 
-@dataclass(slots=True, eq=False)
-class Record:
-    """An item on its way into a sink.
+class CrawlProcess:
+    """The `Process` of a crawl. In a project without our worker there are no claims that an outage could stop."""
 
-    Attributes:
-        site: The site's name, fit for a file name and a topic.
-        key: The seed's fingerprint in hex.
-        value: The message, UTF-8 JSON on one line.
-        done: The sink has it: a batch that is sent again leaves it out.
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._worker = crawler.get_extension(Worker)
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the process ends."""
+        if self._worker:
+            return self._worker.stopping.is_set()
+        return self._crawler.engine is None or not self._crawler.engine.running
+
+    def sink_down(self, name: str) -> None:
+        """Stops the worker's claims."""
+        if self._worker:
+            self._worker.sink_down(name)
+
+    def sink_up(self, name: str) -> None:
+        """Lets the worker claim again, if no other sink is away."""
+        if self._worker:
+            self._worker.sink_up(name)
+
+
+def message(item: Item) -> bytes:
+    """Returns an item's message as JSON on one line.
+
+    Raises:
+        SinkRejectedError: The site's name can't be a file's and a topic's name, or the item holds what isn't JSON.
     """
-
-    site: str
-    key: str
-    value: bytes
-    done: bool = False
-
-
-class Sink(ABC):
-    """An item pipeline that returns a Page only when its sink has acknowledged it. Other items pass through untouched.
-
-    Subclasses say how to send a batch; a sink takes part when ITEM_SINKS has its name.
-    """
-
-    name: ClassVar[str]
-    in_flight: ClassVar[int] = IN_FLIGHT
-
-    def __init__(self, config: BatchConfig, hooks: Hooks) -> None:
-        self._batcher: Batcher[Record] = Batcher(
-            self.send,
-            size=config.size,
-            wait_s=config.wait_s,
-            retry_max_s=config.retry_max_s,
-            name=self.name,
-            hooks=hooks,
-            in_flight=self.in_flight,
-        )
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Builds the sink, and probes it once the engine runs.
-
-        Raises:
-            NotConfigured: ITEM_SINKS doesn't name it.
-            ConfigError: A setting of the sink can't be used.
-        """
-        if cls.name not in words(crawler.settings, "ITEM_SINKS", SINKS):
-            raise NotConfigured
-        sink = cls.from_settings(crawler.settings, _hooks(crawler))
-        crawler.signals.connect(sink.probe, signals.engine_started)
-        return sink
-
-    @classmethod
-    @abstractmethod
-    def from_settings(cls, settings: Mapping[str, Any], hooks: Hooks) -> Self:
-        """Builds the sink without connecting.
-
-        Raises:
-            ConfigError: A setting can't be used.
-        """
-
-    @abstractmethod
-    async def send(self, batch: list[Record]) -> Mapping[int, str]:
-        """Delivers a batch, as the batcher's `send`; connects first where that is still to do."""
-
-    @abstractmethod
-    async def release(self) -> None:
-        """Lets go of files and connections; called once, when no batch is on its way."""
-
-    def probe(self) -> None:
-        """Looks in the background whether the sink can be reached: an outage must stop the first claim already."""
-        self._batcher.probe()
-
-    async def process_item(self, item: Any) -> Any:
-        """Returns the item once the sink has acknowledged it.
-
-        Raises:
-            SinkRejectedError: The sink will never take it.
-            UnavailableError: The process ends and the sink is away.
-        """
-        if isinstance(item, Page):
-            await self._batcher.put(self._record(item))
-        return item
-
-    async def close_spider(self) -> None:
-        """Ends the probe and lets go of what the sink holds."""
-        await self._batcher.close(CLOSE_SECONDS)
-        await self.release()
-
-    def _record(self, page: Page) -> Record:
-        if not SITE_NAME.fullmatch(page.resource):
-            raise SinkRejectedError(self.name, "bad-site-name", repr(page.resource[:100]))
-        try:
-            value = orjson.dumps(page)  # the same bytes as of page.message(), ten times faster
-        except TypeError as error:  # a lone surrogate, an integer past 64 bits, what isn't JSON in `extra`
-            raise SinkRejectedError(self.name, "not-encodable", str(error)) from None
-        return Record(page.resource, page.fingerprint, value)
-
-
-def _hooks(crawler: Crawler) -> Hooks:
-    """Returns hooks that tell the worker; a project without one carries on and waits."""
-    worker = crawler.get_extension(Worker)
-    if worker is None:
-        return Hooks(stopping=lambda: crawler.engine is None or not crawler.engine.running)
-    return Hooks(worker.sink_down, worker.sink_up, worker.stopping.is_set)
+    if not is_site_name(item.resource):
+        raise SinkRejectedError("sinks", "bad-site-name", repr(item.resource[:100]))
+    try:
+        return orjson.dumps(item)
+    except TypeError as error:  # a lone surrogate, an integer past 64 bits, what isn't JSON in `extra`
+        raise SinkRejectedError("sinks", "not-encodable", str(error)) from None

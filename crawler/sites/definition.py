@@ -17,11 +17,13 @@ from pydantic import (
     GetPydanticSchema,
     JsonValue,
     ValidationInfo,
+    create_model,
     field_validator,
     model_validator,
 )
 from pydantic_core import core_schema
 
+from crawler.item import READ_FIELDS
 from crawler.models import Politeness
 from crawler.redaction import has_credentials
 from crawler.sites import search as searching
@@ -200,21 +202,30 @@ class Rule(Part):
         return value
 
 
-class Content(Part):
-    """The fields of a content page."""
-
+class _Typed(Part):
     type: Kind = "html"
-    title: Rule | None = None
-    author: Rule | None = None
-    published: Rule | None = None
-    content: Rule | None = None
-    images: Rule | None = None
-    videos: Rule | None = None
+
+
+# A rule for each field of the item that is read from content pages.
+_rules: dict[str, Any] = dict.fromkeys(READ_FIELDS, (Rule | None, None))
+_FieldRules: Any = create_model("_FieldRules", __base__=_Typed, **_rules)
+
+
+class Content(_FieldRules):
+    """How a content page is read: a rule for each field that it has, and these.
+
+    Attributes:
+        type: What the pages are.
+        extra: Rules of fields that only this site has.
+        next_page: Where the address of the next page stands, when one item goes over several pages.
+        max_pages: Pages of one item that are fetched.
+    """
+
     extra: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")], Rule] = Field({}, max_length=50)
     next_page: Rule | None = None
     max_pages: int = Field(20, ge=1, le=500)
 
-    @field_validator("title", "author", "published", "content", "images", "videos", "next_page")
+    @field_validator(*READ_FIELDS, "next_page")
     @classmethod
     def _language(cls, value: Rule | None, info: ValidationInfo) -> Rule | None:
         _check_language(value.select if value else None, info)
@@ -234,17 +245,20 @@ class Content(Part):
         return self
 
     @cached_property
+    def field_rules(self) -> dict[str, Rule]:
+        """The rules of the item's fields, by name."""
+        return {name: rule for name in READ_FIELDS if (rule := getattr(self, name))}
+
+    @cached_property
     def rules(self) -> dict[str, Rule]:
-        """The fields that are defined, by name; those of `extra` under `extra.NAME`."""
-        usual = ("title", "author", "published", "content", "images", "videos")
-        rules = {name: rule for name in usual if (rule := getattr(self, name))}
-        return rules | {f"extra.{name}": rule for name, rule in self.extra.items()}
+        """All rules of fields, by name; those of `extra` under `extra.NAME`."""
+        return self.field_rules | {f"extra.{name}": rule for name, rule in self.extra.items()}
 
     @cached_property
     def required(self) -> frozenset[str]:
         """Names of the fields of which a page must have at least one."""
         marked = frozenset(name for name, rule in self.rules.items() if rule.required)
-        return marked or frozenset({"content"} if self.content else self.rules)
+        return marked or frozenset({"content"} if "content" in self.rules else self.rules)
 
 
 _POLITENESS = Politeness()

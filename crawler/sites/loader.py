@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import re
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler import yamlfile
 from crawler.errors import InputError
+from crawler.item import is_site_name
 from crawler.sites.model import Site
 from crawler.sites.search import SiteError
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 _SUFFIX = ".yaml"
-_FILE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
 def parse(text: str | bytes, file: str) -> Site:
@@ -40,7 +39,7 @@ def load(name: str, sites_dir: str = "") -> Site:
         SiteError: No such site; the text lists the known ones.
         InputError: Its file is wrong.
     """
-    if _FILE_NAME.fullmatch(name):
+    if is_site_name(name):
         for folder in _folders(sites_dir):
             file = folder / f"{name}{_SUFFIX}"
             if file.is_file():

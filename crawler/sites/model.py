@@ -10,6 +10,7 @@ from pydantic import Field, field_validator, model_validator
 
 from crawler import yamlfile
 from crawler.errors import UrlError
+from crawler.item import SITE_NAME
 from crawler.models import Politeness
 from crawler.redaction import has_credentials
 from crawler.sites import search as searching
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
-Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]  # also in a topic, a file name and Redis keys
+Name = Annotated[str, Field(pattern=f"^{SITE_NAME}$")]
 _PARSER = r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*$"
 
 

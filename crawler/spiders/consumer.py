@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Self
 from crawler import config, extract
 from crawler.errors import ExtractError
 from crawler.extract.limits import MAX_BODY_BYTES
-from crawler.models import Fetched, Frontier, Media, Page, Seed
+from crawler.item import Item
+from crawler.models import Fetched, Frontier, Seed
 from crawler.spiders.base import FrontierSpider, fetched
 from crawler.worker.outcomes import of_exception, of_status
 
@@ -44,7 +45,7 @@ class ConsumerSpider(FrontierSpider):
         spider.max_links = config.whole(crawler.settings, "MAX_LINKS_PER_PAGE", 1, 10_000)
         return spider
 
-    async def read(self, page: Fetched, visit: Visit, site: Site) -> Sequence[Page]:
+    async def read(self, page: Fetched, visit: Visit, site: Site) -> Sequence[Item]:
         """Returns the page's item. A further page that can't be had retries the whole seed: half a thread is no item.
 
         Links are offered first, also those of a page that turns out to hold no item.
@@ -83,35 +84,33 @@ class ConsumerSpider(FrontierSpider):
             await self.worker.offers.offer(further, budget=per_host)
 
 
-def item(page: Fetched, visit: Visit, fields: Fields, number: int = 0) -> Page:
+def item(page: Fetched, visit: Visit, fields: Fields, number: int = 0) -> Item:
     """Returns the item of a visit.
 
     Args:
-        number: Its place on the page, from 0; part of its id.
+        page: The page, or the first of several.
+        visit: What the page was fetched for.
+        fields: What it yields.
+        number: The item's place on the page, from 0; part of its id.
     """
     seed, fingerprint = visit.seed, visit.claimed.fingerprint.hex()
-    page_item = Page(
+    values = fields.in_item()
+    made = Item(
         id=_id(f"{fingerprint}:{number}"),
-        content=fields.content,
         resource=seed.site,
         url=page.url,
         time=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-        title=fields.title,
-        author=fields.author,
-        published=fields.published,
-        images=[Media(url) for url in fields.images],
-        videos=[Media(url) for url in fields.videos],
-        extra=dict(fields.extra),
         plan=seed.plan,
         keywords=list(seed.keywords),
         status=page.status,
         sha256=hashlib.sha256(page.body).hexdigest(),
         node=NODE,
         fingerprint=fingerprint,
+        **values,
     )
-    page_item.visit = visit
-    page_item.note_clean(fields.title, fields.content)
-    return page_item
+    made.visit = visit
+    made.note_clean(*values.values())
+    return made
 
 
 def _id(name: str) -> str:

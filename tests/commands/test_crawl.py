@@ -68,6 +68,13 @@ def test_a_bad_setting_is_one_line_and_exit_status_1(scrapy):
     assert done.stderr == "error: setting SESSION_SECONDS: got '0', expected a number from 1 to 3600\n"
 
 
+def test_a_sink_of_ones_own_is_checked_as_ours_are(scrapy):
+    sinks = {"SINKS": '{"print": "pipelines.sink_samples.PrintSink"}', "ITEM_SINKS": "print"}
+    done = scrapy("crawl", "consumer", settings=sinks | {"PRINT_MARK": "a b"}, environment={"PYTHONPATH": "tests"})
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "error: setting PRINT_MARK: got 'a b', expected letters, digits, '-', '_' and '.'\n"
+
+
 @pytest.mark.parametrize(
     ("name", "value"), [("RETRY_BASE_SECONDS", "-1"), ("IDLE_WAIT_SECONDS", "x"), ("ALLOW_PRIVATE_ADDRESSES", "maybe")]
 )

@@ -1,4 +1,4 @@
-"""Places at which a worker dies, by its own hand: a pipeline between two sinks, and a parser's page."""
+"""Places at which a worker dies, by its own hand: a sink between two others, and a parser's page."""
 
 from __future__ import annotations
 
@@ -6,28 +6,32 @@ import os
 import signal
 from typing import TYPE_CHECKING
 
-from crawler.extract.item import Fields
+from crawler.extract.field_kinds import Fields
+from crawler.pipelines.sink import Sink
 
 if TYPE_CHECKING:
     from crawler.models import Fetched
     from crawler.sites import Site
 
 
-class KillPipeline:
-    """Kills its worker at item number KILL_AT_ITEM, once that has passed the pipelines before this one."""
+class KillSink(Sink):
+    """Kills its worker at item number KILL_AT_ITEM, once the sinks before this one have it."""
 
     def __init__(self, at):
         self._left = at
 
     @classmethod
-    def from_crawler(cls, crawler):
-        return cls(crawler.settings.getint("KILL_AT_ITEM"))
+    def from_settings(cls, settings):
+        return cls(settings.getint("KILL_AT_ITEM"))
 
-    async def process_item(self, item):
-        self._left -= 1
-        if self._left == 0:
+    async def send(self, batch):
+        self._left -= len(batch)
+        if self._left <= 0:
             os.kill(os.getpid(), signal.SIGKILL)
-        return item
+        return {}
+
+    async def close(self):
+        pass
 
 
 def deadly(page: Fetched, _site: Site) -> Fields:

@@ -11,7 +11,7 @@ from pathlib import Path
 from faults.proxy import Wire
 
 from crawler.frontier import scripts
-from crawler.settings import ITEM_PIPELINES
+from crawler.settings import SINKS
 
 AT_ITEM = 25
 AT_CALL = 3  # the first calls of a script may find that Redis doesn't know it yet
@@ -53,12 +53,12 @@ def during_fetch(rig):
 
 def after_files(rig):
     """Some items are in their file and nowhere else."""
-    return _behind_pipeline(rig, 805)
+    return _behind_sink(rig, "files")
 
 
 def after_mongo(rig):
     """Some items are in Mongo, but not in Kafka."""
-    return _behind_pipeline(rig, 815)
+    return _behind_sink(rig, "mongo")
 
 
 def unacknowledged(rig):
@@ -120,9 +120,13 @@ STAGES = (
 SHORT_STAGES = (asking_for_robots, after_mongo, unacknowledged, mid_finish)  # one of each kind
 
 
-def _behind_pipeline(rig, place):
-    pipelines = json.dumps(ITEM_PIPELINES | {"faults.killpoints.KillPipeline": place})
-    worker = rig.worker(ITEM_PIPELINES=pipelines, KILL_AT_ITEM=AT_ITEM)
+def _behind_sink(rig, name):
+    """Puts a sink that kills its worker behind another one."""
+    place = list(SINKS).index(name) + 1
+    sinks = [*SINKS.items()]
+    sinks.insert(place, ("kill", "faults.killpoints.KillSink"))
+    chosen = ",".join([*rig.sinks, "kill"])
+    worker = rig.worker(SINKS=json.dumps(dict(sinks)), ITEM_SINKS=chosen, KILL_AT_ITEM=AT_ITEM)
     assert worker.wait(PATIENCE_SECONDS) == -signal.SIGKILL
     return worker
 

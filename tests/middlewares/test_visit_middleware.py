@@ -7,11 +7,11 @@ from scrapy import Request
 from scrapy.utils.test import get_crawler
 from twisted.python.failure import Failure
 
+from crawler.item import Item
 from crawler.middlewares.visits import VisitSpiderMiddleware
-from crawler.models import Page
 from crawler.worker.request_state import state_of
 
-PAGE = Page("id", "text", "s", "http://a.test/", "2026-11-21T00:00:00Z")
+PAGE = Item("id", "text", "s", "http://a.test/", "2026-11-21T00:00:00Z")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Pages, settings and an outage recorder for the sinks' tests."""
+"""Items, settings, sinks and a recorder of outages for the sinks' tests."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import asyncio
 import uuid
 from typing import Any
 
-from crawler.models import Media, Page
-from crawler.pipelines.batch import Hooks
+import orjson
+
+from crawler.config import word
+from crawler.item import Item, Media
+from crawler.pipelines.sink import BatchConfig, Sink, SinkPipeline
 
 SETTINGS = {"SINK_BATCH": 100, "SINK_WAIT_SECONDS": 0.01, "SINK_RETRY_MAX_SECONDS": 0.5, "FILES_FSYNC": False}
 
 
-def page(number: int = 1, **fields: Any) -> Page:
-    """A page as extraction, cleaning and media leave it."""
+def page(number: int = 1, **fields: Any) -> Item:
+    """An item as extraction, cleaning and media leave it."""
     values: dict[str, Any] = {
         "id": str(uuid.uuid5(uuid.NAMESPACE_URL, str(number))),
         "content": f"洪水 message {number}",
@@ -33,25 +36,50 @@ def page(number: int = 1, **fields: Any) -> Page:
         "node": "node-1",
         "fingerprint": f"{number:032x}",
     }
-    return Page(**{**values, **fields})
+    return Item(**{**values, **fields})
+
+
+def message(item: Item) -> dict[str, Any]:
+    """The item as those read it who get it."""
+    return orjson.loads(orjson.dumps(item))
+
+
+def pipeline(name: str, sink: Sink, process: Outages | None = None) -> SinkPipeline:
+    """A pipeline with one sink, outside of Scrapy."""
+    return SinkPipeline({name: sink}, BatchConfig.from_settings(SETTINGS), process or Outages())
 
 
 class Outages:
-    """Hooks that record what they are told."""
+    """The process of a batcher: records the outages that it hears of."""
 
     def __init__(self) -> None:
         self.told: list[str] = []
         self.stopping = False
         self.down, self.up = asyncio.Event(), asyncio.Event()
 
-    @property
-    def hooks(self) -> Hooks:
-        return Hooks(self._down, self._up, lambda: self.stopping)
-
-    def _down(self, name: str) -> None:
+    def sink_down(self, name: str) -> None:
         self.told.append(f"{name} down")
         self.down.set()
 
-    def _up(self, name: str) -> None:
+    def sink_up(self, name: str) -> None:
         self.told.append(f"{name} up")
         self.up.set()
+
+
+class PrintSink(Sink):
+    """A sink that a project of one's own might add: it prints, and refuses one title."""
+
+    def __init__(self, mark: str) -> None:
+        self._mark = mark
+
+    @classmethod
+    def from_settings(cls, settings: Any) -> PrintSink:
+        return cls(word(settings, "PRINT_MARK"))
+
+    async def send(self, batch: Any) -> dict[int, str]:
+        for record in batch:
+            print(self._mark, record.site, record.key, orjson.loads(record.value)["title"], flush=True)
+        return {at: "unlucky" for at, record in enumerate(batch) if b"Thread 13" in record.value}
+
+    async def close(self) -> None:
+        print(self._mark, "closed", flush=True)

@@ -14,7 +14,7 @@ NEVER_S = 3_600.0
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch):
-    monkeypatch.setattr(module, "RETRY_FIRST_SECONDS", 0.001)
+    monkeypatch.setattr(module, "FIRST_PAUSE_S", 0.001)
 
 
 @pytest.fixture(autouse=True)
@@ -48,8 +48,15 @@ class Server:
 
 
 def batcher(server: Server, outages: Outages | None = None, *, size: int = 3, wait_s: float = NEVER_S) -> Batcher[int]:
-    hooks = (outages or Outages()).hooks
-    return Batcher(server.send, size=size, wait_s=wait_s, retry_max_s=0.01, name="test", hooks=hooks)
+    return Batcher(
+        server.send,
+        name="test",
+        size=size,
+        wait_s=wait_s,
+        retry_max_s=0.01,
+        in_flight=2,
+        process=outages or Outages(),
+    )
 
 
 async def test_a_full_batch_goes_at_once():

@@ -3,12 +3,12 @@
 import pytest
 from scrapy.exceptions import DropItem
 
-from crawler.models import Page
+from crawler.item import Item
 from crawler.pipelines.clean import CleanPipeline
 
 
 def page(**fields):
-    return Page(
+    return Item(
         id="1", resource="board", url="http://x.org/", time="2026-11-03T06:05:00Z", **({"content": ""} | fields)
     )
 

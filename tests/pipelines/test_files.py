@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from pipelines.sink_samples import SETTINGS, Outages, page
+from pipelines.sink_samples import SETTINGS, Outages, message, page, pipeline
 
 from crawler.errors import ConfigError, SinkRejectedError
 from crawler.pipelines.files import REPAIR_BLOCK_BYTES, FilesSink
@@ -25,9 +25,9 @@ async def _in_time():
         yield
 
 
-def sink(folder: Path, outages: Outages | None = None, **settings) -> FilesSink:
-    hooks = (outages or Outages()).hooks
-    return FilesSink.from_settings({**SETTINGS, "ITEMS_DIR": str(folder), **settings}, hooks)
+def sink(folder: Path, outages: Outages | None = None, **settings):
+    files = FilesSink.from_settings({**SETTINGS, "ITEMS_DIR": str(folder), **settings})
+    return pipeline("files", files, outages)
 
 
 def file(folder: Path, number: int = 1, site: str = "demo_forum", node: str = NODE) -> Path:
@@ -40,7 +40,7 @@ def lines(path: Path) -> list[dict]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-async def put(sink: FilesSink, *pages) -> None:
+async def put(sink, *pages) -> None:
     await asyncio.gather(*(sink.process_item(one) for one in pages))
 
 
@@ -52,9 +52,9 @@ async def test_each_item_is_a_line_of_its_sites_file(tmp_path, fsync):
     await files.close_spider()
     folder = tmp_path / "new" / "items"
     assert [json.loads(line) for line in file(folder).read_bytes().split(b"\n")[:-1]] == [
-        one.message() for one in pages[:2]
+        message(one) for one in pages[:2]
     ]
-    assert lines(file(folder, site="wiki")) == [pages[2].message()]
+    assert lines(file(folder, site="wiki")) == [message(pages[2])]
 
 
 async def test_a_restart_goes_on_with_the_file(tmp_path):
@@ -100,12 +100,11 @@ async def test_a_living_workers_file_and_other_nodes_files_are_left_alone(tmp_pa
 WRITER = """
 import asyncio, sys
 sys.path.insert(0, {here!r})
-from pipelines.sink_samples import SETTINGS, page
-from crawler.pipelines.batch import Hooks
+from pipelines.sink_samples import SETTINGS, page, pipeline
 from crawler.pipelines.files import FilesSink
 
 async def main():
-    sink = FilesSink.from_settings({{**SETTINGS, "ITEMS_DIR": {folder!r}, "SINK_WAIT_SECONDS": 0}}, Hooks())
+    sink = pipeline("files", FilesSink.from_settings({{**SETTINGS, "ITEMS_DIR": {folder!r}}}))
     for first in range(0, 1_000_000, 50):
         pages = [page(number, content="text " * 2_000) for number in range(first, first + 50)]
         await asyncio.gather(*(sink.process_item(one) for one in pages))

@@ -7,7 +7,7 @@ from contextlib import closing
 import orjson
 import pytest
 from kafka import KafkaConsumer, TopicPartition
-from pipelines.sink_samples import SETTINGS, Outages, page
+from pipelines.sink_samples import SETTINGS, Outages, message, page, pipeline
 
 from crawler.errors import ConfigError, SinkRejectedError, UnavailableError
 from crawler.pipelines import kafka as module
@@ -32,9 +32,9 @@ async def _in_time():
         yield
 
 
-def sink(bootstrap: str, prefix: str, outages: Outages | None = None) -> KafkaSink:
+def sink(bootstrap: str, prefix: str, outages: Outages | None = None):
     settings = {**SETTINGS, "KAFKA_BOOTSTRAP_SERVERS": bootstrap, "TOPIC_PREFIX": prefix}
-    return KafkaSink.from_settings(settings, (outages or Outages()).hooks)
+    return pipeline("kafka", KafkaSink.from_settings(settings), outages)
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ async def test_a_message_is_the_items_json_under_its_fingerprint(kafka, kafka_se
     for one in pages:
         found = records(kafka_server.bootstrap, topic_prefix + one.resource)
         assert [(record.key, orjson.loads(record.value)) for record in found] == [
-            (one.fingerprint.encode(), one.message())
+            (one.fingerprint.encode(), message(one))
         ]
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from pipelines.sink_samples import SETTINGS, Outages, page
+from pipelines.sink_samples import SETTINGS, Outages, message, page, pipeline
 from pymongo import AsyncMongoClient
 
 from crawler.errors import ConfigError, SinkRejectedError, UnavailableError
@@ -24,9 +24,9 @@ async def database(mongo_server, mongo_database):
         yield client[mongo_database]
 
 
-def sink(url: str, database: str, outages: Outages | None = None) -> MongoSink:
+def sink(url: str, database: str, outages: Outages | None = None):
     settings = {**SETTINGS, "MONGO_URL": url, "MONGO_DATABASE": database}
-    return MongoSink.from_settings(settings, (outages or Outages()).hooks)
+    return pipeline("mongo", MongoSink.from_settings(settings), outages)
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ async def test_a_document_is_the_message_under_its_id(mongo, database):
     pages = [page(1), page(2, resource="wiki")]
     returned = await asyncio.gather(*(mongo.process_item(one) for one in pages))
     assert returned == pages
-    assert await documents(database) == [{"_id": one.id, **one.message()} for one in pages]
+    assert await documents(database) == [{"_id": one.id, **message(one)} for one in pages]
 
 
 async def test_what_is_delivered_twice_stands_there_once(mongo, database):

@@ -1,0 +1,162 @@
+"""The fields of a content page, and what is done with each kind: read by rules, cleaned, joined over several pages."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, make_dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from crawler import text
+from crawler.extract.dates import to_utc
+from crawler.extract.document import absolute
+from crawler.item import READ_FIELDS, Item, Media, ReadAs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from crawler.extract.readers import Reader
+    from crawler.models import Fetched
+    from crawler.sites import Site
+    from crawler.sites.definition import Rule
+
+MAX_DATES = 5  # tried for one field: guessing may take 0.1 s each, and a page that has more than that has none
+
+Scalar = str | int | float | bool
+
+
+class FieldKind(ABC):
+    """What is done with the values of one mark of `ReadAs`. A value that is false means that the page has none."""
+
+    @abstractmethod
+    def read(self, reader: Reader, rule: Rule, site: Site) -> Any:
+        """Returns what a page has where a site's rule says, clean."""
+
+    @abstractmethod
+    def clean(self, value: Any, page: Fetched, site: Site) -> Any:
+        """Returns what a parser or trafilatura has read, in the form that `read` gives."""
+
+    def join(self, values: Sequence[Any]) -> Any:
+        """Returns the pages' values as one: the first that there is."""
+        return next(filter(None, values), None)
+
+    def in_item(self, value: Any) -> Any:
+        """Returns the value as an `Item` has it."""
+        return value
+
+
+@dataclass(frozen=True)
+class Text(FieldKind):
+    """Text.
+
+    Attributes:
+        form: Cleans it.
+        between: What stands between several matches of a rule.
+    """
+
+    form: Callable[[str], str]
+    between: str
+
+    def read(self, reader: Reader, rule: Rule, site: Site) -> str:
+        """Returns the matches as one text."""
+        return self.form(self.between.join(map(str, reader.texts(rule))))
+
+    def clean(self, value: str | None, page: Fetched, site: Site) -> str:
+        """Returns the text clean."""
+        return self.form(value or "")
+
+
+class LongText(Text):
+    """Text that goes on from page to page."""
+
+    def join(self, values: Sequence[str]) -> str:
+        """Returns the pages' texts one after the other."""
+        return "\n".join(filter(None, values))
+
+
+class Instant(FieldKind):
+    """A point in time, as UTC in ISO 8601 with a Z."""
+
+    def read(self, reader: Reader, rule: Rule, site: Site) -> str | None:
+        """Returns the first match that is a date."""
+        written = (text.line(str(value)) for value in reader.texts(rule, date=True)[:MAX_DATES])
+        return next(filter(None, (to_utc(value, site.zone, rule.format) for value in written)), None)
+
+    def clean(self, value: str | None, page: Fetched, site: Site) -> str | None:
+        """Returns the date as UTC; None when it isn't one."""
+        return to_utc(value, site.zone) if value else None
+
+
+@dataclass(frozen=True)
+class MediaUrls(FieldKind):
+    """Absolute addresses of images or videos, each once, in the order of the page."""
+
+    tags: Literal["images", "videos"]
+
+    def read(self, reader: Reader, rule: Rule, site: Site) -> tuple[str, ...]:
+        """Returns the addresses of all matches."""
+        return reader.urls(rule, self.tags)
+
+    def clean(self, value: Sequence[str], page: Fetched, site: Site) -> tuple[str, ...]:
+        """Returns the addresses absolute."""
+        return absolute(value, page.url)
+
+    def join(self, values: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+        """Returns the pages' addresses, each once."""
+        return tuple(dict.fromkeys(url for urls in values for url in urls))
+
+    def in_item(self, value: tuple[str, ...]) -> list[Media]:
+        """Returns them as media that are yet to be fetched."""
+        return [Media(url) for url in value]
+
+
+_KINDS: dict[ReadAs, FieldKind] = {
+    ReadAs.LINE: Text(text.line, between=" "),
+    ReadAs.NAMES: Text(text.line, between=", "),
+    ReadAs.INSTANT: Instant(),
+    ReadAs.PARAGRAPHS: LongText(text.paragraphs, between="\n"),
+    ReadAs.IMAGES: MediaUrls("images"),
+    ReadAs.VIDEOS: MediaUrls("videos"),
+}
+KINDS = {name: _KINDS[mark] for name, mark in READ_FIELDS.items()}  # by a field's name
+
+
+def _declared(name: str, kind: FieldKind) -> tuple[str, Any, Any]:
+    """Returns the name, type and default of a field of `Fields`: a text is "" or None without a value, as in `Item`."""
+    if isinstance(kind, MediaUrls):
+        return name, tuple[str, ...], ()
+    return (name, str | None, None) if Item.__dataclass_fields__[name].default is None else (name, str, "")
+
+
+_ReadFields: Any = make_dataclass(
+    "_ReadFields", [_declared(name, kind) for name, kind in KINDS.items()], frozen=True, slots=True
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fields(_ReadFields):  # type: ignore[misc]  # mypy knows no dataclass that is made of another one's fields
+    """What a content page yields: the fields of `Item` that are marked with `ReadAs`, clean, and these beside them.
+
+    Attributes:
+        extra: The fields under the definition's `extra` that the page has.
+        next_page: Absolute URL, on the same host, of the page that continues this one; None when there is none.
+        missing: Names of the defined fields that the page doesn't have.
+    """
+
+    extra: dict[str, Scalar | list[Scalar]] = field(default_factory=dict)
+    next_page: str | None = None
+    missing: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, values: dict[str, Any], **more: Any) -> Fields:
+        """Returns fields of these values, where one that is false is left at its default."""
+        return cls(**{name: value for name, value in values.items() if value}, **more)
+
+    def has(self, name: str) -> bool:
+        """Returns whether the page has a field; `extra.NAME` is one under the definition's `extra`."""
+        if name.startswith("extra."):
+            return name.removeprefix("extra.") in self.extra
+        return bool(getattr(self, name))
+
+    def in_item(self) -> dict[str, Any]:
+        """Returns the values as an `Item` has them, by name."""
+        return {name: kind.in_item(getattr(self, name)) for name, kind in KINDS.items()} | {"extra": dict(self.extra)}

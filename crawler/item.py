@@ -1,0 +1,160 @@
+"""The item: one visit of one page, as it leaves through files, Kafka and MongoDB.
+
+A field is said once, in `Item`. From it follow
+
+- the message's JSON Schema; `scrapy items schema > crawler/item.schema.json` writes the file that ships;
+- for a field marked with `ReadAs`: the key of its name under a site's `content`, and how it is read from a page,
+  cleaned, and joined over several pages (`crawler/extract/field_kinds.py` says so for each mark).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, fields
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+from pydantic import Field, TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
+
+if TYPE_CHECKING:
+    from pydantic.json_schema import JsonSchemaValue
+    from pydantic_core.core_schema import DataclassSchema
+
+MESSAGE_SCHEMA = 1  # version of the message's form
+SITE_NAME = r"[a-z0-9][a-z0-9_-]{0,63}"  # fit for a file's name, a Kafka topic and a Redis key
+is_site_name = re.compile(SITE_NAME).fullmatch
+
+Uuid = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
+Uri = Annotated[str, Field(json_schema_extra={"format": "uri"})]
+Instant = Annotated[str, Field(json_schema_extra={"format": "date-time"})]  # UTC, ISO 8601 with a Z
+Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class ReadAs(Enum):
+    """What the value of a field is, for fields that are read from content pages. People see them in this order."""
+
+    LINE = auto()
+    NAMES = auto()
+    INSTANT = auto()
+    PARAGRAPHS = auto()
+    IMAGES = auto()
+    VIDEOS = auto()
+
+
+# Each field has its type and, as the last thing beside it, the description that the schema shows.
+@dataclass(slots=True)
+class Media:
+    """An image or video. `path` and `error`: one of them is null, or both while it wasn't asked for."""
+
+    url: Annotated[Uri, "Where it was found."]
+    path: Annotated[str | None, "Of the file in the media store; null when there is none."] = None
+    sha256: Annotated[Sha256 | None, "Of the file, in hex."] = None
+    bytes: Annotated[Annotated[int, Field(ge=0)] | None, "Size of the file."] = None
+    error: Annotated[str | None, "Why there is no file; null when there is one."] = None
+
+
+class _OfVisit:
+    """What an item carries that is no field: fields are the message, and what Scrapy's feeds export."""
+
+    __slots__ = ("_clean", "_visit")
+
+    @property
+    def visit(self) -> Any:
+        """The visit that the item came from; None for the item of another spider."""
+        return getattr(self, "_visit", None)
+
+    @visit.setter
+    def visit(self, visit: Any) -> None:
+        self._visit = visit
+
+    def note_clean(self, *texts: str | None) -> None:
+        """Notes texts that are clean. `is_clean` knows these very objects, whatever field holds them."""
+        self._clean = texts
+
+    def is_clean(self, text: str) -> bool:
+        """Returns whether a text was noted as clean."""
+        return any(text is known for known in getattr(self, "_clean", ()))
+
+
+@dataclass(slots=True)
+class Item(_OfVisit):
+    """One visit of one page: a line of the files sink, the value of a Kafka message (key: `fingerprint`), a MongoDB
+    document (`_id`: `id`).
+    """  # noqa: D205 -- the schema shows it as one paragraph
+
+    id: Annotated[Uuid, "The same each time this visit is delivered: deduplicate by it."]
+    content: Annotated[str, ReadAs.PARAGRAPHS, "Clean text: no markup, scripts or boilerplate."]
+    resource: Annotated[str, Field(pattern=f"^{SITE_NAME}$"), "Name of the site, as plans and topics have it."]
+    url: Annotated[Uri, Field(pattern="^https?://"), "Canonical URL that was fetched."]
+    time: Annotated[Instant, "When the page was fetched, UTC."]
+    title: Annotated[str, ReadAs.LINE, "Empty when the page has none."] = ""
+    author: Annotated[str | None, ReadAs.NAMES, "Null when the page names none."] = None
+    published: Annotated[
+        Instant | None, ReadAs.INSTANT, "When its author published it, UTC; null when the page doesn't say."
+    ] = None
+    images: Annotated[list[Media], ReadAs.IMAGES, "Images of the content, in its order."] = field(default_factory=list)
+    videos: Annotated[list[Media], ReadAs.VIDEOS, "Videos of the content, in its order."] = field(default_factory=list)
+    extra: Annotated[
+        dict[str, Any],
+        "Fields that only this site's definition has. In MongoDB, full-width signs replace `$` and `.` in keys.",
+    ] = field(default_factory=dict)
+    plan: Annotated[str, "Name of the plan that asked for the page; empty when none did."] = ""
+    keywords: Annotated[list[str], "The combination of words whose search led here."] = field(default_factory=list)
+    language: Annotated[
+        Annotated[str, Field(pattern="^[a-z]{2,3}$")] | None,
+        "ISO 639-1 code; null when the text is too short to tell.",
+    ] = None
+    status: Annotated[int, Field(ge=100, le=599), "HTTP status."] = 200
+    sha256: Annotated[Sha256, "Of the page's body as fetched, in hex."] = ""
+    node: Annotated[str, "Host name of the machine that fetched it."] = ""
+    fingerprint: Annotated[
+        str,
+        Field(pattern="^[0-9a-f]{32}$"),
+        "Of method, URL and body, in hex: the same for every visit of the page. The key of its Kafka message.",
+    ] = ""
+    schema: Annotated[
+        int,
+        Field(json_schema_extra={"const": MESSAGE_SCHEMA}),
+        "Version of this schema. It grows when a field changes its meaning or goes.",
+    ] = MESSAGE_SCHEMA
+
+
+def _marks(kind: type) -> dict[str, tuple[Any, ...]]:
+    """Returns what stands beside the type of each field of a dataclass: constraints, a `ReadAs`, the description."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {entry.name: hints[entry.name].__metadata__ for entry in fields(kind)}
+
+
+# The fields that are read from content pages.
+READ_FIELDS: dict[str, ReadAs] = dict(
+    sorted(
+        ((name, mark) for name, marks in _marks(Item).items() for mark in marks if isinstance(mark, ReadAs)),
+        key=lambda field: field[1].value,
+    )
+)
+
+
+def item_schema() -> dict[str, Any]:
+    """Returns the message's JSON Schema (draft 2020-12)."""
+    head = {
+        "$schema": _MessageSchema.schema_dialect,
+        "$id": f"urn:headroom:item:{MESSAGE_SCHEMA}",
+        "title": "Headroom item",
+    }
+    return head | TypeAdapter(Item).json_schema(schema_generator=_MessageSchema)
+
+
+class _MessageSchema(GenerateJsonSchema):
+    """Describes written messages: each has every field, also those with a default, and no other."""
+
+    def dataclass_schema(self, schema: DataclassSchema) -> JsonSchemaValue:
+        """Returns the schema of `Item` or `Media`."""
+        described = super().dataclass_schema(schema)
+        del described["title"]
+        for name, marks in _marks(schema["cls"]).items():
+            entry = described["properties"][name]
+            entry.pop("title", None)
+            entry.pop("default", None)
+            entry["description"] = marks[-1]
+        return described | {"required": list(described["properties"]), "additionalProperties": False}
