@@ -1,6 +1,7 @@
-"""Reads settings into plain values, or refuses them by name.
+"""Reads settings as plain values.
 
-Components read their settings once, at start, through these functions; a bad value stops the process with one line.
+Components read their settings through these functions, once, at start. A value that a setting can't have raises a
+ConfigError, which names the setting and stops the process with one line.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ def number(settings: Mapping[str, Any], key: str, low: float, high: float) -> fl
     """Returns the setting as a float between `low` and `high`, both included.
 
     Raises:
-        ConfigError: Not a number, or out of range.
+        ConfigError: It isn't a number, or is out of range.
     """
     value = settings.get(key)
     try:
@@ -33,7 +34,7 @@ def whole(settings: Mapping[str, Any], key: str, low: int, high: int) -> int:
     """Returns the setting as an int between `low` and `high`, both included.
 
     Raises:
-        ConfigError: Not a whole number, or out of range.
+        ConfigError: It isn't a whole number, or is out of range.
     """
     result = number(settings, key, low, high)
     if result != int(result):
@@ -42,10 +43,10 @@ def whole(settings: Mapping[str, Any], key: str, low: int, high: int) -> int:
 
 
 def flag(settings: Mapping[str, Any], key: str) -> bool:
-    """Returns the setting as a bool; 1, true, yes, on and their opposites count, in any case.
+    """Returns the setting as a bool: 1, true, yes and on, or 0, false, no, off and nothing, in any letter case.
 
     Raises:
-        ConfigError: Anything else.
+        ConfigError: It is anything else.
     """
     value = settings.get(key)
     word = str(value).strip().lower()
@@ -57,10 +58,13 @@ def flag(settings: Mapping[str, Any], key: str) -> bool:
 
 
 def words(settings: Mapping[str, Any], key: str, allowed: Iterable[str] = ()) -> tuple[str, ...]:
-    """Returns a list setting (a list, or one string with commas) as a tuple without empty entries.
+    """Returns a setting that is a list, or a string with commas, as a tuple of its entries that aren't empty.
+
+    Args:
+        allowed: What an entry may be; empty: anything.
 
     Raises:
-        ConfigError: Neither a list nor a string, or an entry is none of `allowed` (where that is given).
+        ConfigError: It is neither a list nor a string, or has an entry that isn't allowed.
     """
     value = settings.get(key) or ()
     if not isinstance(value, str | list | tuple | set | frozenset):
@@ -78,7 +82,7 @@ def word(settings: Mapping[str, Any], key: str) -> str:
     """Returns the setting as a name of letters, digits, `-`, `_` and `.`.
 
     Raises:
-        ConfigError: Anything else.
+        ConfigError: It is empty, or has other characters.
     """
     value = str(settings.get(key) or "")
     if not value or not all(letter.isalnum() or letter in "-_." for letter in value):

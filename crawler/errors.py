@@ -1,17 +1,18 @@
-"""Every error Headroom raises on purpose, as one tree.
+"""Every error that Headroom raises on purpose, as one tree.
 
-A command prints such an error as one line and exits with status 1; anything else is a bug and keeps its traceback.
+A command prints such an error as one line and exits with status 1. Any other exception is a bug, and its traceback is
+shown.
 """
 
 from __future__ import annotations
 
 from crawler.redaction import without_credentials
 
-MAX_SHOWN_CHARACTERS = 120  # a value in an error message is a hint, not a dump
+SHOWN_CHARACTERS_MAX = 120  # of a value in an error message, which has to fit on a line
 
 
 class HeadroomError(Exception):
-    """The root. Its text is one line, fit to be shown to an operator."""
+    """The root of the tree. The text of an error is one line for the operator."""
 
 
 class ConfigError(HeadroomError):
@@ -23,14 +24,14 @@ class ConfigError(HeadroomError):
 
 
 class InputError(HeadroomError):
-    """A plan or site file says something it can't say.
+    """A plan or site file holds something that it can't hold.
 
     Args:
         file: The file's name as the user gave it.
-        line: 1-based line of the offending key or value; 0 when the whole file is meant.
-        key: Dotted path of the key (`keywords.event.optional`); empty when the whole file is meant.
-        value: What stands there; None for nothing.
-        expected: What may stand there, in words.
+        line: Line of the wrong key or value, from 1; 0 when the error is about the whole file.
+        key: Dotted path of the key (`keywords.event.optional`); empty when the error is about the whole file.
+        value: The wrong value; None when a value is missing.
+        expected: What is allowed there, in words.
     """
 
     def __init__(self, file: str, line: int, key: str, value: object, expected: str) -> None:
@@ -43,18 +44,18 @@ class InputError(HeadroomError):
 
 def _short(text: str) -> str:
     text = without_credentials(text)
-    return text if len(text) <= MAX_SHOWN_CHARACTERS else text[:MAX_SHOWN_CHARACTERS] + "..."
+    return text if len(text) <= SHOWN_CHARACTERS_MAX else text[:SHOWN_CHARACTERS_MAX] + "..."
 
 
 class UrlError(HeadroomError):
-    """A URL that no browser would open, or one with a scheme other than http and https."""
+    """A text is no URL that a browser would open, or its scheme is neither http nor https."""
 
     def __init__(self, text: str) -> None:
         super().__init__(without_credentials(text))
 
 
 class PrivateAddressError(HeadroomError):
-    """A name that leads out of the public internet; nothing was sent there."""
+    """A host's name or address leads out of the public internet; nothing was sent there."""
 
 
 class HostBackoffError(HeadroomError):
@@ -70,19 +71,19 @@ class HostBackoffError(HeadroomError):
 
 
 class UnavailableError(HeadroomError):
-    """A server (Redis, Kafka, Mongo) can't be reached or refuses to work; trying again may help."""
+    """A server (Redis, Kafka, MongoDB, a page's host) can't be reached or refuses to work; trying again may help."""
 
 
 class FrontierError(HeadroomError):
-    """Redis holds a frontier that this version or these settings can't work on."""
+    """Redis holds something that this version or these settings can't work on."""
 
 
 class SessionLostError(FrontierError):
-    """This worker's session lapsed and its seeds went to others; it must open a new one."""
+    """This worker's session has lapsed, and other workers get its seeds; it must open a new session."""
 
 
 class AnswerError(HeadroomError):
-    """An answer that no page can be had from.
+    """An HTTP answer can't be read as a page.
 
     Args:
         reason: Short hyphenated word for the ledger, such as `bad-response`.
@@ -94,15 +95,15 @@ class AnswerError(HeadroomError):
 
 
 class PageTimeoutError(HeadroomError):
-    """A page took longer than PAGE_SECONDS, with all that was fetched for it; the rest isn't fetched."""
+    """A page, with all that is fetched for it, took longer than PAGE_SECONDS; the rest isn't fetched."""
 
 
 class PlanError(HeadroomError):
-    """A plan command that can't be carried out (no such plan, name taken)."""
+    """A plan can't be submitted or changed as asked: there is no such plan, or the name is taken."""
 
 
 class ExtractError(HeadroomError):
-    """A page yields nothing.
+    """A page yields no item and no links.
 
     Args:
         reason: Short hyphenated word for the ledger, such as `no-content` or `not-html`.
@@ -114,7 +115,7 @@ class ExtractError(HeadroomError):
 
 
 class SinkRejectedError(HeadroomError):
-    """A sink will never take this item; it stands in none of its batches any more, the others are untouched.
+    """A sink will never take this item. The item has left the sink's batches; the other items in them are untouched.
 
     Args:
         sink: The sink's name.

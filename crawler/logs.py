@@ -1,7 +1,7 @@
-"""What our logs hold: no secrets, no control characters, and no line that a page could have forged.
+"""Makes log records inert: without secrets and control characters, and without lines that a page could have forged.
 
-Scrapy makes its log handler and formatter anew several times and has no setting for them; the records themselves are
-made in one place, for every handler there is.
+This is done to the records themselves, because every handler gets those. Scrapy makes its log handler and formatter
+several times in a process, and has no setting for them.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-MOST_CHARACTERS = 20_000  # of a record; the longest of Scrapy's own, its statistics, has some 5,000
-INDENT = "    "
+RECORD_CHARACTERS_MAX = 20_000  # the longest record of Scrapy's own, its statistics, has some 5,000
+INDENT = "    "  # begins the further lines of a record
 
 
 class InertRecord(logging.LogRecord):
-    """A log record that can do no harm.
+    """A log record that can't act on the terminal or on whoever reads the log.
 
-    It is one line. Only tracebacks, and dumps whose own template has line breaks, go on over more: those are indented,
-    so what begins at a line's start is a record.
+    It is one line. Only tracebacks, and messages whose template has line breaks, have further lines. These are
+    indented, so that whatever begins at the start of a line is a record.
 
     Attributes:
-        redact: Hides the process's secrets.
+        redact: Hides the process's secrets in a text.
     """
 
     redact: ClassVar[Redaction] = Redaction()
     _traceback: str | None
 
     def getMessage(self) -> str:  # noqa: N802 -- logging's name
-        """Returns the text with its arguments."""
+        """Returns the message with its arguments filled in."""
         text = _shortened(self.redact(super().getMessage()))
         return _indented(text) if "\n" in str(self.msg) else one_line(text)
 
     @property
     def exc_text(self) -> str | None:
-        """The traceback, which formatters put below the text; None when there is none."""
+        """The traceback, which formatters put below the message; None when there is none."""
         if not self.exc_info:
             return None
         if self._traceback is None:
@@ -56,7 +56,7 @@ class InertRecord(logging.LogRecord):
 
     @property
     def stack_info(self) -> str | None:
-        """Likewise, the stack that somebody asked for."""
+        """The stack, when the caller asked for it, which formatters put below the message; None otherwise."""
         return self._stack
 
     @stack_info.setter
@@ -65,17 +65,17 @@ class InertRecord(logging.LogRecord):
 
 
 class InertLogs:
-    """Extension: makes all records of the process inert."""
+    """Scrapy extension that makes all log records of the process inert."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Does it at once: what Scrapy logs next is its settings."""
+        """Installs the records at once, because the next thing that Scrapy logs is its settings."""
         install(crawler.settings)
         return cls()
 
 
 def install(settings: Mapping[str, Any]) -> None:
-    """Makes all records of the process inert, without the secrets of these settings and the environment."""
+    """Makes all log records of the process inert from here on, without secrets of the settings and the environment."""
     InertRecord.redact = Redaction.of(settings, os.environ)
     logging.setLogRecordFactory(InertRecord)
 
@@ -85,4 +85,4 @@ def _indented(text: str) -> str:
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= MOST_CHARACTERS else text[:MOST_CHARACTERS] + "..."
+    return text if len(text) <= RECORD_CHARACTERS_MAX else text[:RECORD_CHARACTERS_MAX] + "..."

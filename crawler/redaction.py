@@ -1,4 +1,4 @@
-"""Keeps secrets out of what is shown: logs, errors, the terminal."""
+"""Hides secrets in texts that are shown: in logs, errors and on the terminal."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 HIDDEN = "***"
-LEAST_CHARACTERS = 4  # of a secret; hiding each `1` or `no` of a log would hide the log
+SECRET_CHARACTERS_MIN = 4  # shorter ones stay: to hide each `1` or `no` of a log would hide the log
 _SECRET_NAME = re.compile(
     r"(?:^|_)(?:pass|passwd|password|passphrase|secret|token|(?:access|api|private|secret)_?key)(?:_id)?$",
     re.IGNORECASE,
 )
-_USERINFO = re.compile(r"(?<=[/\\]{2})[^\s/\\?#'\"<>]*@")  # the last @ before the path ends it, as in a browser
+_USERINFO = re.compile(r"(?<=[/\\]{2})[^\s/\\?#'\"<>]*@")  # up to the last @ before the path, as in a browser
 
 
 def without_credentials(text: str) -> str:
-    """Returns text with the user and password of each URL in it hidden."""
+    """Returns a text in which the user and password of each URL are hidden."""
     return _USERINFO.sub(f"{HIDDEN}@", text) if "@" in text else text
 
 
@@ -41,33 +41,33 @@ def redacted_address(url: str) -> str:
 
 
 class Redaction:
-    """Hides given secrets, and the credentials of any URL.
+    """Hides given secrets in texts, and the credentials of every URL.
 
     Args:
-        secrets: Their values; those shorter than LEAST_CHARACTERS are hidden in URLs only.
+        secrets: Their values. Those shorter than SECRET_CHARACTERS_MIN are hidden in URLs only.
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        forms = {form for secret in secrets if len(secret) >= LEAST_CHARACTERS for form in _forms(secret)}
+        forms = {form for secret in secrets if len(secret) >= SECRET_CHARACTERS_MIN for form in _forms(secret)}
         longest_first = sorted(forms, key=len, reverse=True)
         self._secrets = re.compile("|".join(map(re.escape, longest_first))) if forms else None
 
     @classmethod
     def of(cls, *sources: Mapping[str, Any]) -> Redaction:
-        """Returns one for the secrets in settings and environments: what names and URLs say are secrets."""
+        """Returns a redaction of the secrets in settings or environments, found by their names and in URLs."""
         return cls(
             secret for source in sources for name, value in source.items() for secret in _in_setting(name, value)
         )
 
     def __call__(self, text: str) -> str:
-        """Returns the text without them."""
+        """Returns a text without the secrets."""
         if self._secrets is not None:
             text = self._secrets.sub(HIDDEN, text)
         return without_credentials(text)
 
 
 def _in_setting(name: str, value: Any) -> Iterator[str]:
-    """Yields the secrets of a setting; those of mappings and lists too (REDIS_PARAMS, FEEDS)."""
+    """Yields the secrets in the value of a setting, which may be a mapping (REDIS_PARAMS, FEEDS) or a list."""
     if isinstance(value, str | bytes):
         text = value if isinstance(value, str) else value.decode("latin-1")
         if _SECRET_NAME.search(name):
@@ -83,24 +83,24 @@ def _in_setting(name: str, value: Any) -> Iterator[str]:
 
 
 def _in_urls(text: str) -> Iterator[str]:
-    """Yields the secrets of a text that is a URL, or several with commas (Kafka's servers)."""
+    """Yields the secrets in a text that is a URL, or several with commas between them (Kafka's servers)."""
     for url in re.split(r"[\s,]+(?=[\w+.-]+://)", text):
         head, separator, rest = url.partition("://")
         if not separator or not re.fullmatch(r"\s*[\w+.-]+", head):
             continue
         address, _, query = rest.partition("?")
-        # An @ in a password that should be escaped and isn't hides more than it should, never less.
+        # An @ in a password that isn't escaped, as it should be, hides more than the password, never less.
         for part in {address, rest}:
             userinfo, at, _host = part.rpartition("@")
             if at:
                 user, _, password = userinfo.partition(":")
                 yield password or user
-                yield from re.split("[/@?#]", password)  # what a library may take for the password alone
-                yield base64.b64encode(unquote(userinfo).encode()).decode()  # as Proxy-Authorization has it
+                yield from re.split("[/@?#]", password)  # the part that a library may take for the password
+                yield base64.b64encode(unquote(userinfo).encode()).decode()  # as it stands in Proxy-Authorization
         yield from (value for key, value in parse_qsl(query) if _SECRET_NAME.search(key))
 
 
 def _forms(secret: str) -> set[str]:
-    """Returns how a secret may be written: as it is, unescaped, as Python shows it."""
+    """Returns the ways in which a secret may be written: as it is, unescaped, and as Python's repr shows these."""
     plain = {secret, unquote(secret)}
     return plain | {repr(text)[1:-1] for text in plain}

@@ -1,20 +1,20 @@
-"""Ends asyncio tasks for sure."""
+"""Ends asyncio tasks reliably."""
 
 from __future__ import annotations
 
 import asyncio
 
-AGAIN_SECONDS = 0.5  # between two cancellations of a task that missed the first
+CANCEL_AGAIN_SECONDS = 0.5  # until a task that missed a cancellation is cancelled once more
 
 
 async def cancel(*tasks: asyncio.Task[None]) -> None:
-    """Cancels tasks and waits for their end, whatever it is.
+    """Cancels tasks and waits until each has ended, with whatever result.
 
-    Once is not enough: `asyncio.wait_for` of Python 3.11, which redis-py sends with, forgets a cancellation that comes
-    just as what it waits for is done. The task then runs on, and who waits for it waits for ever.
+    One cancellation is not enough: `asyncio.wait_for` of Python 3.11, with which redis-py sends, drops a cancellation
+    that comes at the moment when the awaited operation is done. The task would run on, and waiting for it never end.
     """
     waiting = set(tasks)
     while waiting:
         for task in waiting:
             task.cancel()
-        _done, waiting = await asyncio.wait(waiting, timeout=AGAIN_SECONDS)
+        _done, waiting = await asyncio.wait(waiting, timeout=CANCEL_AGAIN_SECONDS)

@@ -100,7 +100,7 @@ def _logging_restored():
     levels = [(logger, logger.level) for logger in loggers]
     captured = logging._warnings_showwarning is not None
     with (
-        mock.patch.object(logs.InertRecord, "redact"),
+        mock.patch.object(logs.InertRecord, "redact", logs.Redaction()),
         mock.patch("scrapy.utils.log.twisted_log.PythonLoggingObserver"),  # each would stay for good
     ):
         try:

@@ -83,11 +83,9 @@ class Command(HeadroomCommand):
 
 async def _verify(operator: Operator) -> list[str]:
     """Returns what a recount found wrong each time; empty when all agrees."""
-    from crawler.frontier.ledger import recount
-
     problems: list[str] = []
     for _ in range(VERIFY_TRIES):
-        problems = await recount(operator.redis, operator.keys, operator.partitions)
+        problems = await operator.recount()
         if not problems:
             break
     return problems

@@ -1,4 +1,4 @@
-"""The cluster as an operator sees it: a connection to all that Redis holds, and what can be done to a plan."""
+"""What an operator can do to the crawl: look into all that Redis holds, and pause, resume, cancel or delete a plan."""
 
 from __future__ import annotations
 
@@ -28,20 +28,24 @@ if TYPE_CHECKING:
     from crawler.frontier.ledger import Ledger
     from crawler.frontier.queue import Queue
     from crawler.models import Frontier
-    from crawler.plans.registry import PlanRecord, PlanState
+    from crawler.plans.registry import PlanState
 
-ANSWER_SECONDS = 5.0  # a person waits at the terminal; a Redis that is there answers within milliseconds
+COMMAND_CONNECT_SECONDS = 5.0  # a person waits at the terminal, and a Redis that runs answers within milliseconds
 
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """A connection to a cluster.
+    """A connection to the Redis that all nodes of a crawl share.
 
-    Every method may raise `redis.exceptions.RedisError`; `connect` turns it into an UnavailableError. What changes a
-    plan does all its steps each time, whatever state it finds: what died half-way is completed by doing it again.
+    Every method may raise `redis.exceptions.RedisError`, which the block of `connect` turns into an UnavailableError.
+    Every method that changes a plan does all its steps each time, whatever it finds. So calling it again completes what
+    was broken off half-way.
 
     Attributes:
-        session_s: SESSION_SECONDS.
+        partitions: FRONTIER_PARTITIONS.
+        session_s: SESSION_SECONDS, after which a silent worker is taken for dead.
+        queues: The queue of each frontier.
+        admins: For each frontier, the operations on single seeds.
     """
 
     redis: Redis
@@ -55,15 +59,15 @@ class Operator:
     @classmethod
     @contextlib.asynccontextmanager
     async def connect(cls, settings: Mapping[str, Any], *, begin: bool = False) -> AsyncIterator[Self]:
-        """Connects, with one try, and disconnects at the end.
+        """Connects, trying once, and disconnects at the end of the block.
 
         Args:
-            begin: This may be the very first use of this Redis: the frontier's format is written down.
+            begin: True where this may be the first use of this Redis: the frontier's format is written to it.
 
         Raises:
-            ConfigError: A setting is wrong.
-            UnavailableError: Redis can't be reached, goes away meanwhile, or is too full for what is asked of it.
-            FrontierError: Redis holds something these settings can't work on.
+            ConfigError: A setting has a value that it can't have.
+            UnavailableError: Redis can't be reached, goes away during the block, or is too full.
+            FrontierError: Redis holds something that these settings can't work on.
         """
         config = FrontierConfig.from_settings(settings)
         keys, partitions = config.keys, config.partitions
@@ -71,7 +75,7 @@ class Operator:
         where = f"Redis at {redacted_address(str(settings.get('REDIS_URL') or DEFAULT_URL))}"
         try:
             try:
-                async with asyncio.timeout(ANSWER_SECONDS):
+                async with asyncio.timeout(COMMAND_CONNECT_SECONDS):
                     await prepare(redis, keys, partitions, begin=begin)
             except (OSError, TimeoutError) as error:
                 raise UnavailableError(f"{where}: {str(error).rstrip('.') or 'no answer'}") from error
@@ -87,44 +91,51 @@ class Operator:
             await redis.aclose()
 
     async def ledger(self, plan: str | None = None) -> Ledger:
-        """Returns the ledger of one plan, or of all; empty when nothing was ever offered."""
+        """Returns the ledger of one plan, or of all plans; empty when nothing was ever offered."""
         return await ledger.read(self.redis, self.keys, self.partitions, plan)
 
+    async def recount(self) -> list[str]:
+        """Counts all seeds anew; returns what disagrees with the ledger, in words; empty when all agrees."""
+        return await ledger.recount(self.redis, self.keys, self.partitions)
+
     async def pause(self, name: str) -> None:
-        """Keeps a plan's seeds from being claimed; what is executing ends by itself.
+        """Keeps a plan's seeds from being claimed. Seeds that are being crawled are finished.
 
         Raises:
-            PlanError: No such plan, or a cancelled one.
+            PlanError: There is no such plan, or it was cancelled.
         """
-        await self._set(name, "paused")
+        await self._set_state(name, "paused")
 
     async def resume(self, name: str) -> int:
-        """Lets a paused plan go on; returns how many seeds were parked.
+        """Lets a paused plan go on; returns how many seeds had been set aside.
 
         Raises:
-            PlanError: No such plan, or a cancelled one.
+            PlanError: There is no such plan, or it was cancelled.
         """
-        await self._set(name, "active")
+        await self._set_state(name, "active")
         return sum([await admin.resume(name) for admin in self.admins.values()])
 
     async def cancel(self, name: str) -> int:
-        """Fails all that a plan has ready, as `cancelled`; what is executing ends by itself. Returns how many failed.
+        """Fails the seeds of a plan that are ready, with the reason `cancelled`; returns how many.
+
+        Seeds that are being crawled are finished.
 
         Raises:
-            PlanError: No such plan.
+            PlanError: There is no such plan.
         """
-        await self._set(name, "cancelled")
+        await self._set_state(name, "cancelled")
         return sum([await admin.cancel(name) for admin in self.admins.values()])
 
     async def delete(self, name: str) -> None:
-        """Forgets a plan that is over: its record, ledger and failed seeds. Finished pages stay known.
+        """Forgets a plan that is done or cancelled: its record, ledger and failed seeds. Its finished pages stay known.
 
         Raises:
-            PlanError: No such plan, or it isn't over; nothing was deleted then, or not all.
+            PlanError: There is no such plan, or some of its seeds are ready, are being crawled or are being offered.
+                Then nothing was deleted; or a part, when seeds were offered meanwhile.
         """
         record = await self.registry.plan(name)
-        pages = await self.ledger(name)
-        left = sum(account.ready + account.executing for page in pages.values() for account in page.values())
+        ledger_of_plan = await self.ledger(name)
+        left = sum(one.ready + one.executing for accounts in ledger_of_plan.values() for one in accounts.values())
         if record.offering_until_ms > await self.registry.now_ms():
             raise PlanError(f"plan {name!r} is being submitted; cancel it first")
         if left:
@@ -132,17 +143,15 @@ class Operator:
                 "cancel it first" if record.state != "cancelled" else "workers still end what they hold, try again soon"
             )
             raise PlanError(f"plan {name!r} has {left} seeds that are ready or executing; {hint}")
-        for _plan, site in pages:
+        for _plan, site in ledger_of_plan:
             for admin in self.admins.values():
                 if not await admin.forget(name, site):
                     raise PlanError(f"plan {name!r} has got new seeds on site {site!r} meanwhile; try again")
         await self.registry.remove(name)
 
-    async def _set(self, name: str, state: PlanState) -> PlanRecord:
+    async def _set_state(self, name: str, state: PlanState) -> None:
         record = await self.registry.plan(name)
         if record.state == "cancelled" and state != "cancelled":
             raise PlanError(f"plan {name!r} was cancelled; scrapy plan submit --replace begins it anew")
-        changed = replace(record, state=state)
-        await self.registry.save(changed)
+        await self.registry.save(replace(record, state=state))
         await self.registry.mark(name, state)
-        return changed
