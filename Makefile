@@ -7,8 +7,11 @@ INSTALLED := .venv/.installed
 UV_VERSION := 0.13.9
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 ARGS ?=
+FAULTS ?= full
+# A process for each processor; tests/conftest.py deals out the tests.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadgroup --no-loadscope-reorder
 
-.PHONY: help install demo test faults bench lint lock clean
+.PHONY: help install demo quick test faults bench lint lock clean
 
 help: ## list these targets
 	@awk '/^[a-z]+:.* ## / { split($$0, part, " ## "); sub(/:.*/, ""); printf "  make %-8s %s\n", $$0, part[2] }' $(MAKEFILE_LIST)
@@ -33,12 +36,15 @@ $(INSTALLED): requirements-dev.txt pyproject.toml
 demo: install ## crawl a small forum from a plan to items, with every server started for it
 	@$(BIN)/python -m testbed $(ARGS)
 
-test: lint ## check the code and run the tests (some of them: make test ARGS='-k plan')
-	@$(BIN)/python -m pytest $(ARGS)
+quick: lint ## check the code and run the tests that start no server and no process, within a minute
+	@$(PYTEST) -m "not faults and not process" $(ARGS)
 
-# Politeness too: it is a promise that must hold while workers are killed.
-faults: install ## kill, freeze, cut off and fill everything, for about an hour (make test has the short form)
-	@FAULTS=full $(BIN)/python -m pytest tests/faults tests/end_to_end/test_politeness.py $(ARGS)
+test: lint ## check the code and run the tests (some of them: make test ARGS='-k plan')
+	@$(PYTEST) -m "not faults" $(ARGS)
+
+# One after the other: they measure how long things take.
+faults: install ## kill, freeze, cut off and fill everything, for about an hour (a short form: make faults FAULTS=short)
+	@FAULTS=$(FAULTS) $(BIN)/python -m pytest -m faults $(ARGS)
 
 bench: install ## ours and other crawlers side by side, for half an hour (make bench ARGS='--help')
 	@$(BIN)/python -m benchmarks.side_by_side $(ARGS)

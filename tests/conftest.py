@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import sys
 import uuid
@@ -14,13 +15,30 @@ from needs import started
 from pymongo import MongoClient
 from runner import Runner
 
-from testbed.servers import Forum, Kafka, Mongo, Redis
+from testbed.servers import Forum, Kafka, Mongo, Redis, process
 from testbed.servers.mediawiki import MediaWiki
 from testbed.servers.redis_cluster import RedisCluster
 from testbed.servers.wiki_pages import wiki_pages
 
 # Who is started in the background ignores interrupts, and so would all that the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# Of the processes that share the tests, each has ports of its own: a port is free for a while before it is taken.
+number, count = os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:], os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")
+process.PORTS = process.PORTS[int(number) :: int(count)]
+SLOW_FOLDERS = ("end_to_end", "hostile", "commands")
+
+
+def pytest_collection_modifyitems(items):
+    """Marks the tests that start processes, and deals the tests out.
+
+    The tests of a file stay in one process, and all that need Kafka share one. What takes longest comes first.
+    """
+    kafka = {item.path for item in items if "kafka_server" in item.fixturenames}
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group("kafka" if item.path in kafka else str(item.path)))
+        if "server_folder" in item.fixturenames:
+            item.add_marker("process")
+    items.sort(key=lambda item: (item.path not in kafka, item.path.parent.name not in SLOW_FOLDERS))
 
 
 @pytest.fixture(scope="session")

@@ -43,8 +43,8 @@ def python(server, folder, code, **environment):
     """Returns a forked command that runs some Python."""
     (folder / "few").mkdir(exist_ok=True)
     (folder / "few" / "python.py").write_text(COMMAND)
-    (folder / "scrapy.cfg").write_text("[settings]\ndefault = own_settings\n")
     (folder / "own_settings.py").write_text("COMMANDS_MODULE = 'few'\n")
+    environment |= {"SCRAPY_SETTINGS_MODULE": "own_settings", "PYTHONPATH": str(folder)}
     return ForkedProcess(server, "python", ["python", code], folder, environment=environment, directory=folder)
 
 

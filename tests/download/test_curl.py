@@ -214,7 +214,7 @@ async def test_a_response_is_what_scrapy_makes_of_it(get, opened):
         ([b"Content-Type: application/json"], b"{}", TextResponse),
         ([b"Content-Type: image/png"], b"\x89PNG\x00\x01", Response),
         ([], b"<html><body></body></html>", HtmlResponse),
-        ([b"Content-Type: text/html", b"Content-Encoding: gzip"], gzip.compress(b"<html>"), Response),
+        ([b"Content-Type: text/html", b"Content-Encoding: gzip"], gzip.compress(b"<html>", mtime=0), Response),
     ],
 )
 async def test_its_class_is_scrapys_choice(get, opened, headers, body, kind):
@@ -312,7 +312,10 @@ async def test_errors_are_scrapys(get, opened):
     [
         ([b"HTTP/1.1 200OK\r\n\r\n"], "bad-response"),
         ([b"HTTP/1.1 20000 OK\r\n\r\n"], "bad-response"),
-        ([b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n" + chunk(gzip.compress(b"x"))], "bad-response"),
+        (
+            [b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n" + chunk(gzip.compress(b"x", mtime=0))],
+            "bad-response",
+        ),
         ([b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 1_001 + b"\r\n"], "bad-headers"),
         ([b"HTTP/1.1 200 OK\r\n"], "truncated"),
         ([RESET], "connection"),
