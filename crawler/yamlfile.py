@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from crawler.errors import InputError
 
@@ -59,9 +59,16 @@ _EXPECTED = {
     "bool_type": "true or false",
     "dict_type": "a mapping of keys to values",
     "model_type": "a mapping of keys to values",
+    "model_attributes_type": "a mapping of keys to values",
     "list_type": "a list",
     "tuple_type": "a list",
 }
+
+
+class Part(BaseModel):
+    """A mapping in a file: exact types, no other keys, unchangeable."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True)
 
 
 @dataclass(frozen=True)
@@ -150,7 +157,7 @@ def validate(document: Document, model: type[Model]) -> Model:
     try:
         return model.model_validate(document.value)
     except ValidationError as failure:
-        details = failure.errors(include_url=False, include_context=False)
+        details = failure.errors(include_url=False)
         path, value, expected = min(
             (_explain(document.value, document.texts, detail, model) for detail in details),
             key=lambda found: (found[1] is None, document.line(found[0])),
@@ -258,6 +265,10 @@ def _explain(
         known = sorted(_keys_at(model, path[:-1]))
         close = difflib.get_close_matches(str(path[-1]), known, 1)
         return path, path[-1], f"{close[0]} (did you mean it?)" if close else "one of " + ", ".join(known)
+    if kind in ("union_tag_not_found", "union_tag_invalid"):
+        key = detail["ctx"]["discriminator"].strip("'")
+        allowed, _, last = detail["ctx"].get("expected_tags", "").rpartition(", ")
+        return (*path, key), detail["input"].get(key), f"{allowed} or {last}" if last else "this key"
     if kind == "string_type" and path in texts:
         return path, texts[path], f'text: put it in quotes, "{texts[path]}"'
     return path, detail["input"], _EXPECTED.get(kind) or _plainly(detail["msg"])

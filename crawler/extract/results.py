@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from crawler.errors import ExtractError, UrlError
 from crawler.extract.document import Document, absolute
 from crawler.extract.readers import address, matches, scalars
-from crawler.sites.search import SearchTarget, with_cursor
+from crawler.sites.search import SearchTarget
 from crawler.urls import canonical, trap
 
 if TYPE_CHECKING:
@@ -131,7 +131,8 @@ class _Source:
 
 
 def _next(source: _Source, page: Fetched, site: Site, body: str, number: int) -> SearchTarget | None:
-    if site.results.next is None or not site.search.cursor_parameter:
+    paging = site.search.paging
+    if site.results.next is None or paging is None or not paging.names_next:
         return None
     found = source.find(site.results.next)
     if source.is_json:
@@ -141,7 +142,7 @@ def _next(source: _Source, page: Fetched, site: Site, body: str, number: int) ->
     cursor = values[0].strip() if values else ""
     if not cursor or len(cursor) > MAX_CURSOR_CHARACTERS:
         return None
-    url, next_body = with_cursor(site.search, page.url, body, cursor)
+    url, next_body = paging.next_request(site.search, page.url, body, cursor)
     try:
         url = canonical(url)
     except UrlError:  # the cursor made it too long

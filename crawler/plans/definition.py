@@ -7,9 +7,7 @@ from datetime import date
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     StringConstraints,
     ValidationInfo,
@@ -18,6 +16,7 @@ from pydantic import (
 )
 
 from crawler.plans.match import OPERATORS
+from crawler.yamlfile import Part
 
 MAX_WORD_CHARACTERS = 200  # a search box takes no more
 MAX_SITES = 1_000  # each one is a file to read
@@ -30,12 +29,6 @@ _SITE_FORMS = "a site's name, or {use: NAME, name: NEW-NAME, base: https://...}"
 
 Word = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_WORD_CHARACTERS)]
 Words = Annotated[tuple[Word, ...], Field(strict=False)]
-
-
-class Part(BaseModel):
-    """A mapping in a plan file: exact types, no other keys, unchangeable."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class KeywordClass(Part):

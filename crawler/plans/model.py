@@ -95,7 +95,7 @@ class Plan:
                         method=target.method,
                         body=target.body,
                         page=target.page,
-                        more=self.pages - 1 if site.search.cursor_parameter else 0,
+                        more=self.pages - 1 if site.search.names_next else 0,
                         interval_s=self.interval_s,
                     )
                     if seed.fingerprint not in seen:

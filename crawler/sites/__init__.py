@@ -3,7 +3,8 @@
 loader.py       finds and reads the files (SITES_DIR, then this folder)
 model.py        Site: a checked definition and its search requests
 definition.py   the parts of a definition, with the range of each value
-search.py       templates, encodings, paging
+search.py       templates, encodings
+paging.py       kinds of paging
 selector.py     css:, xpath: and json: selectors, compiled
 css.py          CSS becomes XPath that takes linear time
 simple.py       plain CSS is looked up in an index of the page

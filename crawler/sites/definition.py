@@ -11,8 +11,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     GetPydanticSchema,
     JsonValue,
@@ -27,7 +25,9 @@ from crawler.item import READ_FIELDS
 from crawler.models import Politeness
 from crawler.redaction import has_credentials
 from crawler.sites import search as searching
+from crawler.sites.paging import KINDS, AnyPaging
 from crawler.sites.selector import Selector, SelectorField  # noqa: TC001 -- pydantic reads the annotations
+from crawler.yamlfile import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,34 +36,9 @@ Kind = Literal["html", "json"]
 Sort = Literal["newest", "relevance"]
 ShortText = Annotated[str, Field(max_length=200)]
 Template = Annotated[str, Field(min_length=1, max_length=2_000)]
+_PLACEHOLDERS = searching.PLACEHOLDERS | KINDS
 NO_CREDENTIALS = "a URL without user and password: definitions stand in Redis for all to read"
 _LANGUAGES = {"html": ("css", "xpath"), "json": ("json",)}
-
-
-class Part(BaseModel):
-    """A mapping in a site file: exact types, no other keys, unchangeable."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True)
-
-
-class Paging(Part):
-    """How later pages of a search are named.
-
-    Attributes:
-        kind: `page`: {page} counts pages. `offset`: {offset} counts results. `cursor`: {cursor} is on the page before.
-        first: The first page's number or offset; 1 and 0 when not given.
-        step: What a page adds; 1 for pages and `per_page` for offsets when not given.
-    """
-
-    kind: Literal["page", "offset", "cursor"]
-    first: int | None = Field(None, ge=0, le=1_000)
-    step: int | None = Field(None, ge=1, le=1_000)
-
-    def position(self, page: int, per_page: int) -> int:
-        """Returns the number or offset of a page, which counts from 1."""
-        first = self.first if self.first is not None else int(self.kind == "page")
-        step = self.step or (per_page if self.kind == "offset" else 1)
-        return first + (page - 1) * step
 
 
 class Search(Part):
@@ -71,13 +46,13 @@ class Search(Part):
 
     encoding: ShortText = "utf-8"
     join: str = Field(" ", max_length=20)
-    sort: dict[Sort, ShortText] = {}
+    sort: dict[Sort, ShortText] = Field({})
     since_format: ShortText = ""
     max_per_page: int = Field(1_000, ge=1, le=10_000)
-    paging: Paging | None = None
+    paging: AnyPaging | None = None
     body_type: Literal["json", "form"] = "json"
     url: Template
-    body: dict[str, JsonValue] = {}
+    body: dict[str, JsonValue] = Field({})
 
     @field_validator("encoding")
     @classmethod
@@ -94,7 +69,7 @@ class Search(Part):
     @field_validator("url")
     @classmethod
     def _url(cls, value: str, info: ValidationInfo) -> str:
-        searching.check_template(value, searching.PLACEHOLDERS)
+        searching.check_template(value, _PLACEHOLDERS)
         if not value.startswith(("{base}", "http://", "https://")):
             raise ValueError("a URL that starts with {base}, http:// or https://")
         if has_credentials(value):
@@ -107,7 +82,7 @@ class Search(Part):
     def _body(cls, value: dict[str, JsonValue], info: ValidationInfo) -> dict[str, JsonValue]:
         names = searching.placeholders(value)
         for text in _strings(value):
-            searching.check_template(text, searching.PLACEHOLDERS - {"base"})
+            searching.check_template(text, _PLACEHOLDERS - {"base"})
         cls._check_placeholders(names, info)
         if info.data.get("body_type") == "form" and any(isinstance(part, dict | list) for part in value.values()):
             raise ValueError("single values, no lists or mappings, in a form")
@@ -115,19 +90,16 @@ class Search(Part):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        names = searching.placeholders(self.url) | searching.placeholders(self.body)
-        if "query" not in names:
+        if "query" not in self.placeholders:
             raise ValueError("{query} in url or body")
-        if self.paging and self.paging.kind not in names:
-            raise ValueError(f"{{{self.paging.kind}}} in url or body, for its paging")
-        if "cursor" in names and not self.cursor_parameter:
-            raise ValueError("{cursor} to be all of one parameter: name={cursor}")
+        if self.paging:
+            self.paging.check(self)
         return self
 
     @staticmethod
     def _check_placeholders(names: set[str], info: ValidationInfo) -> None:
         paging = info.data.get("paging")
-        for name in names & {"page", "offset", "cursor"}:
+        for name in names & KINDS:
             if "paging" in info.data and (paging is None or paging.kind != name):
                 raise ValueError(f"paging: {{kind: {name}}} beside {{{name}}}")
         if "sort" in names and not info.data.get("sort", True):
@@ -136,11 +108,14 @@ class Search(Part):
             raise ValueError("since_format beside {since}")
 
     @cached_property
-    def cursor_parameter(self) -> str:
-        """The parameter, or key of the body, that takes the cursor; empty when there is none."""
-        query = (pair.partition("=") for pair in self.url.partition("?")[2].split("&"))
-        pairs = list(self.body.items()) if self.body else [(name, value) for name, _, value in query]
-        return next((name for name, value in pairs if value == "{cursor}"), "")
+    def placeholders(self) -> set[str]:
+        """The names of the placeholders in `url` and `body`."""
+        return searching.placeholders(self.url) | searching.placeholders(self.body)
+
+    @property
+    def names_next(self) -> bool:
+        """Whether only the first page is known, and each page of results names the next one."""
+        return self.paging is not None and self.paging.names_next
 
 
 class Results(Part):

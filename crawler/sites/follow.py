@@ -11,9 +11,9 @@ from pydantic import Field, GetPydanticSchema, field_validator
 from pydantic_core import core_schema
 
 from crawler.errors import UrlError
-from crawler.sites.definition import Part
 from crawler.sites.selector import Selector, SelectorField
 from crawler.urls import canonical, host, hostname
+from crawler.yamlfile import Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,7 +19,6 @@ from crawler.sites.definition import (
     NO_RESULTS,
     NO_SEARCH,
     Content,
-    Part,
     PolitenessField,
     Results,
     Search,
@@ -27,6 +26,7 @@ from crawler.sites.definition import (
 from crawler.sites.follow import Follow  # noqa: TC001 -- pydantic reads the annotation
 from crawler.sites.search import SearchTarget, SiteError
 from crawler.urls import canonical
+from crawler.yamlfile import Part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,7 +126,7 @@ class Site(Part):
     ) -> list[SearchTarget]:
         """Returns the requests that search for all of `words`.
 
-        With cursors only the first is known; each page of results yields the next. A site without paging has one page.
+        Where pages of results name the next one, only the first is known. A site without paging has one page.
         A sort or a `since` that the site's search doesn't know is left out.
 
         Args:
@@ -150,14 +150,11 @@ class Site(Part):
             "per_page": per_page,
             "sort": dict(search.sort).get(sort, ""),  # type: ignore[call-overload]  # a plan's sort is any string here
             "since": searching.since_value(since, search, self.zone),
-            "cursor": "",
         }
-        paging = search.paging
-        if paging is None or paging.kind == "cursor":
+        if search.paging is None:
             return [self._target(values, 1)]
-        return [
-            self._target({**values, paging.kind: paging.position(page, per_page)}, page) for page in range(1, pages + 1)
-        ]
+        positions = search.paging.positions(pages, per_page)
+        return [self._target({**values, search.paging.kind: at}, page) for page, at in enumerate(positions, 1)]
 
     def link(self, value: str) -> str:
         """Returns the URL that `results.link` makes of a value found on a page of results."""

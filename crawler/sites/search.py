@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     from crawler.sites.definition import Search
 
-PLACEHOLDERS = frozenset({"base", "query", "page", "offset", "per_page", "sort", "since", "cursor"})
-OPTIONAL = frozenset({"sort", "since", "cursor"})  # may be empty; a parameter that is nothing else is then left out
+PLACEHOLDERS = frozenset({"base", "query", "per_page", "sort", "since"})  # and that of the site's paging
 
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
@@ -122,18 +121,6 @@ def fill_body(search: Search, values: Mapping[str, str | int]) -> str:
     return urlencode(filled, encoding=search.encoding)
 
 
-def with_cursor(search: Search, url: str, body: str, cursor: str) -> tuple[str, str]:
-    """Returns the URL and body that ask for the page at `cursor`, made from those of the page before."""
-    name = search.cursor_parameter
-    if search.body and search.body_type == "json":
-        return url, orjson.dumps({**orjson.loads(body), name: cursor}).decode()
-    pair = f"{quote(name, safe='')}={quote(cursor, safe='', encoding=search.encoding)}"
-    if search.body:
-        return url, _replace_pair(body, pair)
-    head, mark, query = url.partition("?")
-    return f"{head}?{_replace_pair(query, pair)}" if mark else f"{head}?{pair}", body
-
-
 def check_encoding(name: str) -> str:
     """Returns Python's name of a text encoding; browsers, and so sites, mean GBK by GB 2312.
 
@@ -161,10 +148,6 @@ def _fill(template: Any, values: Mapping[str, str | int]) -> Any:
 
 
 def _is_void(template: Any, values: Mapping[str, str | int]) -> bool:
+    """Returns whether a parameter is nothing but a placeholder without a value: it is left out."""
     whole = _PLACEHOLDER.fullmatch(template) if isinstance(template, str) else None
-    return whole is not None and whole[1] in OPTIONAL and values[whole[1]] == ""
-
-
-def _replace_pair(query: str, pair: str) -> str:
-    name = pair.partition("=")[0]
-    return "&".join([*(old for old in query.split("&") if old and old.partition("=")[0] != name), pair])
+    return whole is not None and values[whole[1]] == ""

@@ -40,6 +40,12 @@ BAD = [
     ("{base}/s", "//s", 5, "search.url"),
     ("kind: page", "kind: offset", 5, "search.url"),
     ("kind: page", "kind: pages", 6, "search.paging.kind"),
+    ("kind: page", "kind: 3", 6, "search.paging.kind"),
+    ("kind: page", "first: 0", 6, "search.paging.kind"),
+    ("kind: page", "kind: page, frist: 0", 6, "search.paging.frist"),
+    ("kind: page", "kind: page, first: -1", 6, "search.paging.first"),
+    ("{kind: page}", "page", 6, "search.paging"),
+    ("&page={page}", "", 4, "search"),
     ("newest: new", "newst: new", 7, "search.sort.newst"),
     ("  sort: {newest: new, relevance: rel}\n", "", 5, "search.url"),
     ("%Y-%m-%d", "yyyy", 8, "search.since_format"),
@@ -84,9 +90,21 @@ def test_a_bad_file_is_told_where_and_what(old, new, line, key):
     assert str(caught.value).startswith(f"board.yaml:{line}: {key}: got ")
 
 
-def test_a_placeholder_that_is_none_is_named_with_those_that_are():
-    with pytest.raises(InputError, match=r"only the placeholders \{base\}, \{cursor\}.*, not \{pag\}"):
-        sites.parse(GOOD.replace("{page}", "{pag}"), "board.yaml")
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("{page}", "{pag}", r"only the placeholders \{base\}, \{cursor\}.*, not \{pag\}"),
+        ("kind: page", "kind: pages", "got 'pages', expected 'page', 'offset' or 'cursor'$"),
+        ("kind: page", "first: 0", "got nothing, expected this key$"),
+        ("{kind: page}", "page", "got 'page', expected a mapping of keys to values$"),
+        ("kind: page", "kind: page, frist: 0", r"expected first \(did you mean it\?\)$"),
+        ("kind: page", "kind: offset", r"expected paging: \{kind: page\} beside \{page\}$"),
+        ("&page={page}", "", r"expected \{page\} in url or body, for its paging$"),
+    ],
+)
+def test_the_message_says_what_was_expected(old, new, expected):
+    with pytest.raises(InputError, match=expected):
+        sites.parse(GOOD.replace(old, new, 1), "board.yaml")
 
 
 def test_a_definition_is_plain_json_and_comes_back_equal():

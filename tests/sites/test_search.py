@@ -103,37 +103,6 @@ def test_words_are_joined_as_the_site_wants():
     assert first('{url: "{base}/?q={query}", join: " AND "}', ["a", "b"]).url.endswith("?q=a%20AND%20b")
 
 
-@pytest.mark.parametrize(
-    ("paging", "placeholder", "expected"),
-    [
-        ("{kind: page}", "page", [1, 2, 3]),
-        ("{kind: page, first: 0}", "page", [0, 1, 2]),
-        ("{kind: page, first: 1, step: 10}", "page", [1, 11, 21]),
-        ("{kind: offset}", "offset", [0, 20, 40]),
-        ("{kind: offset, first: 1}", "offset", [1, 21, 41]),
-        ("{kind: offset, step: 15}", "offset", [0, 15, 30]),
-    ],
-)
-def test_paging(paging, placeholder, expected):
-    search = f'{{url: "{{base}}/?q={{query}}&p={{{placeholder}}}", paging: {paging}}}'
-    targets = site(search).search_targets(["a"], pages=3, per_page=20, sort="newest")
-    assert [parse_qs(urlsplit(target.url).query)["p"] for target in targets] == [[str(number)] for number in expected]
-    assert [target.page for target in targets] == [1, 2, 3]
-
-
-def test_a_site_without_paging_has_one_page_and_one_with_cursors_knows_the_first():
-    assert len(site('{url: "{base}/?q={query}"}').search_targets(["a"], pages=9, per_page=20, sort="newest")) == 1
-    cursors = '{url: "{base}/?q={query}&c={cursor}", paging: {kind: cursor}}'
-    targets = site(cursors).search_targets(["a"], pages=9, per_page=20, sort="newest")
-    assert [target.url for target in targets] == ["http://127.0.0.1:8800/?q=a"]
-
-
-def test_offsets_step_by_what_the_site_really_gives():
-    search = '{url: "{base}/?q={query}&n={per_page}&o={offset}", paging: {kind: offset}, max_per_page: 50}'
-    targets = site(search).search_targets(["a"], pages=2, per_page=200, sort="newest")
-    assert [urlsplit(target.url).query for target in targets] == ["q=a&n=50&o=0", "q=a&n=50&o=50"]
-
-
 def test_sort_and_since_are_translated_or_left_out():
     search = '{url: "{base}/?q={query}&s={sort}&from={since}", sort: {newest: new}, since_format: "%d.%m.%Y"}'
     assert first(search, ["a"], since=date(2026, 11, 1)).url.endswith("/?q=a&s=new&from=01.11.2026")

@@ -1,0 +1,130 @@
+"""How the pages of a search are asked for: one class for each kind of paging.
+
+A new kind is a subclass of `Paging`, named in `AnyPaging`. The class says what stands in a site file, how that is
+checked, which pages are known from the start, and how the next page is asked for where only the page before names it.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
+from urllib.parse import quote
+
+import orjson
+from pydantic import Field
+
+from crawler.yamlfile import Part
+
+if TYPE_CHECKING:
+    from crawler.sites.definition import Search
+
+
+class Paging(Part):
+    """A kind of paging.
+
+    Attributes:
+        kind: In a site file, it chooses the subclass. A placeholder of the same name stands in `url` or `body`.
+        first: The first page's number or offset; 1 and 0 when not given.
+        step: What a page adds; 1 for pages and `per_page` for offsets when not given.
+        names_next: Whether pages of results name the next page, where the site's `results.next` says.
+    """
+
+    kind: str
+    first: int | None = Field(None, ge=0, le=1_000)
+    step: int | None = Field(None, ge=1, le=1_000)
+    names_next: ClassVar[bool] = False
+
+    def check(self, search: Search) -> None:
+        """Looks whether the rest of a site's `search` goes with this paging.
+
+        Raises:
+            ValueError: It doesn't; the message says what was expected.
+        """
+        if self.kind not in search.placeholders:
+            raise ValueError(f"{{{self.kind}}} in url or body, for its paging")
+
+    @abstractmethod
+    def positions(self, pages: int, per_page: int) -> list[int | str]:
+        """Returns the value of the placeholder for each page that is known from the start, in order."""
+
+    def next_request(self, search: Search, url: str, body: str, found: str) -> tuple[str, str]:
+        """Returns the URL and the body that ask for the next page, where `names_next`.
+
+        Args:
+            search: Of the site.
+            url: Of the page before.
+            body: Of the request for the page before.
+            found: What that page has as `results.next`.
+        """
+        raise NotImplementedError
+
+
+class PageNumbers(Paging):
+    """{page} counts pages."""
+
+    kind: Literal["page"]
+
+    def positions(self, pages: int, per_page: int) -> list[int | str]:  # noqa: ARG002 -- the interface of all kinds
+        """Returns the pages' numbers."""
+        first, step = 1 if self.first is None else self.first, self.step or 1
+        return [first + page * step for page in range(pages)]
+
+
+class Offsets(Paging):
+    """{offset} counts results."""
+
+    kind: Literal["offset"]
+
+    def positions(self, pages: int, per_page: int) -> list[int | str]:
+        """Returns how many results are before each page."""
+        first, step = self.first or 0, self.step or per_page
+        return [first + page * step for page in range(pages)]
+
+
+class Cursors(Paging):
+    """{cursor} is a value that stands on the page before; the first page is asked for without one."""
+
+    kind: Literal["cursor"]
+    names_next = True
+
+    def check(self, search: Search) -> None:
+        """Looks whether the cursor has a parameter of its own: it replaces the one of the page before.
+
+        Raises:
+            ValueError: It hasn't.
+        """
+        super().check(search)
+        if not _parameter(search):
+            raise ValueError("{cursor} to be all of one parameter: name={cursor}")
+
+    def positions(self, pages: int, per_page: int) -> list[int | str]:  # noqa: ARG002 -- the interface of all kinds
+        """Returns an empty cursor, for the first page."""
+        return [""]
+
+    def next_request(self, search: Search, url: str, body: str, found: str) -> tuple[str, str]:
+        """Returns the request of the page before, with another cursor."""
+        name = _parameter(search)
+        if search.body and search.body_type == "json":
+            return url, orjson.dumps({**orjson.loads(body), name: found}).decode()
+        pair = f"{quote(name, safe='')}={quote(found, safe='', encoding=search.encoding)}"
+        if search.body:
+            return url, _replace_pair(body, pair)
+        head, mark, query = url.partition("?")
+        return f"{head}?{_replace_pair(query, pair)}" if mark else f"{head}?{pair}", body
+
+
+AnyPaging = Annotated[PageNumbers | Offsets | Cursors, Field(discriminator="kind")]
+KINDS = frozenset(get_args(kind.model_fields["kind"].annotation)[0] for kind in get_args(get_args(AnyPaging)[0]))
+
+
+def _parameter(search: Search) -> str:
+    """Returns the parameter, or key of the body, that takes the cursor; empty when there is none."""
+    query = (pair.partition("=") for pair in search.url.partition("?")[2].split("&"))
+    pairs = list(search.body.items()) if search.body else [(name, value) for name, _, value in query]
+    return next((name for name, value in pairs if value == "{cursor}"), "")
+
+
+def _replace_pair(query: str, pair: str) -> str:
+    """Returns a query with a parameter replaced by another one of its name, or added."""
+    name = pair.partition("=")[0]
+    return "&".join([*(old for old in query.split("&") if old and old.partition("=")[0] != name), pair])
