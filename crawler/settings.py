@@ -138,10 +138,8 @@ DOWNLOAD_MAXSIZE = 32 * 1024 * 1024  # bytes; Scrapy's 1 GiB is a way to kill a 
 DOWNLOAD_WARNSIZE = 16 * 1024 * 1024
 DOWNLOAD_VERIFY_CERTIFICATES = True
 DOWNLOAD_HANDLERS = {
-    # libcurl's, and Scrapy's own where a site's `handler` says so. `crawler.download.handler.VisitDownloadHandler` is
-    # Scrapy's for all.
-    "http": "crawler.download.chosen.ChosenDownloadHandler",
-    "https": "crawler.download.chosen.ChosenDownloadHandler",
+    "http": "crawler.download.handler.CurlDownloadHandler",
+    "https": "crawler.download.handler.CurlDownloadHandler",
     "file": None,  # only the web is crawled
     "ftp": None,
     "s3": None,
@@ -156,4 +154,3 @@ REMOTE_CONTROL_ENABLED = False
 URLLENGTH_LIMIT = 0  # urls.py has the limit
 LOG_LEVEL = "INFO"
 STATS_DUMP = True
-TWISTED_DNS_RESOLVER = "crawler.download.resolver.PublicResolver"  # refuses private addresses at the last moment

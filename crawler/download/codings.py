@@ -1,8 +1,8 @@
-"""Content codings (RFC 9110, 8.4.1): bodies decoded in bounded time and memory, whatever they claim to be. Pure.
+"""Content codings (RFC 9110, 8.4.1): decodes bodies in bounded time and memory, whatever they claim to be. Pure.
 
-Input goes in by slices, and output is counted as it comes, so that a bomb costs no more than a page of the greatest
-size. A body may consist of several streams (RFC 1952, 2.2; RFC 8878, 3.1), within reason: a million empty ones fit
-into a small body. What follows the last stream is ignored, as browsers do.
+Input goes in by slices, and output is counted as it comes, so that a decompression bomb costs no more than a page of
+the greatest size. A body may consist of several streams (RFC 1952, 2.2; RFC 8878, 3.1), but of a bounded number: a
+million empty ones fit into a small body. What follows the last stream is ignored, as browsers do.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ else:
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-ACCEPTED = b"gzip, deflate, br, zstd"  # what requests ask for
-MOST_CODINGS = 3  # one over the other; one is the rule, two are a mistake that happens
-MOST_STREAMS = 1_000  # in one body: bgzip's blocks of 64 KiB make 500 in the greatest page
+ACCEPT_ENCODING = b"gzip, deflate, br, zstd"  # the value of the request header
+MAX_CODINGS = 3  # one over the other; one is the rule, two are a mistake that happens
+MAX_STREAMS = 1_000  # in one body: bgzip's blocks of 64 KiB make 500 in the greatest page
 SLICE_BYTES = 64 * 1024
-ZSTD_WINDOW_LOG = 23  # 8 MiB, as RFC 9659 demands; zstd's own limit lets a few bytes ask for 128 MiB
-# Said by mistake where nothing was encoded; browsers show such pages.
-_NONE = frozenset({"", "identity", "none", "utf-8", "utf8", "iso-8859-1", "binary", "8bit"})
+ZSTD_WINDOW_LOG = 23  # 8 MiB, which RFC 9659 demands; zstd's own limit lets a small body ask for 128 MiB
+# No coding: what servers write where nothing was encoded; browsers show such pages.
+_NO_CODING = frozenset({"", "identity", "none", "utf-8", "utf8", "iso-8859-1", "binary", "8bit"})
 _ERRORS = (zlib.error, brotli.error, zstd.ZstdError)
 
 
 class _Stream(Protocol):
-    """A decoder for one stream, as zlib and zstd are, and brotli is made."""
+    """A decoder for one stream, with the properties of zlib's."""
 
     @property
     def eof(self) -> bool: ...
@@ -43,48 +43,53 @@ class _Stream(Protocol):
     def pieces(self, data: bytes) -> Iterator[bytes]: ...
 
 
-def decode(body: bytes, header: Iterable[bytes], most_bytes: int) -> bytes:
-    """Returns a body without the codings that Content-Encoding names; an empty body stays one.
+def decode(body: bytes, content_encoding: Iterable[bytes], max_bytes: int) -> bytes:
+    """Returns a body without its codings; an empty body stays empty.
 
     Args:
-        header: The values of all Content-Encoding headers.
-        most_bytes: Of the result, and of what is between two codings; 0: no limit.
+        content_encoding: The values of all Content-Encoding headers.
+        max_bytes: Of the result, and of what is between two codings; 0: no limit.
 
     Raises:
-        AnswerError: `bad-encoding` for a coding that isn't known, or isn't what the body is in; `truncated` for a body
+        AnswerError: `bad-encoding` for a coding that isn't known, or that the body isn't in; `truncated` for a body
             that ends early; `too-large`.
     """
-    names = [name.strip().lower() for value in header for name in value.decode("latin-1").split(",")]
-    codings = [name for name in names if name not in _NONE]
-    if len(codings) > MOST_CODINGS:
+    names = [name.strip().lower() for value in content_encoding for name in value.decode("latin-1").split(",")]
+    codings = [name for name in names if name not in _NO_CODING]
+    if len(codings) > MAX_CODINGS:
         raise AnswerError("bad-encoding", f"{len(codings)} codings")
     for coding in reversed(codings):
         if body:
-            body = _decoded(body, coding, most_bytes)
+            body = _decoded(body, coding, max_bytes)
     return body
 
 
-def _decoded(body: bytes, coding: str, most_bytes: int) -> bytes:
+def _decoded(body: bytes, coding: str, max_bytes: int) -> bytes:
     if coding not in _STREAMS:
         raise AnswerError("bad-encoding", f"{coding!r} is not known")
     plain = bytearray()
     try:
         for piece in _pieces(body, _STREAMS[coding], _MAGIC.get(coding, ())):
             plain += piece
-            if most_bytes and len(plain) > most_bytes:
-                raise AnswerError("too-large", f"{coding}, {len(body)} bytes, more than {most_bytes} decoded")
+            if max_bytes and len(plain) > max_bytes:
+                raise AnswerError("too-large", f"{coding}, {len(body)} bytes, more than {max_bytes} decoded")
     except _ERRORS as error:
         raise AnswerError("bad-encoding", f"{coding}: {error}") from None
     return bytes(plain)
 
 
 def _pieces(body: bytes, begin: Callable[[bytes], _Stream], magic: tuple[bytes, ...]) -> Iterator[bytes]:
-    """Yields what a body holds, stream after stream; each piece has at most SLICE_BYTES."""
+    """Yields the decoded body in pieces of at most SLICE_BYTES.
+
+    Args:
+        begin: Makes the decoder of a stream, given the stream's first two bytes.
+        magic: The bytes that a further stream may begin with; empty: there is one stream only.
+    """
     at, streams = 0, 0
     while True:
         streams += 1
-        if streams > MOST_STREAMS:
-            raise AnswerError("bad-encoding", f"more than {MOST_STREAMS} streams")
+        if streams > MAX_STREAMS:
+            raise AnswerError("bad-encoding", f"more than {MAX_STREAMS} streams")
         stream = begin(body[at : at + 2])
         while not stream.eof:
             data = body[at : at + SLICE_BYTES]
@@ -98,7 +103,7 @@ def _pieces(body: bytes, begin: Callable[[bytes], _Stream], magic: tuple[bytes, 
 
 
 class _Inflate:
-    """Args: window: zlib's `wbits`."""
+    """Args: window: zlib's `wbits`, which also says the format."""
 
     def __init__(self, window: int) -> None:
         self._zlib = zlib.decompressobj(window)
@@ -121,7 +126,7 @@ class _Inflate:
 
 
 class _Brotli:
-    unused_data = b""  # brotli refuses what follows its stream
+    unused_data = b""  # brotli raises an error for bytes after its stream
 
     def __init__(self) -> None:
         self._brotli = brotli.Decompressor()
@@ -158,7 +163,7 @@ class _Zstd:
 
 
 def _deflate(beginning: bytes) -> _Inflate:
-    """Returns zlib's format, which is meant (RFC 9110, 8.4.1.2), or the bare one, which some servers send."""
+    """Returns a decoder of zlib's format, as RFC 9110 (8.4.1.2) has it, or of bare deflate, which some servers send."""
     wrapped = beginning[0] & 0x0F == zlib.DEFLATED and not int.from_bytes(beginning) % 31
     return _Inflate(zlib.MAX_WBITS if wrapped else -zlib.MAX_WBITS)
 
@@ -174,7 +179,7 @@ _STREAMS: dict[str, Callable[[bytes], _Stream]] = {
     "br": lambda _beginning: _Brotli(),
     "zstd": lambda _beginning: _Zstd(),
 }
-# How a further stream begins: gzip, zstd, and zstd's frames to be skipped.
+# How a further stream begins. zstd's also with a skippable frame, of 16 kinds.
 _GZIP = (b"\x1f\x8b",)
 _MAGIC: dict[str, tuple[bytes, ...]] = {
     "gzip": _GZIP,

@@ -1,4 +1,4 @@
-"""What libcurl's errors say of an answer: Scrapy's exceptions, or the ledger's words."""
+"""What libcurl's errors mean: Scrapy's exceptions where it has one, else the ledger's words."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from scrapy.exceptions import (
 from crawler.errors import AnswerError, PrivateAddressError
 
 if TYPE_CHECKING:
-    from crawler.download.curl_loop import Ended
-    from crawler.download.exchange import Exchange
+    from crawler.download.curl_loop import TransferEnd
+    from crawler.download.transfer import Transfer
 
-# Of libcurl's numbers pycurl has no names for these.
-_WEIRD_REPLY = 8
+# libcurl's errors that pycurl has no names for.
+_WEIRD_SERVER_REPLY = 8
 _TOO_LARGE = 100  # libcurl's own bounds on heads
 _HTTP2_STREAM = 92
-_REFUSALS = frozenset(
+_NO_HTTP = frozenset(
     {
-        pycurl.E_UNSUPPORTED_PROTOCOL,  # HTTP/0.9, or none
-        _WEIRD_REPLY,
+        pycurl.E_UNSUPPORTED_PROTOCOL,  # HTTP/0.9, or no HTTP at all
+        _WEIRD_SERVER_REPLY,
         pycurl.E_BAD_CONTENT_ENCODING,  # also a transfer coding that nobody asked for
     }
 )
@@ -40,7 +40,7 @@ _TLS = frozenset(
         pycurl.E_SSL_INVALIDCERTSTATUS,
     }
 )
-_CUT = frozenset(
+_CUT_OFF = frozenset(
     {
         pycurl.E_GOT_NOTHING,
         pycurl.E_RECV_ERROR,
@@ -50,59 +50,67 @@ _CUT = frozenset(
         _HTTP2_STREAM,
     }
 )
-# What libcurl's numbers don't tell apart, its words do. E_RECV_ERROR: a connection that broke, or these.
+# Parts of libcurl's messages, in lower case, where one number stands for several errors.
 _BAD_CHUNKS = ("chunk", "malformed encoding")
 _LONG_HEAD = ("too large response headers", "too many response headers")
 _ODD_LINES = ("header without colon", "nul byte in header", "carriage return found in header")
 _TLS_END = "unexpected eof"
-# The same with E_SSL_CONNECT_ERROR: the handshake was cut off, nobody said that it was wrong.
-_HANDSHAKE_CUT = ("recv failure", "send failure", "reset by peer", _TLS_END, "ssl_error_syscall")
+# With E_SSL_CONNECT_ERROR: the connection ended within the handshake; nobody said that the handshake was wrong.
+_HANDSHAKE_CUT_OFF = ("recv failure", "send failure", "reset by peer", _TLS_END, "ssl_error_syscall")
 
 
 class OddHeadError(AnswerError):
-    """A head with a line that browsers skip, and libcurl refuses the answer for."""
+    """libcurl refuses the answer for a line in its head that browsers skip."""
 
 
-def ended_unsaid(ended: Ended, exchange: Exchange) -> bool:
-    """Whether a body without a length ended with its TLS connection, without a goodbye: too many servers end so."""
-    head = exchange.head
-    return head is not None and not head.ends and ended.code == pycurl.E_RECV_ERROR and _TLS_END in ended.words.lower()
+def is_whole(end: TransferEnd, transfer: Transfer) -> bool:
+    """Returns whether the body is whole all the same, after libcurl ended the transfer with an error.
+
+    That is so when only the trailers after the body are odd; and when a body without a length ended with its TLS
+    connection, without TLS's closure alert, which too many servers leave out.
+    """
+    if transfer.head is None:
+        return False
+    message = end.message.lower()
+    if any(sign in message for sign in _ODD_LINES):
+        return True
+    return not transfer.head.delimited and end.code == pycurl.E_RECV_ERROR and _TLS_END in message
 
 
-def error_of(ended: Ended, exchange: Exchange) -> Exception:
-    """Returns the error that a transfer ended with."""
-    code, words = ended
+def error_of(end: TransferEnd, transfer: Transfer) -> Exception:
+    """Returns the error that libcurl ended a transfer with."""
+    code, message = end
     if code in (pycurl.E_COULDNT_CONNECT, pycurl.E_COULDNT_RESOLVE_HOST, pycurl.E_ABORTED_BY_CALLBACK):
-        return _not_connected(code, words, exchange)
+        return _connect_error(end, transfer)
     if code == pycurl.E_OPERATION_TIMEDOUT:
-        return DownloadTimeoutError(words)
+        return DownloadTimeoutError(message)
     if code == pycurl.E_URL_MALFORMAT:
-        return UnsupportedURLSchemeError(words)
-    if any(sign in words.lower() for sign in _ODD_LINES):
-        return OddHeadError("bad-response", words)
-    if reason := _reason(code, words.lower(), begun=exchange.head is not None):
-        return AnswerError(reason, words)
-    return DownloadFailedError(f"{words} (libcurl {code})")
+        return UnsupportedURLSchemeError(message)
+    if any(sign in message.lower() for sign in _ODD_LINES):
+        return OddHeadError("bad-response", message)
+    if reason := _reason(code, message.lower(), head_came=transfer.head is not None):
+        return AnswerError(reason, message)
+    return DownloadFailedError(f"{message} (libcurl {code})")
 
 
-def _reason(code: int, said: str, *, begun: bool) -> str:
-    """Returns the ledger's word; empty for an error that is unheard of. `begun`: the head is there."""
-    if code == _TOO_LARGE or any(sign in said for sign in _LONG_HEAD):
-        return "bad-response" if begun else "bad-headers"
-    if code in _REFUSALS or any(sign in said for sign in _BAD_CHUNKS):
+def _reason(code: int, message: str, *, head_came: bool) -> str:
+    """Returns the ledger's word; empty for an error that isn't known here."""
+    if code == _TOO_LARGE or any(sign in message for sign in _LONG_HEAD):
+        return "bad-response" if head_came else "bad-headers"  # after the head: in trailers
+    if code in _NO_HTTP or any(sign in message for sign in _BAD_CHUNKS):
         return "bad-response"
-    if code in _TLS and not any(sign in said for sign in _HANDSHAKE_CUT):
+    if code in _TLS and not any(sign in message for sign in _HANDSHAKE_CUT_OFF):
         return "tls"
-    if code in _CUT or code in _TLS:
-        return "truncated" if begun else "connection"
+    if code in _CUT_OFF or code in _TLS:
+        return "truncated" if head_came else "connection"
     return ""
 
 
-def _not_connected(code: int, words: str, exchange: Exchange) -> Exception:
-    if exchange.refused:
-        return PrivateAddressError(f"{exchange.place.host} would be another address")
-    if code != pycurl.E_COULDNT_CONNECT:
-        return CannotResolveHostError(words)
-    if exchange.curl.getinfo(pycurl.OS_ERRNO) == errno.ECONNREFUSED:
-        return DownloadConnectionRefusedError(words)
-    return AnswerError("connection", words)
+def _connect_error(end: TransferEnd, transfer: Transfer) -> Exception:
+    if transfer.refused:
+        return PrivateAddressError(f"{transfer.target.host} would be another address")
+    if end.code != pycurl.E_COULDNT_CONNECT:
+        return CannotResolveHostError(end.message)
+    if transfer.curl.getinfo(pycurl.OS_ERRNO) == errno.ECONNREFUSED:
+        return DownloadConnectionRefusedError(end.message)
+    return AnswerError("connection", end.message)

@@ -1,8 +1,8 @@
-"""libcurl's transfers on the asyncio loop.
+"""Runs libcurl's transfers on the asyncio loop.
 
-libcurl's sockets are watched by an epoll object of their own, and the loop watches that: however many answers came, the
-loop is called back once, and to watch a socket costs a system call and no more. Measured, that is a third of the CPU
-of pycurl's own `AsyncCurlMulti`, which gives the loop each socket by itself.
+libcurl's sockets are watched by an epoll object, and the event loop watches only that one: however many answers came,
+the loop is called back once, and to watch a socket costs one system call. Measured, that takes a third of the CPU of
+pycurl's own `AsyncCurlMulti`, which has the event loop watch every socket.
 """
 
 from __future__ import annotations
@@ -10,151 +10,187 @@ from __future__ import annotations
 import asyncio
 import select
 from contextlib import suppress
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import pycurl
 
 from crawler.download.watchdog import Watchdog
 
-MOST_IDLE = 256  # connections kept for later, over all hosts: a process may have 1,024 files, as a rule
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+MAX_IDLE = 256  # kept connections, over all hosts: a process may have 1,024 files, as a rule
 _IN, _OUT, _BROKEN = select.EPOLLIN, select.EPOLLOUT, select.EPOLLERR | select.EPOLLHUP
 _EVENTS = _IN | _OUT | _BROKEN
-# What libcurl calls each of epoll's events; what is broken is read, and so found out.
+# libcurl's word for each combination of epoll's events. A broken socket is read, by which libcurl learns the error.
 _SELECTED = [
     (pycurl.CSELECT_IN if events & (_IN | _BROKEN) else 0) | (pycurl.CSELECT_OUT if events & _OUT else 0)
     for events in range(_EVENTS + 1)
 ]
 
 
-class Ended(NamedTuple):
-    """How a transfer ended: libcurl's number, 0 for well, and its words."""
+class TransferEnd(NamedTuple):
+    """How a transfer ended.
+
+    Attributes:
+        code: libcurl's error number; 0: it went well.
+        message: libcurl's words for the error; empty: it went well.
+    """
 
     code: int
-    words: str
+    message: str
 
 
-WELL = Ended(0, "")
-BROKEN = Ended(-1, "libcurl's multi handle is broken")
+SUCCESS = TransferEnd(0, "")
+MULTI_FAILED = TransferEnd(-1, "libcurl's multi handle failed")
 
 
 class CurlLoop:
-    """All transfers of one loop. Whoever starts one stops it, or waits for its end; then its handle is free again."""
+    """Runs the transfers of the event loop that it is made in.
+
+    Whoever starts a transfer awaits its end or stops it; only then may its handle be changed or closed.
+    """
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._running: dict[pycurl.Curl, asyncio.Future[Ended]] = {}
-        self._soon: asyncio.Handle | None = None
-        self._later: asyncio.TimerHandle | None = None
+        self._running: dict[pycurl.Curl, asyncio.Future[TransferEnd]] = {}
+        self._connected: set[pycurl.Curl] = set()
+        self._call_now: asyncio.Handle | None = None
+        self._call_later: asyncio.TimerHandle | None = None
         self._epoll = select.epoll()
         self._watched: set[int] = set()
         self._multi = pycurl.CurlMulti()
-        self._multi.setopt(pycurl.M_MAXCONNECTS, MOST_IDLE)
-        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
-        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._wake_in)
-        self._loop.add_reader(self._epoll.fileno(), self._act)
+        self._multi.setopt(pycurl.M_MAXCONNECTS, MAX_IDLE)
+        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch_socket)
+        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
+        self._loop.add_reader(self._epoll.fileno(), self._sockets_ready)
         self._watchdog = Watchdog(lambda: self._watched)
 
-    def start(self, curl: pycurl.Curl) -> asyncio.Future[Ended]:
-        """Starts a transfer; nothing is sent before the loop goes on."""
+    def start(self, curl: pycurl.Curl, *, connect_only: bool = False) -> asyncio.Future[TransferEnd]:
+        """Starts a transfer; nothing is sent before the event loop goes on.
+
+        Args:
+            connect_only: The handle has CONNECT_ONLY set. It ends with an open connection, which `stop` closes.
+        """
         if not self._running:
             self._watchdog.watch()
+        if connect_only:
+            self._connected.add(curl)
         ended = self._running[curl] = self._loop.create_future()
         self._multi.add_handle(curl)
         return ended
 
     def stop(self, curl: pycurl.Curl) -> None:
-        """Ends a transfer that nobody waits for any more, and its connection, unless others are on it (HTTP/2)."""
-        if self._running.pop(curl, None) is not None:
+        """Ends a transfer that nobody awaits any more, and its connection, unless others are on it (HTTP/2).
+
+        Nothing happens if the transfer has ended, but for the connection of one that is `connect_only`.
+        """
+        if self._running.pop(curl, None) is not None or curl in self._connected:
+            self._connected.discard(curl)
             self._multi.remove_handle(curl)
-            self._rest()
+            self._rest_if_idle()
 
     def close(self) -> None:
-        """Ends all transfers and connections; who waits for one is cancelled."""
-        for curl, ended in list(self._running.items()):
+        """Ends all transfers and connections; whoever awaits a transfer is cancelled."""
+        waiting = list(self._running.values())
+        for curl in {*self._running, *self._connected}:
             self.stop(curl)
+        for ended in waiting:
             ended.cancel()
         self._loop.remove_reader(self._epoll.fileno())
-        for timer in (self._soon, self._later):
+        for timer in (self._call_now, self._call_later):
             if timer is not None:
                 timer.cancel()
         self._watchdog.close()
         self._multi.close()
         self._epoll.close()
 
-    def _watch(self, what: int, socket: int, _multi: pycurl.CurlMulti, _data: object) -> None:
-        """Hears from libcurl what it waits for on a socket."""
+    def guarded(self, sock: int, call: Callable[[], T]) -> T:
+        """Returns what a call of libcurl about one socket returns; the watchdog cuts it off when it takes too long."""
+        self._watchdog.socket = sock
+        self._watchdog.calls += 1
+        try:
+            return call()
+        finally:
+            self._watchdog.calls += 1
+
+    # -- Callbacks of libcurl -----------------------------------------------------------------------------------------
+
+    def _watch_socket(self, what: int, sock: int, _multi: pycurl.CurlMulti, _data: object) -> None:
+        """Watches a socket for what libcurl waits for on it."""
         if what == pycurl.POLL_REMOVE:
-            if socket in self._watched:
-                self._watched.remove(socket)
-                with suppress(OSError):  # it was closed first
-                    self._epoll.unregister(socket)
+            if sock in self._watched:
+                self._watched.remove(sock)
+                with suppress(OSError):  # it was closed before
+                    self._epoll.unregister(sock)
             return
         events = (_IN if what & pycurl.POLL_IN else 0) | (_OUT if what & pycurl.POLL_OUT else 0)
-        if socket in self._watched:
-            self._epoll.modify(socket, events)
+        if sock in self._watched:
+            self._epoll.modify(sock, events)
         else:
-            self._epoll.register(socket, events)
-            self._watched.add(socket)
+            self._epoll.register(sock, events)
+            self._watched.add(sock)
 
-    def _wake_in(self, milliseconds: int) -> None:
-        """Hears from libcurl when it wants to be called; -1: not before something happens.
+    def _set_timer(self, milliseconds: int) -> None:
+        """Sets when libcurl is called without an event; -1: never.
 
-        It says so twice a page. A timer that comes too early does no harm, says libcurl's manual; so one is enough.
+        libcurl sets it twice a page, and its manual says that a timer that comes too early does no harm. So one timer
+        is kept, and only ever set earlier.
         """
         if milliseconds > 0:
-            at = self._loop.time() + milliseconds / 1000
-            if self._later is None or at < self._later.when():
-                if self._later is not None:
-                    self._later.cancel()
-                self._later = self._loop.call_at(at, self._late)
-        elif milliseconds == 0 and self._soon is None:
-            self._soon = self._loop.call_soon(self._now)
+            at_s = self._loop.time() + milliseconds / 1000
+            if self._call_later is None or at_s < self._call_later.when():
+                if self._call_later is not None:
+                    self._call_later.cancel()
+                self._call_later = self._loop.call_at(at_s, self._timer_late)
+        elif milliseconds == 0 and self._call_now is None:
+            self._call_now = self._loop.call_soon(self._timer_now)
 
-    def _late(self) -> None:
-        self._later = None
-        self._call([(pycurl.SOCKET_TIMEOUT, 0)])
+    # -- Callbacks of the event loop ----------------------------------------------------------------------------------
 
-    def _now(self) -> None:
-        self._soon = None
-        self._call([(pycurl.SOCKET_TIMEOUT, 0)])
+    def _timer_late(self) -> None:
+        self._call_later = None
+        self._act([(pycurl.SOCKET_TIMEOUT, 0)])
 
-    def _act(self) -> None:
-        self._call(self._epoll.poll(0))
+    def _timer_now(self) -> None:
+        self._call_now = None
+        self._act([(pycurl.SOCKET_TIMEOUT, 0)])
 
-    def _call(self, happened: list[tuple[int, int]]) -> None:
-        """Lets libcurl do what is to be done."""
+    def _sockets_ready(self) -> None:
+        self._act(self._epoll.poll(0))
+
+    def _act(self, ready: list[tuple[int, int]]) -> None:
+        """Lets libcurl work on sockets with events, then ends the transfers that are over."""
         act, watchdog = self._multi.socket_action, self._watchdog
         try:
-            for socket, events in happened:
-                watchdog.socket = socket if events else None
-                watchdog.call += 1
-                act(socket, _SELECTED[events & _EVENTS])
-                watchdog.call += 1
+            for sock, events in ready:
+                watchdog.socket = sock if events else None  # the timer has no socket
+                watchdog.calls += 1
+                act(sock, _SELECTED[events & _EVENTS])
+                watchdog.calls += 1
         except pycurl.error:
-            watchdog.call += 1
-            self._break()
-        self._tell()
-
-    def _tell(self) -> None:
-        """Tells those who wait for transfers that have ended."""
-        _left, well, ill = self._multi.info_read()
+            watchdog.calls += 1
+            self._fail_all()
+        _queued, well, ill = self._multi.info_read()
         for curl in well:
-            self._end(curl, WELL)
-        for curl, code, words in ill:
-            self._end(curl, Ended(code, words))
-        self._rest()
+            self._end(curl, SUCCESS)
+        for curl, code, message in ill:
+            self._end(curl, TransferEnd(code, message))
+        self._rest_if_idle()
 
-    def _rest(self) -> None:
-        if not self._running:
-            self._watchdog.rest()
-
-    def _end(self, curl: pycurl.Curl, how: Ended) -> None:
+    def _end(self, curl: pycurl.Curl, how: TransferEnd) -> None:
         ended = self._running.pop(curl)
-        self._multi.remove_handle(curl)
-        if not ended.done():  # else cancelled a moment ago: `stop` finds nothing to do
+        if curl not in self._connected:
+            self._multi.remove_handle(curl)
+        if not ended.done():  # else its waiter was cancelled in this very round of the loop, and will call `stop`
             ended.set_result(how)
 
-    def _break(self) -> None:
-        """Gives up after libcurl lost its way: it won't say any more how transfers end."""
+    def _fail_all(self) -> None:
+        """Ends all transfers after the multi handle failed: libcurl won't report their ends any more."""
         for curl in list(self._running):
-            self._end(curl, BROKEN)
+            self._end(curl, MULTI_FAILED)
+
+    def _rest_if_idle(self) -> None:
+        if not self._running:
+            self._watchdog.rest()

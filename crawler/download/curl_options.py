@@ -1,7 +1,7 @@
-"""libcurl handles: what every request has in common, by Scrapy's settings, and what one of them asks.
+"""What libcurl is told: options of every handle, by the settings, and options of one request.
 
-libcurl follows, decodes, resolves, remembers and adds nothing here: no redirects, cookies, .netrc, proxies of the
-environment, names, or headers beside Scrapy's own.
+libcurl follows no redirects and decodes no bodies here, resolves no names, keeps no cookies, reads neither .netrc nor
+proxies of the environment, and adds no headers to Scrapy's but Host and Content-Length.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import re
 import ssl
+import time
 from typing import TYPE_CHECKING, Any, Self
 
 import pycurl
 
 from crawler import config
-from crawler.download.limits import IDLE_SECONDS
-from crawler.download.resend import may_go_again
+from crawler.download.resend import is_safe
+from crawler.download.targets import scheme_and_authority, url_to_send
 from crawler.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -24,12 +25,13 @@ if TYPE_CHECKING:
 
     from crawler.download.targets import Target
 
-CONNECT_SECONDS = 30.0  # to a server that answers at all: four tries of TCP lie within, and a slow handshake
-# Of libcurl's options pycurl has no names for these.
+CONNECT_SECONDS = 30.0  # for a server that answers at all: four tries of TCP lie within, or a slow handshake
+IDLE_SECONDS = 30  # that a connection is kept for the next request: few hosts are asked again later
+# libcurl's options that pycurl has no names for.
 _SUPPRESS_CONNECT_HEADERS, _DISALLOW_USERNAME_IN_URL = 265, 278
 _METHOD = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_ODD = re.compile(rb"[\r\n\0]+")  # in a header: they would end it
-_COUNTED = frozenset({b"Content-Length", b"Transfer-Encoding"})  # libcurl knows best how long a body is
+_LINE_ENDS = re.compile(rb"[\r\n\0]+")  # in a header they would end it
+_BODY_LENGTH = frozenset({b"Content-Length", b"Transfer-Encoding"})  # libcurl sets them by the body
 _PROXY_AUTHORIZATION = b"Proxy-Authorization"
 _TLS_VERSIONS = {
     "TLSv1.0": (pycurl.SSLVERSION_TLSv1_0, pycurl.SSLVERSION_MAX_TLSv1_0),
@@ -39,17 +41,11 @@ _TLS_VERSIONS = {
 }
 
 
-def resolved(place: Target) -> list[str]:
-    """Returns how libcurl is told a host's addresses; it forgets them by and by (`+`)."""
-    written = ",".join(f"[{address}]" if ":" in address else address for address in place.addresses)
-    return [f"+{place.host}:{place.port}:{written}"]
-
-
-class CurlHandles:
-    """Makes handles.
+class CurlOptions:
+    """The options of every handle.
 
     Args:
-        options: Of every handle, besides those that never change.
+        options: Beside those that no setting changes.
     """
 
     def __init__(self, options: dict[int, Any]) -> None:
@@ -70,10 +66,10 @@ class CurlHandles:
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
-        """Reads what Scrapy's handlers read about TLS and the own address.
+        """Reads what Scrapy's handlers read about TLS and the machine's own address.
 
         Raises:
-            ConfigError: A TLS version that there isn't, or a flag that is none.
+            ConfigError: There is no such TLS version, or a flag is neither on nor off.
         """
         low, high = (_tls_version(settings, f"DOWNLOAD_TLS_{bound}_VERSION") for bound in ("MIN", "MAX"))
         least = low[0] if low else pycurl.SSLVERSION_TLSv1_2
@@ -82,34 +78,39 @@ class CurlHandles:
         if ciphers and ciphers != "DEFAULT":
             options[pycurl.SSL_CIPHER_LIST] = ciphers
         if config.flag(settings, "DOWNLOAD_VERIFY_CERTIFICATES"):
-            options |= _trusted()
+            options |= _authorities()
         else:
             for option in (pycurl.SSL_VERIFYPEER, pycurl.SSL_VERIFYHOST):
                 options[option] = 0
             options[pycurl.PROXY_SSL_VERIFYPEER] = options[pycurl.PROXY_SSL_VERIFYHOST] = 0
         if bind := settings.get("DOWNLOAD_BIND_ADDRESS"):
-            options |= _bound(bind)
+            options |= _bind_options(bind)
         return cls(options)
 
-    def new(self) -> pycurl.Curl:
-        """Returns a handle for GET requests; `ask_more` makes it one for another request."""
+    def new_handle(self) -> pycurl.Curl:
+        """Returns a handle for GET requests."""
         curl = pycurl.Curl()
         for option, value in self._options.items():
             curl.setopt(option, value)
         return curl
 
 
-def is_plain(request: Request) -> bool:
-    """Whether a request needs nothing but a URL and headers: such handles are used again as they are."""
+def is_simple(request: Request) -> bool:
+    """Returns whether a request is told by URL and headers alone; its handle then serves the next such one as it is."""
     meta = request.meta
     return request.method == "GET" and not (request.body or meta.get("proxy") or meta.get("bindaddress"))
 
 
-def ask_more(curl: pycurl.Curl, request: Request, proxy: str | None) -> None:
-    """Sets what a request has besides its URL and headers.
+def set_timeout(curl: pycurl.Curl, deadline_s: float) -> None:
+    """Sets when the transfer ends at the latest, by `time.monotonic()`."""
+    curl.setopt(pycurl.TIMEOUT_MS, max(int((deadline_s - time.monotonic()) * 1000), 1))
+
+
+def set_method(curl: pycurl.Curl, request: Request) -> None:
+    """Sets the request's method and body.
 
     Raises:
-        ValueError: The method is none.
+        ValueError: The method isn't one.
     """
     if not _METHOD.fullmatch(request.method):
         raise ValueError(f"no method: {request.method[:40]!r}")
@@ -120,28 +121,70 @@ def ask_more(curl: pycurl.Curl, request: Request, proxy: str | None) -> None:
         curl.setopt(pycurl.CUSTOMREQUEST, request.method)
     elif request.method != "GET":
         curl.setopt(pycurl.CUSTOMREQUEST, request.method)
-    if not may_go_again(request):
-        curl.setopt(pycurl.FRESH_CONNECT, 1)  # libcurl sends again what is lost on a kept connection
+    if not is_safe(request):
+        curl.setopt(pycurl.FRESH_CONNECT, 1)  # libcurl sends again what a kept connection lost
+
+
+def set_route(curl: pycurl.Curl, request: Request, target: Target) -> None:
+    """Sets the addresses to connect to, the request's own address at this end, and the proxy."""
+    if not target.literal:
+        addresses = ",".join(f"[{address}]" if ":" in address else address for address in target.addresses)
+        curl.setopt(pycurl.RESOLVE, [f"+{target.host}:{target.port}:{addresses}"])  # +: forgotten after a minute
     if bind := request.meta.get("bindaddress"):
-        for option, value in _bound(bind).items():
+        for option, value in _bind_options(bind).items():
             curl.setopt(option, value)
-    if proxy is not None:
-        curl.setopt(pycurl.PROXY, proxy)
-        lines = [b"%b: %b" % (_PROXY_AUTHORIZATION, value) for value in request.headers.getlist(_PROXY_AUTHORIZATION)]
-        curl.setopt(pycurl.PROXYHEADER, [_ODD.sub(b" ", line) for line in lines])
+    if target.proxy is not None:
+        curl.setopt(pycurl.PROXY, target.proxy)
+        curl.setopt(pycurl.PROXYHEADER, _proxy_authorization(request))
+
+
+def set_connect_only(curl: pycurl.Curl, request: Request, target: Target) -> None:
+    """Sets that a connection to the server of a request is opened, through the proxy and TLS, and no more is done."""
+    curl.setopt(pycurl.URL, url_to_send(request.url))
+    curl.setopt(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_1_1)
+    curl.setopt(pycurl.FRESH_CONNECT, 1)
+    curl.setopt(pycurl.CONNECT_ONLY, 1)
+    set_route(curl, request, target)
+
+
+def set_connected_request(curl: pycurl.Curl, request: Request, target: Target) -> None:
+    """Sets a request as it goes over a connection that `set_connect_only` has opened, which libcurl takes for its own.
+
+    The URL names no place: it says HTTP/1.1 without TLS, to an address, so that nothing is resolved.
+    """
+    url = url_to_send(request.url)
+    begin = scheme_and_authority(url)
+    scheme, _, authority = begin.partition("://")
+    path = url[len(begin) :]
+    path = path if path.startswith("/") else f"/{path}"
+    lines = [f"Host: {authority.removesuffix(':443' if scheme == 'https' else ':80')}".encode()]
+    if target.proxy is not None and scheme == "http" and target.proxy.startswith("http"):
+        path = f"{begin}{path}"  # the absolute form, which such a proxy wants (RFC 9112, 3.2.2)
+        lines += _proxy_authorization(request)
+    curl.setopt(pycurl.URL, "http://127.0.0.1/")
+    curl.setopt(pycurl.REQUEST_TARGET, path)
+    curl.setopt(pycurl.HTTPHEADER, lines + header_lines(request))
+    curl.setopt(pycurl.FRESH_CONNECT, 1)
+    curl.setopt(pycurl.FORBID_REUSE, 1)
+    set_method(curl, request)
 
 
 def header_lines(request: Request) -> list[bytes]:
-    """Returns a request's headers as libcurl wants them, a line each, and without those that it would add."""
+    """Returns a request's headers as lines for libcurl; `Name:` alone keeps it from adding a header of its own."""
     headers = request.headers
     lines = [
         b"%b: %b" % (name, value) if value else name + b";"
         for name, values in dict.items(headers)
-        if name not in _COUNTED and name != _PROXY_AUTHORIZATION
+        if name not in _BODY_LENGTH and name != _PROXY_AUTHORIZATION
         for value in values
     ]
     lines += [b"%b:" % name for name in (b"Accept", b"Content-Type", b"Expect") if not dict.__contains__(headers, name)]
-    return [_ODD.sub(b" ", line) for line in lines]
+    return [_LINE_ENDS.sub(b" ", line) for line in lines]
+
+
+def _proxy_authorization(request: Request) -> list[bytes]:
+    values = request.headers.getlist(_PROXY_AUTHORIZATION)
+    return [b"%b: %b" % (_PROXY_AUTHORIZATION, _LINE_ENDS.sub(b" ", value)) for value in values]
 
 
 def _tls_version(settings: BaseSettings, key: str) -> tuple[int, int] | None:
@@ -153,10 +196,10 @@ def _tls_version(settings: BaseSettings, key: str) -> tuple[int, int] | None:
     return _TLS_VERSIONS[value]
 
 
-def _trusted() -> dict[int, Any]:
-    """Returns who is trusted: the system's authorities, or those of SSL_CERT_FILE and SSL_CERT_DIR, as in Scrapy.
+def _authorities() -> dict[int, Any]:
+    """Returns which authorities are trusted: the system's, or those of SSL_CERT_FILE and SSL_CERT_DIR, as in Scrapy.
 
-    A folder keeps libcurl from remembering what it has read, at some ms for each connection; so only where it must.
+    Those in a folder libcurl reads again for each connection, at some ms; so a folder is named only where it must be.
     """
     paths = ssl.get_default_verify_paths()
     options: dict[int, Any] = {}
@@ -167,7 +210,7 @@ def _trusted() -> dict[int, Any]:
     return options
 
 
-def _bound(address: str | tuple[str, int]) -> dict[int, Any]:
-    """Returns how a request leaves from one of the machine's addresses."""
+def _bind_options(address: str | tuple[str, int]) -> dict[int, Any]:
+    """Returns how a request leaves from one of the machine's addresses, from a given port if there is one."""
     host, port = (address, 0) if isinstance(address, str) else address
     return {pycurl.INTERFACE: f"host!{host}", **({pycurl.LOCALPORT: port} if port else {})}

@@ -1,6 +1,6 @@
-"""Names looked up off the event loop and remembered for a while, also where there was no answer. No Twisted.
+"""A DNS cache: names are resolved in threads, and answers are kept for a while, also that there is none.
 
-One lookup a name is under way at a time, however many requests wait for it; none waits for longer than LOOKUP_SECONDS.
+However many requests wait for a name, it is looked up once at a time; none of them waits longer than LOOKUP_SECONDS.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-KEEP_SECONDS = 60.0  # an answer; getaddrinfo doesn't tell for how long it holds, and browsers keep it as long
-KEEP_NONE_SECONDS = 10.0  # that there is none: a name server's hiccup mustn't cost a host a minute
-LOOKUP_SECONDS = 20.0  # two tries of 5 s at each of two name servers, as resolv.conf has it by default
-MOST_ADDRESSES = 16  # of one name; an answer may hold thousands
-MOST_AT_ONCE = 64  # lookups, each in a thread: slow name servers hold nobody else up
+KEEP_SECONDS = 60.0  # an answer. getaddrinfo doesn't tell its time to live; browsers keep it as long
+KEEP_NONE_SECONDS = 10.0  # that there is none: a name server's hiccup must not cost a host a minute
+LOOKUP_SECONDS = 20.0  # two tries of 5 s at each of two name servers: resolv.conf's defaults
+MAX_ADDRESSES = 16  # of one name; an answer may hold thousands
+MAX_LOOKUPS = 64  # at once, each in a thread, so that slow name servers hold up nobody else
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a name leads to.
+class HostAddresses:
+    """The addresses of a host.
 
     Attributes:
-        every: All its addresses, in the order that the system likes to try them.
-        public: Those of the public internet.
-        literal: The name is itself an address.
+        every: All of them, in the order that the system recommends.
+        public: Those on the public internet.
+        literal: The host was itself given as an address.
     """
 
     every: tuple[str, ...] = ()
@@ -44,85 +44,87 @@ class Found:
     literal: bool = False
 
 
-NOTHING = Found()
+NO_ADDRESSES = HostAddresses()
 
 
 class DnsCache:
-    """Remembers up to `size` names; 0 remembers nothing.
+    """Resolves hosts and remembers the answers.
 
     Args:
-        ask: Returns the addresses of a name, in a thread; raises OSError or UnicodeError where there are none.
+        size: Hosts to remember; 0: none.
+        look_up: Returns the addresses of a name, in a thread; raises OSError or UnicodeError where there are none.
     """
 
-    def __init__(self, size: int, ask: Callable[[str], list[str]] | None = None) -> None:
-        self._ask = ask or _ask_system
-        self._known: LocalCache[str, tuple[float, Found]] = LocalCache(size)
-        self._asked: dict[str, asyncio.Future[Found]] = {}
-        self._threads = ThreadPoolExecutor(MOST_AT_ONCE, thread_name_prefix="names")
+    def __init__(self, size: int, look_up: Callable[[str], list[str]] | None = None) -> None:
+        self._look_up = look_up or _getaddrinfo
+        self._answers: LocalCache[str, tuple[float, HostAddresses]] = LocalCache(size)  # with when they expire
+        self._lookups: dict[str, asyncio.Future[HostAddresses]] = {}
+        self._threads = ThreadPoolExecutor(MAX_LOOKUPS, thread_name_prefix="dns")
 
-    def known(self, name: str) -> Found | None:
-        """Returns what is remembered of a name; None when it must be looked up."""
-        until, found = self._known.get(name, (0.0, NOTHING))
-        return found if until > time.monotonic() else None
+    def cached(self, host: str) -> HostAddresses | None:
+        """Returns what is remembered of a host; None: it must be resolved."""
+        expires, addresses = self._answers.get(host, (0.0, NO_ADDRESSES))
+        return addresses if expires > time.monotonic() else None
 
-    async def find(self, name: str) -> Found:
-        """Returns what a name leads to, nothing where no answer came in time. A late answer counts for later requests.
+    async def resolve(self, host: str) -> HostAddresses:
+        """Returns a host's addresses; none where no answer came in time. A late answer is remembered all the same.
 
         Args:
-            name: A host of a URL; addresses are themselves, IPv6 without its brackets.
+            host: A name, or an address, which stands for itself; IPv6 without its brackets.
         """
-        known = self.known(name) or self._literal(name)
+        known = self.cached(host) or self._literal(host)
         if known is not None:
             return known
         loop = asyncio.get_running_loop()
-        asked = self._asked.get(name)
-        if asked is None or asked.get_loop() is not loop:
-            asked = loop.run_in_executor(self._threads, self._look_up, name)
-            self._asked[name] = asked
-            asked.add_done_callback(partial(self._answered, name))
-        await asyncio.wait([asked], timeout=LOOKUP_SECONDS)
-        if asked.done():
-            return asked.result()
-        self._keep(name, NOTHING)
-        return NOTHING
+        lookup = self._lookups.get(host)
+        if lookup is None or lookup.get_loop() is not loop:
+            lookup = loop.run_in_executor(self._threads, self._addresses_of, host)
+            self._lookups[host] = lookup
+            lookup.add_done_callback(partial(self._answered, host))
+        await asyncio.wait([lookup], timeout=LOOKUP_SECONDS)
+        if lookup.done():
+            return lookup.result()
+        self._keep(host, NO_ADDRESSES)
+        return NO_ADDRESSES
 
-    def _literal(self, name: str) -> Found | None:
-        family = socket.AF_INET6 if ":" in name else socket.AF_INET
+    def _literal(self, host: str) -> HostAddresses | None:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
         try:
-            address = socket.inet_ntop(family, socket.inet_pton(family, name))  # as the system writes it everywhere
+            address = socket.inet_ntop(family, socket.inet_pton(family, host))  # in the spelling that sockets report
         except OSError:
             return None
-        found = Found((address,), () if is_private(address) else (address,), literal=True)
-        self._keep(name, found)
-        return found
+        addresses = HostAddresses((address,), () if is_private(address) else (address,), literal=True)
+        self._keep(host, addresses)
+        return addresses
 
-    def _look_up(self, name: str) -> Found:
+    def _addresses_of(self, name: str) -> HostAddresses:
         try:
-            every = tuple(dict.fromkeys(self._ask(name)))[:MOST_ADDRESSES]
+            every = tuple(dict.fromkeys(self._look_up(name)))[:MAX_ADDRESSES]
         except (OSError, UnicodeError):  # UnicodeError: a label of more than 63 characters
-            return NOTHING
-        return Found(every, tuple(address for address in every if not is_private(address)))
+            return NO_ADDRESSES
+        return HostAddresses(every, tuple(address for address in every if not is_private(address)))
 
-    def _answered(self, name: str, asked: asyncio.Future[Found]) -> None:
-        if self._asked.get(name) is asked:
-            del self._asked[name]
-        if not asked.cancelled():
-            self._keep(name, asked.result())
+    def _answered(self, name: str, lookup: asyncio.Future[HostAddresses]) -> None:
+        if self._lookups.get(name) is lookup:
+            del self._lookups[name]
+        if not lookup.cancelled():
+            self._keep(name, lookup.result())
 
-    def _keep(self, name: str, found: Found) -> None:
-        self._known[name] = (time.monotonic() + (KEEP_SECONDS if found.every else KEEP_NONE_SECONDS), found)
+    def _keep(self, host: str, addresses: HostAddresses) -> None:
+        keep_s = KEEP_SECONDS if addresses.every else KEEP_NONE_SECONDS
+        self._answers[host] = (time.monotonic() + keep_s, addresses)
 
 
-def dns_cache_for(settings: BaseSettings) -> DnsCache:
-    """Returns the names of this process: all handlers share what one has learned."""
-    return _of_size(settings.getint("DNSCACHE_SIZE") if settings.getbool("DNSCACHE_ENABLED") else 0)
+def shared_dns_cache(settings: BaseSettings) -> DnsCache:
+    """Returns the process's cache: what one handler has learned, all know."""
+    return _dns_cache(settings.getint("DNSCACHE_SIZE") if settings.getbool("DNSCACHE_ENABLED") else 0)
 
 
 @cache
-def _of_size(size: int) -> DnsCache:
+def _dns_cache(size: int) -> DnsCache:
     return DnsCache(size)
 
 
-def _ask_system(name: str) -> list[str]:
+def _getaddrinfo(name: str) -> list[str]:
     answers: list[Any] = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
     return [address[0] for *_, address in answers]

@@ -1,19 +1,40 @@
-"""Scrapy's HTTP handler, with downloads that end with their visit: none runs on for a seed that others have now."""
+"""Scrapy's download handler over libcurl: HTTP/1.1 and HTTP/2 at a small part of the CPU of Scrapy's own over Twisted.
+
+Exceptions, signals and the keys of `meta` are those of Scrapy's handlers. Two things differ: `response.certificate` is
+None, and a request that a kept connection lost is sent again no sooner than its host's turn allows.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import asyncio
+import logging
+import time
+from functools import partial
+from typing import TYPE_CHECKING
 
-from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
-from scrapy.exceptions import CannotResolveHostError
-from scrapy.utils.httpobj import urlparse_cached
+import pycurl
+from pydispatch import dispatcher  # type: ignore[import-untyped]  # it has no types
+from scrapy import signals
+from scrapy.core.downloader.handlers.base import BaseDownloadHandler
+from scrapy.exceptions import (
+    DownloadCancelledError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    StopDownload,
+)
+from scrapy.utils._download_handlers import check_stop_download, get_maxsize_msg, get_warnsize_msg
+from scrapy.utils.datatypes import LocalCache
 
-from crawler import config
-from crawler.download import bounds
-from crawler.download.answererrors import answer_error
-from crawler.download.resolver import Lookup, lookup, refuse_private
-from crawler.download.tls import StrictPolicy
-from crawler.errors import PrivateAddressError
+from crawler.download import curl_options
+from crawler.download.curl_errors import OddHeadError, error_of, is_whole
+from crawler.download.curl_loop import CurlLoop
+from crawler.download.curl_options import CurlOptions
+from crawler.download.lenient import run_filtered
+from crawler.download.resend import is_safe, run_for_visit, wait_to_resend
+from crawler.download.response import make_response
+from crawler.download.targets import Targets, scheme_and_authority, url_to_send
+from crawler.download.transfer import TooLargeError, Transfer
+from crawler.errors import AnswerError
 from crawler.worker.request_state import state_of
 
 if TYPE_CHECKING:
@@ -21,49 +42,226 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from crawler.download.curl_loop import TransferEnd
+    from crawler.download.response import Head
+    from crawler.download.targets import Target
 
-class VisitDownloadHandler(HTTP11DownloadHandler):
-    """Downloads for visits can be cut off; others are Scrapy's business."""
+logger = logging.getLogger(__name__)
+TIMEOUT_SECONDS = 10.0  # of a request without `download_timeout`, as in Scrapy's handlers; DOWNLOAD_TIMEOUT sets it
+ODD_HOSTS_REMEMBERED = 10_000  # whose heads libcurl refuses: some 200 bytes each
+
+
+class CurlDownloadHandler(BaseDownloadHandler):
+    """Downloads what Scrapy asks for. A download for a visit ends with it: the seed may be somebody else's by then.
+
+    Where libcurl refuses a head for a line that browsers skip, the request is sent once more, when its turn allows, and
+    the answer read leniently (lenient.py); so are all later answers of that host.
+    """
+
+    lazy = False
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        bounds.bound(self._pool)
-        if config.flag(crawler.settings, "DOWNLOAD_VERIFY_CERTIFICATES"):
-            self._contextFactory: Any = StrictPolicy(self._contextFactory)
+        settings = crawler.settings
+        self._targets = Targets.from_settings(settings)
+        self._options = CurlOptions.from_settings(settings)
+        self._max_bytes = settings.getint("DOWNLOAD_MAXSIZE")
+        self._warn_bytes = settings.getint("DOWNLOAD_WARNSIZE")
+        self._fail_on_loss = settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS")
+        self._senders = (id(crawler.signals.sender), id(dispatcher.Any))
+        self._idle: list[Transfer] = []  # their handles serve the next simple requests
+        self._odd_hosts: LocalCache[str, None] = LocalCache(ODD_HOSTS_REMEMBERED)  # by scheme and authority
+        self._curl_loop: CurlLoop | None = None
+
+    async def close(self) -> None:
+        """Ends all connections."""
+        if self._curl_loop is not None:
+            self._curl_loop.close()
+            self._curl_loop = None
 
     async def download_request(self, request: Request) -> Response:
         """Returns the response.
 
         Raises:
             SessionLostError: The visit was abandoned or handed back meanwhile; the connection is closed.
-            PageTimeoutError: The page's time was up; likewise.
+            PageTimeoutError: The time of the request's page was up meanwhile; the connection is closed.
+            PrivateAddressError: The host has only private addresses, or one that a proxy must not be asked for.
+            AnswerError: What came is no answer that a page could be had from.
+            DownloadTimeoutError: Scrapy's, as the following: `download_timeout` was up.
+            CannotResolveHostError: The host has no address.
+            DownloadConnectionRefusedError: Nobody listens there.
+            DownloadCancelledError: The answer is larger than `download_maxsize`.
+            DownloadFailedError: libcurl failed in a way that isn't known here.
+            UnsupportedURLSchemeError: libcurl can't use the URL or the proxy.
+            StopDownload: A receiver of a signal said so, with `fail`; it has the response.
         """
-        state = state_of(request)
-        if state is None:
+        if self._odd_hosts and scheme_and_authority(request.url) in self._odd_hosts:
+            return await self._download(request, lenient=True)
+        try:
             return await self._download(request)
-        return await state.visit.run(self._download(request))
+        except OddHeadError:
+            self._odd_hosts[scheme_and_authority(request.url)] = None
+            if not is_safe(request):
+                raise
+        await wait_to_resend(request, self.crawler)
+        return await self._download(request, lenient=True)
 
-    async def _download(self, request: Request) -> Response:
-        """Downloads from public addresses, and through proxies anywhere (resolver.py).
+    async def _download(self, request: Request, *, lenient: bool = False) -> Response:
+        started_s = time.monotonic()
+        if state := state_of(request):
+            state.visit.check()
+        timeout_s: float = request.meta.get("download_timeout") or TIMEOUT_SECONDS
+        target = self._targets.cached(request) or await self._find_target(request, timeout_s)
+        loop = self._curl_loop = self._curl_loop or CurlLoop()
+        simple = not lenient and curl_options.is_simple(request)
+        transfer = self._idle.pop() if simple and self._idle else Transfer(self._options.new_handle())
+        transfer.begin(
+            target,
+            max_bytes=request.meta.get("download_maxsize", self._max_bytes),
+            on_head=partial(self._take_head, request, started_s),
+            on_data=partial(self._take_data, request) if self._has_receivers(signals.bytes_received) else None,
+        )
+        try:
+            if lenient:
+                end = await self._run_lenient(loop, transfer, request, started_s + timeout_s)
+            else:
+                self._set_request(transfer, request, simple=simple)
+                end = await self._run(loop, transfer, request, started_s + timeout_s)
+        except BaseException:
+            loop.stop(transfer.curl)
+            transfer.curl.close()
+            raise
+        try:
+            return self._response(transfer, request, end, timeout_s)
+        finally:
+            transfer.release()
+            if simple:
+                self._idle.append(transfer)
+            else:
+                transfer.curl.close()
+
+    async def _find_target(self, request: Request, timeout_s: float) -> Target:
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await run_for_visit(request, self._targets.find(request))
+        except TimeoutError:
+            raise _timeout_error(request, timeout_s) from None
+
+    # -- The request --------------------------------------------------------------------------------------------------
+
+    def _set_request(self, transfer: Transfer, request: Request, *, simple: bool) -> None:
+        curl = transfer.curl
+        curl.setopt(pycurl.URL, url_to_send(request.url))
+        if request.headers != transfer.sent_headers:
+            curl.setopt(pycurl.HTTPHEADER, curl_options.header_lines(request))
+            transfer.sent_headers = {name: list(values) for name, values in request.headers.items()}
+        if not simple:
+            curl_options.set_method(curl, request)
+        curl_options.set_route(curl, request, transfer.target)
+
+    async def _run(self, loop: CurlLoop, transfer: Transfer, request: Request, deadline_s: float) -> TransferEnd:
+        """Runs the transfer to its end. If a kept connection lost the request, it is sent again on its turn."""
+        curl, started_s, resent = transfer.curl, time.monotonic(), False
+        state = state_of(request)
+        while True:
+            curl_options.set_timeout(curl, deadline_s)
+            running = loop.start(curl)
+            end = await (running if state is None else state.visit.wait(running))
+            if transfer.sends <= 1 or not is_safe(request):
+                break
+            await wait_to_resend(request, self.crawler)
+            transfer.sends, resent = 0, True
+            curl.setopt(pycurl.FRESH_CONNECT, 1)
+            deadline_s += time.monotonic() - started_s  # it is another request
+        if resent:
+            curl.setopt(pycurl.FRESH_CONNECT, 0)
+        return end
+
+    async def _run_lenient(
+        self, loop: CurlLoop, transfer: Transfer, request: Request, deadline_s: float
+    ) -> TransferEnd:
+        """Runs the transfer over a connection whose answer is filtered."""
+        connecting = Transfer(self._options.new_handle())
+        connecting.begin(transfer.target, max_bytes=0)
+        try:
+            curl_options.set_connect_only(connecting.curl, request, transfer.target)
+            curl_options.set_connected_request(transfer.curl, request, transfer.target)
+            return await run_for_visit(request, run_filtered(loop, connecting, transfer, deadline_s))
+        finally:
+            connecting.curl.close()
+
+    # -- The answer ---------------------------------------------------------------------------------------------------
+
+    def _has_receivers(self, signal: object) -> bool:
+        """Returns whether anybody may be listening to a signal: to send it to nobody costs 10 us."""
+        for sender in self._senders:
+            receivers = dispatcher.connections.get(sender)
+            if receivers and (receivers.get(signal) or receivers.get(dispatcher.Any)):
+                return True
+        return False
+
+    def _take_head(self, request: Request, started_s: float, head: Head) -> None:
+        request.meta["download_latency"] = time.monotonic() - started_s
+        warn_bytes = request.meta.get("download_warnsize", self._warn_bytes)
+        if warn_bytes and head.length is not None and head.length > warn_bytes:
+            logger.warning(get_warnsize_msg(head.length, warn_bytes, request, expected=True))
+        if self._has_receivers(signals.headers_received):
+            stop = check_stop_download(
+                signals.headers_received, self.crawler, request, headers=head.headers, body_length=head.length
+            )
+            if stop is not None:
+                raise stop
+
+    def _take_data(self, request: Request, data: bytes) -> None:
+        if stop := check_stop_download(signals.bytes_received, self.crawler, request, data=data):
+            raise stop
+
+    def _response(self, transfer: Transfer, request: Request, end: TransferEnd, timeout_s: float) -> Response:
+        """Returns the response.
 
         Raises:
-            PrivateAddressError: The host has only others, or one that a proxy mustn't be asked for.
-            AnswerError: What came is no answer that a page could be had from.
+            Exception: The transfer ended badly.
         """
-        name = urlparse_cached(request).hostname or ""
-        looked = Lookup(any_address=bool(request.meta.get("proxy")))
-        if looked.any_address:
-            await refuse_private(name)
-        token = lookup.set(looked)
-        try:
-            return await super().download_request(request)
-        except CannotResolveHostError:
-            if looked.refused:
-                raise PrivateAddressError(f"{name} has a private address") from None
-            raise
-        except Exception as error:
-            if said := answer_error(error):
-                raise said from error
-            raise
-        finally:
-            lookup.reset(token)
+        head, error = transfer.head, transfer.error
+        flags: list[str] | None = None
+        if error is None and end.code and not is_whole(end, transfer):
+            error = error_of(end, transfer)
+        elif error is None and head is None:
+            error = AnswerError("truncated", "the connection ended within the headers")
+        elif head is not None and not head.delimited and transfer.size and head.protocol.startswith("HTTP/1"):
+            flags = ["partial"]
+        if isinstance(error, StopDownload):
+            flags = ["download_stopped"]
+        elif isinstance(error, AnswerError) and error.reason == "truncated" and head is not None:
+            if request.meta.get("download_fail_on_dataloss", self._fail_on_loss):
+                raise error
+            flags = ["dataloss"]
+        elif error is not None:
+            raise self._as_scrapy_says(error, request, timeout_s)
+        assert head is not None  # without one there is an error
+        warn_bytes = request.meta.get("download_warnsize", self._warn_bytes)
+        if warn_bytes and transfer.size > warn_bytes >= (head.length or 0):
+            logger.warning(get_warnsize_msg(transfer.size, warn_bytes, request, expected=False))
+        body = b"".join(transfer.pieces)
+        response = make_response(request.url.partition("#")[0], head, body, transfer.address, flags)
+        if isinstance(error, StopDownload) and error.fail:
+            error.response = response
+            raise error
+        return response
+
+    def _as_scrapy_says(self, error: Exception, request: Request, timeout_s: float) -> Exception:
+        """Returns the error as Scrapy's handlers put it, where they know it."""
+        if isinstance(error, TooLargeError):
+            max_bytes = request.meta.get("download_maxsize", self._max_bytes)
+            message = get_maxsize_msg(error.size, max_bytes, request, expected=error.expected)
+            logger.warning(message)
+            return DownloadCancelledError(message)
+        if isinstance(error, DownloadTimeoutError):
+            return _timeout_error(request, timeout_s)
+        if isinstance(error, OSError):
+            return DownloadFailedError(f"no socket: {error}")
+        return error
+
+
+def _timeout_error(request: Request, seconds: float) -> DownloadTimeoutError:
+    return DownloadTimeoutError(f"Getting {request.url} took longer than {seconds} seconds.")

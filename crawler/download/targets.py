@@ -1,4 +1,4 @@
-"""Where a request goes: the addresses that it may connect to, found before libcurl hears of it."""
+"""Where a request connects to: the addresses are found and judged before libcurl hears of them."""
 
 from __future__ import annotations
 
@@ -12,25 +12,27 @@ from scrapy.exceptions import CannotResolveHostError, UnsupportedURLSchemeError
 from scrapy.utils.url import add_http_if_no_scheme
 
 from crawler import config
-from crawler.download.dns import NOTHING, DnsCache, Found, dns_cache_for
+from crawler.download.dns import NO_ADDRESSES, DnsCache, HostAddresses, shared_dns_cache
 from crawler.errors import PrivateAddressError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from scrapy import Request
     from scrapy.settings import BaseSettings
 
-PROXY_LOOKUP_SECONDS = 5.0  # for a name that a proxy will look up: behind one, DNS may be out of reach
-PROXIES = ("http", "https", "socks4a", "socks5h")  # the others would have us look names up for them
-ORIGINS_REMEMBERED = 10_000
-_BEGIN = re.compile(rf"(?:{'|'.join(PROXIES)})://[^/?#]*", re.IGNORECASE)
+SHORT_LOOKUP_SECONDS = 5.0  # for an answer that a request can do without; behind a proxy DNS may be out of reach
+PROXY_SCHEMES = ("http", "https", "socks4a", "socks5h")  # with any other, libcurl would resolve the host by itself
+AUTHORITIES_REMEMBERED = 10_000
+_SCHEME_AND_AUTHORITY = re.compile(rf"(?:{'|'.join(PROXY_SCHEMES)})://[^/?#]*", re.IGNORECASE)
 
 
 class Target(NamedTuple):
-    """Where a request connects to.
+    """What a request connects to.
 
     Attributes:
         host: Of the URL, or of the proxy; IPv6 without its brackets.
-        addresses: Any of them will do; never none.
+        addresses: At least one; any of them will do.
         literal: The host is itself an address.
         proxy: The proxy's URL; None: there is none.
     """
@@ -43,15 +45,16 @@ class Target(NamedTuple):
 
 
 class Targets:
-    """Finds places.
+    """Finds the target of each request.
 
     Args:
-        allow_private: ALLOW_PRIVATE_ADDRESSES. A proxy, which the operator chose, may be anywhere; but it would look
-            names up for us, and is asked for none that it shouldn't. A name without an answer passes there.
+        allow_private: ALLOW_PRIVATE_ADDRESSES. A proxy may stand on any address, for the operator chose it. But the
+            proxy resolves the request's host, so that host is looked up here first, and refused if any address of it
+            is private. A host that can't be resolved here passes: behind a proxy there may be no DNS.
     """
 
-    def __init__(self, names: DnsCache, *, allow_private: bool) -> None:
-        self._names = names
+    def __init__(self, dns: DnsCache, *, allow_private: bool) -> None:
+        self._dns = dns
         self._allow_private = allow_private
 
     @classmethod
@@ -61,84 +64,94 @@ class Targets:
         Raises:
             ConfigError: ALLOW_PRIVATE_ADDRESSES is neither on nor off.
         """
-        return cls(dns_cache_for(settings), allow_private=config.flag(settings, "ALLOW_PRIVATE_ADDRESSES"))
+        return cls(shared_dns_cache(settings), allow_private=config.flag(settings, "ALLOW_PRIVATE_ADDRESSES"))
 
-    def known(self, request: Request) -> Target | None:
-        """Returns the place without a wait; None: `find` must look.
+    def cached(self, request: Request) -> Target | None:
+        """Returns the target if it is known without waiting; None: `find` must be asked.
 
         Raises:
-            UnsupportedURLSchemeError: The URL names no place.
+            UnsupportedURLSchemeError: The URL names no host.
             PrivateAddressError: The host has only private addresses.
-            CannotResolveHostError: The host has none.
+            CannotResolveHostError: The host has no address.
         """
         if request.meta.get("proxy"):
             return None
-        host, port = _origin(begin_of(request.url))
-        found = self._names.known(host)
-        return None if found is None else self._place(host, port, found)
+        host, port = _host_and_port(scheme_and_authority(request.url))
+        addresses = self._dns.cached(host)
+        return None if addresses is None else self._target(host, port, addresses)
 
     async def find(self, request: Request) -> Target:
-        """Returns the place.
+        """Returns the target, after a look-up if need be.
 
         Raises:
-            UnsupportedURLSchemeError: As `known`, or a proxy of a kind that can't be used.
-            PrivateAddressError: As `known`, or a proxy would be asked for a private address.
-            CannotResolveHostError: As `known`; or the proxy has no address.
+            UnsupportedURLSchemeError: As `cached`, or the proxy is of a kind that can't be used.
+            PrivateAddressError: As `cached`, or a proxy would be asked for a private address.
+            CannotResolveHostError: As `cached`, or the proxy has no address.
         """
-        host, port = _origin(begin_of(request.url))
+        host, port = _host_and_port(scheme_and_authority(request.url))
         proxy: str | None = request.meta.get("proxy")
         if not proxy:
-            return self._place(host, port, await self._names.find(host))
+            return self._target(host, port, await self._dns.resolve(host))
         proxy = add_http_if_no_scheme(proxy)
-        if proxy.partition("://")[0] not in PROXIES:
-            raise UnsupportedURLSchemeError(f"a proxy of another kind than {', '.join(PROXIES)}")
+        if proxy.partition("://")[0] not in PROXY_SCHEMES:
+            raise UnsupportedURLSchemeError(f"a proxy of another kind than {', '.join(PROXY_SCHEMES)}")
         if not self._allow_private:
-            await self._refuse_private(host)
-        host, port = _origin(begin_of(proxy))
-        return self._place(host, port, await self._names.find(host), proxy)
+            addresses = await self._resolve_soon(host)
+            if len(addresses.public) < len(addresses.every):
+                raise PrivateAddressError(f"{host} has a private address")
+        host, port = _host_and_port(scheme_and_authority(proxy))
+        return self._target(host, port, await self._dns.resolve(host), proxy)
 
-    def _place(self, host: str, port: int, found: Found, proxy: str | None = None) -> Target:
-        addresses = found.every if self._allow_private or proxy is not None else found.public
-        if addresses:
-            return Target(host, port, addresses, found.literal, proxy)
-        if found.every:
+    async def addresses_of(self, host: str) -> Sequence[str]:
+        """Returns every address that a request to a host may connect to; empty: there is none, or no answer in time."""
+        return self._usable(await self._resolve_soon(host.strip("[]")))
+
+    def _target(self, host: str, port: int, addresses: HostAddresses, proxy: str | None = None) -> Target:
+        usable = self._usable(addresses) if proxy is None else addresses.every
+        if usable:
+            return Target(host, port, usable, addresses.literal, proxy)
+        if addresses.every:
             raise PrivateAddressError(f"{host} has a private address")
         raise CannotResolveHostError(f"no address of {host}")
 
-    async def _refuse_private(self, host: str) -> None:
-        found = NOTHING
+    def _usable(self, addresses: HostAddresses) -> tuple[str, ...]:
+        return addresses.every if self._allow_private else addresses.public
+
+    async def _resolve_soon(self, host: str) -> HostAddresses:
+        """Returns the host's addresses; none where no answer comes within SHORT_LOOKUP_SECONDS."""
         try:
-            async with asyncio.timeout(PROXY_LOOKUP_SECONDS):
-                found = await self._names.find(host)
+            async with asyncio.timeout(SHORT_LOOKUP_SECONDS):
+                return await self._dns.resolve(host)
         except TimeoutError:
-            return
-        if len(found.public) < len(found.every):
-            raise PrivateAddressError(f"{host} has a private address")
+            return NO_ADDRESSES
 
 
-def wire_url(url: str) -> str:
-    """Returns a URL as it is asked for: without fragment, name and password; Scrapy puts the latter into headers."""
+def url_to_send(url: str) -> str:
+    """Returns a URL without fragment, user and password; Scrapy sends the latter two as a header."""
     if "#" not in url and "@" not in url:
         return url
     url = url.partition("#")[0]
-    begin = begin_of(url)
+    begin = scheme_and_authority(url)
     if "@" in begin:
-        scheme, _, place = begin.partition("://")
-        url = f"{scheme}://{place.rpartition('@')[2]}{url[len(begin) :]}"
+        scheme, _, authority = begin.partition("://")
+        url = f"{scheme}://{authority.rpartition('@')[2]}{url[len(begin) :]}"
     return url
 
 
-def begin_of(url: str) -> str:
-    """Returns a URL's scheme and authority."""
-    found = _BEGIN.match(url)
+def scheme_and_authority(url: str) -> str:
+    """Returns the beginning of a URL up to its path: `https://user@host:port`.
+
+    Raises:
+        UnsupportedURLSchemeError: It is no URL of the web.
+    """
+    found = _SCHEME_AND_AUTHORITY.match(url)
     if found is None:
-        raise UnsupportedURLSchemeError(f"no address of a page: {url[:80]!r}")
+        raise UnsupportedURLSchemeError(f"no URL of a web page: {url[:80]!r}")
     return found[0]
 
 
-@lru_cache(ORIGINS_REMEMBERED)
-def _origin(begin: str) -> tuple[str, int]:
-    """Returns host and port of what a URL begins with."""
+@lru_cache(AUTHORITIES_REMEMBERED)
+def _host_and_port(begin: str) -> tuple[str, int]:
     parts = urlsplit(begin)
     try:
         return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)

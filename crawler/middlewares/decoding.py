@@ -24,7 +24,7 @@ class DecodingMiddleware(HttpCompressionMiddleware):
 
     def process_request(self, request: Request) -> None:  # type: ignore[override]  # Scrapy's takes a spider as well
         """Says what we read, unless the request does."""
-        request.headers.setdefault("Accept-Encoding", codings.ACCEPTED)
+        request.headers.setdefault("Accept-Encoding", codings.ACCEPT_ENCODING)
 
     def process_response(  # type: ignore[override]  # likewise
         self, request: Request, response: Response

@@ -1,6 +1,6 @@
 """Downloader middleware: what the crawler never asks for, whoever linked to it: other schemes, private addresses.
 
-Names are checked again when they are resolved (resolver.py), at the moment of connecting.
+Names are judged when they are resolved, before anything is sent (download/targets.py).
 """
 
 from __future__ import annotations

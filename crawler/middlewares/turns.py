@@ -15,7 +15,7 @@ from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.httpobj import urlparse_cached
 
 from crawler import urls
-from crawler.download.resolver import addresses_of
+from crawler.download.targets import Targets
 from crawler.errors import HostBackoffError, UnavailableError
 from crawler.worker.ip_budget import IpBudget
 from crawler.worker.outcomes import FAULTS, Outcome, of_exception, retry_after_s, strains
@@ -55,7 +55,8 @@ class TurnMiddleware:
             ConfigError: A setting is wrong.
         """
         worker = Worker.of(crawler)
-        middleware = cls(worker, IpBudget.from_settings(worker.turns, addresses_of, crawler.settings))
+        look_up = Targets.from_settings(crawler.settings).addresses_of
+        middleware = cls(worker, IpBudget.from_settings(worker.turns, look_up, crawler.settings))
         crawler.signals.connect(middleware.headers_received, signal=signals.headers_received)
         return middleware
 

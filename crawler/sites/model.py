@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 from zoneinfo import ZoneInfo
 
 from pydantic import Field, field_validator, model_validator
@@ -49,7 +49,6 @@ class Site(Part):
         parser: `package.module:function` that reads content pages instead of `content`; see `crawler.extract.parser`.
         content: None, without a parser: trafilatura finds the article by itself.
         follow: Which links of content pages lead to further ones; None: no link does.
-        handler: What downloads its pages: libcurl, or Scrapy's own client over Twisted.
     """
 
     name: Name
@@ -64,7 +63,6 @@ class Site(Part):
     parser: str = Field("", max_length=200, pattern=rf"{_PARSER}|^$")
     content: Content | None = None
     follow: Follow | None = None
-    handler: Literal["curl", "scrapy"] = "curl"
 
     @field_validator("base")
     @classmethod

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy import Request, Spider
 
 from crawler import config, urls
+from crawler.download.other_handlers import warn_of_other_handlers
 from crawler.errors import ExtractError, UnavailableError, UrlError
 from crawler.models import Fetched, Frontier
 from crawler.worker.outcomes import REDIRECTS, Outcome, backoff_ms, of_exception, of_status, reason_of
@@ -50,6 +51,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
             ConfigError: A setting is wrong.
         """
         spider = super().from_crawler(crawler, *args, **kwargs)
+        warn_of_other_handlers(crawler.settings)
         spider.retry_base_s = config.number(crawler.settings, "RETRY_BASE_SECONDS", 0, 3_600)
         spider.retry_max_s = config.number(crawler.settings, "RETRY_MAX_SECONDS", 0, 86_400)
         return spider

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gzip
 import random
 import tracemalloc
@@ -29,7 +30,7 @@ CODERS = {
     "x-gzip": gzip.compress,
     "deflate": zlib.compress,
     "Deflate": bare_deflate,
-    "br": brotli.compress,
+    "br": functools.partial(brotli.compress, quality=1),
     "zstd": zstd.compress,
 }
 
@@ -103,9 +104,9 @@ def test_what_is_something_else_is_refused(coding):
 
 
 def test_too_many_codings_and_streams_are_refused():
-    assert reason(b"x", b",".join([b"gzip"] * (codings.MOST_CODINGS + 1))) == "bad-encoding"
-    assert reason(gzip.compress(b"") * (codings.MOST_STREAMS + 1), b"gzip") == "bad-encoding"
-    assert reason(SKIPPED * (codings.MOST_STREAMS + 1), b"zstd") == "bad-encoding"
+    assert reason(b"x", b",".join([b"gzip"] * (codings.MAX_CODINGS + 1))) == "bad-encoding"
+    assert reason(gzip.compress(b"") * (codings.MAX_STREAMS + 1), b"gzip") == "bad-encoding"
+    assert reason(SKIPPED * (codings.MAX_STREAMS + 1), b"zstd") == "bad-encoding"
 
 
 @pytest.mark.parametrize("header", [b"compress", b"lzma", b"gzip\xff", b"\x00"])
@@ -116,7 +117,7 @@ def test_unknown_codings_are_refused(header):
 def test_no_body_raises_anything_else():
     source = random.Random(4)
     names = list(CODERS)
-    for _ in range(3_000):
+    for _ in range(2_000):
         coding = source.choice(names)
         body = bytearray(CODERS[coding](source.choice([b"words " * 300, source.randbytes(500)])))
         for _ in range(source.randint(1, 4)):

@@ -1,4 +1,4 @@
-"""Names are looked up once at a time, remembered for a while, and nobody waits for ever."""
+"""Names are looked up once at a time and remembered for a while, and nobody waits for ever."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ import time
 import pytest
 
 from crawler.download import dns
-from crawler.download.dns import KEEP_NONE_SECONDS, KEEP_SECONDS, MOST_ADDRESSES, NOTHING, DnsCache, Found
+from crawler.download.dns import (
+    KEEP_NONE_SECONDS,
+    KEEP_SECONDS,
+    MAX_ADDRESSES,
+    NO_ADDRESSES,
+    DnsCache,
+    HostAddresses,
+)
 
 
 class Server:
@@ -42,31 +49,31 @@ def later(monkeypatch):
 
 async def test_an_answer_is_remembered_for_a_while(later):
     server = Server(["8.8.8.8", "10.0.0.1", "8.8.8.8"], ["9.9.9.9"])
-    found = DnsCache(10, server)
-    assert found.known("a.test") is None
-    first = await found.find("a.test")
-    assert first == Found(("8.8.8.8", "10.0.0.1"), ("8.8.8.8",))
+    cache = DnsCache(10, server)
+    assert cache.cached("a.test") is None
+    first = await cache.resolve("a.test")
+    assert first == HostAddresses(("8.8.8.8", "10.0.0.1"), ("8.8.8.8",))
     later(KEEP_SECONDS - 1)
-    assert found.known("a.test") is first
+    assert cache.cached("a.test") is first
     later(2)
-    assert (await found.find("a.test")).every == ("9.9.9.9",)
+    assert (await cache.resolve("a.test")).every == ("9.9.9.9",)
     assert server.asked == ["a.test"] * 2
 
 
 @pytest.mark.parametrize("answer", [[], socket.gaierror("no"), UnicodeError("label too long")])
 async def test_that_there_is_no_answer_is_remembered_for_less(later, answer):
     server = Server(answer, ["9.9.9.9"])
-    found = DnsCache(10, server)
-    assert await found.find("a.test") == await found.find("a.test") == NOTHING
+    cache = DnsCache(10, server)
+    assert await cache.resolve("a.test") == await cache.resolve("a.test") == NO_ADDRESSES
     later(KEEP_NONE_SECONDS + 1)
-    assert (await found.find("a.test")).every == ("9.9.9.9",)
+    assert (await cache.resolve("a.test")).every == ("9.9.9.9",)
 
 
-async def test_an_address_is_itself_and_nobody_is_asked():
-    found = DnsCache(10, Server())
-    assert await found.find("8.8.8.8") == Found(("8.8.8.8",), ("8.8.8.8",), literal=True)
-    assert await found.find("::1") == Found(("::1",), (), literal=True)
-    assert (await found.find("::ffff:0808:0808")).public == ("::ffff:8.8.8.8",)  # as sockets' addresses are written
+async def test_an_address_is_itself_and_nobody_is_lookups():
+    cache = DnsCache(10, Server())
+    assert await cache.resolve("8.8.8.8") == HostAddresses(("8.8.8.8",), ("8.8.8.8",), literal=True)
+    assert await cache.resolve("::1") == HostAddresses(("::1",), (), literal=True)
+    assert (await cache.resolve("::ffff:0808:0808")).public == ("::ffff:8.8.8.8",)  # as sockets' addresses are written
 
 
 async def test_one_lookup_at_a_time_however_many_wait():
@@ -76,9 +83,9 @@ async def test_one_lookup_at_a_time_however_many_wait():
         go.wait(5)
         return server(name)
 
-    found = DnsCache(10, slow)
-    waiting = [asyncio.create_task(found.find("a.test")) for _ in range(20)]
-    gone = asyncio.create_task(found.find("a.test"))
+    cache = DnsCache(10, slow)
+    waiting = [asyncio.create_task(cache.resolve("a.test")) for _ in range(20)]
+    gone = asyncio.create_task(cache.resolve("a.test"))
     await asyncio.sleep(0)
     gone.cancel()
     go.set()
@@ -89,25 +96,25 @@ async def test_one_lookup_at_a_time_however_many_wait():
 async def test_who_waits_in_vain_is_told_and_the_next_ones_at_once(monkeypatch):
     monkeypatch.setattr(dns, "LOOKUP_SECONDS", 0.02)
     go = threading.Event()
-    found = DnsCache(10, lambda _name: ["8.8.8.8"] if go.wait(5) else [])
-    assert await found.find("a.test") == NOTHING
-    assert found.known("a.test") == NOTHING
+    cache = DnsCache(10, lambda _name: ["8.8.8.8"] if go.wait(5) else [])
+    assert await cache.resolve("a.test") == NO_ADDRESSES
+    assert cache.cached("a.test") == NO_ADDRESSES
     go.set()
-    await asyncio.wait(found._asked.values(), timeout=5)
+    await asyncio.wait(cache._lookups.values(), timeout=5)
     await asyncio.sleep(0)
-    assert found.known("a.test") == Found(("8.8.8.8",), ("8.8.8.8",))  # a late answer counts
+    assert cache.cached("a.test") == HostAddresses(("8.8.8.8",), ("8.8.8.8",))  # a late answer counts
 
 
 async def test_it_remembers_so_many_and_of_each_so_many_addresses():
     many = [f"8.8.{n}.8" for n in range(200)]
-    found = DnsCache(2, Server(many, many, many))
+    cache = DnsCache(2, Server(many, many, many))
     for name in ("a.test", "b.test", "c.test"):
-        assert len((await found.find(name)).every) == MOST_ADDRESSES
-    assert found.known("a.test") is None
-    assert found.known("c.test") is not None
+        assert len((await cache.resolve(name)).every) == MAX_ADDRESSES
+    assert cache.cached("a.test") is None
+    assert cache.cached("c.test") is not None
     forgetful = DnsCache(0, Server(["8.8.8.8"], ["9.9.9.9"]))
-    assert await forgetful.find("a.test") != await forgetful.find("a.test")
+    assert await forgetful.resolve("a.test") != await forgetful.resolve("a.test")
 
 
-async def test_the_system_is_asked():
-    assert set((await DnsCache(0).find("localhost")).every) <= {"127.0.0.1", "::1"}
+async def test_the_system_is_lookups():
+    assert set((await DnsCache(0).resolve("localhost")).every) <= {"127.0.0.1", "::1"}

@@ -34,14 +34,6 @@ SETTINGS = {
 }
 NOWHERE = {"KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "MONGO_URL": "mongodb://127.0.0.1:1"}
 PATIENCE_S = 60.0
-# Settings of the download handlers that must hold.
-HANDLERS = {
-    name: {"DOWNLOAD_HANDLERS": json.dumps({"http": path, "https": path})}
-    for name, path in {
-        "http11": "crawler.download.handler.VisitDownloadHandler",
-        "curl": "crawler.download.chosen.ChosenDownloadHandler",
-    }.items()
-}
 # In a log: what no server may bring about.
 TROUBLE = re.compile(r"Traceback|\] (ERROR|CRITICAL)|Unhandled|callback-error|download-error")
 

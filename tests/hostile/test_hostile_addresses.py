@@ -12,7 +12,6 @@ from urllib.parse import quote
 
 import pytest
 from hostile.cell import Cell, SocketRedis, short_folder
-from hostile.hostile_wire_worker import HANDLERS
 
 from crawler import urls
 from crawler.download.private_addresses import is_private
@@ -292,12 +291,11 @@ def test_the_ledger_reconciles(world):
 REBINDING = ["rebinding.example", "rebinding-6.example", "rebinding-mapped.example"]
 
 
-@pytest.mark.parametrize("handler", HANDLERS)
 @pytest.mark.parametrize("cache", [0, 1])
-def test_a_name_that_changes_its_answer_gains_nothing(redis, tmp_path, cache, handler):
-    cell = new_cell(redis, tmp_path / f"rebinding-{cache}-{handler}")
+def test_a_name_that_changes_its_answer_gains_nothing(redis, tmp_path, cache):
+    cell = new_cell(redis, tmp_path / f"rebinding-{cache}")
     cell.offer([f"http://{name}/{path}" for name in REBINDING for path in "ab"])
-    cell.crawl("consumer", settings={"DNSCACHE_ENABLED": cache, **HANDLERS[handler]})
+    cell.crawl("consumer", settings={"DNSCACHE_ENABLED": cache})
     assert cell.addresses() <= {PUBLIC, PUBLIC_6}
     answers = {line["answer"][0] for line in cell.log("question") if line["answer"]}
     if cache:
@@ -307,13 +305,12 @@ def test_a_name_that_changes_its_answer_gains_nothing(redis, tmp_path, cache, ha
         assert "127.0.0.1" in answers
 
 
-@pytest.mark.parametrize("handler", HANDLERS)
-def test_what_may_be_asked_of_a_proxy_is_looked_up_first(redis, tmp_path, handler):
+def test_what_may_be_asked_of_a_proxy_is_looked_up_first(redis, tmp_path):
     """The proxy stands on a private address: the operator chose it."""
-    cell = new_cell(redis, tmp_path / f"proxy-{handler}")
+    cell = new_cell(redis, tmp_path / "proxy")
     seeds = [url_of(host, "x") for host in ADDRESSES]
     cell.offer([*seeds, "http://hostile.example/page", "http://unknown.example/page"])
-    cell.crawl("consumer", settings=HANDLERS[handler], environment={"http_proxy": "http://user:password@10.9.9.9:80"})
+    cell.crawl("consumer", environment={"http_proxy": "http://user:password@10.9.9.9:80"})
     refused = {urls.canonical(seed): ("failed", "private-address") for seed in seeds}
     assert cell.unfinished() == refused
     assert {line["host"] for line in cell.log("request")} == {"hostile.example", "unknown.example"}

@@ -7,26 +7,18 @@ from types import SimpleNamespace
 import pytest
 from hostile.hostile_wire_bodies import answer
 from hostile.hostile_wire_cases import CASES, FINISH
-from hostile.hostile_wire_worker import HANDLERS, PAGE_S, TIMEOUT_S, TROUBLE, Worker, hosts
+from hostile.hostile_wire_worker import PAGE_S, TIMEOUT_S, TROUBLE, Worker, hosts
 
-# Where libcurl has another word for it. It skips chunk extensions without keeping them, for as long as they come.
-OTHER_ENDS = {
-    "curl": {
-        "a-chunk-extension-without-end": "timeout",
-        "random-bytes-without-end": "bad-response",
-        "headers.png": "bad-response",
-    }
-}
 LATE_S = 8.0  # a hundred hostile hosts on two cores: so much later than its limit a page may end
 MOST_GROWTH_BYTES = 150 * 1024 * 1024  # of the worker's peak memory, over all cases at the same time
 
 
-@pytest.fixture(scope="module", params=HANDLERS)
-def met(request, redis_server, tmp_path_factory):
+@pytest.fixture(scope="module")
+def met(redis_server, tmp_path_factory):
     """What came of it, when one worker met all cases at the same time; a good page before and after."""
     good = ({"script": lambda _path: [answer()]},) * 2
     cases = [{"script": case.script, "robots": case.robots} for case in CASES]
-    worker = Worker(redis_server, tmp_path_factory.mktemp("hostile-wire"), HANDLERS[request.param])
+    worker = Worker(redis_server, tmp_path_factory.mktemp("hostile-wire"), {})
     with hosts(*good, *cases) as (before, after, *bad), worker.process as process:
         first = worker.crawl([before.page])
         peak_before = worker.peak_bytes
@@ -40,14 +32,13 @@ def met(request, redis_server, tmp_path_factory):
             hosts={case.name: host for case, host in zip(CASES, bad, strict=True)},
             lives=process.running,
             log=worker.log,
-            other_ends=OTHER_ENDS.get(request.param, {}),
             items=worker.items(),
         )
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_it_ends_as_it_says_and_in_time(met, case):
-    assert met.ended[case.name] == met.other_ends.get(case.name, case.ends)
+    assert met.ended[case.name] == case.ends
     limit_s = PAGE_S if case.ends == "page-timeout" else TIMEOUT_S
     asked = met.hosts[case.name].asked
     assert asked
@@ -75,7 +66,7 @@ def test_media_that_are_hostile_are_named_in_the_item_with_the_reason(met):
         "never.png": "timeout",
         "bomb.png": "too-large",
         "odd.png": "bad-response",
-        "headers.png": met.other_ends.get("headers.png", "bad-headers"),
+        "headers.png": "bad-response",
     }
 
 

@@ -7,15 +7,13 @@ import base64
 import gzip
 import itertools
 import re
-import threading
 import time
 from ipaddress import IPv4Address
-from types import SimpleNamespace
 
 import pytest
+from download.conftest import PLAIN, head_of, new_visit
 from hostile.hostile_wire_bodies import answer, chunk, forever
-from hostile.hostile_wire_server import HOLD, RESET, Host
-from hostile.test_hostile_wire_tls import Authority
+from hostile.hostile_wire_server import HOLD, RESET
 from scrapy import Request, signals
 from scrapy.exceptions import (
     CannotResolveHostError,
@@ -26,84 +24,17 @@ from scrapy.exceptions import (
     UnsupportedURLSchemeError,
 )
 from scrapy.http import HtmlResponse, Response, TextResponse
-from scrapy.utils.test import get_crawler
 
-from crawler.download.chosen import ChosenDownloadHandler
-from crawler.download.curl import CurlDownloadHandler
-from crawler.download.dns import DnsCache
-from crawler.download.exchange import Exchange
-from crawler.errors import AnswerError, InputError, PageTimeoutError, PrivateAddressError, SessionLostError
-from crawler.events import Events
-from crawler.models import Claimed, Seed
-from crawler.sites import Site
-from crawler.worker.lanes import Lane
+from crawler.download.transfer import Transfer
+from crawler.errors import AnswerError, PageTimeoutError, PrivateAddressError, SessionLostError
 from crawler.worker.request_state import RequestState
-from crawler.worker.visits import Visit
 
 GONE = 1  # a port that nobody listens on
-PLAIN = {"User-Agent": "test", "Accept": "text/html"}
-
-
-@pytest.fixture
-def opened():
-    """Makes hosts that end with the test."""
-    hosts = []
-
-    def opened(script, **options):
-        hosts.append(Host(script if callable(script) else lambda _path: [script], **options))
-        return hosts[-1]
-
-    yield opened
-    for host in hosts:
-        host.close()
-
-
-@pytest.fixture
-async def handler():
-    """Makes handlers with settings."""
-    made = []
-
-    def handler(kind=CurlDownloadHandler, **settings):
-        crawler = get_crawler(
-            settings_dict={"ALLOW_PRIVATE_ADDRESSES": 1, "DOWNLOAD_VERIFY_CERTIFICATES": 1, **settings}
-        )
-        crawler.spider = crawler._create_spider("test")
-        made.append(kind(crawler))
-        return made[-1]
-
-    yield handler
-    for one in made:
-        await one.close()
-
-
-@pytest.fixture
-def get(handler):
-    """Downloads by a handler with the usual settings."""
-    usual = handler()
-
-    async def get(url, **options):
-        meta = {"download_timeout": 5.0} | options.pop("meta", {})
-        return await usual.download_request(Request(url, meta=meta, headers=options.pop("headers", PLAIN), **options))
-
-    get.handler = usual
-    return get
-
-
-def head_of(asked):
-    """Returns the request line and the headers of what a host was asked, in lower case, as pairs."""
-    first, *lines = asked.head.partition(b"\r\n\r\n")[0].split(b"\r\n")
-    return first, [tuple(line.split(b": ", 1)) for line in lines]
 
 
 def keeps(body=b"<html>x</html>", *headers):
     """Returns an answer after which the connection is kept."""
     return b"\r\n".join([b"HTTP/1.1 200 OK", b"Content-Length: %d" % len(body), *headers]) + b"\r\n\r\n" + body
-
-
-def visit(delay_s=0.0):
-    lane = Lane("a.test", 1001, 0, delay_s)
-    claimed = Claimed(Seed("http://a.test/", "p", "s"), b"f", 0, "A#1", 1001, 0, 0, delay_s)
-    return Visit(claimed, lane, Events())
 
 
 # -- What is sent -----------------------------------------------------------------------------------------------------
@@ -328,34 +259,23 @@ async def test_an_answer_that_is_none_says_why(get, opened, steps, reason):
     assert caught.value.reason == reason
 
 
-async def test_tls_may_end_without_a_goodbye_where_http_has_no_length(handler, opened, tmp_path, monkeypatch):
-    authority = Authority(tmp_path)
-    monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
-    trusting, tls = handler(), authority.certificate("good")
+async def test_tls_may_end_without_a_goodbye_where_http_has_no_length(opened, authority, get):
+    tls = authority.certificate("good")
     for end, flags in (({"length": False}, ["partial"]), ({}, [])):
         host = opened(answer(b"<html>x</html>", **end), tls=tls)
-        response = await trusting.download_request(Request(host.page, meta={"download_timeout": 5.0}))
+        response = await get(host.page)
         assert (response.body, response.flags) == (b"<html>x</html>", flags)
     host = opened(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx", tls=tls)
     with pytest.raises(AnswerError, match="truncated"):
-        await trusting.download_request(Request(host.page, meta={"download_timeout": 5.0}))
+        await get(host.page)
 
 
 # -- Addresses --------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def named(monkeypatch):
-    """Says what names lead to."""
-    known = {}
-    names = DnsCache(100, lambda name: known[name])
-    monkeypatch.setattr("crawler.download.targets.dns_cache_for", lambda _settings: names)
-    return known
-
-
-async def test_names_are_looked_up_here_and_all_addresses_tried(named, handler, opened):
+async def test_names_are_looked_up_here_and_all_addresses_tried(dns_answers, handler, opened):
     host = opened(answer())
-    named["a.test"] = ["127.9.9.9", "127.0.0.1"]  # nobody listens on the first
+    dns_answers["a.test"] = ["127.9.9.9", "127.0.0.1"]  # nobody listens on the first
     response = await handler().download_request(
         Request(f"http://a.test:{host.port}/page", meta={"download_timeout": 5.0})
     )
@@ -363,10 +283,10 @@ async def test_names_are_looked_up_here_and_all_addresses_tried(named, handler, 
     assert dict(head_of(host.asked[0])[1])[b"Host"] == b"a.test:%d" % host.port
 
 
-async def test_private_addresses_are_refused(named, handler, opened):
+async def test_private_addresses_are_refused(dns_answers, handler, opened):
     host = opened(answer())
     careful = handler(ALLOW_PRIVATE_ADDRESSES=0)
-    named.update({"a.test": ["127.0.0.1"], "none.test": []})
+    dns_answers.update({"a.test": ["127.0.0.1"], "none.test": []})
     for url in (host.page, f"http://a.test:{host.port}/", f"http://[::1]:{host.port}/"):
         with pytest.raises(PrivateAddressError):
             await careful.download_request(Request(url))
@@ -378,11 +298,11 @@ async def test_private_addresses_are_refused(named, handler, opened):
 async def test_no_socket_is_opened_to_an_address_that_was_not_found_good(handler, opened, monkeypatch):
     """However libcurl came by it."""
     host = opened(answer())
-    begin = Exchange.begin
+    begin = Transfer.begin
     monkeypatch.setattr(
-        Exchange,
+        Transfer,
         "begin",
-        lambda self, place, **options: begin(self, place._replace(addresses=("8.8.8.8",)), **options),
+        lambda self, target, **options: begin(self, target._replace(addresses=("8.8.8.8",)), **options),
     )
     with pytest.raises(PrivateAddressError):
         await handler().download_request(Request(host.page, meta={"download_timeout": 5.0}))
@@ -391,15 +311,15 @@ async def test_no_socket_is_opened_to_an_address_that_was_not_found_good(handler
 
 async def test_libcurl_asks_no_name_server(handler, opened, monkeypatch):
     host = opened(answer())
-    monkeypatch.setattr("crawler.download.curl_options.resolved", lambda _place: [])
+    monkeypatch.setattr("crawler.download.curl_options.set_route", lambda *_: None)
     with pytest.raises(CannotResolveHostError):
         await handler().download_request(Request(host.page.replace("127.0.0.1", "localhost")))
     assert host.asked == []
 
 
-async def test_a_proxy_is_asked_with_its_own_password(named, handler, opened):
+async def test_a_proxy_is_asked_with_its_own_password(dns_answers, handler, opened):
     proxy = opened(answer(b"<html>by proxy</html>"))
-    named.update({"proxy.test": ["127.0.0.1"], "a.test": ["8.8.8.8"], "inside.test": ["10.0.0.1"]})
+    dns_answers.update({"proxy.test": ["127.0.0.1"], "a.test": ["8.8.8.8"], "inside.test": ["10.0.0.1"]})
     careful = handler(ALLOW_PRIVATE_ADDRESSES=0)
     secret = b"Basic " + base64.b64encode(b"user:password")
 
@@ -439,7 +359,7 @@ async def test_a_download_ends_with_its_visit(get, opened, end, error):
         loop.call_soon_threadsafe(begun.set)
         yield HOLD
 
-    host, of = opened(script), visit()
+    host, of = opened(script), new_visit()
     downloading = asyncio.create_task(get(host.page, meta=RequestState(of, of.lane).meta()))
     await begun.wait()
     if end == "abandon":
@@ -489,7 +409,7 @@ async def forgetful():
 
 
 async def test_what_a_kept_connection_lost_is_sent_again_after_the_delay(forgetful, get):
-    of = visit(0.3)
+    of = new_visit(0.3)
     lane = of.lane
     for _ in range(2):
         await lane.start()
@@ -505,87 +425,3 @@ async def test_what_changes_something_is_sent_once(forgetful, get):
     await get(forgetful.url)
     assert (await get(forgetful.url, method="POST", body=b"x")).status == 200  # on a connection of its own
     assert len(forgetful.starts) == 2
-
-
-# -- The choice -------------------------------------------------------------------------------------------------------
-
-ODD = b"HTTP/1.1 200 OK\r\nno colon\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx"
-
-
-@pytest.fixture
-def twisted(monkeypatch):
-    """Stands where Scrapy's client stands, which needs a reactor; remembers what it was asked."""
-    asked = []
-
-    class Twisted:
-        def __init__(self, crawler):
-            pass
-
-        async def download_request(self, request):
-            asked.append(request.url)
-            return Response(request.url)
-
-        async def close(self):
-            pass
-
-    monkeypatch.setattr("crawler.download.chosen.VisitDownloadHandler", Twisted)
-    return asked
-
-
-async def test_a_request_may_choose(handler, opened, twisted):
-    host, chosen = opened(answer()), handler(ChosenDownloadHandler)
-    for name in ("curl", "scrapy", None):
-        await chosen.download_request(Request(f"{host.url}/{name}", meta={"download_handler": name}))
-    assert twisted == [f"{host.url}/scrapy"]
-    assert [one.path for one in host.asked] == ["/curl", "/None"]
-
-
-async def test_a_site_may_choose(handler, opened, twisted):
-    site = {"name": "s", "content": {"title": "css:h1"}}
-    sites = {"s": Site.from_definition(site | {"handler": "scrapy"})}
-    host, chosen = opened(answer()), handler(ChosenDownloadHandler)
-    chosen._worker = SimpleNamespace(sites=sites)
-    await chosen.download_request(Request(f"{host.url}/1", meta=RequestState(visit()).meta()))
-    sites["s"] = Site.from_definition(site)
-    await chosen.download_request(Request(f"{host.url}/2", meta=RequestState(visit()).meta()))
-    assert (twisted, [one.path for one in host.asked]) == ([f"{host.url}/1"], ["/2"])
-    with pytest.raises(InputError, match="curl"):
-        Site.from_definition(site | {"handler": "wget"})
-
-
-async def test_a_head_that_libcurl_refuses_goes_to_scrapys_client_from_then_on(handler, opened, twisted):
-    host, chosen, of = opened(ODD), handler(ChosenDownloadHandler), visit(0.2)
-    await of.lane.start()
-    begun = time.monotonic()
-    await chosen.download_request(Request(f"{host.url}/1", meta=RequestState(of, of.lane).meta()))
-    assert time.monotonic() - begun >= 0.19
-    await chosen.download_request(Request(f"{host.url}/2"))
-    assert twisted == [f"{host.url}/1", f"{host.url}/2"]
-    assert [one.path for one in host.asked] == ["/1"]
-    other = opened(ODD)
-    with pytest.raises(AnswerError, match="bad-response"):
-        await chosen.download_request(Request(f"{other.url}/1", method="POST"))
-    await chosen.download_request(Request(f"{other.url}/2", method="POST"))
-    assert len(other.asked) == 1
-
-
-# -- The watchdog -----------------------------------------------------------------------------------------------------
-
-
-async def test_a_handshake_without_end_holds_nobody_up_for_long(get, opened):
-    hello = b"\x16\x03\x03\x40\x00" + bytes(16_384)  # 4,096 empty HelloRequests
-    endless = opened(lambda _path: forever(hello), raw=True)
-    longest, last, over = 0.0, time.monotonic(), threading.Event()
-
-    async def beat():
-        nonlocal longest, last
-        while not over.is_set():
-            await asyncio.sleep(0.01)
-            longest, last = max(longest, time.monotonic() - last), time.monotonic()
-
-    beating = asyncio.create_task(beat())
-    with pytest.raises(AnswerError, match="connection"):
-        await get(endless.page, meta={"download_timeout": 30.0})
-    over.set()
-    await beating
-    assert longest < 10  # seconds: half a second of CPU, on a machine that others use as well

@@ -1,0 +1,92 @@
+"""A handler, and hosts on the wire that it may ask."""
+
+from __future__ import annotations
+
+import pytest
+from hostile.hostile_wire_certificates import Authority
+from hostile.hostile_wire_server import Host
+from scrapy import Request
+from scrapy.utils.test import get_crawler
+
+from crawler.download.dns import DnsCache
+from crawler.download.handler import CurlDownloadHandler
+from crawler.events import Events
+from crawler.models import Claimed, Seed
+from crawler.worker.lanes import Lane
+from crawler.worker.visits import Visit
+
+PLAIN = {"User-Agent": "test", "Accept": "text/html"}
+
+
+@pytest.fixture
+def opened():
+    """Opens hosts that end with the test."""
+    hosts = []
+
+    def opened(script, **options):
+        hosts.append(Host(script if callable(script) else lambda _path: [script], **options))
+        return hosts[-1]
+
+    yield opened
+    for host in hosts:
+        host.close()
+
+
+@pytest.fixture
+def authority(tmp_path, monkeypatch):
+    """Signs certificates that handlers made later trust."""
+    authority = Authority(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
+    return authority
+
+
+@pytest.fixture
+async def handler():
+    """Makes handlers with settings."""
+    made = []
+
+    def handler(**settings):
+        crawler = get_crawler(
+            settings_dict={"ALLOW_PRIVATE_ADDRESSES": 1, "DOWNLOAD_VERIFY_CERTIFICATES": 1, **settings}
+        )
+        crawler.spider = crawler._create_spider("test")
+        made.append(CurlDownloadHandler(crawler))
+        return made[-1]
+
+    yield handler
+    for one in made:
+        await one.close()
+
+
+@pytest.fixture
+def get(handler):
+    """Downloads by a handler with the usual settings."""
+    usual = handler()
+
+    async def get(url, **options):
+        meta = {"download_timeout": 5.0} | options.pop("meta", {})
+        return await usual.download_request(Request(url, meta=meta, headers=options.pop("headers", PLAIN), **options))
+
+    get.handler = usual
+    return get
+
+
+@pytest.fixture
+def dns_answers(monkeypatch):
+    """Says what names lead to, for handlers made later."""
+    answers = {}
+    cache = DnsCache(100, lambda name: answers[name])
+    monkeypatch.setattr("crawler.download.targets.shared_dns_cache", lambda _settings: cache)
+    return answers
+
+
+def head_of(asked):
+    """Returns the request line and the headers of what a host was asked, in lower case, as pairs."""
+    first, *lines = asked.head.partition(b"\r\n\r\n")[0].split(b"\r\n")
+    return first, [tuple(line.split(b": ", 1)) for line in lines]
+
+
+def new_visit(delay_s=0.0):
+    lane = Lane("a.test", 1001, 0, delay_s)
+    claimed = Claimed(Seed("http://a.test/", "p", "s"), b"f", 0, "A#1", 1001, 0, 0, delay_s)
+    return Visit(claimed, lane, Events())

@@ -1,0 +1,173 @@
+"""Heads that libcurl refuses are read all the same, under every bound and rule of other answers."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+
+import pytest
+from download.conftest import head_of, new_visit
+from hostile.hostile_wire_bodies import PAGE, answer, chunked, forever
+from hostile.hostile_wire_certificates import OTHER_HOST
+from hostile.hostile_wire_server import HOLD, RESET
+from scrapy import Request
+from scrapy.exceptions import DownloadCancelledError, DownloadTimeoutError
+
+from crawler.errors import AnswerError, PrivateAddressError, SessionLostError
+from crawler.worker.request_state import RequestState
+
+ODD = b"HTTP/1.1 200 OK\r\nno colon\r\n"
+LINES = (b"no colon", b": no name", b"X A : b", b"\xff: \x00", b"X-A: a\rb\0c")
+
+
+@pytest.fixture(params=["http", "https"])
+def odd_host(request, opened, authority):
+    """Opens hosts that speak one of the two."""
+
+    def odd_host(script, **options):
+        tls = authority.certificate("host", **options) if request.param == "https" else None
+        return opened(script, tls=tls)
+
+    return odd_host
+
+
+@pytest.mark.parametrize("end", ["length", "connection", "chunks"])
+async def test_they_are_read_and_the_host_remembered(odd_host, get, end):
+    page = PAGE * 300
+    host = odd_host(
+        {
+            "length": answer(page, *LINES),
+            "connection": answer(page, *LINES, length=False),
+            "chunks": ODD + chunked(page, page[:1])[17:],
+        }[end]
+    )
+    responses = [await get(f"{host.url}/{n}?a=b%20c#d") for n in range(2)]
+    for response in responses:
+        assert response.body == page + (page[:1] if end == "chunks" else b"")
+        assert response.flags == (["partial"] if end == "connection" else [])
+        assert (str(response.ip_address), response.protocol) == ("127.0.0.1", "HTTP/1.1")
+    if end != "chunks":
+        assert responses[0].headers["X-A"] == b"a b c"
+        assert set(responses[0].headers) <= {b"Content-Type", b"Content-Length", b"Connection", b"X-A"}
+    assert [one.path for one in host.asked] == ["/0?a=b%20c", "/0?a=b%20c", "/1?a=b%20c"]
+    assert host.asked[0].head == host.asked[1].head  # to the byte
+
+
+async def test_the_second_request_is_another_start_on_the_turn(odd_host, get):
+    host, visit = odd_host(answer(PAGE, *LINES)), new_visit(0.2)
+    await visit.lane.start()
+    begun = time.monotonic()
+    await get(host.page, meta=RequestState(visit, visit.lane).meta())
+    assert time.monotonic() - begun >= 0.19
+    assert get.handler.crawler.stats.get_value("download/sent_again") == 1
+    await get(host.page, meta=RequestState(visit, visit.lane).meta())
+    assert get.handler.crawler.stats.get_value("download/sent_again") == 1
+    assert len(host.asked) == 3
+
+
+async def test_what_changes_something_is_sent_once_and_read_from_then_on(odd_host, get):
+    body = b"\0x" * 200_000
+
+    def script(_path):
+        yield 0.05
+        yield answer(PAGE, *LINES)
+
+    host = odd_host(script)
+    with pytest.raises(AnswerError, match="bad-response"):
+        await get(host.page, method="POST", body=body)
+    assert len(host.asked) == 1
+    assert (await get(host.page, method="POST", body=body)).body == PAGE
+    assert dict(head_of(host.asked[1])[1])[b"Content-Length"] == b"%d" % len(body)
+    assert (await get(host.page, method="HEAD")).body == b""
+
+
+@pytest.mark.parametrize(
+    ("steps", "then", "error", "match"),
+    [
+        ([ODD + b"\r\nx", 0.1, RESET], (), AnswerError, "truncated"),
+        ([ODD + b"Content-Length: 9\r\n\r\nx"], (), AnswerError, "truncated"),
+        ([ODD, 0.1, RESET], (), AnswerError, "connection"),
+        ([ODD], forever(b"x\r\n" * 5_000), AnswerError, "bad-headers"),
+        ([ODD + b"A:"], forever(b"x" * 65_536), AnswerError, "bad-headers"),
+        ([ODD + b"Content-Length: x\r\n\r\n"], (), AnswerError, "bad-response"),
+        ([ODD + b"\r\n"], forever(b"x" * 65_536), DownloadCancelledError, "larger than"),
+        ([ODD + b"\r\n", HOLD], (), DownloadTimeoutError, "took longer than 1.0 seconds"),
+        ([ODD, HOLD], (), DownloadTimeoutError, "took longer than 1.0 seconds"),
+    ],
+)
+async def test_bounds_and_errors_are_those_of_other_answers(odd_host, get, steps, then, error, match):
+    host = odd_host(lambda _path: itertools.chain(steps, then))
+    get.handler._odd_hosts[host.url] = None
+    with pytest.raises(error, match=match):
+        await get(host.page, meta={"download_timeout": 1.0, "download_maxsize": 10_000})
+    async with asyncio.timeout(5):
+        while host.asked[0].ended is None:  # noqa: ASYNC110 -- another thread says so
+            await asyncio.sleep(0.01)
+
+
+async def test_a_certificate_is_verified_each_time(opened, authority, get):
+    host = opened(answer(PAGE, *LINES), tls=authority.certificate("other", OTHER_HOST))
+    get.handler._odd_hosts[host.url] = None
+    with pytest.raises(AnswerError, match="tls"):
+        await get(host.page)
+    assert host.asked == []
+
+
+async def test_private_addresses_are_refused(opened, handler, dns_answers):
+    host, careful = opened(answer(PAGE, *LINES)), handler(ALLOW_PRIVATE_ADDRESSES=0)
+    dns_answers["a.test"] = ["127.0.0.1"]
+    url = f"http://a.test:{host.port}/"
+    careful._odd_hosts[url[:-1]] = None
+    with pytest.raises(PrivateAddressError):
+        await careful.download_request(Request(url))
+    assert host.asked == []
+
+
+async def test_through_a_proxy_they_are_read_as_well(odd_host, get):
+    host, heads = odd_host(answer(PAGE, *LINES)), []
+
+    async def copy(reader, writer):
+        while data := await reader.read(65_536):
+            writer.write(data)
+        writer.close()
+
+    async def serve(reader, writer):
+        heads.append(await reader.readuntil(b"\r\n\r\n"))
+        from_host, to_host = await asyncio.open_connection("127.0.0.1", host.port)
+        if heads[-1].startswith(b"CONNECT"):
+            writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        else:
+            to_host.write(heads[-1])
+        await asyncio.gather(copy(reader, to_host), copy(from_host, writer))
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as proxy:
+        meta = {"proxy": f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}"}
+        response = await get(host.page, meta=meta, headers={"Proxy-Authorization": "secret"})
+    assert (response.body, response.headers["X-A"]) == (PAGE, b"a b c")
+    assert len(heads) == 2
+    if host.url.startswith("https"):
+        assert all(head.startswith(f"CONNECT 127.0.0.1:{host.port} HTTP/1.1\r\n".encode()) for head in heads)
+        assert all(b"secret" not in one.head for one in host.asked)
+    else:
+        assert heads[1].startswith(f"GET {host.page} HTTP/1.1\r\n".encode())
+    assert all(b"\r\nProxy-Authorization: secret\r\n" in head for head in heads)
+
+
+async def test_it_ends_with_its_visit(odd_host, get):
+    begun, loop = asyncio.Event(), asyncio.get_running_loop()
+
+    def script(_path):
+        loop.call_soon_threadsafe(begun.set)
+        yield HOLD
+
+    host, visit = odd_host(script), new_visit()
+    get.handler._odd_hosts[host.url] = None
+    downloading = asyncio.create_task(get(host.page, meta=RequestState(visit, visit.lane).meta()))
+    await begun.wait()
+    visit.abandon()
+    with pytest.raises(SessionLostError):
+        await downloading
+    async with asyncio.timeout(5):
+        while host.asked[0].ended is None:  # noqa: ASYNC110 -- another thread says so
+            await asyncio.sleep(0.01)

@@ -1,0 +1,42 @@
+"""Whoever takes another download handler is told what that gives up."""
+
+from __future__ import annotations
+
+import pytest
+from scrapy.settings import Settings
+from scrapy.utils.test import get_crawler
+
+from crawler import settings as project
+from crawler.download.handler import CurlDownloadHandler
+from crawler.download.other_handlers import GIVEN_UP, warn_of_other_handlers
+from crawler.spiders.consumer import ConsumerSpider
+
+SCRAPYS = "scrapy.core.downloader.handlers.http11.HTTP11DownloadHandler"
+
+
+class Subclass(CurlDownloadHandler):
+    pass
+
+
+@pytest.mark.parametrize("handlers", [project.DOWNLOAD_HANDLERS, {"http": Subclass, "https": None, "ftp": SCRAPYS}])
+def test_nothing_is_said_of_ours(caplog, handlers):
+    warn_of_other_handlers(Settings({"DOWNLOAD_HANDLERS": project.DOWNLOAD_HANDLERS | handlers}))
+    assert caplog.records == []
+
+
+def test_what_another_one_gives_up_is_named_when_a_spider_starts(caplog):
+    handlers = project.DOWNLOAD_HANDLERS | {"https": SCRAPYS}
+    crawler = get_crawler(
+        settings_dict={
+            "DOWNLOAD_HANDLERS": handlers,
+            "RETRY_BASE_SECONDS": 1,
+            "RETRY_MAX_SECONDS": 1,
+            "MAX_LINKS_PER_PAGE": 1,
+        }
+    )
+    caplog.clear()
+    ConsumerSpider.from_crawler(crawler)
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"
+    assert "HTTP11DownloadHandler downloads https here" in record.message
+    assert all(lost in record.message for lost in GIVEN_UP)

@@ -1,0 +1,31 @@
+"""Nobody holds the event loop for long."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+
+import pytest
+from hostile.hostile_wire_bodies import forever
+
+from crawler.errors import AnswerError
+
+
+async def test_a_handshake_without_end_holds_nobody_up_for_long(get, opened):
+    hello = b"\x16\x03\x03\x40\x00" + bytes(16_384)  # 4,096 empty HelloRequests
+    endless = opened(lambda _path: forever(hello), raw=True)
+    longest, last, over = 0.0, time.monotonic(), threading.Event()
+
+    async def beat():
+        nonlocal longest, last
+        while not over.is_set():
+            await asyncio.sleep(0.01)
+            longest, last = max(longest, time.monotonic() - last), time.monotonic()
+
+    beating = asyncio.create_task(beat())
+    with pytest.raises(AnswerError, match="connection"):
+        await get(endless.page, meta={"download_timeout": 30.0})
+    over.set()
+    await beating
+    assert longest < 10  # seconds: half a second of CPU, on a machine that others use as well
