@@ -23,7 +23,7 @@ def middleware():
 
 def redirected(middleware, url, location):
     held = Held()
-    request = held.request(url, headers=SECRETS)
+    request = held.request(url).replace(headers=SECRETS)
     return middleware.process_response(request, held.response(request, 302, location=location))
 
 
