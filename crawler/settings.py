@@ -79,15 +79,8 @@ SPIDER_MODULES = ["crawler.spiders"]
 NEWSPIDER_MODULE = "crawler.spiders"
 COMMANDS_MODULE = "crawler.commands"
 SCHEDULER = "crawler.scheduler.Scheduler"
-FAST_ENGINE = True  # False: Scrapy's own engine, which takes about half as much time again for a page
-ADDONS = {
-    "crawler.fast.engine.FastEngine": 0,
-    "crawler.fast.traffic.LeanTraffic": 1000,  # last: add-ons may want Scrapy's downloader statistics
-}
-DOWNLOADER = "crawler.fast.downloader.LeanDownloader"
-ITEM_PROCESSOR = "crawler.fast.items.LeanPipelines"
-STATS_CLASS = "crawler.fast.stats.LeanStats"
-LOG_FORMATTER = "crawler.fast.lines.LeanLogFormatter"
+FAST_ENGINE = True  # False: Scrapy's own engine and what belongs to it; a page takes half as much CPU time again
+ADDONS = {"crawler.fast.addon.FastEngine": 1000}  # last: other add-ons may replace Scrapy's downloader statistics
 EXTENSIONS = {
     "crawler.logs.InertLogs": 0,  # first: what other extensions log is inert, too
     "crawler.worker.worker.Worker": 100,
@@ -104,14 +97,9 @@ SPIDER_MIDDLEWARES = {
 DOWNLOADER_MIDDLEWARES = {
     "crawler.middlewares.scope.ScopeMiddleware": 50,
     "crawler.middlewares.robots.RobotsMiddleware": 100,
-    "crawler.fast.defaults.LeanDefaults": 500,  # does what the four below do
     "crawler.middlewares.decoding.DecodingMiddleware": 590,
     "crawler.middlewares.redirect.RedirectMiddleware": 600,
     "crawler.middlewares.turns.TurnMiddleware": 990,  # the last before the wire: what it lets through is sent
-    "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
-    "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": None,
-    "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": None,
-    "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware": None,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,  # reads an error page as rules
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,  # no bound on codings
     "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,  # follows to other hosts without their turn

@@ -91,10 +91,10 @@ def _run(contenders: list[Contender], rounds: int, number: int) -> dict[str, lis
         HeadroomError: A run failed, or lost a page.
     """
     results: dict[str, list[Measurement]] = {one.name: [] for one in contenders}
-    with _served() as (folder, nginx):
+    with served() as (folder, nginx):
         for turn in range(rounds):
             for one in contenders:
-                taken = _run_one(one, folder / f"{turn}-{one.name}", nginx, number)
+                taken = run_one(one, folder / f"{turn}-{one.name}", nginx, number)
                 results[one.name].append(taken)
                 print(
                     f"round {turn + 1}: {one.title}: {taken.pages_per_min:,.0f} pages/min, "
@@ -104,7 +104,7 @@ def _run(contenders: list[Contender], rounds: int, number: int) -> dict[str, lis
     return results
 
 
-def _run_one(one: Contender, folder: Path, nginx: Nginx, number: int) -> Measurement:
+def run_one(one: Contender, folder: Path, nginx: Nginx, number: int) -> Measurement:
     """Does one run; its folder is removed when all went well.
 
     Raises:
@@ -125,16 +125,16 @@ def _profile(one: Ours, number: int) -> str:
     Raises:
         HeadroomError: The run failed, or lost a page.
     """
-    with _served() as (folder, nginx):
+    with served() as (folder, nginx):
         one.profile = folder / "profile.json"
-        taken = _run_one(one, folder / one.name, nginx, number)
+        taken = run_one(one, folder / one.name, nginx, number)
         seen = json.loads(one.profile.read_text())
     head = f"{one.title}: {number:,} pages, {1000 * taken.cpu_s:.0f} CPU us for a page"
     return f"{head}\n{report.stages(seen, taken)}"
 
 
 @contextlib.contextmanager
-def _served() -> Iterator[tuple[Path, Nginx]]:
+def served() -> Iterator[tuple[Path, Nginx]]:
     """Gives a folder and the server. This process, and so all servers, stay on their core; crawlers leave it.
 
     When something goes wrong, the folder stays, with the logs in it.

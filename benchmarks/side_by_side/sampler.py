@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TICK_SECONDS = 0.001  # of processor time; kernels round it up to their own tick of up to 10 ms
 # Part of a file's name -> stage. The innermost frame that has one counts; the first of these that fits it.
 STAGES = {
-    "/crawler/language.py": "language",
+    "/crawler/extract/language.py": "language",
     "/crawler/extract/": "reading the page",
     "/crawler/sites/": "reading the page",
     "/crawler/text.py": "cleaning texts",
@@ -33,7 +33,7 @@ STAGES = {
     "/twisted/web/": "download handler",
     "/twisted/internet/": "reactor, Deferreds",
     "/crawler/pipelines/": "pipelines, sinks",
-    "/crawler/delivery.py": "pipelines, sinks",
+    "/crawler/worker/delivery.py": "pipelines, sinks",
     "/kafka/": "pipelines, sinks",
     "/pymongo/": "pipelines, sinks",
     "/redis/": "Redis client",

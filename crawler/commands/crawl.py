@@ -14,7 +14,7 @@ from scrapy.spiderloader import get_spider_loader
 from crawler import logs
 from crawler.cli.command import INTERRUPTED
 from crawler.cli.output import print_error
-from crawler.errors import HeadroomError
+from crawler.errors import ConfigError, HeadroomError
 from crawler.redaction import Redaction, redacted_address
 from crawler.text import one_line
 
@@ -106,6 +106,10 @@ def _check_settings(settings: BaseSettings) -> None:
     redis_sync(settings).close()
     if chosen_sinks(settings):
         BatchConfig.from_settings(settings)
+    try:
+        settings.getbool("FAST_ENGINE")
+    except ValueError:
+        raise ConfigError("FAST_ENGINE", settings["FAST_ENGINE"], "True or False") from None
 
 
 def _wait_for_redis(settings: Mapping[str, Any]) -> None:

@@ -1,4 +1,7 @@
-"""Scrapy's signals: nothing is built for one that nobody hears, and no task for receivers that don't wait."""
+"""Scrapy's signals: a signal without receivers costs one look-up, and receivers that don't wait get no task.
+
+Of a dozen signals for each request, most have no receiver; Scrapy's manager collects their receivers all the same.
+"""
 
 from __future__ import annotations
 
@@ -20,78 +23,81 @@ from twisted.python.failure import Failure
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterator
 
-logger = logging.getLogger("scrapy.utils.signal")  # where Scrapy tells of receivers that raise
-Answers = list[tuple[Any, Any]]
+logger = logging.getLogger("scrapy.utils.signal")  # the name under which Scrapy logs receivers that raise
+Responses = list[tuple[Any, Any]]  # each receiver with what it returned or raised
 
 
 class LeanSignals(SignalManager):
-    """Scrapy's signal manager. Receivers live in pydispatch, so those of another manager with this sender are heard."""
+    """Scrapy's signal manager.
 
-    def heard(self, signal: Any) -> bool:
-        """Returns whether anybody may hear a signal of this sender."""
+    Receivers are registered in pydispatch, so those that another manager has connected for this sender are called too.
+    """
+
+    def has_receivers(self, signal: Any) -> bool:
+        """Returns whether a signal of this sender may have receivers."""
         for sender in (id(self.sender), id(dispatcher.Any)):
             receivers = dispatcher.connections.get(sender)
             if receivers and (receivers.get(signal) or receivers.get(dispatcher.Any)):
                 return True
         return False
 
-    def send_catch_log(self, signal: Any, **kwargs: Any) -> Answers:
-        """As Scrapy's."""
+    def send_catch_log(self, signal: Any, **kwargs: Any) -> Responses:
+        """Calls the receivers one after the other; what one raises is logged."""
         if "sender" in kwargs:
             return super().send_catch_log(signal, **kwargs)
-        if not self.heard(signal):
+        if not self.has_receivers(signal):
             return []
-        unlogged = (*_kinds(kwargs.pop("dont_log", ())), StopDownload)
-        answers: Answers = []
+        not_logged = (*_as_tuple(kwargs.pop("dont_log", ())), StopDownload)
+        responses: Responses = []
         for receiver in self._receivers(signal):
-            answer: Any
+            response: Any
             try:
-                answer = _tell(receiver, {"signal": signal, "sender": self.sender, **kwargs})
-            except Exception as error:  # noqa: BLE001 -- one receiver doesn't keep the others from hearing
-                _log(error, receiver, unlogged, kwargs)
-                answer = Failure()  # type: ignore[no-untyped-call]  # Twisted's types end here
-            if isinstance(answer, Deferred):
+                response = _call(receiver, {"signal": signal, "sender": self.sender, **kwargs})
+            except Exception as error:  # noqa: BLE001 -- the other receivers are called all the same
+                _log(error, receiver, not_logged, kwargs)
+                response = Failure()  # type: ignore[no-untyped-call]  # Twisted has no types here
+            if isinstance(response, Deferred):
                 spider = kwargs.get("spider")
                 line = "Cannot return deferreds from signal handler: %(receiver)s"
                 logger.error(line, {"receiver": receiver}, extra={"spider": spider})
-            answers.append((receiver, answer))
-        return answers
+            responses.append((receiver, response))
+        return responses
 
-    async def send_catch_log_async(self, signal: Any, **kwargs: Any) -> Answers:
-        """As Scrapy's: all receivers have begun before any is waited for."""
+    async def send_catch_log_async(self, signal: Any, **kwargs: Any) -> Responses:
+        """Calls all receivers, then waits for those that returned something awaitable, at the same time."""
         if "sender" in kwargs:
             return await super().send_catch_log_async(signal, **kwargs)
-        if not self.heard(signal):
+        if not self.has_receivers(signal):
             return []
-        unlogged = _kinds(kwargs.pop("dont_log", ()))
-        answers: Answers = []
+        not_logged = _as_tuple(kwargs.pop("dont_log", ()))
+        responses: Responses = []
         waiting: list[tuple[int, Awaitable[Any]]] = []
         for receiver in self._receivers(signal):
-            answer: Any
+            response: Any
             try:
-                answer = _tell(receiver, {"signal": signal, "sender": self.sender, **kwargs})
+                response = _call(receiver, {"signal": signal, "sender": self.sender, **kwargs})
             except Exception as error:  # noqa: BLE001 -- likewise
-                _log(error, receiver, unlogged, kwargs)
-                answer = error
+                _log(error, receiver, not_logged, kwargs)
+                response = error
             else:
-                if answer is not None and isawaitable(answer):
-                    waiting.append((len(answers), ensure_awaitable(answer, _warn=global_object_name(receiver))))
-            answers.append((receiver, answer))
+                if response is not None and isawaitable(response):
+                    waiting.append((len(responses), ensure_awaitable(response, _warn=global_object_name(receiver))))
+            responses.append((receiver, response))
         if waiting:
-            ended = await asyncio.gather(*(answer for _, answer in waiting), return_exceptions=True)
-            for (index, _), answer in zip(waiting, ended, strict=True):
-                receiver = answers[index][0]
-                if isinstance(answer, Exception):
-                    _log(answer, receiver, unlogged, kwargs)
-                answers[index] = (receiver, answer)
-        return answers
+            ended = await asyncio.gather(*(response for _, response in waiting), return_exceptions=True)
+            for (index, _), response in zip(waiting, ended, strict=True):
+                receiver = responses[index][0]
+                if isinstance(response, Exception):
+                    _log(response, receiver, not_logged, kwargs)
+                responses[index] = (receiver, response)
+        return responses
 
     def _receivers(self, signal: Any) -> Iterator[Any]:
         return iter(list(dispatcher.liveReceivers(dispatcher.getAllReceivers(self.sender, signal))))
 
 
-def _tell(receiver: Any, named: dict[str, Any]) -> Any:
-    """Calls a receiver with those arguments that it takes, as pydispatch's robustApply does."""
+def _call(receiver: Any, named: dict[str, Any]) -> Any:
+    """Calls a receiver with those of the arguments that its signature has, as pydispatch's robustApply does."""
     function = receiver.__func__ if isinstance(receiver, MethodType) else receiver
     if not isinstance(function, FunctionType):
         return robustApply(receiver, **named)
@@ -102,12 +108,12 @@ def _tell(receiver: Any, named: dict[str, Any]) -> Any:
     return receiver(**{name: named[name] for name in takes if name in named})
 
 
-def _kinds(kinds: Any) -> tuple[Any, ...]:
-    return tuple(kinds) if isinstance(kinds, (list, tuple)) else (kinds,)
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, (list, tuple)) else (value,)
 
 
-def _log(error: Exception, receiver: Any, unlogged: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    if not isinstance(error, unlogged):
+def _log(error: Exception, receiver: Any, not_logged: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    if not isinstance(error, not_logged):
         logger.error(
             "Error caught on signal handler: %(receiver)s",
             {"receiver": receiver},

@@ -50,6 +50,7 @@ def until(condition):
         ("TOPIC_PREFIX", "a b"),
         ("MONGO_DATABASE", "a/b"),
         ("MONGO_URL", "http://x"),
+        ("FAST_ENGINE", "perhaps"),
     ],
 )
 def test_settings_are_read_before_anything_starts(tmp_path, name, value):

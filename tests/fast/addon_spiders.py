@@ -1,42 +1,48 @@
-"""Spiders as people write them, each with a popular add-on of Scrapy's, set up as its documentation says.
+"""Spiders as people write them, each with a popular add-on, set up as the add-on's documentation says.
 
-All that they know of the project they run in is that its scheduler isn't for them. As a settings module, this is a
-project of Scrapy alone; named in SPIDER_MODULES, the spiders join another.
+`python addon_spiders.py URL` crawls each spider in three projects: one that is Scrapy alone, ours with Scrapy's engine,
+and ours as it is. It prints as JSON what each crawl yielded. The crawls share a process, since starting Python and
+Scrapy takes longer than a crawl. All that the spiders know of a project is that its scheduler isn't for them.
 """
 
 from __future__ import annotations
 
 import json
 import random
-from pathlib import Path
+import sys
+from itertools import product
 
 import attrs
 import fake_useragent.fake
 from itemadapter import ItemAdapter
 from scrapy import Field, Item, Request, Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.settings import Settings
+from scrapy.utils.defer import deferred_f_from_coro_f
+from scrapy.utils.reactor import install_reactor
 from scrapy_poet import DummyResponse  # noqa: TC002 -- read at run time, like all that pages are injected by
 from spidermon import Monitor, MonitorSuite
 from spidermon.core.actions import Action
 from web_poet import HttpClient, RequestUrl, WebPage
 from web_poet.exceptions import Retry
 
-# -- A project of Scrapy alone -------------------------------------------------------------------------------------
-SPIDER_MODULES = [__name__]
-USER_AGENT = "of the settings"
-ROBOTSTXT_OBEY = False
+COMMON = {"USER_AGENT": "of the settings", "ROBOTSTXT_OBEY": False}
+PROJECTS = {
+    "alone": COMMON,
+    "ours on Scrapy's engine": COMMON | {"ALLOW_PRIVATE_ADDRESSES": 1, "FAST_ENGINE": 0},
+    "ours": COMMON | {"ALLOW_PRIVATE_ADDRESSES": 1},
+}
 
 
-class Told:
-    """An extension that writes down what came of a crawl."""
+class Recorder:
+    """An extension that records the items of a crawl."""
 
     def __init__(self, crawler):
-        self.crawler = crawler
         self.items = []
         self.dropped = []
-        crawler.told = {"items": self.items, "dropped": self.dropped}
+        crawler.recorded = {"items": self.items, "dropped": self.dropped}
         crawler.signals.connect(self.scraped, signal=signals.item_scraped)
         crawler.signals.connect(self.lost, signal=signals.item_dropped)
-        crawler.signals.connect(self.write, signal=signals.engine_stopped)
 
     @classmethod
     def from_crawler(cls, crawler):
@@ -48,14 +54,9 @@ class Told:
     def lost(self, item, exception):
         self.dropped.append([ItemAdapter(item).asdict(), str(exception)])
 
-    def write(self):
-        crawler = self.crawler
-        crawler.told |= {"engine": type(crawler.engine).__name__, "stats": crawler.stats.get_stats()}
-        Path(crawler.settings["TOLD_FILE"]).write_text(json.dumps(crawler.told, default=str))
-
 
 class ShopSpider(Spider):
-    """What the three have in common: pages one at a time, so that they come in the same order."""
+    """What the three spiders have in common: one page at a time, so that pages come in the same order."""
 
     base = ""
     custom_settings = {  # noqa: RUF012
@@ -70,7 +71,7 @@ class ShopSpider(Spider):
         for name, value in {"EXTENSIONS": {}, **cls.add_on}.items():
             merged = {**settings.getdict(name), **value} if isinstance(value, dict) else value
             settings.set(name, merged, priority="spider")
-        settings["EXTENSIONS"][Told] = 1000  # tells after the others
+        settings["EXTENSIONS"][Recorder] = 1000
 
 
 # -- scrapy-poet ----------------------------------------------------------------------------------------------------
@@ -140,7 +141,7 @@ class Counts(Monitor):
 class Keep(Action):
     def run_action(self):
         results = [[result.monitor.name, result.status, result.reason] for result in self.result.monitor_results]
-        self.data.crawler.told.setdefault("monitors", []).append(results)
+        self.data.crawler.recorded.setdefault("monitors", []).append(results)
 
 
 class Suite(MonitorSuite):
@@ -193,3 +194,28 @@ class DisguisedSpider(ShopSpider):
     def parse(self, response):
         yield {"agent": response.request.headers["User-Agent"].decode(), "status": response.status}
         yield from response.follow_all(css="a")
+
+
+async def crawl(spider, project, base):
+    settings = Settings()
+    if project != "alone":
+        settings.setmodule("crawler.settings")
+    settings.setdict(PROJECTS[project], priority="cmdline")
+    crawler = Crawler(spider, settings)
+    await crawler.crawl_async(base=base)
+    return {**crawler.recorded, "engine": type(crawler.engine).__name__, "stats": crawler.stats.get_stats()}
+
+
+async def main(_reactor):
+    results = {
+        f"{spider.name}/{number}": await crawl(spider, project, f"{sys.argv[1]}/{spider.name}/{number}")
+        for spider, (number, project) in product((PoetSpider, MonitoredSpider, DisguisedSpider), enumerate(PROJECTS))
+    }
+    print(json.dumps(results, default=str))
+
+
+if __name__ == "__main__":
+    install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor")
+    from twisted.internet.task import react
+
+    react(deferred_f_from_coro_f(main))

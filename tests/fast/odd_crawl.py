@@ -1,6 +1,7 @@
-"""A crawl with everything odd in it, on Scrapy's own scheduler; prints what came of it as JSON.
+"""A spider that does everything that spiders may do, and what they shouldn't, crawled on both engines.
 
-python odd_crawl.py URL FAST_ENGINE CONCURRENT_ITEMS [MODULE.OF.SETTINGS]
+`python odd_crawl.py URL` crawls every variant, one after the other, and prints as JSON what each crawl yielded. The
+crawls share a process, since starting Python and Scrapy takes longer than a crawl.
 """
 
 from __future__ import annotations
@@ -9,14 +10,17 @@ import asyncio
 import json
 import sys
 from collections import defaultdict
+from itertools import product
 
 from scrapy import Request, Spider, signals
-from scrapy.crawler import CrawlerProcess
+from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem, IgnoreRequest
 from scrapy.http import HtmlResponse
-from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.defer import deferred_f_from_coro_f, deferred_from_coro
+from scrapy.utils.reactor import install_reactor
+from twisted.internet.endpoints import HostnameEndpoint
 
-HEARD = (
+SIGNALS = (
     "spider_opened",
     "engine_started",
     "scheduler_empty",
@@ -34,12 +38,11 @@ HEARD = (
     "spider_error",
     "spider_closed",
 )
-UNSTEADY = ("time", "memusage", "log_count", "scheduler", "start", "elapsed", "items_per", "responses_per", "periodic")
+# Parts of the names of statistics that differ between any two crawls.
+VARYING = ("time", "memusage", "log_count", "scheduler", "start", "elapsed", "items_per", "responses_per", "periodic")
 
 
 class Odd(Spider):
-    """Does what spiders may do, and what they shouldn't."""
-
     name = "odd"
     base = ""
 
@@ -149,8 +152,8 @@ class Odd(Spider):
         yield Request(f"{self.base}/page", callback=self.parse)  # a duplicate
 
 
-class Pipeline:
-    """Drops, breaks and waits."""
+class AsyncPipeline:
+    """Drops an item, fails on one, and waits before it returns one."""
 
     async def process_item(self, item):
         if isinstance(item, dict):
@@ -164,15 +167,13 @@ class Pipeline:
         return item
 
 
-class OldPipeline:
-    """Synchronous."""
-
+class SyncPipeline:
     def process_item(self, item):
         return {**item, "then": "sync"} if isinstance(item, dict) else item
 
 
-class Downloads:
-    """A user's downloader middleware."""
+class DownloaderMiddleware:
+    """Refuses, answers, repeats and replaces requests and responses."""
 
     async def process_request(self, request):
         await asyncio.sleep(0)
@@ -197,8 +198,8 @@ class Downloads:
         return None
 
 
-class Outputs:
-    """A user's spider middleware that filters output."""
+class OutputMiddleware:
+    """A spider middleware that only filters output: the engine may leave out Scrapy's own way through the scraper."""
 
     async def process_spider_output(self, response, result):
         async for output in result:
@@ -207,8 +208,8 @@ class Outputs:
             yield output
 
 
-class Inputs(Outputs):
-    """One that looks at everything."""
+class EveryMiddleware(OutputMiddleware):
+    """A spider middleware that also processes input and exceptions."""
 
     def process_spider_input(self, response):
         if response.url.endswith("/sync_generator"):
@@ -220,90 +221,94 @@ class Inputs(Outputs):
         return None
 
 
-class Ear:
-    """Writes down what is signalled, for each request in its order."""
+class SignalRecorder:
+    """Records the signals of each request in their order."""
 
     def __init__(self, crawler):
         self.crawler = crawler
-        self.order = defaultdict(list)
-        for name in HEARD:
-            self._listen(name)
+        self.recorded = defaultdict(list)
+        for name in SIGNALS:
+            self._connect(name)
 
     @classmethod
     def from_crawler(cls, crawler):
-        crawler.ear = cls(crawler)
-        return crawler.ear
+        crawler.recorder = cls(crawler)
+        return crawler.recorder
 
-    def _listen(self, name):
-        def hear(request=None, response=None, item=None, exception=None, failure=None, reason=None):
-            asked = request if request is not None else getattr(response, "request", None)
-            said = [str(item)] if item is not None else []
-            said += [type(fault).__name__ for fault in (exception, failure and failure.value) if fault]
-            if name == "scheduler_empty":
+    def _connect(self, name):
+        def record(request=None, response=None, item=None, exception=None, failure=None, reason=None):
+            of = request if request is not None else getattr(response, "request", None)
+            details = [str(item)] if item is not None else []
+            details += [type(error).__name__ for error in (exception, failure and failure.value) if error]
+            if name == "scheduler_empty":  # how often the scheduler is asked in vain differs
                 return None
-            self.order[_path(asked) if asked else ""].append(" ".join([name, *said, reason or ""]).strip())
+            self.recorded[_path(of) if of else ""].append(" ".join([name, *details, reason or ""]).strip())
             return deferred_from_coro(asyncio.sleep(0)) if name == "item_scraped" else None
 
-        async def hear_later(item, response):
+        async def record_later(item, response):
             await asyncio.sleep(0)
-            self.order[_path(response.request) if response else ""].append(f"later {item}")
+            self.recorded[_path(response.request) if response else ""].append(f"later {item}")
 
-        self.crawler.signals.connect(hear, signal=getattr(signals, name), weak=False)
+        self.crawler.signals.connect(record, signal=getattr(signals, name), weak=False)
         if name == "item_scraped":
-            self.crawler.signals.connect(hear_later, signal=signals.item_scraped, weak=False)
+            self.crawler.signals.connect(record_later, signal=signals.item_scraped, weak=False)
 
 
 def _path(request):
     return "/" + request.url.partition("://")[2].partition("/")[2]
 
 
-def main():
-    base, fast, items_at_once, middleware = sys.argv[1:5]
-    Odd.base = base
-    collected = []
-
-    def keep(item):
-        collected.append(item)
-
-    settings = {
-        "ADDONS": {"crawler.fast.engine.FastEngine": 0},
+def settings_of(items_at_once, middleware, *, fast):
+    return {
+        "ADDONS": {"crawler.fast.addon.FastEngine": 1000},
         "FAST_ENGINE": fast,
         "LOG_LEVEL": "ERROR",
-        "CONCURRENT_ITEMS": int(items_at_once),
-        "CONCURRENT_REQUESTS": 1,  # so that what depends on the order of pages is the same
+        "CONCURRENT_ITEMS": items_at_once,
+        "CONCURRENT_REQUESTS": 1,  # makes the pages come in the same order
         "RETRY_TIMES": 2,
         "TELNETCONSOLE_ENABLED": False,
         "REMOTE_CONTROL_ENABLED": False,
         "REDIRECT_MAX_TIMES": 3,
-        "DOWNLOADER_MIDDLEWARES": {Downloads: 500},
-        "SPIDER_MIDDLEWARES": {globals()[middleware]: 500},
-        "ITEM_PIPELINES": {Pipeline: 1, OldPipeline: 2},
-        "EXTENSIONS": {Ear: 0},
+        "DOWNLOADER_MIDDLEWARES": {DownloaderMiddleware: 500},
+        "SPIDER_MIDDLEWARES": {middleware: 500}
+        # Scrapy's middleware for error pages processes input, too, so that the short way needs it switched off.
+        | ({} if middleware is EveryMiddleware else {"scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None}),
+        "ITEM_PIPELINES": {AsyncPipeline: 1, SyncPipeline: 2},
+        "EXTENSIONS": {SignalRecorder: 0},
     }
-    if middleware == "Outputs":
-        settings["SPIDER_MIDDLEWARES"]["scrapy.spidermiddlewares.httperror.HttpErrorMiddleware"] = None
-    if fast == "1":
-        settings |= {
-            "DOWNLOADER": "crawler.fast.downloader.LeanDownloader",
-            "ITEM_PROCESSOR": "crawler.fast.items.LeanPipelines",
-            "STATS_CLASS": "crawler.fast.stats.LeanStats",
-        }
-    process = CrawlerProcess(settings)
-    crawler = process.create_crawler(Odd)
-    crawler.signals.connect(keep, signal=signals.item_scraped, weak=False)
-    process.crawl(crawler)
-    process.start()
-    stats = {
-        key: value for key, value in crawler.stats.get_stats().items() if not any(word in key for word in UNSTEADY)
-    }
-    told = {
+
+
+async def crawl(settings):
+    crawler = Crawler(Odd, settings)
+    items = []
+
+    def keep(item):
+        items.append(json.dumps(item, sort_keys=True))
+
+    crawler.signals.connect(keep, signal=signals.item_scraped)
+    await crawler.crawl_async()
+    stats = crawler.stats.get_stats()
+    return {
         "engine": type(crawler.engine).__name__,
-        "items": sorted(json.dumps(item, sort_keys=True) for item in collected),
-        "stats": stats,
-        "signals": crawler.ear.order,
+        "parts": [type(part).__name__ for part in (crawler.engine.downloader, crawler.stats, crawler.logformatter)],
+        "items": sorted(items),
+        "stats": {name: value for name, value in stats.items() if not any(map(name.count, VARYING))},
+        "signals": crawler.recorder.recorded,
     }
-    print("RESULT " + json.dumps(told, sort_keys=True, default=str))
+
+
+async def main(_reactor):
+    Odd.base = sys.argv[1]
+    results = {
+        f"{items_at_once} {middleware.__name__} {fast}": await crawl(settings_of(items_at_once, middleware, fast=fast))
+        for items_at_once, middleware, fast in product((1, 8), (OutputMiddleware, EveryMiddleware), (False, True))
+    }
+    print(json.dumps(results, sort_keys=True, default=str))
 
 
 if __name__ == "__main__":
-    main()
+    HostnameEndpoint._DEFAULT_ATTEMPT_DELAY = 0.01  # seconds until a refused connection is told; 0.3 by default
+    install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor")
+    from twisted.internet.task import react
+
+    react(deferred_f_from_coro_f(main))

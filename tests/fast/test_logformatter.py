@@ -1,4 +1,4 @@
-"""Lines of pages and items are made for those who read them."""
+"""The log lines of pages and items are made only if a handler takes them."""
 
 import logging
 
@@ -7,7 +7,7 @@ from scrapy import Request, Spider
 from scrapy.http import Response
 from scrapy.logformatter import LogFormatter
 
-from crawler.fast.lines import LeanLogFormatter
+from crawler.fast.logformatter import LeanLogFormatter
 
 PAGE = Response("http://a.example/", request=Request("http://a.example/"))
 SPIDER = Spider("any")
@@ -18,7 +18,9 @@ def test_a_line_is_made_where_a_handler_takes_it(monkeypatch, level):
     handler = logging.Handler(level)
     monkeypatch.setattr(logging.root, "handlers", [handler])
     monkeypatch.setattr(logging.root, "level", logging.NOTSET)
-    lean, scrapys = LeanLogFormatter(), LogFormatter()
-    expected = scrapys.crawled(PAGE.request, PAGE, SPIDER) if level == logging.DEBUG else None
-    assert lean.crawled(PAGE.request, PAGE, SPIDER) == expected
-    assert lean.scraped({}, PAGE, SPIDER) == (scrapys.scraped({}, PAGE, SPIDER) if expected else None)
+    ours, scrapys = LeanLogFormatter(), LogFormatter()
+    is_taken = level == logging.DEBUG
+    assert ours.crawled(PAGE.request, PAGE, SPIDER) == (
+        scrapys.crawled(PAGE.request, PAGE, SPIDER) if is_taken else None
+    )
+    assert ours.scraped({}, PAGE, SPIDER) == (scrapys.scraped({}, PAGE, SPIDER) if is_taken else None)

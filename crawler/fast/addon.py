@@ -1,0 +1,111 @@
+"""The Scrapy add-on that puts the parts of this package in the place of Scrapy's.
+
+By public settings, where the project's own settings don't say otherwise: DOWNLOADER (downloader.py), STATS_CLASS
+(stats.py), LOG_FORMATTER (logformatter.py), and in DOWNLOADER_MIDDLEWARES Scrapy's statistics (downloaderstats.py).
+
+By private attributes, since Scrapy has no public way to an engine of one's own: `Crawler._create_engine` makes a
+`LeanEngine` (engine.py), and `Crawler.signals` is a `LeanSignals` (signals.py).
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+from functools import partial
+from typing import TYPE_CHECKING, Self
+
+import scrapy
+from scrapy import signals
+from scrapy.core.engine import ExecutionEngine
+from scrapy.downloadermiddlewares.stats import DownloaderStats
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.asyncio import is_asyncio_available
+
+from crawler.fast.downloader import LeanDownloader
+from crawler.fast.downloaderstats import LeanDownloaderStats
+from crawler.fast.engine import LeanEngine
+from crawler.fast.logformatter import LeanLogFormatter
+from crawler.fast.signals import LeanSignals
+from crawler.fast.stats import LeanStats
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+TESTED_VERSIONS = ("2.19.",)  # how the versions of Scrapy begin on which tests/fast compares both engines
+GC_YOUNG_OBJECTS = 20_000  # allocations between two runs of the garbage collector; Python's 700 make 30 runs a page
+DOWNLOADER_STATS_PATH = "scrapy.downloadermiddlewares.stats.DownloaderStats"
+
+logger = logging.getLogger(__name__)
+
+
+class FastEngine:
+    """The add-on, on unless FAST_ENGINE is false or Scrapy's version isn't one of `TESTED_VERSIONS`.
+
+    Its order in ADDONS should be high: an add-on before it that replaces Scrapy's downloader statistics (scrapy-poet
+    does) keeps its own.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Returns the add-on for a crawler."""
+        return cls(crawler)
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Replaces Scrapy's parts.
+
+        Raises:
+            NotConfigured: The add-on is off; all parts stay Scrapy's own.
+            ValueError: FAST_ENGINE isn't a boolean.
+        """
+        try:
+            is_on = settings.getbool("FAST_ENGINE", default=True)
+        except ValueError as error:
+            raise ValueError(f"FAST_ENGINE: {error}") from None
+        if not is_on:
+            raise NotConfigured
+        if not scrapy.__version__.startswith(TESTED_VERSIONS):
+            logger.warning(
+                "FAST_ENGINE: not tested with Scrapy %s, only with %sx; Scrapy's own engine runs",
+                scrapy.__version__,
+                "x, ".join(TESTED_VERSIONS),
+            )
+            raise NotConfigured
+        for name, part in (
+            ("DOWNLOADER", LeanDownloader),
+            ("STATS_CLASS", LeanStats),
+            ("LOG_FORMATTER", LeanLogFormatter),
+        ):
+            settings.set(name, part, "addon")
+        _replace_downloader_stats(settings)
+        crawler = self._crawler
+        crawler.signals = LeanSignals(crawler.signals.sender)
+        crawler.signals.connect(_tune_garbage_collector, signal=signals.spider_opened)
+        crawler._create_engine = partial(_create_engine, crawler)  # type: ignore[method-assign]  # noqa: SLF001 -- see above
+
+
+def _replace_downloader_stats(settings: BaseSettings) -> None:
+    """Puts `LeanDownloaderStats` at the order of Scrapy's middleware, unless that is switched off or replaced."""
+    orders = settings.getdict("DOWNLOADER_MIDDLEWARES")
+    order = settings.getdict("DOWNLOADER_MIDDLEWARES_BASE")[DOWNLOADER_STATS_PATH]
+    for name in (DOWNLOADER_STATS_PATH, DownloaderStats):
+        order = orders.get(name, order)
+    if order is not None:
+        settings.set_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", DownloaderStats, None)
+        settings.set_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", LeanDownloaderStats, order)
+
+
+def _create_engine(crawler: Crawler) -> ExecutionEngine:
+    """Returns the engine for a crawler; Scrapy's own without an asyncio loop, on which this one runs its tasks."""
+    kind = LeanEngine if is_asyncio_available() else ExecutionEngine
+    return kind(crawler, lambda _spider: crawler.stop_async())
+
+
+def _tune_garbage_collector() -> None:
+    """Makes the collector run less often, and leave out what was loaded by now and lives as long as the process."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(GC_YOUNG_OBJECTS, *gc.get_threshold()[1:])

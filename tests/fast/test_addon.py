@@ -1,0 +1,59 @@
+"""The add-on replaces Scrapy's parts unless it is off, or a project or another add-on has replaced them before."""
+
+import pytest
+import scrapy
+from scrapy.downloadermiddlewares.stats import DownloaderStats
+from scrapy.exceptions import NotConfigured
+from scrapy.settings import Settings
+from scrapy.utils.misc import load_object
+from scrapy.utils.test import get_crawler
+
+from crawler.fast.addon import DOWNLOADER_STATS_PATH, FastEngine
+from crawler.fast.downloaderstats import LeanDownloaderStats
+from crawler.fast.stats import LeanStats
+
+
+@pytest.mark.parametrize(("version", "flag"), [("2.20.0", True), ("2.18.4", True), ("2.19.0", False)])
+def test_scrapys_own_parts_stay_where_the_add_on_is_off_or_was_not_tested(monkeypatch, caplog, version, flag):
+    monkeypatch.setattr(scrapy, "__version__", version)
+    crawler = get_crawler()
+    settings = Settings({"FAST_ENGINE": flag})
+    with pytest.raises(NotConfigured):
+        FastEngine(crawler).update_settings(settings)
+    assert "_create_engine" not in vars(crawler)
+    assert settings["STATS_CLASS"] == Settings()["STATS_CLASS"]
+    assert (f"not tested with Scrapy {version}" in caplog.text) == flag
+
+
+def test_a_switch_that_is_neither_true_nor_false_is_refused():
+    with pytest.raises(ValueError, match=r"^FAST_ENGINE: "):
+        FastEngine(get_crawler()).update_settings(Settings({"FAST_ENGINE": "perhaps"}))
+
+
+def test_what_a_project_sets_itself_goes_before():
+    settings = Settings({"DOWNLOADER": "the.projects.Own"})
+    FastEngine(get_crawler()).update_settings(settings)
+    assert settings["DOWNLOADER"] == "the.projects.Own"
+    assert settings["STATS_CLASS"] == LeanStats
+
+
+class AnotherDownloaderStats(DownloaderStats):
+    """The replacement that an add-on before this one may have put in."""
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ({}, {LeanDownloaderStats: 850}),
+        ({DOWNLOADER_STATS_PATH: 700}, {LeanDownloaderStats: 700}),
+        ({DownloaderStats: 701}, {LeanDownloaderStats: 701}),
+        ({DOWNLOADER_STATS_PATH: None}, {}),
+        ({DOWNLOADER_STATS_PATH: None, AnotherDownloaderStats: 850}, {AnotherDownloaderStats: 850}),
+    ],
+)
+def test_only_downloader_statistics_that_are_scrapys_are_replaced(before, expected):
+    settings = Settings({"DOWNLOADER_MIDDLEWARES": before})
+    FastEngine(get_crawler()).update_settings(settings)
+    enabled = settings.get_component_priority_dict_with_base("DOWNLOADER_MIDDLEWARES")
+    orders = {load_object(name): order for name, order in enabled.items() if order is not None}
+    assert {kind: order for kind, order in orders.items() if issubclass(kind, DownloaderStats)} == expected
