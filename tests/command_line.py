@@ -74,9 +74,11 @@ def _as_if_new(environment, stdin):
         restored.enter_context(mock.patch.dict(os.environ, environment))
         restored.enter_context(contextlib.chdir(ROOT))
         restored.enter_context(mock.patch.object(sys, "path", sys.path.copy()))
-        streams = {"stdin": io.BytesIO(stdin), "stdout": stdout, "stderr": stderr}
-        for name, raw in streams.items():
-            restored.enter_context(mock.patch.object(sys, name, io.TextIOWrapper(raw, encoding="utf-8")))
+        encoding = environment.get("PYTHONIOENCODING", "utf-8")
+        for name, raw in {"stdin": io.BytesIO(stdin), "stdout": stdout, "stderr": stderr}.items():
+            errors = "backslashreplace" if name == "stderr" else "strict"
+            stream = io.TextIOWrapper(raw, encoding=encoding, errors=errors)
+            restored.enter_context(mock.patch.object(sys, name, stream))
         restored.enter_context(_settings_read_anew())
         restored.enter_context(_logging_restored())
         yield stdout, stderr

@@ -46,10 +46,10 @@ async def fill(redis_url: str, frontier: Frontier, number: int, base: str) -> No
         HeadroomError: Redis didn't take them all for new.
     """
     site = sites.load(SITE, SITES_DIR).named(SITE, base)
-    async with Operator.connect({**_defaults(), "REDIS_URL": redis_url}, begin=True) as cluster:
-        await cluster.registry.save_sites((site,))
+    async with Operator.connect({**_defaults(), "REDIS_URL": redis_url}, begin=True) as operator:
+        await operator.registry.save_sites((site,))
         seeds = [Seed(base + pages.path(index), PLAN, SITE, frontier) for index in range(number)]
-        fresh = sum(await cluster.queues[frontier].offer(seeds))
+        fresh = sum(await operator.queues[frontier].offer(seeds))
     if fresh != number:
         raise HeadroomError(f"{fresh} seeds were new, expected {number}")
 
@@ -104,8 +104,8 @@ def mongo_items(settings: Mapping[str, str]) -> Iterator[dict[str, object]]:
 
 
 async def _account(redis_url: str, frontier: Frontier) -> Account:
-    async with Operator.connect({**_defaults(), "REDIS_URL": redis_url}) as cluster:
-        return (await cluster.ledger(PLAN))[PLAN, SITE][frontier]
+    async with Operator.connect({**_defaults(), "REDIS_URL": redis_url}) as operator:
+        return (await operator.ledger(PLAN))[PLAN, SITE][frontier]
 
 
 def _defaults() -> Mapping[str, Any]:

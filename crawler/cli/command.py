@@ -51,6 +51,10 @@ class HeadroomCommand(ScrapyCommand):
             UsageError: The command line is wrong; likewise.
         """
 
+    def syntax(self) -> str:
+        """Returns what follows the command's name in its help text."""
+        return "[options]"
+
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Adds `--json` to Scrapy's options."""
         super().add_options(parser)

@@ -24,7 +24,7 @@ class Command(HeadroomCommand):
     """Shows the ledger, and fails when it doesn't reconcile."""
 
     def syntax(self) -> str:
-        """Returns what follows `scrapy ledger` in its help text."""
+        """Returns what follows `scrapy ledger` in the help text."""
         return "[PLAN] [options]"
 
     def short_desc(self) -> str:

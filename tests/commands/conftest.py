@@ -1,4 +1,4 @@
-"""A cluster in an empty Redis, for tests that bring it into a state before they run a command on it."""
+"""An operator of an empty Redis, for tests that bring it into a state before they run a command on it."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ def plan_file(tmp_path):
 
 
 @pytest.fixture
-async def cluster(redis_url):
+async def operator(redis_url):
     settings = Settings()
     settings.setmodule("crawler.settings")
     settings.set("REDIS_URL", redis_url)
-    async with Operator.connect(settings, begin=True) as cluster:
-        yield cluster
+    async with Operator.connect(settings, begin=True) as operator:
+        yield operator
 
 
 @pytest.fixture
-def claim(cluster):
+def claim(operator):
     """Returns a function that claims seeds for an owner whose session outlives the test."""
 
     async def run(most=1, owner="node-1:10:1:abc", frontier="content"):
-        await cluster.redis.zadd(cluster.keys.partition(0).sessions, {owner: 10**15})
-        await cluster.redis.delete(cluster.keys.partition(0).turn("board.test"))
-        number = await cluster.redis.incr("test:claims")
-        return (await cluster.queues[frontier].claim(0, owner, f"{owner}#{number}", most=most, carrying=0)).seeds
+        await operator.redis.zadd(operator.keys.partition(0).sessions, {owner: 10**15})
+        await operator.redis.delete(operator.keys.partition(0).turn("board.test"))
+        number = await operator.redis.incr("test:claims")
+        return (await operator.queues[frontier].claim(0, owner, f"{owner}#{number}", most=most, carrying=0)).seeds
 
     return run
 
 
 @pytest.fixture
-def fail(cluster, claim):
+def fail(operator, claim):
     """Returns a function that offers seeds and lets them fail for a reason."""
 
     async def run(reason, *seeds):
-        await cluster.queues["content"].offer(seeds)
-        held = await claim(len(seeds))
-        owner = held[0].claim.partition("#")[0]
-        ends = [Settlement("fail", one, reason=reason) for one in held]
-        turns = [TurnRelease(*turn) for turn in {(one.seed.host, one.turn) for one in held}]
-        await cluster.queues["content"].settle(0, owner, ends, turns)
+        await operator.queues["content"].offer(seeds)
+        claimed = await claim(len(seeds))
+        owner = claimed[0].claim.partition("#")[0]
+        ends = [Settlement("fail", one, reason=reason) for one in claimed]
+        turns = [TurnRelease(*turn) for turn in {(one.seed.host, one.turn) for one in claimed}]
+        await operator.queues["content"].settle(0, owner, ends, turns)
 
     return run

@@ -1,19 +1,19 @@
+"""`scrapy items`, on a real Kafka."""
+
 from __future__ import annotations
 
 import os
 import pickle
 import signal
-import subprocess
-import threading
-from contextlib import closing, contextmanager
-from pathlib import Path
+from contextlib import closing
 
 import orjson
 import pytest
+from command_line import ROOT
+from commands.answers import error_of
 from kafka import KafkaProducer
 from pipelines.sink_samples import message, page
-
-ROOT = Path(__file__).parents[2]
+from waiting import PATIENCE_SECONDS, until
 
 
 class Bomb:
@@ -46,29 +46,14 @@ def options(kafka_server, topic_prefix):
 
 
 @pytest.fixture
-def tailing(scrapy_command, options):
-    """Runs `scrapy items tail` until the block ends."""
+def tail(spawn, options):
+    """Returns a function that starts `scrapy items tail`, and one that gives the lines that it has printed."""
 
-    @contextmanager
-    def tailing(*arguments):
-        words, environment = scrapy_command("items", "tail", "demo_forum", *arguments, **options)
-        with subprocess.Popen(
-            words,
-            cwd=ROOT,
-            env=os.environ | environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-        ) as process:
-            end = threading.Timer(60, process.kill)  # a tail that says nothing must not hang the test
-            end.start()
-            try:
-                yield process
-            finally:
-                end.cancel()
-                process.kill()
+    def start(*arguments):
+        process = spawn("items", "tail", "demo_forum", *arguments, **options)
+        return process, lambda: process.log.read_text(encoding="utf-8").splitlines()
 
-    return tailing
+    return start
 
 
 def encoded(number: int, **fields) -> bytes:
@@ -94,24 +79,24 @@ def test_tail_prints_messages_as_json(scrapy, options, send):
     ]
 
 
-def test_tail_follows_a_topic_until_ctrl_c(tailing, send):
+def test_tail_follows_a_topic_until_ctrl_c(tail, send):
     send(encoded(1))
-    with tailing() as tail:
-        assert "waiting for new items" in tail.stderr.readline()
-        for number in (2, 3):
-            send(encoded(number))
-            assert tail.stdout.readline().split("  ")[1] == f"Thread {number}"
-        tail.send_signal(signal.SIGINT)
-        assert tail.wait(20) == 0
-        assert (tail.stdout.read(), tail.stderr.read()) == ("", "")
+    process, lines = tail()
+    until(lambda: lines()[-1:] and "waiting for new items" in lines()[-1], "the tail to begin")
+    for number in (2, 3):
+        send(encoded(number))
+        until(lambda: f"Thread {number}" in lines()[-1], "the new item")  # noqa: B023 -- called before the next
+    os.kill(process.pid, signal.SIGINT)
+    assert process.wait(PATIENCE_SECONDS) == 0
+    assert len(lines()) == 3
 
 
-def test_tail_waits_for_a_topic_that_is_not_there_and_misses_nothing(tailing, send):
-    with tailing("--count", "2") as tail:
-        assert "no such topic yet" in tail.stderr.readline()
-        send(encoded(1), encoded(2))
-        assert [line.split("  ")[1] for line in tail.stdout] == ["Thread 1", "Thread 2"]
-        assert tail.wait(20) == 0
+def test_tail_waits_for_a_topic_that_is_not_there_and_misses_nothing(tail, send):
+    process, lines = tail("--count", "2")
+    until(lambda: lines() and "no such topic yet" in lines()[0], "the tail to begin")
+    send(encoded(1), encoded(2))
+    assert process.wait(PATIENCE_SECONDS) == 0
+    assert [line.split("  ")[1] for line in lines()[1:]] == ["Thread 1", "Thread 2"]
 
 
 def test_junk_is_reported_and_never_executed(scrapy, options, send, tmp_path):
@@ -145,19 +130,22 @@ def test_a_title_cannot_move_the_cursor(scrapy, options, send):
 
 
 def test_an_unreachable_kafka_is_one_line_and_status_1(scrapy):
-    run = scrapy("items", "tail", "demo_forum")
-    assert (run.returncode, run.stdout) == (1, "")
-    assert run.stderr == "error: Kafka at 127.0.0.1:1: no connection\n"
+    assert error_of(scrapy("items", "tail", "demo_forum")) == "Kafka at 127.0.0.1:1: no connection"
 
 
 @pytest.mark.parametrize(
-    "arguments", [(), ("tail",), ("tail", "a", "b"), ("watch", "a"), ("tail", "../a"), ("tail", "a", "--count", "0")]
+    ("words", "expected"),
+    [
+        ("", "nothing after items, expected one of tail, schema"),
+        ("watch a", "watch after items, expected one of tail, schema"),
+        ("tail", "items tail: expected SITE"),
+        ("tail a b", "items tail: expected SITE"),
+        ("tail ../a", "'../a' can't be a site's name"),
+        ("tail a --count 0", "--count is at least 1"),
+    ],
 )
-def test_a_wrong_command_line_is_one_line_and_status_1(scrapy, arguments):
-    run = scrapy("items", *arguments)
-    assert (run.returncode, run.stdout) == (1, "")
-    assert run.stderr.startswith("error: ")
-    assert run.stderr.count("\n") == 1
+def test_a_wrong_command_line_is_one_line(scrapy, words, expected):
+    assert error_of(scrapy("items", *words.split())) == expected
 
 
 def test_schema_prints_the_file_that_ships(scrapy):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
 
 import orjson
+from commands.answers import error_of, json_of, lines_of
 
-from crawler.cli.workers import read_workers
-
-FIGURES = {
+REPORT = {
     "frontier": "content",
     "carrying": 7,
     "pages_per_minute": 120,
@@ -18,35 +16,33 @@ FIGURES = {
     "memory_percent": 20.0,
     "own_cpu_percent": 12.0,
     "own_memory_percent": 1.5,
-    "sinks_down": ["kafka"],
+    "sinks_down": [],
 }
 
 
-async def put(cluster, owner, session_s=10.0, age_s=1.0, **figures):
-    """Writes down a worker, as one does that runs."""
+async def add_worker(operator, owner, session_s=10.0, age_s=1.0, **more):
+    """Writes to Redis what a worker writes that runs."""
     node, now = owner.partition(":")[0], time.time()
-    await cluster.redis.hset(cluster.keys.node(node), owner, orjson.dumps({**FIGURES, **figures, "time": now - age_s}))
-    await cluster.redis.zadd(cluster.keys.node_names, {node: now})
-    if session_s is not None:
-        await cluster.redis.zadd(cluster.keys.partition(0).sessions, {owner: (now + session_s) * 1000})
+    await operator.redis.hset(operator.keys.node(node), owner, orjson.dumps({**REPORT, **more, "time": now - age_s}))
+    await operator.redis.zadd(operator.keys.node_names, {node: now})
+    await operator.redis.zadd(operator.keys.partition(0).sessions, {owner: (now + session_s) * 1000})
 
 
-def test_nobody(scrapy):
-    done = scrapy("nodes")
-    assert done.returncode == 0
-    assert done.stdout == "no worker runs; scrapy crawl producer and scrapy crawl consumer start one each\n"
-    assert json.loads(scrapy("nodes", "--json").stdout) == {"workers": []}
+def test_no_worker_runs(scrapy):
+    assert lines_of(scrapy("nodes")) == [
+        "no worker runs; scrapy crawl producer and scrapy crawl consumer start one each"
+    ]
+    assert json_of(scrapy("nodes", "--json")) == {"workers": []}
+    assert error_of(scrapy("nodes", "a-node")) == "scrapy nodes takes no arguments"
 
 
-async def test_workers_by_node_with_their_load(scrapy, cluster):
-    await put(cluster, "b-node:20:1:x", frontier="nav", sinks_down=[])
-    await put(cluster, "a-node:10:1:x")
-    await put(cluster, "a-node:11:1:x", session_s=-30.0, sinks_down=[])
-    await put(cluster, "c-node:30:1:x", age_s=45.0, sinks_down=[], redis_full=True)
-    await put(cluster, "d-node:40:1:x", sinks_down=[], redis_full=True)
-    done = scrapy("nodes", environment={"COLUMNS": "120"})
-    assert (done.returncode, done.stderr) == (0, "")
-    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+async def test_workers_by_node_with_their_load(scrapy, operator):
+    await add_worker(operator, "b-node:20:1:x", frontier="nav")
+    await add_worker(operator, "a-node:10:1:x", sinks_down=["kafka"])
+    await add_worker(operator, "a-node:11:1:x", session_s=-30.0)
+    await add_worker(operator, "c-node:30:1:x", age_s=45.0, redis_full=True)
+    await add_worker(operator, "d-node:40:1:x", redis_full=True)
+    lines = lines_of(scrapy("nodes", environment={"COLUMNS": "120"}))
     assert lines[:2] == [
         "node process frontier state carries room pages/min CPU % mem %",
         "a-node 10 content alive, waits for kafka 7 3 120 41.5 20.0",
@@ -55,28 +51,27 @@ async def test_workers_by_node_with_their_load(scrapy, cluster):
     assert lines[3] == "b-node 20 nav alive 7 3 120 41.5 20.0"
     assert lines[4].startswith("c-node 30 content silent for 4")
     assert lines[5] == "d-node 40 content redis-full 7 3 120 41.5 20.0"
-    states = [one["state"] for one in json.loads(scrapy("nodes", "--json").stdout)["workers"]]
-    assert states == ["alive", "lapsed", "alive", "silent", "redis-full"]
 
-
-async def test_json_has_every_figure(scrapy, cluster):
-    await put(cluster, "a-node:10:1:x")
-    (worker,) = json.loads(scrapy("nodes", "--json").stdout)["workers"]
-    assert worker == FIGURES | {
+    workers = json_of(scrapy("nodes", "--json"))["workers"]
+    assert [worker["state"] for worker in workers] == ["alive", "lapsed", "alive", "silent", "redis-full"]
+    first = workers[0]
+    assert first == REPORT | {
         "node": "a-node",
         "owner": "a-node:10:1:x",
+        "sinks_down": ["kafka"],
         "state": "alive",
-        "age_s": worker["age_s"],
-        "session_s": worker["session_s"],
+        "age_s": first["age_s"],
+        "session_s": first["session_s"],
     }
-    assert 1 <= worker["age_s"] < 60
-    assert worker["session_s"] <= 10
+    assert 1 <= first["age_s"] < 60
+    assert first["session_s"] <= 10
 
 
-async def test_what_is_no_figure_is_left_out(cluster):
-    await put(cluster, "a-node:10:1:x", carrying="\x1b[2J", room=True, sinks_down="all")
-    await cluster.redis.hset(cluster.keys.node("a-node"), "a-node:11:1:x", b"\x80")
-    await cluster.redis.zadd(cluster.keys.partition(0).sessions, {"a-node:12:1:x": 10**15})
-    workers = await read_workers(cluster)
-    assert [(one["carrying"], one["room"], one["sinks_down"]) for one in workers] == [(None, None, [])] * 3
-    assert [one["state"] for one in workers] == ["alive", "lapsed", "alive"]
+async def test_junk_in_a_report_is_left_out(scrapy, operator):
+    await add_worker(operator, "a-node:10:1:x", carrying="\x1b[2J", room=True, sinks_down="all")
+    await operator.redis.hset(operator.keys.node("a-node"), "a-node:11:1:x", b"\x80")
+    await operator.redis.zadd(operator.keys.partition(0).sessions, {"a-node:12:1:x": 10**15})
+    workers = json_of(scrapy("nodes", "--json"))["workers"]
+    shown = [(worker["carrying"], worker["room"], worker["sinks_down"]) for worker in workers]
+    assert shown == [(None, None, [])] * 3
+    assert [worker["state"] for worker in workers] == ["alive", "lapsed", "alive"]

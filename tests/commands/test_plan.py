@@ -1,14 +1,13 @@
-"""`scrapy plan check`, as an analyst runs it."""
+"""`scrapy plan check`, which needs no server, and the other actions, on a real Redis."""
+
+from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+import redis as sync_redis
+from commands.answers import error_of, json_of, lines_of
 
-ROOT = Path(__file__).parents[2]
 PLAN = """
 name: flood
 sites: [demo_forum, {use: mediawiki, name: city-wiki, base: "https://wiki.example.org"}]
@@ -20,97 +19,152 @@ match: region and event
 pages: 2
 schedule: every 30m
 """
+NOBODY = {"REDIS_URL": "redis://:secret@127.0.0.1:1/0"}
 
 
-@pytest.fixture
-def plan(tmp_path):
-    def run(text, *options):
-        file = tmp_path / "plan.yaml"
-        file.write_text(text, encoding="utf-8")
-        return scrapy("plan", "check", str(file), *options)
+class TestCheck:
+    @pytest.fixture
+    def check(self, scrapy, tmp_path):
+        """Returns a function that checks a plan; Redis can't be reached."""
 
-    return run
+        def run(text, *options):
+            (tmp_path / "plan.yaml").write_text(text, encoding="utf-8")
+            environment = NOBODY | {"COLUMNS": "120"}
+            return scrapy("plan", "check", tmp_path / "plan.yaml", *options, environment=environment)
 
+        return run
 
-def scrapy(*words):
-    return subprocess.run(
-        [sys.executable, "-m", "scrapy", *words],
-        cwd=ROOT,
-        env={**os.environ, "REDIS_URL": "redis://127.0.0.1:1/0", "COLUMNS": "120"},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
+    def test_every_combination_and_what_they_cost(self, check):
+        lines = lines_of(check(PLAN))
+        assert lines[0] == "plan flood: 4 combinations, 16 search pages, 2 sites"
+        assert "4 四川 + 洪水 + [red]停电[/red]" in lines
+        assert "city-wiki wiki.example.org 8 168 2.8 min" in lines
+        assert "Not in match, so never searched: person." in lines
+        assert "Runs every 30 min; pages that are known are not fetched again." in lines
+
+    def test_json_has_it_all(self, check):
+        result = json_of(check(PLAN, "--json"))
+        assert result["combinations"][0] == ["重庆", "洪水", "救援"]
+        assert (len(result["combinations"]), result["nav_seeds"]) == (4, 16)
+        assert [(site["site"], site["nav_seeds"]) for site in result["sites"]] == [("demo_forum", 8), ("city-wiki", 8)]
+        assert result["overlaps"] == []
+
+    def test_overlap_is_shown_with_an_example(self, check):
+        done = check(PLAN.replace("match: region and event", "match: region or region and person"))
+        assert "Overlap: 2 pairs of combinations, such as: 重庆 finds all that 重庆 + Zhang San finds." in done.stdout
+
+    def test_words_can_not_move_the_terminal_s_cursor(self, check):
+        done = check(PLAN.replace("Zhang San", '"a\\e[2Jb\\nc"').replace("match: region and event", "match: person"))
+        assert "1  a\N{REPLACEMENT CHARACTER}[2Jb c" in done.stdout
+
+    @pytest.mark.parametrize(
+        ("change", "expected"),
+        [
+            (("pages: 2", "pages: 2000"), "plan.yaml:9: pages: got 2000, expected at most 1000"),
+            (("demo_forum", "demo_form"), "unknown site 'demo_form'; did you mean demo_forum?"),
+            (("[demo_forum", "[web"), "plan.yaml:3: sites.0: got 'web', expected a site with a search"),
+            (("region and event", "region and (event"), "expected a closing parenthesis for the one at character 12"),
+            (("pages: 2", "pages: [2"), "plan.yaml:10: got"),
+        ],
     )
+    def test_a_bad_plan_is_one_line(self, check, change, expected):
+        assert expected in error_of(check(PLAN.replace(*change)))
 
-
-def test_it_shows_every_combination_and_what_they_cost(plan):
-    done = plan(PLAN)
-    assert (done.returncode, done.stderr) == (0, "")
-    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
-    assert lines[0] == "plan flood: 4 combinations, 16 search pages, 2 sites"
-    assert "4 四川 + 洪水 + [red]停电[/red]" in lines
-    assert "city-wiki wiki.example.org 8 168 2.8 min" in lines
-    assert "Not in match, so never searched: person." in lines
-    assert "Runs every 30 min; pages that are known are not fetched again." in lines
-
-
-def test_json_has_it_all(plan):
-    done = plan(PLAN, "--json")
-    assert (done.returncode, done.stderr) == (0, "")
-    result = json.loads(done.stdout)
-    assert result["combinations"][0] == ["重庆", "洪水", "救援"]
-    assert (len(result["combinations"]), result["nav_seeds"]) == (4, 16)
-    assert [(share["site"], share["nav_seeds"]) for share in result["sites"]] == [("demo_forum", 8), ("city-wiki", 8)]
-    assert result["overlaps"] == []
-
-
-def test_overlap_is_shown_with_an_example(plan):
-    done = plan(PLAN.replace("match: region and event", "match: region or region and person"))
-    assert "Overlap: 2 pairs of combinations, such as: 重庆 finds all that 重庆 + Zhang San finds." in done.stdout
-
-
-def test_words_can_not_move_the_terminal_s_cursor(plan):
-    done = plan(PLAN.replace("Zhang San", '"a\\e[2Jb\\nc"').replace("match: region and event", "match: person"))
-    assert "1  a\N{REPLACEMENT CHARACTER}[2Jb c" in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        (("pages: 2", "pages: 2000"), "plan.yaml:9: pages: got 2000, expected at most 1000"),
-        (("demo_forum", "demo_form"), "unknown site 'demo_form'; did you mean demo_forum?"),
-        (("[demo_forum", "[web"), "plan.yaml:3: sites.0: got 'web', expected a site with a search"),
-        (("region and event", "region and (event"), "expected a closing parenthesis for the one at character 12"),
-        (("pages: 2", "pages: [2"), "plan.yaml:10: got"),
-    ],
-)
-def test_a_bad_plan_is_one_line_on_stderr_and_exit_status_1(plan, change, expected):
-    done = plan(PLAN.replace(*change))
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("error: ")
-    assert expected in done.stderr
-    assert done.stderr.count("\n") == 1
-
-
-def test_plan_max_seeds_is_obeyed(plan):
-    done = plan(PLAN, "-s", "PLAN_MAX_SEEDS=15")
-    assert done.returncode == 1
-    assert "16 nav seeds (4 combinations x 4 pages on all sites)', expected at most 15 (PLAN_MAX_SEEDS)" in done.stderr
-    assert "setting PLAN_MAX_SEEDS: got '0'" in plan(PLAN, "-s", "PLAN_MAX_SEEDS=0").stderr
+    def test_plan_max_seeds_is_obeyed(self, check):
+        seeds = "16 nav seeds (4 combinations x 4 pages on all sites)"
+        error = error_of(check(PLAN, "-s", "PLAN_MAX_SEEDS=15"))
+        assert f"{seeds}', expected at most 15 (PLAN_MAX_SEEDS)" in error
+        assert "setting PLAN_MAX_SEEDS: got '0'" in error_of(check(PLAN, "-s", "PLAN_MAX_SEEDS=0"))
 
 
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ((), "error: nothing after plan, expected one of check"),
-        (("chek", "x"), "error: chek after plan, expected one of check"),
-        (("check",), "error: plan check: expected FILE\n"),
-        (("check", "a", "b"), "error: plan check: expected FILE\n"),
-        (("check", "no-such.yaml"), "error: no-such.yaml: got 'no such file', expected a file that exists\n"),
+        ("", "nothing after plan, expected one of check"),
+        ("chek x", "chek after plan, expected one of check"),
+        ("check", "plan check: expected FILE"),
+        ("check a b", "plan check: expected FILE"),
+        ("check no-such.yaml", "no-such.yaml: got 'no such file', expected a file that exists"),
+        ("list x", "plan list: expected nothing more"),
+        ("show none", "no plan 'none'; submitted plans: there are none"),
+        ("pause none", "no plan 'none'; submitted plans: there are none"),
     ],
 )
-def test_a_wrong_command_line_says_what_was_expected(words, expected):
-    done = scrapy("plan", *words)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith(expected)
+def test_a_wrong_command_line_says_what_was_expected(scrapy, words, expected):
+    assert error_of(scrapy("plan", *words.split())).startswith(expected)
+
+
+@pytest.mark.parametrize("words", [("plan", "list"), ("nodes", "--json")])
+def test_without_redis_a_command_is_one_line(scrapy, words):
+    assert error_of(scrapy(*words, environment=NOBODY)).startswith("Redis at redis://127.0.0.1:1/0: Error 111")
+
+
+def test_a_plan_s_life(scrapy, plan_file):
+    assert lines_of(scrapy("plan", "submit", plan_file)) == [
+        "plan flood: 2 combinations, 4 search pages offered: 4 new, 0 known",
+        "sites: board (version 1)",
+        "next: scrapy crawl producer and scrapy crawl consumer, on any node; scrapy ledger flood shows how far it is",
+    ]
+    assert lines_of(scrapy("plan", "list"))[1] == "flood active 4 4 0 0 0 %"
+    assert lines_of(scrapy("plan", "pause", "flood"))[0].startswith("plan flood is paused;")
+    assert lines_of(scrapy("plan", "resume", "flood"))[0].startswith("plan flood goes on")
+    assert scrapy("plan", "delete", "flood").returncode == 1
+    assert lines_of(scrapy("plan", "cancel", "flood"))[0].startswith("plan flood is cancelled, 4 seeds given up;")
+    assert lines_of(scrapy("plan", "delete", "flood")) == ["plan flood is deleted; pages that it crawled stay known"]
+    assert lines_of(scrapy("plan", "list")) == ["no plans; scrapy plan submit FILE sends one"]
+
+
+def test_submitting_again_goes_on_and_replacing_begins_anew(scrapy, plan_file):
+    first = json_of(scrapy("plan", "submit", plan_file, "--json"))
+    assert first == {
+        "plan": "flood",
+        "edition": first["edition"],
+        "combinations": 2,
+        "nav_seeds": 4,
+        "offered": 4,
+        "new": 4,
+        "known": 0,
+        "resumed": False,
+        "replaced": False,
+        "sites": [{"site": "board", "version": 1}],
+    }
+    again = json_of(scrapy("plan", "submit", plan_file, "--json"))
+    assert again == first | {"new": 0, "known": 4, "resumed": True}
+
+    plan_file.write_text(plan_file.read_text("utf-8").replace("pages: 2", "pages: 1"), encoding="utf-8")
+    assert error_of(scrapy("plan", "submit", plan_file)) == (
+        "plan 'flood' was submitted with another content: give it another name, or use --replace"
+    )
+    replaced = json_of(scrapy("plan", "submit", plan_file, "--replace", "--json"))
+    assert (replaced["new"], replaced["replaced"]) == (2, True)
+    assert replaced["edition"] > first["edition"]
+
+
+def test_show_has_state_definition_and_ledger(scrapy, plan_file):
+    edition = json_of(scrapy("plan", "submit", plan_file, "--json"))["edition"]
+    shown = json_of(scrapy("plan", "show", "flood", "--json"))
+    assert (shown["plan"], shown["state"], shown["edition"], shown["nav_seeds"]) == ("flood", "active", edition, 4)
+    assert shown["definition"]["keywords"]["event"]["optional"] == ["洪水", "flood"]
+    assert shown["sites"] == [{"site": "board", "version": 1}]
+    assert [(row["plan"], row["site"], row["ready"]) for row in shown["ledger"]["rows"]] == [("flood", "board", 4)]
+    lines = lines_of(scrapy("plan", "show", "flood"))
+    assert lines[0].startswith("plan flood: active, 0 % of its seeds, submitted 20")
+    assert "- 洪水" in lines
+    assert "flood board 4 0 4 0 0 0 0" in lines
+
+
+def test_a_bad_plan_leaves_redis_untouched(scrapy, plan_file, redis_url):
+    plan_file.write_text("name: flood\nsites: [nowhere]\nkeywords: {event: {optional: [x]}}\n")
+    assert "unknown site 'nowhere'" in error_of(scrapy("plan", "submit", plan_file))
+    with sync_redis.Redis.from_url(redis_url) as client:
+        assert client.dbsize() == 0
+
+
+async def test_what_redis_holds_can_not_move_the_terminal_s_cursor(scrapy, plan_file, operator):
+    assert scrapy("plan", "submit", plan_file).returncode == 0
+    record = json.loads(await operator.redis.hget(operator.keys.plans, "flood"))
+    record["definition"] = {"name": "\x1b[2Jflood", "schedule": "\x9b31m"}
+    await operator.redis.hset(operator.keys.plans, "flood", json.dumps(record))
+    done = scrapy("plan", "show", "flood")
+    assert done.returncode == 0
+    assert not set("\x1b\x9b") & set(done.stdout)

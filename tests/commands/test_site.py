@@ -1,21 +1,17 @@
-"""`scrapy site check`, on real command lines, against the demo forum's pages."""
+"""`scrapy site check`, against the demo forum's pages."""
 
-import json
-import subprocess
-import sys
+from __future__ import annotations
+
 import threading
-from dataclasses import dataclass
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
-from scrapy.cmdline import execute
-from scrapy.utils.project import get_project_settings
+from commands.answers import error_of, json_of
 
 from testbed.forum import content
 from testbed.forum.routes import Asked, Forum
 
-ROOT = Path(__file__).parents[2]
 ANSI = b"<h1 class=title>\x1b[31mred\x1b]0;owned\x07</h1><p class=post-body>text \x9b2J</p>"
 
 
@@ -55,11 +51,18 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+FOLLOWING = """
+name: board
+content: {content: {select: css:.post-body, all: true, required: true}}
+follow: {links: "css:a", deny: [/user/], per_page: 2}
+"""
+
+
 @pytest.fixture(scope="module")
 def origin():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.origin = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     yield server.origin
     server.shutdown()
@@ -67,37 +70,13 @@ def origin():
     thread.join()
 
 
-@dataclass
-class Done:
-    returncode: int
-    stdout: str
-    stderr: str
-
-
 @pytest.fixture
-def check(capfd, monkeypatch):
-    """Runs the command as `scrapy` does, in this process: a new one takes a second."""
-    monkeypatch.chdir(ROOT)
-
-    def run(*args):
-        with pytest.raises(SystemExit) as ended:
-            execute(["scrapy", "site", "check", *args], get_project_settings())
-        return Done(ended.value.code, *capfd.readouterr())
-
-    return run
-
-
-def test_it_is_a_command_of_scrapy():
-    words = [sys.executable, "-m", "scrapy", "site", "check", "nope"]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("error: unknown site 'nope'")
+def check(scrapy):
+    return partial(scrapy, "site", "check")
 
 
 def test_a_good_site_shows_what_it_searches_like(check):
-    done = check("demo_forum", "--json")
-    assert (done.returncode, done.stderr) == (0, "")
-    shown = json.loads(done.stdout)
+    shown = json_of(check("demo_forum", "--json"))
     assert shown["searches"][1]["url"].startswith("http://127.0.0.1:8800/search?q=flood%20%E6%B4%AA%E6%B0%B4&page=2")
     assert shown["reads"] == ["title", "author", "published", "content", "images", "videos"]
     assert "css:ol.results a.title" in check("demo_forum").stdout
@@ -111,16 +90,15 @@ def test_a_content_page_is_shown_field_by_field(check, origin):
     assert thread.title.split()[0] in words
     assert thread.author in words
     assert "missing videos" in words
-    shown = json.loads(check("demo_forum", f"{origin}{thread.path}", "--base", origin, "--json").stdout)
+    shown = json_of(check("demo_forum", f"{origin}{thread.path}", "--base", origin, "--json"))
     assert shown["fields"]["title"] == thread.title
     assert shown["fields"]["missing"] == ["videos"]
 
 
 def test_a_results_page_shows_its_links(check, origin):
-    done = check("demo_forum_ajax", f"{origin}/api/search?q=%E6%B4%AA%E6%B0%B4&limit=5", "--json")
-    assert json.loads(done.stdout)["links"]["urls"] == [
-        origin + thread.path for thread in content.expected_results("洪水", "ajax")[:5]
-    ]
+    shown = json_of(check("demo_forum_ajax", f"{origin}/api/search?q=%E6%B4%AA%E6%B0%B4&limit=5", "--json"))
+    expected = content.expected_results("洪水", "ajax")[:5]
+    assert shown["links"]["urls"] == [origin + thread.path for thread in expected]
     assert "no results" in check("demo_forum", f"{origin}/search?q=nothingatall").stdout
 
 
@@ -132,7 +110,7 @@ def test_a_page_cannot_move_the_cursor(check, origin):
 
 
 def test_it_says_who_is_asking(check, origin):
-    shown = json.loads(check("demo_forum", f"{origin}/agent", "--json", "-s", "CONTACT=me@example.org").stdout)
+    shown = json_of(check("demo_forum", f"{origin}/agent", "--json", "-s", "CONTACT=me@example.org"))
     assert shown["fields"]["title"].startswith("headroom/")
     assert shown["fields"]["title"].endswith("(+me@example.org)")
 
@@ -156,14 +134,38 @@ def test_it_says_who_is_asking(check, origin):
     ],
 )
 def test_an_error_is_one_line(check, origin, words, message):
-    done = check(*(word.format(origin=origin) for word in words))
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("error: " + message.format(origin=origin)), done.stderr
-    assert done.stderr.count("\n") == 1
+    error = error_of(check(*(word.format(origin=origin) for word in words)))
+    assert error.startswith(message.format(origin=origin))
 
 
 def test_a_bad_file_is_told_line_and_key(check, tmp_path):
     (tmp_path / "bad.yaml").write_text('name: bad\nsearch: {url: "http://x.org/?q={qery}"}\nresults: {links: css:a}\n')
-    done = check(str(tmp_path / "bad.yaml"))
-    assert done.returncode == 1
-    assert f"{tmp_path}/bad.yaml:2: search.url: got 'http://x.org/?q={{qery}}', expected only" in done.stderr
+    error = error_of(check(tmp_path / "bad.yaml"))
+    assert error.startswith(f"{tmp_path}/bad.yaml:2: search.url: got 'http://x.org/?q={{qery}}', expected only")
+
+
+class TestFollow:
+    @pytest.fixture
+    def check_board(self, check, tmp_path):
+        def run(text, *words):
+            (tmp_path / "board.yaml").write_text(text)
+            return check(tmp_path / "board.yaml", *words)
+
+        return run
+
+    def test_a_page_shows_its_fields_and_what_it_leads_to(self, check_board, origin):
+        shown = json_of(check_board(FOLLOWING, f"{origin}/thread/1001", "--json"))
+        assert shown["fields"]["content"]
+        follows = shown["follows"]
+        assert 1 <= len(follows["urls"]) <= 2
+        assert all(url.startswith(origin) and "/user/" not in url for url in follows["urls"])
+        assert follows["urls"][0] in check_board(FOLLOWING, f"{origin}/thread/1001").stdout
+
+    def test_a_page_that_is_no_item_still_leads_on(self, check_board, origin):
+        shown = json_of(check_board(FOLLOWING.replace(".post-body", ".none"), f"{origin}/thread/1001", "--json"))
+        assert shown["fails"] == "no-content"
+        assert shown["follows"]["urls"]
+
+    def test_a_definition_shows_its_rules(self, check_board):
+        assert json_of(check_board(FOLLOWING, "--json"))["follows"]["per_page"] == 2
+        assert json_of(check_board(FOLLOWING.partition("follow")[0], "--json"))["follows"] == ""

@@ -89,13 +89,13 @@ def states(scrapy):
 class Outsider:
     """A worker of the test's own, which keeps an account of what became of each seed it ended."""
 
-    def __init__(self, url, cluster):
+    def __init__(self, url, operator):
         self.ended = {}
-        self._queue = cluster.queues["content"]
+        self._queue = operator.queues["content"]
         self._claims = itertools.count()
         self.session = Session(
             sync_redis.Redis.from_url(url),
-            cluster.keys,
+            operator.keys,
             partitions=1,
             seconds=15,
             events=Events(),
@@ -116,23 +116,23 @@ class Outsider:
 
 
 @pytest.fixture
-async def cluster(own_redis):
+async def operator(own_redis):
     settings = Settings()
     settings.setmodule("crawler.settings")
     settings.set("REDIS_URL", own_redis.url)
-    async with Operator.connect(settings, begin=True) as cluster:
-        own_redis.hset(cluster.keys.partition(0).politeness, "s", "0 4 100")  # delay in ms, concurrency, burst
-        yield cluster
+    async with Operator.connect(settings, begin=True) as operator:
+        own_redis.hset(operator.keys.partition(0).politeness, "s", "0 4 100")  # delay in ms, concurrency, burst
+        yield operator
 
 
 # -- Counted from the outside -----------------------------------------------------------------------------------------
 
 
-async def test_what_was_offered_before_during_and_after_is_all_there(own_redis, cluster, scrapy):
+async def test_what_was_offered_before_during_and_after_is_all_there(own_redis, operator, scrapy):
     seeds = [Seed(f"http://h{number % HOSTS}.test/{number}", "p", "s") for number in range(SEEDS)]
     batches = [seeds[start : start + BATCH] for start in range(0, SEEDS, BATCH)]
-    queue = cluster.queues["content"]
-    worker = Outsider(own_redis.url, cluster)
+    queue = operator.queues["content"]
+    worker = Outsider(own_redis.url, operator)
     assert all(await queue.offer(batches[0]))
     held = (await worker.claim(300)).seeds
     assert len(held) == 300

@@ -248,8 +248,8 @@ class World:
         import asyncio
 
         async def run():
-            async with Operator.connect(self.settings()) as cluster:
-                await cluster.queues["content"].offer([Seed(url, "manual", site)])
+            async with Operator.connect(self.settings()) as operator:
+                await operator.queues["content"].offer([Seed(url, "manual", site)])
 
         asyncio.run(run())
 

@@ -10,7 +10,6 @@ from scrapy.settings import Settings
 
 from crawler import plans
 from crawler.errors import ConfigError, FrontierError, PlanError, UnavailableError
-from crawler.frontier import ledger
 from crawler.frontier.settlement import Settlement
 from crawler.models import Seed
 from crawler.plans.operator import Operator
@@ -31,39 +30,39 @@ def settings(url, **more):
 
 
 @pytest.fixture
-async def cluster(redis_url):
-    async with Operator.connect(settings(redis_url), begin=True) as cluster:
-        yield cluster
+async def operator(redis_url):
+    async with Operator.connect(settings(redis_url), begin=True) as operator:
+        yield operator
 
 
 @pytest.fixture
-async def submitted(cluster):
+async def submitted(operator):
     """A plan with 4 nav seeds and 3 content seeds."""
     plan = plans.parse(PLAN, "flood.yaml", max_seeds=100)
-    async for _ in cluster.registry.submit(plan, cluster.queues["nav"]):
+    async for _ in operator.registry.submit(plan, operator.queues["nav"]):
         pass
     pages = [Seed(f"http://board.test/thread/{number}", "flood", "board") for number in range(3)]
-    await cluster.queues["content"].offer(pages)
-    return cluster
+    await operator.queues["content"].offer(pages)
+    return operator
 
 
-async def claim(cluster, frontier="content"):
-    await cluster.redis.zadd(cluster.keys.partition(0).sessions, {"A": 10**15})
-    await cluster.redis.delete(cluster.keys.partition(0).turn("board.test"))
-    number = await cluster.redis.incr("test:claims")
-    return (await cluster.queues[frontier].claim(0, "A", f"A#{number}", most=1, carrying=0)).seeds
+async def claim(operator, frontier="content"):
+    await operator.redis.zadd(operator.keys.partition(0).sessions, {"A": 10**15})
+    await operator.redis.delete(operator.keys.partition(0).turn("board.test"))
+    number = await operator.redis.incr("test:claims")
+    return (await operator.queues[frontier].claim(0, "A", f"A#{number}", most=1, carrying=0)).seeds
 
 
-async def end(cluster, held, operation="finish"):
-    await cluster.queues["content"].settle(0, "A", [Settlement(operation, one, reason="robots") for one in held])
+async def end(operator, held, operation="finish"):
+    await operator.queues["content"].settle(0, "A", [Settlement(operation, one, reason="robots") for one in held])
 
 
-async def account(cluster, frontier="content"):
-    return (await cluster.ledger("flood"))["flood", "board"][frontier]
+async def account(operator, frontier="content"):
+    return (await operator.ledger("flood"))["flood", "board"][frontier]
 
 
-async def sound(cluster):
-    return await ledger.recount(cluster.redis, cluster.keys, cluster.partitions) == []
+async def sound(operator):
+    return await operator.recount() == []
 
 
 async def test_a_paused_plan_is_not_claimed_until_it_is_resumed(submitted):
@@ -117,12 +116,12 @@ async def test_a_plan_is_deleted_when_it_is_over(submitted):
     assert await sound(submitted)
 
 
-async def test_a_plan_is_not_deleted_while_it_is_submitted(cluster):
+async def test_a_plan_is_not_deleted_while_it_is_submitted(operator):
     plan = plans.parse(PLAN, "flood.yaml", max_seeds=100)
-    submission = cluster.registry.submit(plan, cluster.queues["nav"])
+    submission = operator.registry.submit(plan, operator.queues["nav"])
     await anext(submission)
     with pytest.raises(PlanError, match="is being submitted; cancel it first"):
-        await cluster.delete("flood")
+        await operator.delete("flood")
 
 
 async def test_sites_of_earlier_editions_are_deleted_too(submitted):
@@ -136,9 +135,9 @@ async def test_sites_of_earlier_editions_are_deleted_too(submitted):
 
 
 @pytest.mark.parametrize("action", ["pause", "resume", "cancel", "delete"])
-async def test_an_unknown_plan(cluster, action):
+async def test_an_unknown_plan(operator, action):
     with pytest.raises(PlanError, match="no plan 'none'"):
-        await getattr(cluster, action)("none")
+        await getattr(operator, action)("none")
 
 
 class TestConnect:
@@ -156,10 +155,10 @@ class TestConnect:
 
     async def test_an_error_of_redis_later_is_one_too(self, redis_url):
         connection = Operator.connect(settings(redis_url))
-        cluster = await connection.__aenter__()
-        await cluster.redis.set(cluster.keys.plans, "x")
+        operator = await connection.__aenter__()
+        await operator.redis.set(operator.keys.plans, "x")
         with pytest.raises(ResponseError) as caught:
-            await cluster.registry.plans()
+            await operator.registry.plans()
         with pytest.raises(UnavailableError, match=r"^Redis at redis://.*: WRONGTYPE"):
             await connection.__aexit__(caught.type, caught.value, caught.tb)
 
@@ -168,7 +167,7 @@ class TestConnect:
             async with Operator.connect(settings(redis_url, KEY_PREFIX="a b")):
                 pass
 
-    async def test_other_partitions_are_refused(self, cluster, redis_url):
+    async def test_other_partitions_are_refused(self, operator, redis_url):
         with pytest.raises(FrontierError, match="FRONTIER_PARTITIONS"):
             async with Operator.connect(settings(redis_url, FRONTIER_PARTITIONS=2)):
                 pass

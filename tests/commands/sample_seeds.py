@@ -1,9 +1,9 @@
-"""What the tests of commands work with."""
+"""Seeds that the tests of commands offer."""
 
 from __future__ import annotations
 
 from crawler.models import Seed
 
 
-def content(number, plan="flood", site="board"):
+def content_seed(number, plan="flood", site="board"):
     return Seed(f"http://board.test/thread/{number}", plan, site, keywords=("洪水",))

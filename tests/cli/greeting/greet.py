@@ -1,0 +1,24 @@
+"""A command of Headroom's, for the tests of what commands share."""
+
+from crawler.cli.command import HeadroomCommand
+from crawler.cli.output import print_json
+from crawler.errors import PlanError
+
+
+class Command(HeadroomCommand):
+    def short_desc(self):
+        return "Greets"
+
+    def execute(self, args, opts):
+        match args:
+            case ["fail"]:
+                raise PlanError("no such plan:\n\x1b[31mred\nend")
+            case ["bug"]:
+                raise ZeroDivisionError
+            case ["say"]:
+                print("洪水")
+            case ["much"]:
+                for number in range(200_000):
+                    print(number)
+            case _:
+                print_json({"name": self.name, "words": args, "prefix": self.values["KEY_PREFIX"], "json": opts.json})

@@ -1,0 +1,86 @@
+"""`scrapy ledger`, on a real Redis."""
+
+from __future__ import annotations
+
+import json
+
+from commands.answers import error_of, json_of, lines_of
+from commands.sample_seeds import content_seed
+
+from crawler.frontier.settlement import Settlement
+from crawler.models import Seed
+
+COUNTS = ("offered", "known", "ready", "executing", "finished", "failed", "difference")
+NOTHING = dict.fromkeys(COUNTS, 0) | {"failures": {}, "notes": {}}
+
+
+async def test_rows_per_plan_and_site_with_failures_by_reason(scrapy, operator, fail, claim):
+    await fail("robots", content_seed(1))
+    await fail("http-404", content_seed(2), content_seed(3))
+    await operator.queues["content"].offer([content_seed(4), content_seed(4), content_seed(5, "second")])
+    await claim()
+    await operator.queues["nav"].offer([Seed("http://board.test/search", "flood", "board", frontier="nav")])
+
+    ledger = json_of(scrapy("ledger", "--json", "--verify"))
+    first, second = ledger["rows"]
+    failures = {"robots": 1, "http-404": 2}
+    failed = {"failed": 3, "failures": failures}
+    assert first == {
+        "plan": "flood",
+        "site": "board",
+        **NOTHING,
+        **failed,
+        "offered": 6,
+        "known": 1,
+        "ready": 1,
+        "executing": 1,
+        "nav": NOTHING | {"offered": 1, "ready": 1},
+        "content": NOTHING | failed | {"offered": 5, "known": 1, "executing": 1},
+    }
+    assert (second["plan"], second["ready"]) == ("second", 1)
+    assert ledger["total"] == NOTHING | failed | {"offered": 7, "known": 1, "ready": 2, "executing": 1}
+    assert ledger["problems"] == []
+
+    assert lines_of(scrapy("ledger", "flood")) == [
+        "offered known ready executing finished failed difference",
+        "flood board 6 1 1 1 0 3 0",
+        "nav 1 0 1 0 0 0 0",
+        "content 5 1 0 1 0 3 0",
+        "all 6 1 1 1 0 3 0",
+        "",
+        "failed, flood board: http-404 2, robots 1",
+    ]
+    narrow = " ".join(lines_of(scrapy("ledger", "flood", environment={"COLUMNS": "40"})))
+    assert "flood board offered 6, known 1, ready 1, executing 1, finished 0, failed 3, difference 0" in narrow
+
+
+def test_nothing_was_offered_yet(scrapy):
+    assert json_of(scrapy("ledger", "--json")) == {"rows": [], "total": NOTHING}
+    assert error_of(scrapy("ledger", "none")) == "no plan 'none'; submitted plans: there are none"
+
+
+async def test_a_difference_is_exit_status_1(scrapy, operator):
+    await operator.queues["content"].offer([content_seed(1)])
+    await operator.redis.hincrby(operator.keys.partition(0).ledger("flood", "board"), "content:offered", 1)
+    done = scrapy("ledger", "--json")
+    assert done.returncode == 1
+    assert done.stderr == "error: the ledger doesn't reconcile: flood board has a difference\n"
+    assert json.loads(done.stdout)["rows"][0]["difference"] == 1
+
+
+async def test_a_lost_seed_is_found_by_verify_alone(scrapy, operator):
+    await operator.queues["content"].offer([content_seed(1)])
+    await operator.redis.delete(operator.keys.partition(0).of("content", "seed"))
+    assert scrapy("ledger").returncode == 0
+    done = scrapy("ledger", "--verify")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: the recount found 2 problems, such as: ")
+    assert "problem: flood board content: ledger ready 1, counted 0" in done.stdout
+
+
+async def test_what_else_was_counted(scrapy, operator, claim):
+    await operator.queues["content"].offer([content_seed(1)])
+    (claimed,) = await claim()
+    moved = Settlement("finish", claimed, reason="redirected")
+    await operator.queues["content"].settle(0, claimed.claim.partition("#")[0], [moved])
+    assert lines_of(scrapy("ledger"))[-1] == "besides, flood board: redirected 1"
