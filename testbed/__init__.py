@@ -1,0 +1,7 @@
+"""The testbed: a whole crawl on one machine, for `make demo`, and the real servers that the demo and the tests start.
+
+In: `plans/demo.yaml`, and the addresses of servers that the environment names. Out: the folder `demo-output`, and what
+the terminal shows. Read `demo.py` first: it tells the demo's story from top to bottom. `servers/` starts Redis, Kafka,
+Mongo and others as processes that can't be left behind; `forum/` is the website that the demo crawls, and the truth
+about it. The testbed uses the package `crawler`, never the other way round, and isn't part of the wheel.
+"""

@@ -1,66 +1,62 @@
-"""`make demo`: a whole crawl on this machine, from a plan to items, with every server started for it."""
+"""A whole crawl on this machine, from a plan to items.
+
+Runs plans/demo.yaml against a forum of its own, with one producer and two consumers, and writes to demo-output. Servers
+that REDIS_URL, MONGO_URL and KAFKA_BOOTSTRAP_SERVERS name are used, under a name of the demo's own in them; others are
+started. When the command returns, all that it started has ended, and all that it wrote to named servers is removed.
+"""
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
+import signal
 import sys
-from typing import TYPE_CHECKING
 
-from rich.console import Console
-
-from crawler import logs
-from crawler.cli.output import print_error, print_json
-from crawler.errors import HeadroomError
-from testbed import run, summary
-from testbed.screen import Screen
-from testbed.services import ADDRESSES
-
-if TYPE_CHECKING:
-    from testbed.services import Services
-    from testbed.summary import Summary
-
-SIGNALLED = 128  # what shells add to a signal's number for an exit status
-DESCRIPTION = (
-    "Runs plans/demo.yaml against a forum on this machine, with one producer and two consumers, and writes to "
-    "demo-output. Servers that REDIS_URL, MONGO_URL and KAFKA_BOOTSTRAP_SERVERS name are used, under names of the "
-    "demo's own; others are started. All that was started has ended, and all that was written to named servers is "
-    "removed, when the command returns."
-)
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def main() -> int:
-    """Runs the demo and sums it up; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m testbed", description=DESCRIPTION)
+    """Runs the demo and returns the exit status: 0; 1 with a line on stderr; 128 and the number of a signal."""
+    parser = argparse.ArgumentParser(usage='make demo [ARGS="--keep --json"]', description=__doc__)
     parser.add_argument("--keep", action="store_true", help="keep the servers up afterwards, until Ctrl-C")
     parser.add_argument("--json", action="store_true", help="print the result as JSON, and progress on stderr")
     options = parser.parse_args()
-    named = {key: os.environ[key] for key in ADDRESSES.values() if os.environ.get(key)}
-    logs.install(named)
-    console = Console(stderr=options.json, highlight=False, emoji=False)
-
-    def report(result: Summary, services: Services) -> None:
-        if options.json:
-            print_json(result)
-            return
-        summary.show(result, console)
-        if options.keep:
-            summary.show_kept(services, result, console)
-        elif not result.problems:
-            summary.show_next(result.plan, console)
-
+    for number in STOP_SIGNALS:
+        signal.signal(number, _stop)
     try:
-        with Screen(console) as screen:
-            result = run.run(named, screen, report, keep=options.keep)
-        if result.problems:
-            raise HeadroomError("; ".join(result.problems))  # noqa: TRY301 -- one place says what went wrong
-    except run.Stopped as stopped:
+        return _run(keep=options.keep, as_json=options.json)
+    except SystemExit as stopped:
         print("stopped: nothing of it is left running", file=sys.stderr)
-        return SIGNALLED + stopped.number
-    except HeadroomError as error:
+        return int(stopped.code or 0)
+
+
+def _run(*, keep: bool, as_json: bool) -> int:
+    from rich.console import Console  # imported late, as the rest: a signal may come meanwhile
+
+    from crawler import logs
+    from crawler.cli.output import print_error
+    from crawler.errors import HeadroomError
+    from testbed.demo import demo
+    from testbed.screen import Screen
+    from testbed.services import ADDRESSES, SERVER_ERRORS
+
+    named = {setting: os.environ[setting] for setting in ADDRESSES.values() if os.environ.get(setting)}
+    logs.install(named)  # keeps the passwords in these addresses out of logs
+    try:
+        with Screen(Console(stderr=as_json, highlight=False, emoji=False)) as screen:
+            asyncio.run(demo(named, screen, keep=keep, as_json=as_json))
+    except (HeadroomError, OSError, *SERVER_ERRORS) as error:
         print_error(error, named)
         return 1
     return 0
+
+
+def _stop(number: int, _frame: object) -> None:
+    """Ends the demo wherever it is; from now on signals are ignored, so that none cuts the cleaning up short."""
+    for each in STOP_SIGNALS:
+        signal.signal(each, signal.SIG_IGN)
+    sys.exit(128 + number)  # as shells say it
 
 
 if __name__ == "__main__":

@@ -1,96 +1,103 @@
-"""Was everything delivered, and is everything accounted for? Asked of the sinks themselves when the crawl is over."""
+"""The demo's audit: do the sinks hold exactly what the forum has for the plan, and does the ledger agree?"""
 
 from __future__ import annotations
 
-import asyncio
 import time
+from collections import Counter
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from pymongo.errors import PyMongoError
+from kafka import TopicPartition
 
-from crawler.errors import UnavailableError
 from crawler.frontier import ledger
 from crawler.pipelines.mongo import COLLECTION
 from crawler.servers.kafka import kafka_consumer
 from crawler.servers.mongo import mongo_client
+from testbed.forum import content, kinds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
+    from pathlib import Path
 
-    from redis.asyncio import Redis
+    from crawler.plans import Plan
+    from crawler.plans.operator import Operator
 
-    from crawler.frontier.keys import Keys
-
-KAFKA_READ_SECONDS = 10.0  # for one topic of some hundred messages; takes under one
+Items = dict[str, dict[str, Any]]  # messages by id
+BOARDS: dict[str, content.Board] = {"demo_forum": "html", "demo_forum_ajax": "ajax"}  # the forum's, by site
+SORTS: dict[str, content.Sort] = {"newest": "new", "relevance": "rel"}  # the plan's words -> the forum's
+TOPIC_SECONDS = 10.0  # to read a topic of some hundred messages; takes under one
 POLL_MILLISECONDS = 200
 
 
-async def audit_ledger(redis: Redis, keys: Keys, book: ledger.Ledger, items: Mapping[str, int]) -> list[str]:
-    """Returns what is wrong with a finished crawl's ledger, in words; empty when nothing is.
-
-    Args:
-        book: The plan's ledger.
-        items: Different items in the files, by site.
-
-    Raises:
-        redis.exceptions.RedisError: Redis is away.
-    """
-    problems = await ledger.recount(redis, keys, 1)
-    for (_plan, site), accounts in book.items():
-        for frontier, account in accounts.items():
-            if left := account.ready + account.executing:
-                problems.append(f"{left} {frontier} seeds of {site} are not done")
-        content = accounts["content"]
-        due, there = content.finished - content.notes.get("redirected", 0), items.get(site, 0)
-        if due != there:
-            problems.append(f"{site}: {due} pages finished with an item, {there} items in the files")
-    return problems
+def read_items(folder: Path) -> Items:
+    """Returns what the files sink has written so far; a line that is still being written is left out."""
+    lines = (line for file in sorted(folder.glob("*.jsonl")) for line in file.read_bytes().splitlines(keepends=True))
+    messages = (orjson.loads(line) for line in lines if line.endswith(b"\n"))
+    return {message["id"]: message for message in messages}
 
 
-async def delivered_ids(sink: str, values: Mapping[str, str], sites: Iterable[str]) -> set[str]:
-    """Returns the ids of the items that a sink holds.
-
-    Args:
-        sink: `mongo` or `kafka`.
-        values: Settings that say where it is.
-        sites: Whose items.
-
-    Raises:
-        UnavailableError: It doesn't answer.
-    """
+async def delivered_ids(sink: str, values: Mapping[str, str], items: Items) -> set[str]:
+    """Returns the ids of the items that a sink holds; `values` says where it is, `items` are those in the files."""
     if sink == "mongo":
-        return await _mongo_ids(values)
-    return await asyncio.to_thread(_kafka_ids, values, [values["TOPIC_PREFIX"] + site for site in sites])
-
-
-async def _mongo_ids(values: Mapping[str, str]) -> set[str]:
-    try:
         async with mongo_client(values) as client:
             found = client[values["MONGO_DATABASE"]][COLLECTION].find({}, {"_id": 1})
             return {str(document["_id"]) async for document in found}
-    except PyMongoError as error:
-        raise UnavailableError(f"Mongo: {type(error).__name__}") from None
+    if sink == "kafka":
+        sites = {message["resource"] for message in items.values()}
+        return set().union(*(_topic_ids(values, values["TOPIC_PREFIX"] + site) for site in sites))
+    return set(items)
 
 
-def _kafka_ids(values: Mapping[str, str], topics: Iterable[str]) -> set[str]:
-    return {one for topic in topics for one in _topic_ids(values, topic)}
+async def find_problems(plan: Plan, operator: Operator, items: Items, delivered: Mapping[str, set[str]]) -> list[str]:
+    """Compares a finished crawl's items with the forum's own truth, between the sinks, and with the ledger.
+
+    Args:
+        items: Those in the files.
+        delivered: The ids that each sink holds.
+
+    Returns:
+        What is wrong, in words; empty when nothing is.
+    """
+    crawled = {int(message["url"].rpartition("/")[2]) for message in items.values() if message["resource"] in BOARDS}
+    compared: dict[str, tuple[set[Any], set[Any]]] = {sink: (ids, set(items)) for sink, ids in delivered.items()}
+    compared["forum"] = crawled, forum_threads(plan)
+    problems = [
+        f"{place}: {len(expected - found)} items are missing, {len(found - expected)} are too many"
+        for place, (found, expected) in compared.items()
+        if found != expected
+    ]
+    counts = Counter(message["resource"] for message in items.values())
+    for (_plan, site), accounts in (await operator.ledger(plan.name)).items():
+        left = sum(account.ready + account.executing for account in accounts.values())
+        pages = accounts["content"].finished - accounts["content"].notes.get("redirected", 0)
+        if left or pages != counts[site]:
+            problems.append(f"{site}: {left} seeds are not done, {pages} pages gave an item, {counts[site]} items came")
+    return problems + await ledger.recount(operator.redis, operator.keys, operator.partitions)
+
+
+def forum_threads(plan: Plan) -> set[int]:
+    """Returns the ids of the forum's threads that a right crawl of the plan makes items of."""
+    found = [
+        content.expected_results(words, BOARDS[site.name], sort=SORTS[plan.sort], since=plan.since)
+        for site in plan.sites
+        for words in plan.combinations()
+        if site.name in BOARDS
+    ]
+    shown = [thread for threads in found for thread in threads[: plan.pages * plan.per_page]]
+    # A page that leads to another host has no item of its own, but the page that it leads to has.
+    return {thread.id for thread in shown if thread.kind.item != "none" or thread.kind is kinds.AWAY}
 
 
 def _topic_ids(values: Mapping[str, str], topic: str) -> set[str]:
-    """Reads a topic from its start to what is its end now."""
+    """Reads a topic, which the demo has made, from its first message to what is its last one now."""
     ids: set[str] = set()
-    deadline = time.monotonic() + KAFKA_READ_SECONDS
+    deadline = time.monotonic() + TOPIC_SECONDS
     with closing(kafka_consumer(values, topic, from_start=True)) as consumer:
-        if not consumer.partitions_for_topic(topic):
-            return ids  # a site without an item has no topic
-        ends: dict[Any, int] = {}
-        while not ends or any(consumer.position(part) < end for part, end in ends.items()):
-            if time.monotonic() > deadline:
-                raise UnavailableError(f"Kafka: {topic} couldn't be read in {KAFKA_READ_SECONDS:g} s")
+        partitions = [TopicPartition(topic, number) for number in consumer.partitions_for_topic(topic) or ()]
+        unread = sum(consumer.end_offsets(partitions).values())
+        while unread > 0 and time.monotonic() < deadline:
             for records in consumer.poll(timeout_ms=POLL_MILLISECONDS).values():
+                unread -= len(records)
                 ids |= {str(orjson.loads(record.value)["id"]) for record in records}
-            if not ends and consumer.assignment():
-                ends = consumer.end_offsets(list(consumer.assignment()))
     return ids

@@ -1,116 +1,125 @@
-"""What a demo shows while it runs: a live table in a terminal, plain lines anywhere else."""
+"""What the demo shows: notes and progress while it runs; at its end the result, and what to do next."""
 
 from __future__ import annotations
 
+import os
+import sys
 import time
-from typing import TYPE_CHECKING, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import psutil
-from rich.console import Group
-from rich.live import Live
-from rich.table import Table
+from rich.progress import BarColumn, MofNCompleteColumn, Progress
 from rich.text import Text
 
-from crawler.text import one_line
+from crawler.text import inert, one_line
+from testbed.services import ADDRESSES
 
 if TYPE_CHECKING:
-    from types import TracebackType
+    from collections.abc import Mapping
 
-    from rich.console import Console, RenderableType
+    from rich.console import Console
 
-    from testbed.progress import Short, Snapshot
+    from crawler.frontier.ledger import Account
+    from testbed.services import Services
 
-FRAMES_PER_SECOND = 4  # as often as there is news
-PLAIN_SECONDS = 2.0  # between two lines of progress where lines stay
-STATES = ("ready", "executing", "finished", "failed")
-FRONTIERS = {"nav": "search pages", "content": "content pages"}
+PLAIN_SECONDS = 2.0  # between two lines of progress where no terminal shows bars
 
 
 class Screen:
-    """Notes stay; snapshots replace each other in a terminal, and become a line every 2 s elsewhere.
-
-    Args:
-        console: Where to; whether it is a terminal decides.
-    """
+    """Prints notes, and below them the crawl's progress: bars in a terminal, lines anywhere else."""
 
     def __init__(self, console: Console) -> None:
-        self.console = console
-        self._began = psutil.Process().create_time()
-        self._live = None
-        if console.is_terminal:
-            self._live = Live(console=console, refresh_per_second=FRAMES_PER_SECOND)
-        self._plain_at = 0.0
-        self._last = ""
+        columns = ("{task.description:<13}", BarColumn(), MofNCompleteColumn(), "{task.fields[more]}")
+        self._bars = Progress(*columns, console=console, disable=not console.is_terminal)
+        for kind in ("search pages", "content pages"):
+            self._bars.add_task(kind, total=None, more="")
+        self._console = console
+        self._line_at = 0.0
 
     def __enter__(self) -> Self:
-        if self._live:
-            self._live.start()
+        self._bars.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.end()
+    def __exit__(self, *_error: object) -> None:
+        self._bars.stop()
 
     @property
     def elapsed_s(self) -> float:
         """Seconds since this process began: what the user has waited."""
-        return time.time() - self._began
+        return time.time() - psutil.Process().create_time()
 
     def note(self, text: str) -> None:
-        """Prints a line that stays, with the time; from any thread."""
-        self.console.print(Text(f"{self.elapsed_s:5.1f} s  {one_line(text)}"), soft_wrap=True)
+        """Prints a line that stays, with the time."""
+        self._print(f"{self.elapsed_s:5.1f} s  {one_line(text)}")
 
-    def show(self, snapshot: Snapshot) -> None:
-        """Shows how far the crawl is."""
-        if self._live:
-            self._live.update(_frame(snapshot))
-        elif time.monotonic() >= self._plain_at:
-            line = _line(snapshot)
-            if line != self._last:
-                self.note(line)
-                self._plain_at, self._last = time.monotonic() + PLAIN_SECONDS, line
+    def progress(self, nav: Account, content: Account, more: str) -> None:
+        """Shows how many search pages and content pages are done, of those that are known, and what else there is."""
+        parts = []
+        for task, account in zip(self._bars.tasks, (nav, content), strict=True):
+            done, known = account.finished + account.failed, account.offered - account.known
+            self._bars.update(task.id, completed=done, total=known, more=more)
+            parts.append(f"{task.description} {done:,} of {known:,}")
+        if self._bars.disable and time.monotonic() >= self._line_at:
+            self._line_at = time.monotonic() + PLAIN_SECONDS
+            self.note("; ".join((*parts, more)))
 
-    def end(self) -> None:
-        """Leaves the last frame on the screen and moves below it."""
-        if self._live:
-            self._live.stop()
+    def result(self, result: Mapping[str, Any], kept: Services | None) -> None:
+        """Prints the result below the bars, and what to try next.
+
+        Args:
+            result: As `demo.audit` returns it.
+            kept: The servers that stay up; None: they end with the demo.
+        """
+        self._bars.stop()
+        sound = not result["problems"]
+        rows = {
+            "seeds": f"{result['search_pages']:,} search pages, {result['content_pages']:,} content pages; "
+            f"{result['known']:,} results had been found before",
+            "failed": f"{_counts(result['failures'])}; the forum has such pages on purpose",
+            "items": _counts(result["items"]),
+            "sinks": _counts(result["sinks"]) + ("; the same by id, and all that the forum has" if sound else ""),
+            **{f"no {sink}": why for sink, why in result["left_out"].items()},
+            "speed": f"{result['pages_per_minute']:,} pages per minute, as politely as the sites' definitions ask",
+            "ledger": f"difference {result['difference']}" + (", and a recount agrees" if sound else ""),
+            "files": f"{result['folder']}/items/*.jsonl; images and videos in media/, the workers' logs in logs/",
+            "time": f"{result['total_s']:.1f} s",
+        }
+        self._table("Result", rows)
+        scrapy = os.path.relpath(Path(sys.executable).with_name("scrapy"))
+        if kept is not None:
+            redis, kafka = _options(kept, "redis", "KEY_PREFIX"), _options(kept, "kafka", "TOPIC_PREFIX")
+            commands = {
+                f"{scrapy} ledger --verify {redis}": "# where every seed is, and a recount",
+                f"{scrapy} plan list {redis}": "# how far each plan is",
+            }
+            if "kafka" in kept.sinks:
+                commands[f"{scrapy} items tail demo_forum --from-start {kafka}"] = "# a topic, from its first item"
+            self._table("The servers stay up until Ctrl-C. Meanwhile, in another terminal", commands)
+        elif sound:
+            commands = {
+                f"head -n 1 {result['folder']}/items/*.jsonl": "# an item of each site, as every sink has it",
+                f"{scrapy} plan check {result['plan']}": "# what the plan asks for; plans/template.yaml explains it",
+                f"{scrapy} site check demo_forum": "# how a site is searched and read",
+                "make demo ARGS=--keep": "# once more, and the servers stay up to look into",
+            }
+            self._table("Try next", commands)
+
+    def _table(self, title: str, rows: Mapping[str, str]) -> None:
+        self._print(f"\n{title}", "bold")
+        width = max(map(len, rows))
+        for name, value in rows.items():
+            self._print(f"  {name:<{width}}  {value}")
+
+    def _print(self, text: str, style: str = "") -> None:
+        self._console.print(Text(inert(text), style), soft_wrap=True)
 
 
-def in_short(short: Short) -> str:
-    """Returns an item as half a line."""
-    return one_line("  ".join(filter(None, (short.title, short.author, short.published, short.site))))
+def _counts(numbers: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {number:,}" for name, number in numbers.items()) or "none"
 
 
-def _frame(snapshot: Snapshot) -> RenderableType:
-    seeds = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    seeds.add_column("")
-    for state in STATES:
-        seeds.add_column(state, justify="right", min_width=9)
-    for frontier, account in snapshot.accounts.items():
-        seeds.add_row(FRONTIERS[frontier], *(f"{getattr(account, state):,}" for state in STATES))
-    facts = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
-    facts.add_column(style="bold", no_wrap=True, min_width=13)
-    facts.add_column(no_wrap=True, overflow="ellipsis")
-    facts.add_row("items", Text(_items(snapshot)))
-    facts.add_row("latest", Text(in_short(snapshot.latest) if snapshot.latest else "none yet"))
-    facts.add_row("speed", Text(f"{snapshot.pages_per_minute:,} pages per minute"))
-    facts.add_row("sinks", Text(_sinks(snapshot)))
-    return Group("", seeds, facts)
-
-
-def _line(snapshot: Snapshot) -> str:
-    seeds = []
-    for frontier, account in snapshot.accounts.items():
-        done, all_seeds = account.finished + account.failed, account.offered - account.known
-        seeds.append(f"{FRONTIERS[frontier]} {done} of {all_seeds}")
-    speed = f"{snapshot.pages_per_minute:,} pages per minute"
-    return "; ".join((*seeds, f"items: {_items(snapshot)}", speed, f"sinks: {_sinks(snapshot)}"))
-
-
-def _items(snapshot: Snapshot) -> str:
-    return ", ".join(f"{site} {number:,}" for site, number in snapshot.items.items()) or "none yet"
-
-
-def _sinks(snapshot: Snapshot) -> str:
-    return ", ".join(f"{sink} {state}" for sink, state in snapshot.sinks.items())
+def _options(services: Services, name: str, scope: str) -> str:
+    """Returns what a command must be told of a server; the shell knows the addresses that the environment names."""
+    told = [ADDRESSES[name], scope] if name in services.own else [scope]
+    return " ".join(f"-s {setting}={services.values[setting]}" for setting in told)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import fcntl
-import logging
 import os
 import shutil
 import socket
@@ -19,8 +18,6 @@ from kafka.errors import KafkaError
 
 from crawler.errors import UnavailableError
 from testbed.servers.process import PROBE_SECONDS, Server, free_port, run_to_end
-
-logger = logging.getLogger(__name__)
 
 POM = Path(__file__).with_name("kafka-pom.xml")
 JARS = "kafka-4.1.1"  # the version in the pom
@@ -79,6 +76,11 @@ class Kafka(Server):
         self._properties = own / "server.properties"
         super().__init__("kafka", [*self._java(), "kafka.Kafka", str(self._properties)], own)
 
+    @property
+    def is_fetched(self) -> bool:
+        """Whether the broker's jars are on this machine already."""
+        return self._jars.exists()
+
     def start(self) -> None:
         """Fetches the jars and formats the data folder where that isn't done, starts it, waits until it answers.
 
@@ -130,7 +132,6 @@ def _fetch(jars: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)  # another process may be at it, and Maven's own repository isn't safe for two
         if jars.exists():
             return
-        logger.info("Fetching Apache Kafka with Maven, once: 43 MB")
         with tempfile.TemporaryDirectory(dir=jars.parent) as work:
             # -C: a jar that differs from its checksum is an error.
             command = ["mvn", "-q", "-B", "-C", "-f", str(POM), "dependency:copy-dependencies"]

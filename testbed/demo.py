@@ -1,0 +1,196 @@
+"""The demo, from start to end: `demo` tells the story, and the steps that it calls follow in that order.
+
+No process that the demo starts can outlive it: `testbed.servers.Process` sees to that, even when the demo is killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import shutil
+import signal
+import sys
+import time
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crawler import plans, settings
+from crawler.cli.output import print_json
+from crawler.errors import HeadroomError
+from crawler.frontier.ledger import Account
+from crawler.plans.operator import Operator
+from testbed.audit import BOARDS, delivered_ids, find_problems, read_items
+from testbed.servers import Forum, Process
+from testbed.services import ADDRESSES, start_services
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from crawler.plans import Plan
+    from testbed.screen import Screen
+    from testbed.services import Services
+
+PLAN = Path(__file__).parents[1] / "plans" / "demo.yaml"
+OUTPUT = Path("demo-output")
+MARK = ".headroom-demo"  # a folder with this file in it may be emptied; the file's lock keeps a second demo out
+PARTS = ("items", "media", "logs", "servers")  # all that is ever removed from it
+POLL_SECONDS = 0.25  # between two looks at the crawl
+STALL_SECONDS = 60.0  # nothing moved for so long: a healthy demo's longest pause is a retry's few seconds
+WORKER_SETTINGS = {
+    "STOP_WHEN_DONE": "1",
+    "ALLOW_PRIVATE_ADDRESSES": "1",  # the forum is on loopback
+    "NODE_CPU_LIMIT_PERCENT": "100",  # the machine is the user's: whatever else it does, the demo goes on
+    "NODE_MEMORY_LIMIT_PERCENT": "100",
+    "ITEMS_DIR": str(OUTPUT / "items"),
+    "FILES_STORE": str(OUTPUT / "media"),
+}
+
+
+async def demo(named: Mapping[str, str], screen: Screen, *, keep: bool, as_json: bool) -> None:
+    """Runs the demo. When it returns or raises, all that it started has ended, and named servers are as before.
+
+    Args:
+        named: Addresses of servers to use, by setting; the others are started.
+        screen: Where progress and result are shown.
+        keep: Leave the servers up after the result, until a signal comes.
+        as_json: Print the result as JSON instead.
+
+    Raises:
+        HeadroomError: The demo couldn't be carried out, or its audit found something wrong.
+        SystemExit: A signal came before the result.
+    """
+    async with contextlib.AsyncExitStack() as stack:
+        stack.enter_context(output_folder())
+        forum = stack.enter_context(Forum(OUTPUT / "servers"))
+        services = await start_services(OUTPUT / "servers", named, stack, screen.note)
+        frontier = Operator.connect(vars(settings) | services.values, begin=True)
+        operator = await stack.enter_async_context(frontier)
+        plan = await submit_plan(operator, forum, screen)
+        workers = start_workers(services, stack)
+        speed = await watch(plan, operator, (forum, *services.own.values()), workers, screen)
+        result = await audit(plan, operator, services) | {"pages_per_minute": speed, "total_s": screen.elapsed_s}
+        if as_json:
+            print_json(result)
+        else:
+            screen.result(result, services if keep else None)
+        if keep:
+            with contextlib.suppress(SystemExit):
+                signal.pause()
+        if result["problems"]:
+            raise HeadroomError("; ".join(result["problems"]))
+
+
+@contextlib.contextmanager
+def output_folder() -> Iterator[None]:
+    """Holds the demo's folder, emptied of what an earlier demo wrote. What servers write is removed after success.
+
+    Raises:
+        HeadroomError: The folder holds other files, or another demo runs in it; nothing was removed.
+    """
+    OUTPUT.mkdir(exist_ok=True)
+    if any(OUTPUT.iterdir()) and not (OUTPUT / MARK).exists():
+        raise HeadroomError(f"{OUTPUT} holds files that are not the demo's: move it away, or run elsewhere")
+    with (OUTPUT / MARK).open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise HeadroomError(f"another demo is running in {OUTPUT}") from None
+        for part in PARTS:
+            if (OUTPUT / part).exists():
+                shutil.rmtree(OUTPUT / part)  # refuses a symbolic link
+        yield
+        shutil.rmtree(OUTPUT / "servers", ignore_errors=True)
+
+
+async def submit_plan(operator: Operator, forum: Forum, screen: Screen) -> Plan:
+    """Submits the plan, its sites at this run's forum; before the workers start, which end when there is no work."""
+    plan = plans.load(str(PLAN), max_seeds=settings.PLAN_MAX_SEEDS)
+    boards = (site.named(site.name, forum.url) if site.name in BOARDS else site for site in plan.sites)
+    plan = replace(plan, sites=tuple(boards))
+    offered = [new async for _offered, new in operator.registry.submit(plan, operator.queues["nav"])]
+    screen.note(f"plan {plan.name}: {len(plan.combinations())} combinations, {offered[-1]} search pages submitted")
+    return plan
+
+
+def start_workers(services: Services, stack: contextlib.AsyncExitStack) -> list[Process]:
+    """Starts one producer and two consumers, which end by themselves when all is done, and at the stack's end."""
+    # Addresses may hold passwords, and a command line shows to everybody on the machine: they go by the environment.
+    addresses = {name: value for name, value in services.values.items() if name in ADDRESSES.values()}
+    options = WORKER_SETTINGS | services.values | {"ITEM_SINKS": ",".join(services.sinks)}
+    words = [word for name in options.keys() - addresses for word in ("-s", f"{name}={options[name]}")]
+    environment = addresses | {"SCRAPY_SETTINGS_MODULE": settings.__name__}
+    workers = []
+    for name in ("producer", "consumer-1", "consumer-2"):
+        command = [sys.executable, "-m", "scrapy", "crawl", name.partition("-")[0], *words]
+        worker = Process(name, command, OUTPUT / "logs", environment=environment)
+        stack.callback(worker.kill)
+        worker.start()
+        workers.append(worker)
+    return workers
+
+
+async def watch(
+    plan: Plan, operator: Operator, servers: Sequence[Process], workers: Sequence[Process], screen: Screen
+) -> int:
+    """Shows how far the crawl is, until the workers have ended; returns its pages per minute, 0 when there were none.
+
+    Raises:
+        HeadroomError: A worker failed, a server has ended, or nothing moves.
+    """
+    began = moved = time.monotonic()
+    speed, before, running = 0, (Account(), Account(), 0), True
+    while running:
+        running = any(worker.running for worker in workers)  # asked first, so that the last look sees all they did
+        for process in (*servers, *workers):
+            if not process.running and (status := process.wait(0)):
+                raise HeadroomError(f"{process.name} ended with status {status}; {process.last_words()}")
+        nav, content = await totals(plan, operator)
+        items = read_items(OUTPUT / "items")
+        pages, now = nav.finished + nav.failed + content.finished + content.failed, time.monotonic()
+        if items and not before[-1]:
+            screen.note(f"first item: {next(iter(items.values()))['title']}")
+        if before != (nav, content, len(items)):
+            before, moved = (nav, content, len(items)), now
+        elif now - moved > STALL_SECONDS:
+            raise HeadroomError(f"nothing moved for {STALL_SECONDS:g} s; see the logs in {OUTPUT / 'logs'}")
+        if not pages:
+            began = now
+        elif moved > began:
+            speed = round(pages * 60 / (moved - began))
+        screen.progress(nav, content, f"{len(items):,} items, {speed:,} pages per minute")
+        await asyncio.sleep(POLL_SECONDS)
+    return speed
+
+
+async def audit(plan: Plan, operator: Operator, services: Services) -> dict[str, Any]:
+    """Returns what came out of the crawl, and as `problems` what is wrong with it, in words."""
+    items = read_items(OUTPUT / "items")
+    delivered = {sink: await delivered_ids(sink, services.values, items) for sink in services.sinks}
+    nav, content = await totals(plan, operator)
+    return {
+        "plan": os.path.relpath(PLAN),  # noqa: ASYNC240 -- touches no disk
+        "combinations": len(plan.combinations()),
+        "search_pages": nav.offered - nav.known,
+        "content_pages": content.offered - content.known,
+        "known": content.known,
+        "failures": Counter(nav.failures) + Counter(content.failures),
+        "items": Counter(item["resource"] for item in items.values()),
+        "sinks": {sink: len(ids) for sink, ids in delivered.items()},
+        "left_out": services.left_out,
+        "difference": nav.difference + content.difference,
+        "folder": str(OUTPUT),
+        "problems": await find_problems(plan, operator, items, delivered),
+    }
+
+
+async def totals(plan: Plan, operator: Operator) -> tuple[Account, Account]:
+    """Returns the ledger's sums over all sites: of search pages, and of content pages."""
+    nav, content = Account(), Account()
+    for accounts in (await operator.ledger(plan.name)).values():
+        nav.add(accounts["nav"])
+        content.add(accounts["content"])
+    return nav, content
