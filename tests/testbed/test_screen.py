@@ -1,140 +1,86 @@
 import io
-from dataclasses import replace
 
-import orjson
 import pytest
 from rich.console import Console
 
 from crawler.frontier.ledger import Account
-from testbed import summary
-from testbed.progress import Items, Short, Snapshot, examples, pages
 from testbed.screen import Screen
-from testbed.summary import Summary
+from testbed.services import Services
 
-SHORT = Short("demo_forum", "[bold]洪水[/]", "张三", "2026-05-01", "zh", 2, 1, "今天", "http://127.0.0.1/thread/1")
-SNAPSHOT = Snapshot(
-    accounts={"nav": Account(offered=66, ready=26, finished=40), "content": Account(offered=9, known=4, failed=5)},
-    items={"demo_forum": 1200},
-    latest=SHORT,
-    pages_per_minute=1234,
-    sinks={"files": "up", "kafka": "starting"},
+NAV, CONTENT = Account(offered=66, ready=26, finished=40), Account(offered=1209, known=4, failed=5)
+RESULT = {
+    "plan": "plans/demo.yaml",
+    "search_pages": 66,
+    "content_pages": 1205,
+    "known": 265,
+    "failures": {"robots": 3},
+    "items": {"demo_forum": 1},
+    "sinks": {"files": 1, "mongo": 1},
+    "left_out": {"kafka": "Kafka: not on PATH: Java (java)"},
+    "pages_per_minute": 2000,
+    "total_s": 15.0,
+    "difference": 0,
+    "folder": "demo-output",
+    "problems": [],
+}
+CLAIMS = ("the same by id", "a recount agrees", "Try next")
+OWN_REDIS = {"KEY_PREFIX": "demo-1", "TOPIC_PREFIX": "demo-1.", "REDIS_URL": "redis://own"}
+ALL_NAMED = OWN_REDIS | {"REDIS_URL": "redis://:secret@named", "KAFKA_BOOTSTRAP_SERVERS": "named:1"}
+
+
+@pytest.fixture
+def shown():
+    """Returns `shown(STEPS, terminal=False)`: what a screen prints that `STEPS(screen)` was done with."""
+
+    def show(steps, *, terminal=False):
+        out = io.StringIO()
+        with Screen(Console(file=out, force_terminal=terminal, width=110, highlight=False, emoji=False)) as screen:
+            steps(screen)
+        return out.getvalue()
+
+    return show
+
+
+def test_a_terminal_shows_bars_below_the_notes(shown):
+    def steps(screen):
+        screen.note("redis: [bold]up[/]\x1b[2J")
+        screen.progress(NAV, CONTENT, "7 items")
+
+    text = shown(steps, terminal=True)
+    for part in ("redis: [bold]up[/]\N{REPLACEMENT CHARACTER}[2J", "search pages", "40/66", "5/1205", "7 items"):
+        assert part in text
+
+
+def test_elsewhere_a_line_comes_every_two_seconds(shown):
+    def steps(screen):
+        for items in (7, 8):
+            screen.progress(NAV, CONTENT, f"{items} items")
+
+    (line,) = shown(steps).splitlines()
+    assert line.partition(" s  ")[2] == "search pages 40 of 66; content pages 5 of 1,205; 7 items"
+
+
+def test_the_result_says_it_all(shown):
+    text = shown(lambda screen: screen.result(RESULT, None))
+    parts = ("66 search pages, 1,205 content pages; 265 results", "robots 3", "files 1, mongo 1", "15.0 s")
+    for part in (*parts, *CLAIMS, "no kafka  Kafka: not on PATH: Java (java)"):
+        assert part in text
+
+
+def test_a_result_with_problems_claims_nothing(shown):
+    text = shown(lambda screen: screen.result(RESULT | {"problems": ["mongo: 1 items are missing"]}, None))
+    assert not [claim for claim in CLAIMS if claim in text]
+
+
+@pytest.mark.parametrize(
+    ("services", "expected"),
+    [
+        (Services(OWN_REDIS, own={"redis": None}, sinks=["files"]), "plan list -s REDIS_URL=redis://own -s KEY_PREFIX"),
+        (Services(ALL_NAMED), "items tail demo_forum --from-start -s TOPIC_PREFIX=demo-1. "),
+    ],
 )
-SUMMARY = Summary(
-    plan="plans/demo.yaml",
-    combinations=11,
-    search_pages=66,
-    content_pages=1,
-    known=265,
-    failures={"robots": 3},
-    items={"demo_forum": 1},
-    examples=[SHORT],
-    sinks={"files": 1, "mongo": 1},
-    left_out={"kafka": "Kafka: not on PATH: Java (java)"},
-    pages_per_minute=2000,
-    first_item_s=6.04,
-    total_s=15.0,
-    difference=0,
-    folder="demo-output",
-)
-
-
-def console(*, terminal):
-    return Console(file=io.StringIO(), force_terminal=terminal, width=100, highlight=False, emoji=False)
-
-
-def test_a_terminal_shows_the_last_snapshot():
-    out = console(terminal=True)
-    with Screen(out) as screen:
-        screen.note("redis: up")
-        screen.show(SNAPSHOT)
-    shown = out.file.getvalue()
-    assert "redis: up" in shown
-    for part in (
-        "search pages",
-        "26",
-        "40",
-        "demo_forum 1,200",
-        "[bold]洪水[/]",
-        "1,234 pages per minute",
-        "kafka starting",
-    ):
-        assert part in shown
-
-
-def test_lines_come_every_two_seconds_and_only_when_something_changed():
-    out = console(terminal=False)
-    with Screen(out) as screen:
-        screen.show(SNAPSHOT)
-        screen.show(replace(SNAPSHOT, items={"demo_forum": 1201}))
-    (line,) = out.file.getvalue().splitlines()
-    assert line.partition(" s  ")[2] == (
-        "search pages 40 of 66; content pages 5 of 5; items: demo_forum 1,200; 1,234 pages per minute; "
-        "sinks: files up, kafka starting"
-    )
-
-
-def test_the_summary_says_it_all():
-    out = console(terminal=False)
-    summary.show(SUMMARY, out)
-    shown = out.file.getvalue()
-    for part in (
-        "plans/demo.yaml: 11 combinations",
-        "66 search pages, 1 content page; 265 results had been found before",
-        "3 pages: robots 3",
-        "files 1, mongo 1, the same by id",
-        "no kafka  Kafka: not on PATH: Java (java)",
-        "difference 0, and a recount agrees",
-        "15.0 s, the first item after 6.0 s",
-        "1 item in short",
-        "张三, 2026-05-01, zh, 2 images, 1 video; http://127.0.0.1/thread/1",
-    ):
-        assert part in shown
-
-
-def test_a_summary_with_problems_claims_nothing_more():
-    out = console(terminal=False)
-    summary.show(replace(SUMMARY, problems=["mongo: 1 items are missing"], failures={}, first_item_s=None), out)
-    shown = out.file.getvalue()
-    assert "mongo: 1 items are missing" in shown
-    for claim in ("the same by id", "agrees", "on purpose", "the first item"):
-        assert claim not in shown
-
-
-def test_the_summary_is_json():
-    assert orjson.loads(orjson.dumps(SUMMARY))["examples"][0]["author"] == "张三"
-
-
-def test_items_are_read_once_and_whole(tmp_path):
-    message = {
-        "id": "1",
-        "resource": "s",
-        "title": "t\x1b[2J",
-        "author": None,
-        "published": None,
-        "language": None,
-        "images": [],
-        "videos": [],
-        "content": "c",
-        "url": "http://127.0.0.1/1",
-    }
-    line = orjson.dumps(message)
-    items = Items(tmp_path)
-    items.read()
-    assert items.counts == {}
-    with (tmp_path / "s.node.1.jsonl").open("wb") as file:
-        for part, expected in ((line[:9], {}), (line[9:] + b"\n", {"s": 1}), (line + b"\n", {"s": 1})):
-            file.write(part)
-            file.flush()
-            items.read()
-            assert items.counts == expected
-    assert items.latest.title == "t"  # no escape sequence reaches the terminal
-
-
-@pytest.mark.parametrize("most", [0, 1, 3])
-def test_examples_with_pictures_come_first(most):
-    plain = replace(SHORT, images=0, videos=0)
-    assert examples([plain, SHORT], most) == [SHORT, plain][:most]
-
-
-def test_pages_are_what_was_read_or_has_failed():
-    assert pages(SNAPSHOT.accounts) == 45
+def test_servers_that_stay_up_can_be_asked(services, expected, shown):
+    text = shown(lambda screen: screen.result(RESULT, services))
+    assert expected in text
+    assert "secret" not in text
+    assert ("items tail" in text) == ("kafka" in services.sinks)

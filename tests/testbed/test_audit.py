@@ -1,0 +1,87 @@
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+
+import orjson
+import pytest
+
+from crawler import plans
+from crawler.frontier import ledger
+from crawler.frontier.ledger import Account
+from testbed.audit import find_problems, forum_threads, read_items
+from testbed.forum import content, kinds
+
+PLAN = plans.load(str(Path(__file__).parents[2] / "plans/demo.yaml"), max_seeds=10_000)
+
+
+@dataclass
+class Operator:
+    """A ledger as a right crawl leaves it."""
+
+    account: Account
+    redis: None = None
+    keys: None = None
+    partitions: int = 1
+
+    async def ledger(self, _plan):
+        return {("demo", "demo_forum"): {"nav": Account(), "content": self.account}}
+
+
+def messages(ids):
+    url = "http://127.0.0.1/thread/{}"
+    return {f"sha-{number}": {"resource": "demo_forum", "url": url.format(number)} for number in ids}
+
+
+@pytest.fixture
+def right(monkeypatch):
+    async def agrees(*_):
+        return []
+
+    monkeypatch.setattr(ledger, "recount", agrees)
+    items = messages(forum_threads(PLAN))
+    account = Account(offered=len(items) + 2, finished=len(items) + 2, notes={"redirected": 2})
+    return items, {"files": set(items), "mongo": set(items)}, account
+
+
+async def test_a_right_crawl_has_no_problems(right):
+    items, delivered, account = right
+    assert await find_problems(PLAN, Operator(account), items, delivered) == []
+
+
+async def test_whatever_is_wrong_is_said(right):
+    items, delivered, account = right
+    lost = next(iter(items))
+    delivered["mongo"] -= {lost}
+    assert await find_problems(PLAN, Operator(account), items, delivered) == [
+        "mongo: 1 items are missing, 0 are too many"
+    ]
+    del items[lost]
+    items |= messages([999])
+    delivered = {"files": set(items)}
+    assert await find_problems(PLAN, Operator(account), items, delivered) == [
+        "forum: 1 items are missing, 1 are too many"
+    ]
+    account.ready += 1
+    account.finished -= 1
+    problems = await find_problems(PLAN, Operator(account), items, delivered)
+    assert problems[1:] == [
+        f"demo_forum: 1 seeds are not done, {len(items) - 1} pages gave an item, {len(items)} items came"
+    ]
+
+
+def test_the_forums_truth_follows_the_plan():
+    found = [content.thread(number) for number in forum_threads(PLAN)]
+    assert {thread.board for thread in found} == {"html", "ajax"}
+    assert {thread.kind for thread in found if thread.kind.item == "none"} == {kinds.AWAY}
+    recent = [
+        content.thread(number) for number in forum_threads(replace(PLAN, since=date(2026, 10, 1), sites=PLAN.sites[1:]))
+    ]
+    assert 0 < len(recent) < len(found) / 4
+    assert all(thread.board == "ajax" and thread.published.date() >= date(2026, 10, 1) for thread in recent)
+
+
+def test_a_line_that_is_still_being_written_is_left_out(tmp_path):
+    line = orjson.dumps({"id": "1"})
+    (tmp_path / "demo_forum.node.1.jsonl").write_bytes(line + b"\n" + line + b"\n" + orjson.dumps({"id": "2"})[:5])
+    assert read_items(tmp_path) == {"1": {"id": "1"}}
+    assert read_items(tmp_path / "none") == {}
