@@ -56,9 +56,9 @@ class Screen:
     def progress(self, nav: Account, content: Account, more: str) -> None:
         """Shows how many search pages and content pages are done, of those that are known, and what else there is."""
         parts = []
-        for task, account in zip(self._bars.tasks, (nav, content), strict=True):
+        for task, account, beside in zip(self._bars.tasks, (nav, content), ("", more), strict=True):
             done, known = account.finished + account.failed, account.offered - account.known
-            self._bars.update(task.id, completed=done, total=known, more=more)
+            self._bars.update(task.id, completed=done, total=known, more=beside)
             parts.append(f"{task.description} {done:,} of {known:,}")
         if self._bars.disable and time.monotonic() >= self._line_at:
             self._line_at = time.monotonic() + PLAIN_SECONDS
@@ -98,7 +98,7 @@ class Screen:
             self._table("The servers stay up until Ctrl-C. Meanwhile, in another terminal", commands)
         elif sound:
             commands = {
-                f"head -n 1 {result['folder']}/items/*.jsonl": "# an item of each site, as every sink has it",
+                f"head -n 1 {result['folder']}/items/*.jsonl": "# some items, as every sink has them",
                 f"{scrapy} plan check {result['plan']}": "# what the plan asks for; plans/template.yaml explains it",
                 f"{scrapy} site check demo_forum": "# how a site is searched and read",
                 "make demo ARGS=--keep": "# once more, and the servers stay up to look into",
