@@ -27,6 +27,7 @@ from crawler.frontier.keys import Keys
 from crawler.frontier.preflight import prepare
 from crawler.frontier.queue import Queue
 from crawler.plans.registry import Registry
+from crawler.plans.submission import submit
 from crawler.servers.redis import redis_async
 from testbed.forum import content
 from testbed.servers import Forum, Redis
@@ -52,13 +53,14 @@ def work(spider: str, settings: dict[str, object], wait_s: float) -> None:
     process.start()
 
 
-async def submit(redis_url: str, prefix: str, base: str) -> None:
+async def submit_plan(redis_url: str, prefix: str, base: str) -> None:
     """Submits the plan."""
     redis = redis_async({"REDIS_URL": redis_url})
     keys = Keys(prefix)
     await prepare(redis, keys, 1)
     plan = plans.parse(PLAN.format(base=base), "small.yaml", max_seeds=1_000)
-    async for _ in Registry(redis, keys, 1).submit(plan, Queue(redis, keys, "nav")):
+    queues = {name: Queue(redis, keys, name) for name in ledger.FRONTIERS}
+    async for _ in submit(plan, Registry(redis, keys, 1), queues):
         pass
     await redis.aclose()
 
@@ -87,7 +89,7 @@ def run(number: int, redis_url: str, base: str, folder: Path) -> tuple[float, li
         "FILES_STORE": "",
         "LOG_LEVEL": "ERROR",
     }
-    asyncio.run(submit(redis_url, prefix, base))
+    asyncio.run(submit_plan(redis_url, prefix, base))
     order = random.sample(WORKERS, len(WORKERS))
     begun = time.monotonic()
     context = multiprocessing.get_context("fork")

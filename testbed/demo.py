@@ -23,6 +23,7 @@ from crawler.cli.output import print_json
 from crawler.errors import HeadroomError
 from crawler.frontier.ledger import Account
 from crawler.plans.operator import Operator
+from crawler.plans.submission import submit
 from testbed.audit import BOARDS, delivered_ids, find_problems, read_items
 from testbed.servers import Forum, Process
 from testbed.services import ADDRESSES, start_services
@@ -111,7 +112,7 @@ async def submit_plan(operator: Operator, forum: Forum, screen: Screen) -> Plan:
     plan = plans.load(str(PLAN), max_seeds=settings.PLAN_MAX_SEEDS)
     boards = (site.named(site.name, forum.url) if site.name in BOARDS else site for site in plan.sites)
     plan = replace(plan, sites=tuple(boards))
-    offered = [new async for _offered, new in operator.registry.submit(plan, operator.queues["nav"])]
+    offered = [new async for _offered, new in submit(plan, operator.registry, operator.queues)]
     screen.note(f"plan {plan.name}: {len(plan.combinations())} combinations, {offered[-1]} search pages submitted")
     return plan
 

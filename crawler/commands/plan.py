@@ -179,11 +179,13 @@ async def _offer(operator: Operator, plan: Plan, *, replace: bool) -> tuple[int,
     from rich.console import Console
     from rich.progress import Progress
 
+    from crawler.plans.submission import submit
+
     bar = Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
     offered = new = 0
     with bar:
         task = bar.add_task("search pages", total=plan.seeds_per_combination * len(plan.combinations()))
-        async for offered, new in operator.registry.submit(plan, operator.queues["nav"], replace=replace):  # noqa: B007 -- the last pair is the result
+        async for offered, new in submit(plan, operator.registry, operator.queues, replace=replace):  # noqa: B007 -- the last pair is the result
             bar.update(task, completed=offered)
     return offered, new
 

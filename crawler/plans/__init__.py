@@ -8,6 +8,6 @@ dryrun.py        what a plan would cost: seeds, overlap, pages, hours
 """
 
 from crawler.plans.dryrun import Check, Overlap, SiteShare, check
-from crawler.plans.model import SEEDS_MAX, Plan, load, parse
+from crawler.plans.plan import SEEDS_MAX, Plan, load, parse
 
 __all__ = ["SEEDS_MAX", "Check", "Overlap", "Plan", "SiteShare", "check", "load", "parse"]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from crawler.models import Politeness
     from crawler.plans.combinations import Combination
-    from crawler.plans.model import Plan
+    from crawler.plans.plan import Plan
 
 OVERLAPS_SHOWN = 100  # pairs; the first few tell what to change
 OVERLAP_STEPS = 1_000_000  # subsets looked at, some 1 s

@@ -7,13 +7,14 @@ from commands.answers import error_of, json_of, lines_of
 from commands.sample_seeds import content_seed
 
 from crawler import plans
+from crawler.plans.submission import submit
 
 
 @pytest.fixture
 async def submitted(operator, plan_file):
     """The plan `flood`, submitted."""
     plan = plans.load(str(plan_file), max_seeds=100)
-    async for _ in operator.registry.submit(plan, operator.queues["nav"]):
+    async for _ in submit(plan, operator.registry, operator.queues):
         pass
     return plan
 

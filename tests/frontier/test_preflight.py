@@ -39,10 +39,11 @@ async def test_a_redis_that_is_too_old_is_refused(redis, monkeypatch):
         await prepare(redis, KEYS, 1)
 
 
-async def test_another_number_of_partitions_is_refused(redis):
+@pytest.mark.parametrize("begin", [True, False])
+async def test_another_number_of_partitions_is_refused(redis, begin):
     await prepare(redis, KEYS, 2)
     with pytest.raises(FrontierError, match=r"FRONTIER_PARTITIONS: got 3, expected 2, .* set it to 2 on every node"):
-        await prepare(redis, KEYS, 3)
+        await prepare(redis, KEYS, 3, begin=begin)
 
 
 async def test_a_frontier_of_another_format_is_refused(redis):

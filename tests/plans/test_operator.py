@@ -13,6 +13,7 @@ from crawler.errors import ConfigError, FrontierError, PlanError, UnavailableErr
 from crawler.frontier.settlement import Settlement
 from crawler.models import Seed
 from crawler.plans.operator import Operator
+from crawler.plans.submission import submit
 
 PLAN = """
 name: flood
@@ -39,7 +40,7 @@ async def operator(redis_url):
 async def submitted(operator):
     """A plan with 4 nav seeds and 3 content seeds."""
     plan = plans.parse(PLAN, "flood.yaml", max_seeds=100)
-    async for _ in operator.registry.submit(plan, operator.queues["nav"]):
+    async for _ in submit(plan, operator.registry, operator.queues):
         pass
     pages = [Seed(f"http://board.test/thread/{number}", "flood", "board") for number in range(3)]
     await operator.queues["content"].offer(pages)
@@ -118,7 +119,7 @@ async def test_a_plan_is_deleted_when_it_is_over(submitted):
 
 async def test_a_plan_is_not_deleted_while_it_is_submitted(operator):
     plan = plans.parse(PLAN, "flood.yaml", max_seeds=100)
-    submission = operator.registry.submit(plan, operator.queues["nav"])
+    submission = submit(plan, operator.registry, operator.queues)
     await anext(submission)
     with pytest.raises(PlanError, match="is being submitted; cancel it first"):
         await operator.delete("flood")
@@ -126,7 +127,7 @@ async def test_a_plan_is_not_deleted_while_it_is_submitted(operator):
 
 async def test_sites_of_earlier_editions_are_deleted_too(submitted):
     other = plans.parse(PLAN.replace("name: board", "name: other"), "flood.yaml", max_seeds=100)
-    async for _ in submitted.registry.submit(other, submitted.queues["nav"], replace=True):
+    async for _ in submit(other, submitted.registry, submitted.queues, replace=True):
         pass
     await submitted.cancel("flood")
     await submitted.delete("flood")

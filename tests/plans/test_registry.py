@@ -1,318 +1,74 @@
-"""Plans and sites in Redis: submitted once, carried on, replaced; what dies half-way, the same call completes."""
+"""Plans and sites in Redis: what is written comes back, and what else lies there is refused."""
 
 from __future__ import annotations
 
 import pytest
 from redis.asyncio import Redis
 
-from crawler import plans, sites
+from crawler import sites
 from crawler.errors import FrontierError, PlanError
-from crawler.frontier import ledger
 from crawler.frontier.keys import Keys
-from crawler.frontier.preflight import prepare
-from crawler.frontier.queue import Queue
-from crawler.frontier.seed_admin import SeedAdmin
-from crawler.frontier.settlement import Settlement
-from crawler.models import Seed
 from crawler.plans.registry import SITES_CHANGED, PlanRecord, Registry
 
-PLAN = """
-name: flood
-sites: [{{use: demo_forum, name: board, base: "http://board.test"}}]
-keywords: {{event: {{optional: {words}}}}}
-pages: {pages}
-"""
-
-
-def a_plan(words=("洪水", "flood"), pages=5, schedule=""):
-    text = PLAN.format(words=list(words), pages=pages) + (f"schedule: {schedule}\n" if schedule else "")
-    return plans.parse(text, "flood.yaml", max_seeds=100_000)
-
-
-class Node:
-    """A registry with both queues, and what tests look at."""
-
-    def __init__(self, redis, partitions=1):
-        self.redis, self.keys, self.partitions = redis, Keys("t"), partitions
-        self.registry = Registry(redis, self.keys, partitions)
-        self.nav = Queue(redis, self.keys, "nav", partitions=partitions)
-        self.content = Queue(redis, self.keys, "content", partitions=partitions)
-
-    async def submit(self, plan, **options):
-        return [step async for step in self.registry.submit(plan, self.nav, **options)]
-
-    async def account(self, frontier="nav"):
-        return (await ledger.read(self.redis, self.keys, self.partitions))["flood", "board"][frontier]
-
-    async def claim(self, queue, most=100):
-        await self.redis.zadd(self.keys.partition(0).sessions, {"A": 10**15})
-        await self.redis.delete(self.keys.partition(0).turn("board.test"))
-        number = await self.redis.incr("test:claims")
-        return (await queue.claim(0, "A", f"A#{number}", most=most, carrying=0)).seeds
-
-    async def sound(self):
-        return await ledger.recount(self.redis, self.keys, self.partitions) == []
+KEYS = Keys("t")
 
 
 @pytest.fixture
 async def redis(redis_url):
-    client = Redis.from_url(redis_url)
-    yield client
-    await client.aclose()
+    async with Redis.from_url(redis_url) as client:
+        yield client
 
 
 @pytest.fixture
-async def node(redis):
-    await prepare(redis, Keys("t"), 1)
-    return Node(redis)
+def registry(redis):
+    return Registry(redis, KEYS, 3)
 
 
-class TestPrepare:
-    async def test_the_first_start_writes_the_format_down(self, redis):
-        await prepare(redis, Keys("t"), 4)
-        await prepare(redis, Keys("t"), 4)
-        with pytest.raises(FrontierError, match="setting FRONTIER_PARTITIONS: got 1, expected 4"):
-            await prepare(redis, Keys("t"), 1)
-
-    async def test_who_only_looks_decides_nothing(self, redis):
-        await prepare(redis, Keys("t"), 4, begin=False)
-        assert await redis.keys("*") == []
-        await prepare(redis, Keys("t"), 2)
-        with pytest.raises(FrontierError, match="FRONTIER_PARTITIONS"):
-            await prepare(redis, Keys("t"), 4, begin=False)
-
-    @pytest.mark.parametrize("version", ["2", "x"])
-    async def test_another_format_is_refused(self, redis, version):
-        await redis.hset(Keys("t").schema, mapping={"version": version, "partitions": 1})
-        with pytest.raises(FrontierError, match="another KEY_PREFIX"):
-            await prepare(redis, Keys("t"), 1)
+async def test_a_changed_definition_gets_the_next_version_and_is_announced(registry, redis):
+    site = sites.load("mediawiki").named("wiki", "https://a.test")
+    async with redis.pubsub() as channel:
+        await channel.subscribe(KEYS.wake("nav"))
+        await channel.get_message(timeout=5)
+        await registry.save_sites((site,))
+        await registry.save_sites((site,))
+        assert await registry.versions(["wiki", "none"]) == {"wiki": 1, "none": 0}
+        await registry.save_sites((site.named("wiki", "https://b.test"),))
+        assert await registry.versions(["wiki"]) == {"wiki": 2}
+        heard = [(await channel.get_message(timeout=5))["data"] for _ in range(2)]
+    assert heard == [SITES_CHANGED.encode()] * 2
+    assert (await registry.site("wiki")).base == "https://b.test"
 
 
-class TestSubmit:
-    async def test_all_nav_seeds_are_offered_and_the_record_is_there(self, node):
-        assert await node.submit(a_plan()) == [(10, 10)]
-        record = await node.registry.plan("flood")
-        assert (record.nav_seeds, record.sites, record.state) == (10, ["board"], "active")
-        assert (record.offering_until_ms, record.replacing) == (0, False)
-        assert record.definition == a_plan().definition()
-        assert (await node.account()).ready == 10
-        assert await node.sound()
-
-    async def test_big_plans_go_in_steps(self, node):
-        steps = await node.submit(a_plan(words=[f"w{number}" for number in range(120)]))
-        assert steps == [(500, 500), (600, 600)]
-
-    async def test_the_same_plan_again_is_all_known(self, node):
-        await node.submit(a_plan())
-        edition = (await node.registry.plan("flood")).edition
-        assert await node.submit(a_plan()) == [(10, 0)]
-        assert (await node.registry.plan("flood")).edition == edition
-
-    async def test_another_plan_of_the_name_is_refused_and_changes_nothing(self, node):
-        await node.submit(a_plan())
-        before = await node.redis.hgetall(node.keys.plans)
-        with pytest.raises(PlanError, match="another content: give it another name, or use --replace"):
-            await node.submit(a_plan(pages=3))
-        assert await node.redis.hgetall(node.keys.plans) == before
-        assert (await node.account()).offered == 10
-
-    async def test_one_that_died_half_way_is_completed(self, node):
-        big = a_plan(words=[f"w{number}" for number in range(120)])
-        submission = node.registry.submit(big, node.nav)
-        await anext(submission)
-        await submission.aclose()
-        assert await node.registry.is_offering()
-        assert await node.submit(big) == [(500, 0), (600, 100)]
-        assert not await node.registry.is_offering()
-        assert await node.sound()
-
-    async def test_a_paused_plan_goes_on(self, node):
-        await node.submit(a_plan())
-        await node.registry.mark("flood", "paused")
-        assert await node.claim(node.nav) == []
-        assert await node.submit(a_plan()) == [(10, 0)]
-        assert (await node.registry.plan("flood")).state == "active"
-        assert await node.claim(node.nav) != []
-
-    async def test_a_pause_during_submission_stays(self, node):
-        big = a_plan(words=[f"w{number}" for number in range(120)])
-        async for _ in node.registry.submit(big, node.nav):
-            record = await node.registry.plan("flood")
-            await node.registry.save(PlanRecord(**{**_values(record), "state": "paused"}))
-        record = await node.registry.plan("flood")
-        assert (record.state, record.offering_until_ms) == ("paused", 0)
-
-    @pytest.mark.parametrize("change", ["cancelled", "replaced"])
-    async def test_it_ends_when_somebody_else_ends_the_plan(self, node, change):
-        big = a_plan(words=[f"w{number}" for number in range(120)])
-        submission = node.registry.submit(big, node.nav)
-        await anext(submission)
-        values = _values(await node.registry.plan("flood"))
-        values |= {"state": "cancelled"} if change == "cancelled" else {"edition": values["edition"] + 1}
-        await node.registry.save(PlanRecord(**values))
-        with pytest.raises(PlanError, match=f"was {change} while it was being submitted"):
-            await anext(submission)
-
-    async def test_a_cancelled_plan_is_refused(self, node):
-        await node.submit(a_plan())
-        await node.registry.save(PlanRecord(**{**_values(await node.registry.plan("flood")), "state": "cancelled"}))
-        with pytest.raises(PlanError, match="was cancelled: delete it first, or use --replace"):
-            await node.submit(a_plan())
+@pytest.mark.parametrize("raw", [b"", b"{", b"[]", b"3", b'{"version": 1}', b'{"version": 1, "definition": {"x": 1}}'])
+async def test_a_damaged_definition_is_refused_and_can_be_written_anew(registry, redis, raw):
+    await redis.hset(KEYS.sites, "web", raw)
+    with pytest.raises(FrontierError, match="definition of site 'web' in Redis is damaged"):
+        await registry.site("web")
+    await registry.save_sites((sites.load("web"),))
+    assert (await registry.site("web")).name == "web"
 
 
-class TestReplace:
-    async def test_old_search_pages_are_dropped_and_new_ones_offered(self, node):
-        await node.submit(a_plan())
-        held = await node.claim(node.nav, most=1)
-        assert await node.submit(a_plan(pages=3), replace=True) == [(6, 6)]
-        account = await node.account()
-        assert (account.offered, account.ready, account.executing, account.failures) == (16, 6, 0, {"replaced": 10})
-        assert (account.difference, await node.sound()) == (0, True)
-        assert await node.nav.settle(0, "A", [Settlement("finish", held[0])]) == (0, 1)
-        claimed = await node.claim(node.nav)
-        edition = (await node.registry.plan("flood")).edition
-        assert {one.seed.edition for one in claimed} == {edition}
-
-    async def test_content_pages_that_were_found_stay(self, node):
-        await node.submit(a_plan())
-        page = Seed("http://board.test/thread/1", "flood", "board")
-        await node.content.offer([page])
-        await node.submit(a_plan(pages=3), replace=True)
-        assert (await node.account("content")).ready == 1
-
-    async def test_the_same_plan_begins_anew(self, node):
-        await node.submit(a_plan())
-        assert await node.submit(a_plan(), replace=True) == [(10, 10)]
-
-    async def test_a_plan_that_isn_t_there_is_submitted(self, node):
-        assert await node.submit(a_plan(), replace=True) == [(10, 10)]
-        assert (await node.account()).failures == {}
-
-    async def test_a_cancelled_plan_s_pages_may_be_found_again(self, node):
-        await node.submit(a_plan())
-        pages = [Seed(f"http://board.test/thread/{number}", "flood", "board") for number in range(2)]
-        await node.content.offer(pages)
-        await node.registry.mark("flood", "cancelled")
-        await node.claim(node.content)
-        await node.registry.save(PlanRecord(**{**_values(await node.registry.plan("flood")), "state": "cancelled"}))
-        assert (await node.account("content")).failures == {"cancelled": 2}
-        await node.submit(a_plan(), replace=True)
-        assert (await node.registry.plan("flood")).state == "active"
-        assert await node.content.offer(pages) == [True, True]
-        assert await node.sound()
-
-    async def test_a_schedule_of_the_old_edition_ends(self, node):
-        await node.submit(a_plan(schedule="every 1h"))
-        claimed = await node.claim(node.nav, most=1)
-        await node.nav.settle(0, "A", [Settlement("finish", claimed[0])])
-        await node.submit(a_plan(), replace=True)
-        assert (await node.nav.totals()).waiting == 0
-
-    @pytest.mark.parametrize("steps", range(11))
-    async def test_whatever_dies_half_way_the_same_call_completes_it(self, node, monkeypatch, steps):
-        """Dies at the first, second ... write of the replacement, or never."""
-        await node.submit(a_plan(schedule="every 1h"))
-        left = [steps]
-        writes = {Registry: ("save", "save_sites", "mark"), SeedAdmin: ("drop", "resume"), Queue: ("offer",)}
-        for kind, name in ((kind, name) for kind, names in writes.items() for name in names):
-            monkeypatch.setattr(kind, name, _dying(getattr(kind, name), left))
-        died = False
-        try:
-            await node.submit(a_plan(pages=3), replace=True)
-        except ConnectionError:
-            died = True
-        monkeypatch.undo()
-        await node.submit(a_plan(pages=3), replace=died)
-        assert await node.registry.is_offering() is False
-        account = await node.account()
-        edition = (await node.registry.plan("flood")).edition
-        seeds = [one.seed async for one in _nav_seeds(node)]
-        assert {seed.edition for seed in seeds} == {edition}
-        assert (len(seeds), account.ready, account.difference) == (6, 6, 0)
-        assert await node.sound()
-
-
-class TestSites:
-    async def test_a_changed_definition_gets_the_next_version_and_is_announced(self, node):
-        site = sites.load("mediawiki").named("wiki", "https://a.test")
-        async with node.redis.pubsub() as channel:
-            await channel.subscribe(node.keys.wake("nav"))
-            await channel.get_message(timeout=5)
-            await node.registry.save_sites((site,))
-            await node.registry.save_sites((site,))
-            assert await node.registry.versions(["wiki", "none"]) == {"wiki": 1, "none": 0}
-            await node.registry.save_sites((site.named("wiki", "https://b.test"),))
-            assert await node.registry.versions(["wiki"]) == {"wiki": 2}
-            heard = [(await channel.get_message(timeout=5))["data"] for _ in range(2)]
-        assert heard == [SITES_CHANGED.encode()] * 2
-        assert (await node.registry.site("wiki")).base == "https://b.test"
-
-    @pytest.mark.parametrize(
-        "raw", [b"", b"{", b"[]", b"3", b'{"version": 1}', b'{"version": 1, "definition": {"x": 1}}']
-    )
-    async def test_a_damaged_definition_is_refused_and_can_be_written_anew(self, node, raw):
-        await node.redis.hset(node.keys.sites, "web", raw)
-        with pytest.raises(FrontierError, match="definition of site 'web' in Redis is damaged"):
-            await node.registry.site("web")
-        await node.registry.save_sites((sites.load("web"),))
-        assert (await node.registry.site("web")).name == "web"
-
-    async def test_an_unknown_one_says_what_to_do(self, node):
-        with pytest.raises(FrontierError, match="Redis has no definition of site 'x': submit a plan that uses it"):
-            await node.registry.site("x")
+async def test_an_unknown_one_says_what_to_do(registry):
+    with pytest.raises(FrontierError, match="Redis has no definition of site 'x': submit a plan that uses it"):
+        await registry.site("x")
 
 
 @pytest.mark.parametrize("raw", [b"", b"{}", b"[]", b"\x80\x04", b'{"name": 3}', b'{"evil": 1}'])
-async def test_a_damaged_plan_is_refused(node, raw):
-    await node.redis.hset(node.keys.plans, "flood", raw)
+async def test_a_damaged_plan_is_refused(registry, redis, raw):
+    await redis.hset(KEYS.plans, "flood", raw)
     with pytest.raises(FrontierError, match="plan 'flood' in Redis is damaged"):
-        await node.registry.plan("flood")
+        await registry.plan("flood")
 
 
-async def test_an_unknown_plan_is_told_which_are_known(node):
+async def test_an_unknown_plan_is_told_which_are_known(registry):
     with pytest.raises(PlanError, match="no plan 'x'; submitted plans: there are none"):
-        await node.registry.plan("x")
-    await node.submit(a_plan())
+        await registry.plan("x")
+    await registry.save(PlanRecord("flood", {}, [], edition=1, nav_seeds=0))
     with pytest.raises(PlanError, match="no plan 'x'; submitted plans: flood"):
-        await node.registry.plan("x")
+        await registry.plan("x")
 
 
-async def test_marks_reach_every_partition(redis):
-    node = Node(redis, partitions=3)
+async def test_marks_reach_every_partition(registry, redis):
     for state, marks in (("paused", {b"pause p"}), ("cancelled", {b"cancel p"}), ("active", set())):
-        await node.registry.mark("p", state)
-        assert [await redis.smembers(node.keys.partition(number).paused) for number in range(3)] == [marks] * 3
-
-
-def _values(record):
-    return {name: getattr(record, name) for name in PlanRecord.__dataclass_fields__}
-
-
-def _dying(method, left):
-    async def dies(*arguments):
-        if left[0] == 0:
-            raise ConnectionError
-        left[0] -= 1
-        return await method(*arguments)
-
-    return dies
-
-
-async def _nav_seeds(node):
-    async for found in SeedAdmin(node.nav).seeds():
-        if found.state != "failed":
-            yield found
-
-
-async def test_a_site_name_that_another_plan_uses_for_another_place_is_refused(redis):
-    node = Node(redis)
-    await prepare(redis, node.keys, 1)
-    await node.submit(a_plan())
-    elsewhere = (
-        PLAN.format(words=["flood"], pages=1).replace("name: flood", "name: other").replace("board.test", "b.test")
-    )
-    plan = plans.parse(elsewhere, "other.yaml", max_seeds=100)
-    with pytest.raises(PlanError, match=r"http://board\.test in plan 'flood' and http://b\.test in this one"):
-        await node.submit(plan)
-    assert list(await node.registry.plans()) == ["flood"]
-    assert (await node.registry.site("board")).base == "http://board.test"
+        await registry.mark("p", state)
+        assert [await redis.smembers(KEYS.partition(number).paused) for number in range(3)] == [marks] * 3

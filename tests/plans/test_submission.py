@@ -1,0 +1,244 @@
+"""Submitting a plan: once, again, anew; what dies half-way, the same call completes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from redis.asyncio import Redis
+
+from crawler import plans
+from crawler.errors import PlanError
+from crawler.frontier import ledger
+from crawler.frontier.keys import Keys
+from crawler.frontier.preflight import prepare
+from crawler.frontier.queue import Queue
+from crawler.frontier.seed_admin import SeedAdmin
+from crawler.frontier.settlement import Settlement
+from crawler.models import Seed
+from crawler.plans.registry import Registry
+from crawler.plans.submission import submit
+
+PLAN = """
+name: flood
+sites: [{{use: demo_forum, name: board, base: "http://board.test"}}]
+keywords: {{event: {{optional: {words}}}}}
+pages: {pages}
+"""
+
+
+def a_plan(words=("洪水", "flood"), pages=5, schedule=""):
+    text = PLAN.format(words=list(words), pages=pages) + (f"schedule: {schedule}\n" if schedule else "")
+    return plans.parse(text, "flood.yaml", max_seeds=100_000)
+
+
+class Node:
+    """A registry with both queues, and what tests look at."""
+
+    def __init__(self, redis):
+        self.redis, self.keys = redis, Keys("t")
+        self.registry = Registry(redis, self.keys, 1)
+        self.nav, self.content = Queue(redis, self.keys, "nav"), Queue(redis, self.keys, "content")
+
+    async def submit(self, plan, **options):
+        return [step async for step in self.submission(plan, **options)]
+
+    def submission(self, plan, **options):
+        return submit(plan, self.registry, {"nav": self.nav, "content": self.content}, **options)
+
+    async def account(self, frontier="nav"):
+        return (await ledger.read(self.redis, self.keys, 1))["flood", "board"][frontier]
+
+    async def claim(self, queue, most=100):
+        await self.redis.zadd(self.keys.partition(0).sessions, {"A": 10**15})
+        await self.redis.delete(self.keys.partition(0).turn("board.test"))
+        number = await self.redis.incr("test:claims")
+        return (await queue.claim(0, "A", f"A#{number}", most=most, carrying=0)).seeds
+
+    async def sound(self):
+        return await ledger.recount(self.redis, self.keys, 1) == []
+
+
+@pytest.fixture
+async def redis(redis_url):
+    client = Redis.from_url(redis_url)
+    yield client
+    await client.aclose()
+
+
+@pytest.fixture
+async def node(redis):
+    await prepare(redis, Keys("t"), 1)
+    return Node(redis)
+
+
+class TestSubmit:
+    async def test_all_nav_seeds_are_offered_and_the_record_is_there(self, node):
+        assert await node.submit(a_plan()) == [(10, 10)]
+        record = await node.registry.plan("flood")
+        assert (record.nav_seeds, record.sites, record.state) == (10, ["board"], "active")
+        assert (record.offering_until_ms, record.replacing) == (0, False)
+        assert record.definition == a_plan().definition()
+        assert (await node.account()).ready == 10
+        assert await node.sound()
+
+    async def test_big_plans_go_in_steps(self, node):
+        steps = await node.submit(a_plan(words=[f"w{number}" for number in range(120)]))
+        assert steps == [(500, 500), (600, 600)]
+
+    async def test_the_same_plan_again_is_all_known(self, node):
+        await node.submit(a_plan())
+        edition = (await node.registry.plan("flood")).edition
+        assert await node.submit(a_plan()) == [(10, 0)]
+        assert (await node.registry.plan("flood")).edition == edition
+
+    async def test_another_plan_of_the_name_is_refused_and_changes_nothing(self, node):
+        await node.submit(a_plan())
+        before = await node.redis.hgetall(node.keys.plans)
+        with pytest.raises(PlanError, match="another content: give it another name, or use --replace"):
+            await node.submit(a_plan(pages=3))
+        assert await node.redis.hgetall(node.keys.plans) == before
+        assert (await node.account()).offered == 10
+
+    async def test_one_that_died_half_way_is_completed(self, node):
+        big = a_plan(words=[f"w{number}" for number in range(120)])
+        submission = node.submission(big)
+        await anext(submission)
+        await submission.aclose()
+        assert await node.registry.is_offering()
+        assert await node.submit(big) == [(500, 0), (600, 100)]
+        assert not await node.registry.is_offering()
+        assert await node.sound()
+
+    async def test_a_paused_plan_goes_on(self, node):
+        await node.submit(a_plan())
+        await node.registry.mark("flood", "paused")
+        assert await node.claim(node.nav) == []
+        assert await node.submit(a_plan()) == [(10, 0)]
+        assert (await node.registry.plan("flood")).state == "active"
+        assert await node.claim(node.nav) != []
+
+    async def test_a_pause_during_submission_stays(self, node):
+        big = a_plan(words=[f"w{number}" for number in range(120)])
+        async for _ in node.submission(big):
+            record = await node.registry.plan("flood")
+            await node.registry.save(replace(record, state="paused"))
+        record = await node.registry.plan("flood")
+        assert (record.state, record.offering_until_ms) == ("paused", 0)
+
+    @pytest.mark.parametrize("change", ["cancelled", "replaced"])
+    async def test_it_ends_when_somebody_else_ends_the_plan(self, node, change):
+        big = a_plan(words=[f"w{number}" for number in range(120)])
+        submission = node.submission(big)
+        await anext(submission)
+        record = await node.registry.plan("flood")
+        values = {"state": "cancelled"} if change == "cancelled" else {"edition": record.edition + 1}
+        await node.registry.save(replace(record, **values))
+        with pytest.raises(PlanError, match=f"was {change} while it was being submitted"):
+            await anext(submission)
+
+    async def test_a_cancelled_plan_is_refused(self, node):
+        await node.submit(a_plan())
+        await node.registry.save(replace(await node.registry.plan("flood"), state="cancelled"))
+        with pytest.raises(PlanError, match="was cancelled: delete it first, or use --replace"):
+            await node.submit(a_plan())
+
+
+class TestReplace:
+    async def test_old_search_pages_are_dropped_and_new_ones_offered(self, node):
+        await node.submit(a_plan())
+        held = await node.claim(node.nav, most=1)
+        assert await node.submit(a_plan(pages=3), replace=True) == [(6, 6)]
+        account = await node.account()
+        assert (account.offered, account.ready, account.executing, account.failures) == (16, 6, 0, {"replaced": 10})
+        assert (account.difference, await node.sound()) == (0, True)
+        assert await node.nav.settle(0, "A", [Settlement("finish", held[0])]) == (0, 1)
+        claimed = await node.claim(node.nav)
+        edition = (await node.registry.plan("flood")).edition
+        assert {one.seed.edition for one in claimed} == {edition}
+
+    async def test_content_pages_that_were_found_stay(self, node):
+        await node.submit(a_plan())
+        page = Seed("http://board.test/thread/1", "flood", "board")
+        await node.content.offer([page])
+        await node.submit(a_plan(pages=3), replace=True)
+        assert (await node.account("content")).ready == 1
+
+    async def test_the_same_plan_begins_anew(self, node):
+        await node.submit(a_plan())
+        assert await node.submit(a_plan(), replace=True) == [(10, 10)]
+
+    async def test_a_plan_that_isn_t_there_is_submitted(self, node):
+        assert await node.submit(a_plan(), replace=True) == [(10, 10)]
+        assert (await node.account()).failures == {}
+
+    async def test_a_cancelled_plan_s_pages_may_be_found_again(self, node):
+        await node.submit(a_plan())
+        pages = [Seed(f"http://board.test/thread/{number}", "flood", "board") for number in range(2)]
+        await node.content.offer(pages)
+        await node.registry.mark("flood", "cancelled")
+        await node.claim(node.content)
+        await node.registry.save(replace(await node.registry.plan("flood"), state="cancelled"))
+        assert (await node.account("content")).failures == {"cancelled": 2}
+        await node.submit(a_plan(), replace=True)
+        assert (await node.registry.plan("flood")).state == "active"
+        assert await node.content.offer(pages) == [True, True]
+        assert await node.sound()
+
+    async def test_a_schedule_of_the_old_edition_ends(self, node):
+        await node.submit(a_plan(schedule="every 1h"))
+        claimed = await node.claim(node.nav, most=1)
+        await node.nav.settle(0, "A", [Settlement("finish", claimed[0])])
+        await node.submit(a_plan(), replace=True)
+        assert (await node.nav.totals()).waiting == 0
+
+    @pytest.mark.parametrize("steps", range(11))
+    async def test_whatever_dies_half_way_the_same_call_completes_it(self, node, monkeypatch, steps):
+        """Dies at the first, second ... write of the replacement, or never."""
+        await node.submit(a_plan(schedule="every 1h"))
+        left = [steps]
+        writes = {Registry: ("save", "save_sites", "mark"), SeedAdmin: ("drop", "resume"), Queue: ("offer",)}
+        for kind, name in ((kind, name) for kind, names in writes.items() for name in names):
+            monkeypatch.setattr(kind, name, _dying(getattr(kind, name), left))
+        died = False
+        try:
+            await node.submit(a_plan(pages=3), replace=True)
+        except ConnectionError:
+            died = True
+        monkeypatch.undo()
+        await node.submit(a_plan(pages=3), replace=died)
+        assert await node.registry.is_offering() is False
+        account = await node.account()
+        edition = (await node.registry.plan("flood")).edition
+        seeds = [one.seed async for one in _nav_seeds(node)]
+        assert {seed.edition for seed in seeds} == {edition}
+        assert (len(seeds), account.ready, account.difference) == (6, 6, 0)
+        assert await node.sound()
+
+
+async def test_a_site_name_that_another_plan_uses_for_another_place_is_refused(node):
+    await node.submit(a_plan())
+    elsewhere = (
+        PLAN.format(words=["flood"], pages=1).replace("name: flood", "name: other").replace("board.test", "b.test")
+    )
+    plan = plans.parse(elsewhere, "other.yaml", max_seeds=100)
+    with pytest.raises(PlanError, match=r"http://board\.test in plan 'flood' and http://b\.test in this one"):
+        await node.submit(plan)
+    assert list(await node.registry.plans()) == ["flood"]
+    assert (await node.registry.site("board")).base == "http://board.test"
+
+
+def _dying(method, left):
+    async def dies(*arguments):
+        if left[0] == 0:
+            raise ConnectionError
+        left[0] -= 1
+        return await method(*arguments)
+
+    return dies
+
+
+async def _nav_seeds(node):
+    async for found in SeedAdmin(node.nav).seeds():
+        if found.state != "failed":
+            yield found
