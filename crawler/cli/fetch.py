@@ -1,71 +1,75 @@
-"""Fetches one page for a person at a terminal, outside of any crawl: `scrapy site check FILE URL`."""
+"""Fetches one page for a person at a terminal, outside of any crawl: `scrapy site check FILE URL`.
+
+libcurl fetches it, as in a crawl. But libcurl resolves the name itself and connects to private addresses too, since a
+person has named them; and it uses the environment's proxies, decodes the body and follows redirects.
+"""
 
 from __future__ import annotations
 
-import time
+import contextlib
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
+import pycurl
+
+from crawler.download.curl_loop import CurlLoop
+from crawler.download.curl_options import CurlOptions
 from crawler.errors import UnavailableError
 from crawler.models import Fetched
 from crawler.urls import canonical
 
 if TYPE_CHECKING:
-    from urllib.request import OpenerDirector
+    from scrapy.settings import Settings
 
-CHUNK_BYTES = 65_536
+SUCCESSFUL = range(200, 300)  # statuses
 
 
-def fetch(url: str, *, user_agent: str, timeout_s: float, max_bytes: int) -> Fetched:
-    """Returns a page, following redirects within http and https.
+async def fetch(url: str, settings: Settings) -> Fetched:
+    """Returns a page, after redirects within http and https.
 
     Args:
-        url: Absolute; private addresses too, since a person named it.
-        user_agent: Sent as it is.
-        timeout_s: For the whole page, in seconds.
-        max_bytes: Of its body.
+        url: Absolute.
+        settings: USER_AGENT, CONTACT, DOWNLOAD_TIMEOUT (for the whole page), DOWNLOAD_MAXSIZE (of its body, decoded),
+            REDIRECT_MAX_TIMES, and what they say of TLS.
 
     Raises:
-        UrlError: Not an http(s) URL.
-        UnavailableError: No answer, an error status, too large, or not in time.
+        UrlError: It isn't an http(s) URL.
+        UnavailableError: There is no answer, or not in time, or it has an error's status or is too large.
     """
-    from http.client import HTTPException
-    from urllib.error import HTTPError
-    from urllib.request import Request
-
     address = canonical(url)
-    deadline = time.monotonic() + timeout_s
-    request = Request(address, headers={"User-Agent": user_agent, "Accept-Encoding": "identity"})  # noqa: S310 -- canonical
-    try:
-        with _opener().open(request, timeout=timeout_s) as response:
-            body = bytearray()
-            while chunk := response.read1(CHUNK_BYTES):
-                body += chunk
-                if len(body) > max_bytes:
-                    raise UnavailableError(f"{address} is larger than {max_bytes} bytes")
-                if time.monotonic() > deadline:
-                    raise UnavailableError(f"{address} took longer than {timeout_s:g} s")
-            kind = response.headers.get("Content-Type", "")
-            return Fetched(canonical(response.url), response.status, kind, bytes(body))
-    except HTTPError as error:
-        raise UnavailableError(f"{address} answered {error.code}") from None
-    except (OSError, HTTPException, ValueError) as error:  # ValueError: a redirect to something that isn't a URL
-        reason = getattr(error, "reason", None) or str(error) or type(error).__name__
-        raise UnavailableError(f"{address} can't be fetched: {reason}") from None
+    parts = urlsplit(address)
+    contact, max_bytes, timeout_s = (settings[name] for name in ("CONTACT", "DOWNLOAD_MAXSIZE", "DOWNLOAD_TIMEOUT"))
+    body = bytearray()
 
+    def take(piece: bytes) -> int:
+        body.extend(piece)
+        return len(piece) if len(body) <= int(max_bytes) else 0  # 0: libcurl ends the transfer
 
-def _opener() -> OpenerDirector:
-    """Returns an opener that knows http and https only; urllib's own would also follow a redirect to ftp."""
-    from urllib import request
-
-    opener = request.OpenerDirector()
-    for handler in (
-        request.ProxyHandler,
-        request.HTTPHandler,
-        request.HTTPSHandler,
-        request.HTTPRedirectHandler,
-        request.HTTPDefaultErrorHandler,
-        request.HTTPErrorProcessor,
-        request.UnknownHandler,
-    ):
-        opener.add_handler(handler())
-    return opener
+    with contextlib.closing(CurlOptions.from_settings(settings).new_handle()) as curl:
+        for option, value in {
+            pycurl.URL: address,
+            pycurl.PROXY: "" if proxy_bypass(parts.netloc) else getproxies().get(parts.scheme, ""),
+            pycurl.USERAGENT: settings["USER_AGENT"] + (f" (+{contact})" if contact else ""),
+            pycurl.FOLLOWLOCATION: 1,
+            pycurl.MAXREDIRS: settings.getint("REDIRECT_MAX_TIMES"),
+            pycurl.REDIR_PROTOCOLS: pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS,
+            pycurl.HTTP_CONTENT_DECODING: 1,
+            pycurl.ACCEPT_ENCODING: "",  # every coding that libcurl knows
+            pycurl.TIMEOUT_MS: int(float(timeout_s) * 1000),
+            pycurl.WRITEFUNCTION: take,
+        }.items():
+            curl.setopt(option, value)
+        with contextlib.closing(CurlLoop()) as loop:
+            end = await loop.start(curl)
+        status: int = curl.getinfo(pycurl.RESPONSE_CODE)
+        if len(body) > int(max_bytes):
+            raise UnavailableError(f"{address} is larger than {max_bytes} bytes")
+        if end.code == pycurl.E_OPERATION_TIMEDOUT:
+            raise UnavailableError(f"{address} took longer than {timeout_s} s")
+        if end.code:
+            raise UnavailableError(f"{address} can't be fetched: {end.message}")
+        if status not in SUCCESSFUL:
+            raise UnavailableError(f"{address} answered {status}")
+        content_type = curl.getinfo(pycurl.CONTENT_TYPE) or ""
+        return Fetched(canonical(curl.getinfo(pycurl.EFFECTIVE_URL)), status, content_type, bytes(body))

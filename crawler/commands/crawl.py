@@ -93,17 +93,23 @@ class Command(ScrapyCrawl):
 
 
 def _check_settings(settings: BaseSettings) -> None:
-    """Reads the settings as the worker and the sinks will read them.
+    """Reads the settings as the worker, the download handler and the sinks will read them.
+
+    Scrapy only logs it when a download handler can't be built, and would then fail every page.
 
     Raises:
         ConfigError: A setting has a value that it can't have.
     """
+    from crawler import config
+    from crawler.download.curl_options import CurlOptions
     from crawler.pipelines.sink import BatchConfig, chosen_sinks
     from crawler.servers.redis import redis_sync
     from crawler.worker.config import WorkerConfig
 
     WorkerConfig.from_settings(settings)
     redis_sync(settings).close()
+    config.flag(settings, "ALLOW_PRIVATE_ADDRESSES")
+    CurlOptions.from_settings(settings)
     if chosen_sinks(settings):
         BatchConfig.from_settings(settings)
     try:

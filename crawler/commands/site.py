@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from crawler.models import Fetched
     from crawler.sites import Site
 
 EXAMPLE_WORDS = ("flood", "洪水")
@@ -68,9 +68,10 @@ class Command(ActionCommand):
     def _read(self, site: Site, url: str) -> dict[str, Any]:
         """Returns what a site reads on a page: the results of a search page, or the fields and links of another."""
         from crawler import config, extract
+        from crawler.cli.fetch import fetch
         from crawler.errors import ExtractError
 
-        page = self._fetch(url)
+        page = asyncio.run(fetch(url, self.values))
         shown = {
             "site": site.name,
             "base": site.base,
@@ -96,17 +97,6 @@ class Command(ActionCommand):
             if follows:  # the page is no item, but leads to others
                 return shown | {"fails": error.reason} | follows
             raise
-
-    def _fetch(self, url: str) -> Fetched:
-        from crawler.cli.fetch import fetch
-
-        contact = self.values.get("CONTACT")
-        return fetch(
-            url,
-            user_agent=self.values["USER_AGENT"] + (f" (+{contact})" if contact else ""),
-            timeout_s=self.values.getfloat("DOWNLOAD_TIMEOUT"),
-            max_bytes=self.values.getint("DOWNLOAD_MAXSIZE"),
-        )
 
 
 def _summary(site: Site) -> dict[str, Any]:

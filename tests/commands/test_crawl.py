@@ -35,6 +35,8 @@ class Plain(scrapy.Spider):
         ("NODE_MEMORY_LIMIT_PERCENT", "101"),
         ("MAX_ATTEMPTS", "-1"),
         ("REDIS_URL", "http://x"),
+        ("ALLOW_PRIVATE_ADDRESSES", "maybe"),
+        ("DOWNLOAD_TLS_MIN_VERSION", "1.2"),
         ("ITEM_SINKS", "files,pigeon"),
         ("ITEMS_DIR", "/proc/none"),
         ("SINK_BATCH", "0"),
@@ -65,9 +67,7 @@ def test_a_sink_of_ones_own_is_checked_as_ours_are(scrapy):
     assert error_of(done) == "setting PRINT_MARK: got 'a b', expected letters, digits, '-', '_' and '.'"
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("RETRY_BASE_SECONDS", "-1"), ("IDLE_WAIT_SECONDS", "x"), ("ALLOW_PRIVATE_ADDRESSES", "maybe")]
-)
+@pytest.mark.parametrize(("name", "value"), [("RETRY_BASE_SECONDS", "-1"), ("IDLE_WAIT_SECONDS", "x")])
 def test_a_bad_setting_that_a_part_finds_is_one_line_in_the_log(scrapy, name, value):
     done = scrapy("crawl", "consumer", settings={name: value})
     assert done.returncode == 1

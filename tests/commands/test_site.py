@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import threading
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,6 +14,13 @@ from testbed.forum import content
 from testbed.forum.routes import Asked, Forum
 
 ANSI = b"<h1 class=title>\x1b[31mred\x1b]0;owned\x07</h1><p class=post-body>text \x9b2J</p>"
+PAGE = b"<h1 class=title>%b</h1><p class=post-body>text"
+
+FOLLOWING = """
+name: board
+content: {content: {select: css:.post-body, all: true, required: true}}
+follow: {links: "css:a", deny: [/user/], per_page: 2}
+"""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -22,26 +30,30 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         path, _, query = self.path.partition("?")
-        if path == "/to-file":
-            self.answer(302, "", b"", "file:///etc/passwd")
-        elif path == "/to-thread":
-            self.answer(302, "", b"", query)
-        elif path == "/ansi":
-            self.answer(200, "text/html", ANSI)
-        elif path == "/agent":
-            self.answer(
-                200, "text/html", b"<h1 class=title>%b</h1><p class=post-body>x" % self.headers["User-Agent"].encode()
-            )
-        elif path == "/large":
-            self.answer(200, "text/html", b"x" * 2_000_000)
-        else:
-            found = self.forum.answer(Asked(path, query, self.server.origin))
-            self.answer(found.status, found.content_type, found.body, found.location)
+        match path:
+            case "/to-file":
+                self.answer(302, "", b"", "file:///etc/passwd")
+            case "/to-thread":
+                self.answer(302, "", b"", query)
+            case "/ansi":
+                self.answer(200, "text/html", ANSI)
+            case "/agent":
+                self.answer(200, "text/html", PAGE % self.headers["User-Agent"].encode())
+            case "/gzip":
+                self.answer(200, "text/html", gzip.compress(PAGE % b"packed"), coding="gzip")
+            case "/large":
+                self.answer(200, "text/html", b"x" * 2_000_000)
+            case "/slow":
+                self.server.closing.wait()
+            case _:
+                found = self.forum.answer(Asked(path, query, self.server.origin))
+                self.answer(found.status, found.content_type, found.body, found.location)
 
-    def answer(self, status, content_type, body, location=""):
+    def answer(self, status, content_type, body, location="", coding="identity"):
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Content-Type", content_type)
+        self.send_header("Content-Encoding", coding)
         if location:
             self.send_header("Location", location)
         self.end_headers()
@@ -51,20 +63,15 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
-FOLLOWING = """
-name: board
-content: {content: {select: css:.post-body, all: true, required: true}}
-follow: {links: "css:a", deny: [/user/], per_page: 2}
-"""
-
-
 @pytest.fixture(scope="module")
 def origin():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.closing = threading.Event()
     server.origin = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     yield server.origin
+    server.closing.set()
     server.shutdown()
     server.server_close()
     thread.join()
@@ -109,6 +116,10 @@ def test_a_page_cannot_move_the_cursor(check, origin):
     assert not set(done.stdout) & set("\x1b\x07\x9b")
 
 
+def test_a_page_may_come_compressed(check, origin):
+    assert json_of(check("demo_forum", f"{origin}/gzip", "--json"))["fields"]["title"] == "packed"
+
+
 def test_it_says_who_is_asking(check, origin):
     shown = json_of(check("demo_forum", f"{origin}/agent", "--json", "-s", "CONTACT=me@example.org"))
     assert shown["fields"]["title"].startswith("headroom/")
@@ -125,6 +136,7 @@ def test_it_says_who_is_asking(check, origin):
             ["demo_forum", "{origin}/large", "-s", "DOWNLOAD_MAXSIZE=1000000"],
             "{origin}/large is larger than 1000000 bytes",
         ),
+        (["demo_forum", "{origin}/slow", "-s", "DOWNLOAD_TIMEOUT=0.1"], "{origin}/slow took longer than 0.1 s"),
         (["demo_forum", "http://127.0.0.1:1/"], "http://127.0.0.1:1/ can't be fetched: "),
         (["demo_forum", "file:///etc/passwd"], "not an http(s) URL: "),
         (["demo_forum", "--base", "nowhere"], "definition of site 'demo_forum': base: "),
