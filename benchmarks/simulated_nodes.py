@@ -246,13 +246,13 @@ class Node:
             self._turns.headers_received(request)
             self._turns.process_response(request, ANSWER)
         except (HeadroomError, RefusedError):
-            visit.decide("release", "refused")
+            visit.decide_outcome("release", "refused")
         else:
-            visit.fetch_ends()
+            visit.end_fetch()
             await self._processor.work()
             self._account.pages[self._spec.name, int(time.monotonic() - self._begin)] += 1
         finally:
-            visit.part_ends()
+            visit.end_part()
 
 
 def _count_scripts(account: Account) -> None:

@@ -1,8 +1,8 @@
 """Scrapy's scheduler over the frontier.
 
-One task claims seeds ahead of need, as many as the worker has room for; `next_request` only takes from memory. Claimed
-seeds lie in lanes, one for each turn held, and a lane gives out its next seed when the one before is fetched and the
-host's delay has passed.
+One task claims seeds ahead of need, as many as the worker has room for, so that `next_request` only takes from memory.
+Claimed seeds wait in lanes, one lane for each turn that the worker holds. A lane gives out its next seed when the page
+before it has been fetched and the host's delay has passed.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from crawler.frontier.queue import ClaimAnswer
 
 logger = logging.getLogger(__name__)
-ROOM_SECONDS = 1.0  # between two looks at the headroom while there is none: the load is sampled once a second
-STOP_POLL_SECONDS = 0.25  # between two looks whether the engine is stopping
+NO_ROOM_SECONDS = 1.0  # retry delay when the worker has no room for more seeds: the load is sampled once a second
+STOP_POLL_SECONDS = 0.25  # interval at which the engine's state is checked for a stop
 STOP_GRACE_SECONDS = 15.0  # for pages under way when the worker is told to stop; the whole stop may take 30 s
-DONE_POLL_SECONDS = 1.0  # between two looks whether all is done, with STOP_WHEN_DONE
-# Retry delay after another worker held the claim lock. It is held for a few ms, so the delay is short, and jittered, so
-# that those who were refused together don't come back together.
+DONE_POLL_SECONDS = 1.0  # interval at which an idle worker checks whether all plans are done, with STOP_WHEN_DONE
+# Retry delay after another worker held the claim lock. The lock is held for a few ms, so the delay is short. It is
+# jittered, so that workers that were refused together don't come back together.
 LOCK_RETRY_SECONDS = 0.01
 
 
@@ -53,11 +53,11 @@ class Scheduler(BaseScheduler):
     """Feeds the engine from one frontier.
 
     Args:
-        parallel: CONCURRENT_REQUESTS: lanes that the worker likes to have at hand.
-        idle_wait_s: IDLE_WAIT_SECONDS: longest sleep with nothing due.
-        page_s: PAGE_SECONDS.
-        stop_when_done: STOP_WHEN_DONE: end the crawl when nothing is ready, executing or on its way.
-        errback: Of each seed's request; None: the spider has none.
+        parallel: CONCURRENT_REQUESTS: no more is claimed while so many lanes have work to do.
+        idle_wait_s: IDLE_WAIT_SECONDS: the longest sleep while no seed is due.
+        page_s: PAGE_SECONDS: the longest time for all that one visit fetches.
+        stop_when_done: STOP_WHEN_DONE: close the spider when no seed is ready or executing and none can follow.
+        errback: The spider's, for each seed's request; None: the spider has none.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Scheduler(BaseScheduler):
         self._lanes = Lanes(worker.events)
         self._follow_ups: deque[Request] = deque()  # redirects on the same host, requests of users' callbacks
         self._visits: set[Visit] = set()
-        self._runs_alone = False  # the seed held may kill its worker: nothing is claimed beside it
+        self._runs_alone = False  # a quarantined seed is held, which may kill its worker: nothing is claimed beside it
         self._done = False  # with STOP_WHEN_DONE: there is nothing left to do
         self._tasks: list[asyncio.Task[None]] = []
         self._finishing: asyncio.Task[None] | None = None
@@ -113,7 +113,7 @@ class Scheduler(BaseScheduler):
     # -- Starting -----------------------------------------------------------------------------------------------------
 
     def open(self, spider: Spider) -> Deferred[None]:  # noqa: ARG002 -- Scrapy's interface
-        """Joins the cluster and begins to claim; the engine asks for requests when this has ended."""
+        """Joins the cluster and begins to claim; the engine asks for requests once the result has fired."""
         self.crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
         return deferred_from_coro(self._start())
 
@@ -127,11 +127,11 @@ class Scheduler(BaseScheduler):
     # -- Feeding ------------------------------------------------------------------------------------------------------
 
     def has_pending_requests(self) -> bool:
-        """Whether there is work in memory."""
+        """Returns whether there is work in memory."""
         return bool(self._visits or self._follow_ups)
 
     def enqueue_request(self, request: Request) -> bool:
-        """Takes a follow-up request; it runs before new seeds. Seeds themselves go through the frontier."""
+        """Queues a follow-up request, which runs before new seeds; seeds themselves come from the frontier."""
         self._follow_ups.append(request)
         return True
 
@@ -153,7 +153,7 @@ class Scheduler(BaseScheduler):
             headers = {"Content-Type": site.request_content_type}
         meta = RequestState(visit, visit.lane).meta()
         if urls.is_plain(seed.url):
-            meta["verbatim_url"] = True  # has Scrapy leave the URL as it is; there is nothing to escape in it
+            meta["verbatim_url"] = True  # Scrapy then doesn't escape the URL, in which there is nothing to escape
         return Request(
             seed.url,
             method=seed.method,
@@ -165,7 +165,10 @@ class Scheduler(BaseScheduler):
         )
 
     async def _feed(self) -> None:
-        """Claims seeds as long as the crawl runs, and sleeps while there is none to be had or no room for any."""
+        """Claims seeds as long as the crawl runs; sleeps while no seed is due or there is no room for one.
+
+        A loop of its own: it must outlast errors of every kind, and `wake` ends its sleep early.
+        """
         while not self._done:
             self.worker.wake.clear()
             try:
@@ -173,7 +176,7 @@ class Scheduler(BaseScheduler):
             except RedisError as error:
                 logger.warning("claims: waiting for Redis: %s", error)
                 wait_s = RETRY_SECONDS
-            except Exception:  # a worker that claims no more would look idle for ever
+            except Exception:  # without a loop that claims, the worker would look idle for ever
                 logger.exception("claims go on after an error")
                 wait_s = RETRY_SECONDS
             if wait_s > 0:
@@ -181,21 +184,23 @@ class Scheduler(BaseScheduler):
                     await asyncio.wait_for(self.worker.wake.wait(), wait_s)
 
     async def _claim(self) -> float:
-        """Claims, if there is need and room; returns the seconds until it is worth trying again unless woken before."""
+        """Claims seeds if they are needed and there is room; returns the seconds to wait before the next claim."""
         if self._runs_alone:
             return self._idle_wait_s
-        stuck = min(self._lanes.stuck() + self.worker.turns.waiting, self._parallel)
-        most = self.worker.room(stuck) if self._lanes.near() < self._parallel else 0
-        if most == 0:
-            return ROOM_SECONDS
-        answer = await self.worker.claims.claim(most)
+        if self._lanes.active() >= self._parallel:
+            return NO_ROOM_SECONDS
+        slow_visits = min(self._lanes.slow_visits() + self.worker.turns.waiting, self._parallel)
+        max_seeds = self.worker.room(slow_visits)
+        if max_seeds == 0:
+            return NO_ROOM_SECONDS
+        answer = await self.worker.claims.claim(max_seeds)
         if answer.seeds:
             await self._take(answer)
             return 0.0
         return await self._wait_s(answer)
 
     async def _take(self, answer: ClaimAnswer) -> None:
-        """Turns claimed seeds into visits. They are held before anything can fail, so that none is forgotten."""
+        """Starts a visit for each claimed seed. All are held before anything can fail, so that none is forgotten."""
         self._runs_alone = answer.state == "quarantined"
         lanes: dict[tuple[str, int], Lane] = {}
         for claimed in answer.seeds:
@@ -208,19 +213,19 @@ class Scheduler(BaseScheduler):
         self._lanes.hold(lanes.values())
         await self.worker.sites.load({claimed.seed.site for claimed in answer.seeds})
         if self.worker.stopping.is_set():
-            self._lanes.hand_back()
+            self._lanes.release_waiting()
         for lane in lanes.values():
             self._lanes.start(lane)
 
     async def _wait_s(self, answer: ClaimAnswer) -> float:
-        """Returns the seconds until the next claim, after one that brought nothing."""
+        """Returns the seconds to wait before the next claim, after one that brought no seeds."""
         if answer.state == "locked":
             return random.uniform(0.1, 1.0) * LOCK_RETRY_SECONDS
         if answer.state in ("lapsed", "drain"):
-            return ROOM_SECONDS
+            return NO_ROOM_SECONDS
         wait_s = self._idle_wait_s
         if answer.wait_ms is not None:
-            # Told "now" and given nothing: another worker was just taking the host's turn. Ask again a moment later.
+            # 0 ms and no seed: another worker was just taking the host's turn. Ask again a moment later.
             wait_s = min(wait_s, max(answer.wait_ms / 1000, LOCK_RETRY_SECONDS))
         if self._stop_when_done and not self._visits:
             if self._engine_runs() and await self.worker.registry.is_done(self.worker.queues):
@@ -232,7 +237,7 @@ class Scheduler(BaseScheduler):
     # -- Events -------------------------------------------------------------------------------------------------------
 
     def _visit_ready(self, _event: VisitReady) -> None:
-        """Has the engine ask for requests at once; by itself it asks every 5 s. Scrapy 2.19 has no public way."""
+        """Makes the engine ask for requests at once; by itself it asks every 5 s. Scrapy 2.19 has no public way."""
         engine = self.crawler.engine
         if engine is not None and engine._slot is not None:  # noqa: SLF001
             engine._slot.nextcall.schedule()  # noqa: SLF001
@@ -247,12 +252,12 @@ class Scheduler(BaseScheduler):
 
     def _lane_empty(self, event: LaneEmpty) -> None:
         self.worker.turns.release(event.lane)
-        # The host may be claimed again after its delay, and when the settler has told the frontier of the release.
+        # The host can be claimed again once its delay has passed and the settler has told the frontier of the release.
         later_s = event.lane.pause_s() + 2 * self.worker.config.settle_wait_s
         asyncio.get_running_loop().call_later(later_s, self.worker.wake.set)
 
     def _session_lost(self, _event: SessionLost) -> None:
-        """Drops everything held: it is other workers' now."""
+        """Drops all visits and lanes: other workers may have claimed their seeds by now."""
         for visit in self._visits:
             visit.abandon()
         self._visits.clear()
@@ -260,52 +265,55 @@ class Scheduler(BaseScheduler):
         self._runs_alone = False
 
     # -- Stopping -----------------------------------------------------------------------------------------------------
-    # Told to stop (SIGTERM, Ctrl-C), `_watch_for_stop` hands back what isn't begun, gives pages under way some time and
-    # hands back the rest. With all done (STOP_WHEN_DONE), `_finish` closes the spider. In both cases the engine then
-    # calls `close`.
+    # When the worker is told to stop (SIGTERM, Ctrl-C), `_watch_for_stop` releases the visits not started, gives pages
+    # under way some time, and releases the rest. When all plans are done (STOP_WHEN_DONE), `_finish` closes the spider.
+    # In both cases the engine then calls `close`.
 
     def _spider_idle(self) -> None:
-        """Keeps the spider open: more seeds may come."""
+        """Keeps an idle spider open: more seeds may come."""
         if not self._done:
             raise DontCloseSpider
 
     def _finish(self) -> None:
-        """Closes the spider, in a task of its own: closing waits for `close`, which cancels the task that runs this."""
+        """Closes the spider in a new task, because closing waits for `close`, which cancels the task that runs this."""
         self._done = True
         engine = self.crawler.engine
         assert engine is not None  # it runs us
         self._finishing = asyncio.create_task(engine.close_spider_async(reason="finished"), name="finish")
 
     async def _watch_for_stop(self) -> None:
-        """Waits until the engine stops. Scrapy has no signal for that: SIGTERM shows in the engine's state alone."""
+        """Waits until the engine is told to stop, and releases visits while it stops.
+
+        Scrapy has no signal for the beginning of a stop: SIGTERM shows in the engine's state alone.
+        """
         while not self._engine_stops():  # noqa: ASYNC110 -- there is no event for it
             await asyncio.sleep(STOP_POLL_SECONDS)
         if self._done:
             return
         self.worker.stopping.set()
-        logger.info("stopping: %d seeds handed back", self._lanes.waiting)
-        self._lanes.hand_back()
+        logger.info("stopping: %d seeds released", self._lanes.waiting)
+        self._lanes.release_waiting()
         await asyncio.sleep(STOP_GRACE_SECONDS)
-        self._hand_back_all()  # a slow page, a sink that is away: another worker will do it
+        self._release_all()  # pages that are slow, or whose sink is away; other workers will visit them
 
     def close(self, reason: str) -> Deferred[None]:  # noqa: ARG002 -- Scrapy's interface
-        """Hands back what wasn't begun or isn't over, and leaves the cluster."""
+        """Releases every visit that hasn't ended, and leaves the cluster."""
         return deferred_from_coro(self._close())
 
     async def _close(self) -> None:
         self.worker.stopping.set()
-        await cancel(*self._tasks)  # first: a claim under way would bring seeds after the others were handed back
-        self._lanes.hand_back()
-        self._hand_back_all()
+        await cancel(*self._tasks)  # first: a claim under way would bring seeds after the others were released
+        self._lanes.release_waiting()
+        self._release_all()
         await self.worker.close()
 
-    def _hand_back_all(self) -> None:
+    def _release_all(self) -> None:
         for visit in list(self._visits):
-            visit.hand_back()
+            visit.release()
             self._lanes.release(visit.lane)
 
     def _engine_stops(self) -> bool:
-        """Whether the engine was told to stop; one that was told so while it started has never run."""
+        """Returns whether the engine was told to stop; `running` doesn't say so for one stopped while it started."""
         return self.crawler.engine is not None and self.crawler.engine._stopping  # noqa: SLF001
 
     def _engine_runs(self) -> bool:

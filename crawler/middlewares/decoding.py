@@ -12,7 +12,7 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 
 from crawler.download import codings
 from crawler.errors import AnswerError
-from crawler.worker.outcomes import of_status
+from crawler.worker.outcomes import outcome_of_status
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -39,7 +39,7 @@ class DecodingMiddleware(HttpCompressionMiddleware):
         try:
             return super().process_response(request, response)
         except AnswerError:
-            if of_status(response.status) is None:
+            if outcome_of_status(response.status) is None:
                 raise
             return response.replace(body=b"")
 

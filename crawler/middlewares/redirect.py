@@ -13,7 +13,7 @@ from scrapy.exceptions import IgnoreRequest
 
 from crawler import urls
 from crawler.errors import UrlError
-from crawler.worker.outcomes import REDIRECTS, Outcome
+from crawler.worker.outcomes import REDIRECT_STATUSES, Outcome
 from crawler.worker.refused import RefusedError
 from crawler.worker.request_state import state_of
 
@@ -33,7 +33,7 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
         Raises:
             RefusedError: A redirect that leads nowhere, or too many of them.
         """
-        if response.status not in REDIRECTS:
+        if response.status not in REDIRECT_STATUSES:
             return response
         location = response.headers.get("Location")
         if state_of(request) is None or not location:

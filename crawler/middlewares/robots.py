@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 from scrapy.exceptions import NotConfigured
 
 from crawler import config, urls
-from crawler.robots.file import LONGEST_WAIT_SECONDS
+from crawler.robots.file import MAX_WAIT_SECONDS
 from crawler.robots.finder import RobotsFinder
 from crawler.robots.rules import product_token
 from crawler.worker.outcomes import Outcome
@@ -54,7 +54,7 @@ class RobotsMiddleware:
             crawler,
             worker,
             product_token(str(settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"])),
-            retry_s=config.number(settings, "ROBOTS_RETRY_SECONDS", 0, LONGEST_WAIT_SECONDS),
+            retry_s=config.number(settings, "ROBOTS_RETRY_SECONDS", 0, MAX_WAIT_SECONDS),
             max_delay_s=config.number(settings, "ROBOTS_MAX_CRAWL_DELAY_SECONDS", 0, 3_600),
             timeout_s=config.number(settings, "DOWNLOAD_TIMEOUT", 0.1, 3_600),
         )

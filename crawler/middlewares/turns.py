@@ -18,7 +18,7 @@ from crawler import urls
 from crawler.download.targets import Targets
 from crawler.errors import HostBackoffError, UnavailableError
 from crawler.worker.ip_budget import IpBudget
-from crawler.worker.outcomes import FAULTS, Outcome, of_exception, retry_after_s, strains
+from crawler.worker.outcomes import HOST_FAULTS, Outcome, is_overload, outcome_of_error, retry_after_s
 from crawler.worker.refused import RefusedError
 from crawler.worker.request_state import state_of
 from crawler.worker.worker import Worker
@@ -74,7 +74,7 @@ class TurnMiddleware:
         if state is None:
             return
         visit = state.visit
-        if visit.claimed.suspected and not visit.begun:
+        if visit.claimed.suspected and not visit.started:
             await self._begin(visit)
         lane = state.turn
         if lane is None:
@@ -83,13 +83,13 @@ class TurnMiddleware:
         try:
             visit.check()
             await (lane.start() if lane.idle else visit.run(lane.start()))
-            state.sent = True
+            state.in_flight = True
             if self._ip_budget is not None:
                 await self._acquire_address(self._ip_budget, request, state, lane)
         except HostBackoffError as error:
             self._end(state)
             lane.back_off(error.wait_s)
-            if visit.begun:
+            if visit.started:
                 raise
             raise RefusedError(HOST_BACKOFF) from None
         except BaseException:
@@ -98,7 +98,7 @@ class TurnMiddleware:
         if visit.ended or lane.released or not self._is_ours(visit):
             self._end(state)
             raise RefusedError(NO_SESSION)
-        visit.begun = visit.begun or state.robots_bytes is None
+        visit.started = visit.started or state.robots_bytes is None
 
     def headers_received(self, request: Request) -> None:
         """Notes when the host may have got the request: at the latest, its shortest answer time before its answer.
@@ -107,7 +107,7 @@ class TurnMiddleware:
         time, would reach the host too soon after it.
         """
         state = state_of(request)
-        if state is None or not state.sent or state.lane is None:
+        if state is None or not state.in_flight or state.lane is None:
             return
         lane = state.lane
         answers, shortest_s = self._shortest.get(lane.host, (0, math.inf))
@@ -123,7 +123,7 @@ class TurnMiddleware:
     def process_response(self, request: Request, response: Response) -> Response:
         """Frees the lane for its next request; keeps the pause that the host asks for (RFC 9110, 10.2.3)."""
         if (state := state_of(request)) is not None:
-            strained = strains(response.status)
+            strained = is_overload(response.status)
             backoff_s = retry_after_s(response.headers.get("Retry-After")) if strained else 0.0
             self._end(state, success=not strained, backoff_s=backoff_s)
         return response
@@ -131,9 +131,9 @@ class TurnMiddleware:
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Frees the lane. Only an error that is the host's fault says anything about it."""
         if (state := state_of(request)) is not None:
-            if state.sent and state.lane is not None:
+            if state.in_flight and state.lane is not None:
                 state.lane.mark_start()  # nobody knows when the host got the request: at the latest now
-            self._end(state, success=False if of_exception(exception).reason in FAULTS else None)
+            self._end(state, success=False if outcome_of_error(exception).reason in HOST_FAULTS else None)
 
     async def _acquire_address(self, ip_budget: IpBudget, request: Request, state: RequestState, lane: Lane) -> None:
         """Waits for the address. What goes through a proxy isn't sent there."""
@@ -168,8 +168,8 @@ class TurnMiddleware:
             backoff_s: How long the host asked to be left in peace.
         """
         turns, lane = self._worker.turns, state.lane
-        if state.sent and lane is not None:  # else it was never sent: another middleware answered or refused it
-            state.sent = False
+        if state.in_flight and lane is not None:  # else it was never sent: another middleware answered or refused it
+            state.in_flight = False
             if success is not None:
                 lane.record(success=success)
             lane.back_off(backoff_s)

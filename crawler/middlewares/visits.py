@@ -13,7 +13,7 @@ from scrapy.utils.spider import iterate_spider_output
 from crawler import config, urls
 from crawler.errors import UrlError
 from crawler.item import Item
-from crawler.worker.outcomes import backoff_ms, of_exception
+from crawler.worker.outcomes import outcome_of_error, retry_delay_ms
 from crawler.worker.request_state import META_KEY, RequestState, state_of
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class VisitSpiderMiddleware:
             self._follow(output, visit)
         else:
             visit.items += 1
-            visit.part_begins(fetches=self._media and isinstance(output, Item))
+            visit.begin_part(fetches=self._media and isinstance(output, Item))
         return True
 
     def _follow(self, request: Request, visit: Visit) -> None:
@@ -101,7 +101,7 @@ class VisitSpiderMiddleware:
             same_host = True  # it fails on this turn, before anything is sent
         state = RequestState(visit, visit.lane if same_host else None, keeps_lane=same_host)
         request.meta[META_KEY] = state
-        visit.part_begins(fetches=same_host)
+        visit.begin_part(fetches=same_host)
         request.errback = partial(self._failed, request.errback)
 
     async def _failed(self, errback: Callable[[Failure], Any] | None, failure: Failure) -> AsyncIterator[Any]:
@@ -112,9 +112,9 @@ class VisitSpiderMiddleware:
         try:
             if errback is None:
                 assert failure.value is not None  # it never is, but for Twisted's types
-                outcome = of_exception(failure.value)
-                wait_ms = backoff_ms(visit.claimed.tries, self._retry_base_s, self._retry_max_s)
-                visit.decide(outcome.operation, outcome.reason, wait_ms)
+                outcome = outcome_of_error(failure.value)
+                wait_ms = retry_delay_ms(visit.claimed.tries, self._retry_base_s, self._retry_max_s)
+                visit.decide_outcome(outcome.operation, outcome.reason, wait_ms)
                 return
             output = await ensure_awaitable(iterate_spider_output(errback(failure)))
             async for one in as_async_generator(output):

@@ -25,7 +25,7 @@ from twisted.python.failure import Failure
 from crawler import config, urls
 from crawler.errors import FrontierError, HostBackoffError, PageTimeoutError, UnavailableError, UrlError
 from crawler.item import Item, Media
-from crawler.worker.outcomes import UNHEARD_OF, of_exception
+from crawler.worker.outcomes import UNKNOWN_ERROR, outcome_of_error
 from crawler.worker.request_state import RequestState
 from crawler.worker.worker import Worker
 
@@ -97,13 +97,13 @@ class PageMediaPipeline(FilesPipeline):
         try:
             await self._fetch(by_host.pop(visit.lane.host, ()), visit, visit.lane)
         finally:
-            visit.fetch_ends()  # only now may another turn be waited for
+            visit.end_fetch()  # only now may another turn be waited for
         for host, media in by_host.items():
             try:
                 lane = await self._worker.turns.acquire(host, visit)
             except (HostBackoffError, PageTimeoutError) as error:
                 for one in media:
-                    one.error = of_exception(error).reason
+                    one.error = outcome_of_error(error).reason
                 continue
             except FrontierError as error:
                 raise UnavailableError(str(error)) from error
@@ -142,7 +142,7 @@ class PageMediaPipeline(FilesPipeline):
             raise MediaError("empty-body")
         sha256 = hashlib.sha256(response.body).hexdigest()
         path = self.file_path(request, response, info, item=item)
-        with item.visit.deadline.held():  # the store's time isn't the page's
+        with item.visit.deadline.paused():  # the store's time isn't the page's
             await self._store(path, response.body, info)
         self.inc_stats("downloaded")
         size = len(response.body)
@@ -156,8 +156,8 @@ class PageMediaPipeline(FilesPipeline):
         """
         error = failure.value
         assert error is not None  # it never is, but for Twisted's types
-        outcome = of_exception(error)
-        if isinstance(error, MediaError) or outcome == UNHEARD_OF:
+        outcome = outcome_of_error(error)
+        if isinstance(error, MediaError) or outcome == UNKNOWN_ERROR:
             raise error
         raise MediaError(outcome.reason) from error
 
@@ -174,7 +174,7 @@ class PageMediaPipeline(FilesPipeline):
             error = result.value
             if isinstance(error.__cause__, UnavailableError):
                 raise error.__cause__
-            media.error = str(error) if isinstance(error, MediaError) else of_exception(error).reason
+            media.error = str(error) if isinstance(error, MediaError) else outcome_of_error(error).reason
         return item
 
     def file_path(

@@ -20,13 +20,13 @@ from typing import Any, Literal
 
 import orjson
 
-from crawler.robots.rules import MOST_BYTES, MOST_LINE_BYTES, clip
+from crawler.robots.rules import MAX_FILE_BYTES, MAX_LINE_BYTES, clip
 
 KEEP_SECONDS = 86_400.0  # RFC 9309, 2.4: no longer than 24 hours
 REMEMBER_SECONDS = 21_600.0  # the count of failures outlives their last wait by that: the next failure must find it
-LONGEST_WAIT_SECONDS = 3_600.0  # a site that is back should not wait for hours to be seen
+MAX_WAIT_SECONDS = 3_600.0  # a site that is back should not wait for hours to be seen
 WAIT_GROWTH = 4  # 1, 4, 16 minutes: MAX_ATTEMPTS asks outlast a restart, not a weekend
-MOST_RECORD_BYTES = 1024 * 1024  # in Redis: base64 of what zlib couldn't shrink, and a little more
+MAX_RECORD_BYTES = 1024 * 1024  # in Redis: base64 of what zlib couldn't shrink, and a little more
 State = Literal["rules", "none", "unreachable"]
 
 
@@ -98,7 +98,7 @@ def unreachable(earlier: RobotsFile | None, wait_s: float, retry_after_s: float 
     """Returns what no answer means; arguments as for `of_response`."""
     failures = earlier.failures + 1 if earlier is not None else 1
     growth = WAIT_GROWTH ** min(failures - 1, 10)  # more makes no difference
-    wait_s = max(min(wait_s * growth, LONGEST_WAIT_SECONDS), retry_after_s)
+    wait_s = max(min(wait_s * growth, MAX_WAIT_SECONDS), retry_after_s)
     return RobotsFile("unreachable", failures=failures, fresh_s=min(wait_s, KEEP_SECONDS - REMEMBER_SECONDS))
 
 
@@ -107,7 +107,7 @@ def _inflated(text: str) -> bytes:
     if not text:
         return b""
     stream = zlib.decompressobj()
-    plain = stream.decompress(base64.b64decode(text, validate=True), MOST_BYTES + MOST_LINE_BYTES)
+    plain = stream.decompress(base64.b64decode(text, validate=True), MAX_FILE_BYTES + MAX_LINE_BYTES)
     if not stream.eof:
         raise ValueError("longer than a file may be, or cut off")
     return plain

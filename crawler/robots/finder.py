@@ -20,11 +20,11 @@ from scrapy import Request
 from crawler import urls
 from crawler.errors import FrontierError, UrlError
 from crawler.robots import file as robots_file
-from crawler.robots.cache import Known, RobotsCache
-from crawler.robots.rules import MOST_BYTES, MOST_LINE_BYTES, parse
+from crawler.robots.cache import CachedRules, RobotsCache
+from crawler.robots.rules import MAX_FILE_BYTES, MAX_LINE_BYTES, parse
 from crawler.robots.shared import SharedRobots
 from crawler.robots.truncate import Truncation
-from crawler.worker.outcomes import PAGE_TIMEOUT, REDIRECTS, Outcome, of_exception, retry_after_s
+from crawler.worker.outcomes import PAGE_TIMEOUT, REDIRECT_STATUSES, Outcome, outcome_of_error, retry_after_s
 from crawler.worker.refused import RefusedError
 from crawler.worker.request_state import RequestState
 
@@ -66,17 +66,17 @@ class RobotsFinder:
         self._retry_s = retry_s
         self._max_delay_s = max_delay_s
         self._timeout_s = min(timeout_s, FETCH_SECONDS)
-        self._truncation = Truncation(crawler.signals, MOST_BYTES + MOST_LINE_BYTES)
+        self._truncation = Truncation(crawler.signals, MAX_FILE_BYTES + MAX_LINE_BYTES)
         self._cache = RobotsCache()
         self._shared = SharedRobots(worker.redis, worker.config.frontier.keys, worker.config.frontier.partitions)
         self._finding: dict[str, asyncio.Future[None]] = {}  # by authority: somebody of this worker is at it
 
-    def cached(self, authority: str) -> Known | None:
+    def cached(self, authority: str) -> CachedRules | None:
         """Returns what is known and counts still; None when it must be found out."""
         known = self._cache.get(authority)
         return None if known is None or known.until <= _now() else known
 
-    async def find(self, authority: str, host: str, state: RequestState) -> Known:
+    async def find(self, authority: str, host: str, state: RequestState) -> CachedRules:
         """Returns an authority's rules; of several requests that need them one finds them out.
 
         That one holds a turn of the host before the others wait for it: they may hold all the other turns.
@@ -120,7 +120,7 @@ class RobotsFinder:
         with contextlib.suppress(RedisError):  # the next request that finds a turn too fast says it again
             await self._shared.slow_down(host, delay_s)
 
-    async def _find_out(self, authority: str, visit: Visit, lane: Lane) -> Known:
+    async def _find_out(self, authority: str, visit: Visit, lane: Lane) -> CachedRules:
         file = await self._stored(authority)
         if file is not None and file.fresh_s > 0:
             return self._compiled(file)
@@ -134,12 +134,12 @@ class RobotsFinder:
             return await self._shared.read(authority)
         return None
 
-    def _compiled(self, file: RobotsFile) -> Known:
+    def _compiled(self, file: RobotsFile) -> CachedRules:
         until = _now() + file.fresh_s
         if file.state == "unreachable":
-            return Known(until, None, file.failures)
+            return CachedRules(until, None, file.failures)
         rules = parse(file.text, self._agent)
-        return Known(until, rules, delay_s=min(rules.crawl_delay_s, self._max_delay_s), weight=len(file.text))
+        return CachedRules(until, rules, delay_s=min(rules.crawl_delay_s, self._max_delay_s), weight=len(file.text))
 
     # -- Asking the host ----------------------------------------------------------------------------------------------
 
@@ -179,7 +179,7 @@ class RobotsFinder:
             try:
                 response = await self._download(url, visit, turns)
             except Exception as error:  # whatever a download raises: there was no answer
-                outcome = of_exception(error)
+                outcome = outcome_of_error(error)
                 of_the_page = outcome.operation == "release" or outcome == PAGE_TIMEOUT
                 if of_the_page or (hop == 0 and outcome.reason == "private-address"):
                     raise
@@ -189,7 +189,7 @@ class RobotsFinder:
                 return robots_file.unreachable(earlier, self._retry_s)
             wait_s = retry_after_s(response.headers.get("Retry-After"))
             location = response.headers.get("Location")
-            if response.status not in REDIRECTS or location is None:
+            if response.status not in REDIRECT_STATUSES or location is None:
                 return robots_file.of_response(response.status, response.body, wait_s, earlier, self._retry_s)
             try:
                 url = urls.canonical(location.decode("utf-8", "replace"), url)

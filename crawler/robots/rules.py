@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-MOST_BYTES = 500 * 1024  # RFC 9309, 2.5: at least so much is parsed; lines that begin after it are ignored
-MOST_LINE_BYTES = 2_083 * 8 - 1  # Google's limit: eight of the longest URLs that browsers take
+MAX_FILE_BYTES = 500 * 1024  # RFC 9309, 2.5: at least so much is parsed; lines that begin after it are ignored
+MAX_LINE_BYTES = 2_083 * 8 - 1  # Google's limit: eight of the longest URLs that browsers take
 _BOM = "\xef\xbb\xbf"  # UTF-8's, as Latin-1
 _WHITE = " \t\n\v\f\r"  # ASCII's; str.strip() would take some bytes of UTF-8 characters too
 _LINE = re.compile(r"[^\r\n]+")
@@ -142,11 +142,11 @@ class Rules:
 
 def clip(body: bytes) -> bytes:
     """Returns what is read of a file: every line that begins in its first 500 KiB."""
-    if len(body) <= MOST_BYTES:
+    if len(body) <= MAX_FILE_BYTES:
         return body
-    rest = body[MOST_BYTES : MOST_BYTES + MOST_LINE_BYTES]
+    rest = body[MAX_FILE_BYTES : MAX_FILE_BYTES + MAX_LINE_BYTES]
     ends = [at for at in (rest.find(b"\n"), rest.find(b"\r")) if at >= 0]
-    return body[: MOST_BYTES + min(ends, default=len(rest))]
+    return body[: MAX_FILE_BYTES + min(ends, default=len(rest))]
 
 
 def parse(body: bytes, agent: str) -> Rules:
@@ -194,7 +194,7 @@ def _fields(body: bytes) -> Iterator[tuple[str, str]]:
     while start < len(_BOM) and text[start : start + 1] == _BOM[start]:
         start += 1
     for found in _LINE.finditer(text, start):
-        line = found[0][:MOST_LINE_BYTES].partition("\0")[0].partition("#")[0].strip(_WHITE)
+        line = found[0][:MAX_LINE_BYTES].partition("\0")[0].partition("#")[0].strip(_WHITE)
         key, colon, value = line.partition(":")
         if not colon:
             words = re.split(r"[ \t]+", line, maxsplit=2)

@@ -13,7 +13,7 @@ from redis.exceptions import RedisError
 
 from crawler.frontier import scripts
 from crawler.frontier.keys import Keys, partition_of
-from crawler.robots.file import MOST_RECORD_BYTES, RobotsFile
+from crawler.robots.file import MAX_RECORD_BYTES, RobotsFile
 from crawler.tasks import cancel
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class SharedRobots:
         """Returns what is known; None when nothing is, or junk lies there. What isn't fresh tells failures only."""
         key = self._keys.robots(authority)
         async with self._redis.pipeline(transaction=False) as pipeline:
-            pipeline.getrange(key, 0, MOST_RECORD_BYTES)  # not GET: junk may be of any size
+            pipeline.getrange(key, 0, MAX_RECORD_BYTES)  # not GET: junk may be of any size
             pipeline.pttl(key)
             raw, expires_ms = await pipeline.execute()
         return RobotsFile.load(raw, expires_ms / 1000) if raw else None

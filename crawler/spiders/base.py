@@ -1,4 +1,4 @@
-"""What producer and consumer share: they differ in what they read from a page only."""
+"""The base of producer and consumer, which differ only in what they read from a page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ from crawler import config, urls
 from crawler.download.other_handlers import warn_of_other_handlers
 from crawler.errors import ExtractError, UnavailableError, UrlError
 from crawler.models import Fetched, Frontier
-from crawler.worker.outcomes import REDIRECTS, Outcome, backoff_ms, of_exception, of_status, reason_of
+from crawler.worker.outcomes import (
+    REDIRECT_STATUSES,
+    Outcome,
+    ledger_reason,
+    outcome_of_error,
+    outcome_of_status,
+    retry_delay_ms,
+)
 from crawler.worker.request_state import RequestState, state_of
 from crawler.worker.worker import Worker
 
@@ -32,9 +39,10 @@ MAX_HOPS = 5  # redirects to other hosts that one seed may lead through
 
 
 class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks it, which Scrapy's feeds stumble over
-    """A spider whose requests come from the frontier. Subclasses say which one, and read pages in `read`.
+    """A spider whose requests come from the frontier. Subclasses read pages in `read`.
 
     Attributes:
+        frontier: Which of the two frontiers; set by subclasses.
         retry_base_s: RETRY_BASE_SECONDS.
         retry_max_s: RETRY_MAX_SECONDS.
     """
@@ -65,7 +73,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
 
     @cached_property
     def worker(self) -> Worker:
-        """This process's share in the cluster; Scrapy builds spiders before extensions."""
+        """The process's worker. Looked up when first needed: Scrapy builds extensions after spiders."""
         return Worker.of(self.crawler)
 
     async def start(self) -> AsyncIterator[Any]:
@@ -75,53 +83,60 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
 
     @abstractmethod
     async def read(self, page: Fetched, visit: Visit, site: Site) -> Sequence[Any]:
-        """Reads a page: returns its items, offers seeds.
+        """Reads a page: returns its items, and offers the seeds that it leads to.
 
         Raises:
-            ExtractError: The page yields nothing; the seed fails with its reason.
+            ExtractError: The page yields nothing; the seed fails with the error's reason.
+            UnavailableError: The worker stops, or lacks what reading needs; the seed is released.
         """
 
     async def parse(self, response: Response, **_: Any) -> AsyncIterator[Any]:
-        """Decides what an answer means for its seed, and reads it when it is a page."""
+        """Reads an answer that is a page; decides the visit's outcome for any other."""
         visit = _visit_of(response.request)
         if visit.ended:
             return
-        if response.status in REDIRECTS:
+        if response.status in REDIRECT_STATUSES:
             await self._redirected(response, visit)
             return
-        if outcome := of_status(response.status):
-            self.settle(visit, outcome)
+        if outcome := outcome_of_status(response.status):
+            self.decide_outcome(visit, outcome)
             return
         site = self.worker.sites.get(visit.seed.site)
         if site is None:
-            visit.decide("fail", "unknown-site")
+            visit.decide_outcome("fail", "unknown-site")
             return
         try:
             for item in await self.read(fetched(response), visit, site):
                 yield item
         except ExtractError as error:
             self.logger.info("%s: %s", error, visit.seed.url)
-            visit.decide("fail", reason_of(error.reason, "no-page"))
+            visit.decide_outcome("fail", ledger_reason(error.reason, "no-page"))
         except UnavailableError as error:
-            self._give_up(visit, error)
+            self._release(visit, error)
 
     def errback(self, failure: Failure) -> None:
-        """Ends the visit of a request that brought no answer."""
+        """Decides the outcome of a visit whose request brought no answer, and ends its first part."""
         visit = _visit_of(failure.request)  # type: ignore[attr-defined]  # Scrapy sets the request
         assert failure.value is not None  # it never is, but for Twisted's types
-        outcome = of_exception(failure.value)
+        outcome = outcome_of_error(failure.value)
         self.logger.info("%s: %s (%s)", outcome.reason, visit.seed.url, failure.value)
-        self.settle(visit, outcome, at_least_s=getattr(failure.value, "wait_s", 0.0))
-        visit.fetch_ends()
-        visit.part_ends()
+        self.decide_outcome(visit, outcome, at_least_s=getattr(failure.value, "wait_s", 0.0))
+        visit.end_fetch()
+        visit.end_part()
 
-    def settle(self, visit: Visit, outcome: Outcome, at_least_s: float = 0.0) -> None:
-        """Decides a visit's end; a retry waits longer each time, and at least as long as the host asked."""
-        wait_ms = backoff_ms(visit.claimed.tries, self.retry_base_s, self.retry_max_s)
-        visit.decide(outcome.operation, outcome.reason, max(wait_ms, int(max(at_least_s, visit.lane.backoff_s) * 1000)))
+    def decide_outcome(self, visit: Visit, outcome: Outcome, at_least_s: float = 0.0) -> None:
+        """Decides a visit's outcome.
+
+        Args:
+            at_least_s: The shortest delay until a retry. Further lower bounds are the host's backoff and a delay that
+                grows with each try.
+        """
+        delay_ms = retry_delay_ms(visit.claimed.tries, self.retry_base_s, self.retry_max_s)
+        at_least_ms = int(max(at_least_s, visit.lane.backoff_s) * 1000)
+        visit.decide_outcome(outcome.operation, outcome.reason, max(delay_ms, at_least_ms))
 
     async def fetch(self, url: str, visit: Visit) -> Response:
-        """Fetches a further page of the visit from the page's own host, on the turn it holds.
+        """Fetches a further page of the visit from its own host, on the visit's lane.
 
         Raises:
             Exception: What the download raised.
@@ -131,30 +146,30 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         return await engine.download_async(Request(url, meta=RequestState(visit, visit.lane).meta(), dont_filter=True))
 
     async def _redirected(self, response: Response, visit: Visit) -> None:
-        """Finishes the seed as `redirected`; the target, on another host, waits there for its own turn."""
+        """Ends a visit whose page has moved to another host: finishes it as `redirected`, and offers the target."""
         seed = visit.seed
         location = response.headers.get("Location")
         try:
             if not location:
-                raise UrlError("a redirect without a target")  # noqa: TRY301 -- fares as one that leads nowhere
+                raise UrlError("a redirect without a target")  # noqa: TRY301 -- fails as one to a wrong URL does
             target = urls.canonical(location.decode("utf-8", "replace"), response.url)
         except UrlError:
-            visit.decide("fail", "bad-redirect")
+            visit.decide_outcome("fail", "bad-redirect")
             return
         if seed.hops >= MAX_HOPS:
-            visit.decide("fail", "too-many-redirects")
+            visit.decide_outcome("fail", "too-many-redirects")
             return
         moved = replace(seed, url=target, method="GET", body="", hops=seed.hops + 1)  # GET, as browsers do
         try:
             await self.worker.offers.offer([moved], seed.frontier)
         except UnavailableError as error:
-            self._give_up(visit, error)
+            self._release(visit, error)
         visit.note = "redirected"
 
-    def _give_up(self, visit: Visit, error: UnavailableError) -> None:
-        """Hands a seed back whose page can't be done with here, by no fault of its own."""
+    def _release(self, visit: Visit, error: UnavailableError) -> None:
+        """Decides that a seed is released: it can't be finished here now, by no fault of its own."""
         self.logger.info("%s: %s", error, visit.seed.url)
-        visit.decide("release", "unavailable")
+        visit.decide_outcome("release", "unavailable")
 
 
 def _visit_of(request: Request | None) -> Visit:
@@ -164,7 +179,7 @@ def _visit_of(request: Request | None) -> Visit:
 
 
 def fetched(response: Response) -> Fetched:
-    """Returns a response as extraction sees it."""
+    """Returns of a response what extraction reads."""
     return Fetched(
         url=response.url,
         status=response.status,

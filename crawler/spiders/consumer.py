@@ -14,7 +14,7 @@ from crawler.extract.limits import MAX_BODY_BYTES
 from crawler.item import Item
 from crawler.models import Fetched, Frontier, Seed
 from crawler.spiders.base import FrontierSpider, fetched
-from crawler.worker.outcomes import of_exception, of_status
+from crawler.worker.outcomes import outcome_of_error, outcome_of_status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,10 +63,10 @@ class ConsumerSpider(FrontierSpider):
             try:
                 response = await self.fetch(url, visit)
             except Exception as error:  # noqa: BLE001 -- whatever a download raises has an outcome
-                self.settle(visit, of_exception(error))
+                self.decide_outcome(visit, outcome_of_error(error))
                 return ()
-            if outcome := of_status(response.status):
-                self.settle(visit, outcome)
+            if outcome := outcome_of_status(response.status):
+                self.decide_outcome(visit, outcome)
                 return ()
             further = fetched(response)
             parts.append(await extract.offload(extract.fields, further, site, parser_modules=self.parser_modules))

@@ -42,7 +42,7 @@ class ProducerSpider(FrontierSpider):
         links = await extract.offload(extract.links, page, site, body=seed.body, number=seed.page, most=self.max_links)
         for stat, number in links.stats().items():
             self.crawler.stats.inc_value(stat, number)
-        visit.fetch_ends()  # the turn goes on while Redis takes the offers
+        visit.end_fetch()  # the turn goes on while Redis takes the offers
         if links.urls:
             found = [Seed(url, seed.plan, seed.site, keywords=seed.keywords) for url in links.urls]
             await self.worker.offers.offer(found)

@@ -1,4 +1,4 @@
-"""How a worker claims seeds: from one partition after the other, and how many it carries."""
+"""Claims seeds for a worker, from one partition after the other, and counts how many it carries."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from crawler.worker.settler import Settler
 
 logger = logging.getLogger(__name__)
-RECALL_SECONDS = 15.0  # between two checks of what Redis believes that this worker holds: the default session's length
+RECALL_SECONDS = 15.0  # between two comparisons with what Redis says this worker holds: the default session's length
 
 
 class Claims:
-    """Asks the partitions for seeds, in turn, for the session's owner.
+    """Asks the partitions for seeds, one after the other, for the session's owner.
 
     Args:
-        settler: Must have told everything before a seed that may kill its worker is taken.
-        drain_s: How long to wait for that: SESSION_SECONDS.
-        redis_full: Told when a claim is refused for want of memory.
+        settler: Flushed before a quarantined seed is claimed, which may kill its worker.
+        drain_s: The longest wait for that, in seconds: SESSION_SECONDS.
+        redis_full: Told whether claims are refused for want of memory.
 
     Attributes:
-        carrying: Seeds held and not yet settled. Whoever settles one subtracts it.
+        carrying: Number of seeds held and not yet settled. Whoever settles one subtracts it.
     """
 
     def __init__(
@@ -48,38 +48,38 @@ class Claims:
         self._drain_s = drain_s
         self._redis_full = redis_full
         self._stats = stats
-        self._number = 0  # of claims; with the owner it makes a claim id that is never used twice
-        self._partition = 0  # to be asked next
-        self._state = ""  # of the last answer
-        self._recall_at = 0.0  # by the monotonic clock
+        self._number = 0  # claims so far; with the owner it makes a claim id that is never used twice
+        self._partition = 0  # the one to be asked next
+        self._state = ""  # the state that the last answer had
+        self._recall_at_s = 0.0  # by the monotonic clock
         self.carrying = 0
 
-    async def claim(self, most: int) -> ClaimAnswer:
-        """Claims up to `most` seeds from the first partition that has some; each is asked once at most.
+    async def claim(self, max_seeds: int) -> ClaimAnswer:
+        """Claims up to `max_seeds` seeds from the first partition that has some; each is asked once at most.
 
         Raises:
             redis.exceptions.RedisError: Redis is away; seeds that it may have given are taken back by the next call.
         """
         owner = self._session.owner
         await self._recall(owner)
-        if self._state in ("drain", "quarantined"):  # nothing may be in flight beside a seed that runs alone
+        if self._state in ("drain", "quarantined"):  # a quarantined seed goes only to an empty worker
             await self._settler.drain(self._drain_s)
-        answer = await self._ask_partitions(owner, most)
-        if owner != self._session.owner:  # the session was lost meanwhile, and with it what this claim gave
+        answer = await self._ask_partitions(owner, max_seeds)
+        if owner != self._session.owner:  # the session was lost meanwhile, and with it the seeds of this claim
             return ClaimAnswer("lapsed", None, [])
         self.carrying += len(answer.seeds)
         return answer
 
-    async def _ask_partitions(self, owner: str, most: int) -> ClaimAnswer:
+    async def _ask_partitions(self, owner: str, max_seeds: int) -> ClaimAnswer:
         waits_ms: list[int] = []
         answer = ClaimAnswer("ok", None, [])
         for _ in range(1 if self._state == "drain" else self._queue.partitions):
             self._number += 1
             claim = f"{owner}#{self._number}"
-            answer = await self._queue.claim(self._partition, owner, claim, most=most, carrying=self.carrying)
+            answer = await self._queue.claim(self._partition, owner, claim, most=max_seeds, carrying=self.carrying)
             self._count(answer)
             self._state = answer.state
-            if answer.state == "drain":  # stay with this partition: seeds of another would keep us from draining
+            if answer.state == "drain":  # stay with this partition: else the worker would never drain
                 return answer
             self._partition = (self._partition + 1) % self._queue.partitions
             if answer.seeds:
@@ -89,15 +89,15 @@ class Claims:
         return ClaimAnswer(answer.state, min(waits_ms, default=None), [])
 
     async def _recall(self, owner: str) -> None:
-        """Every RECALL_SECONDS, gives back what Redis believes that we hold and we don't.
+        """Every RECALL_SECONDS, releases seeds that this worker doesn't hold though Redis says so.
 
-        Redis comes to believe so when it loses the last writes that it had acknowledged, in a fail-over or a power cut.
+        That happens when Redis loses the last writes that it had acknowledged, in a fail-over or a power cut.
         """
-        if time.monotonic() < self._recall_at:
+        if time.monotonic() < self._recall_at_s:
             return
         if recalled := await self._queue.recall(owner):
             logger.warning("Redis had forgotten how %d seeds of this worker ended; they are ready again", recalled)
-        self._recall_at = time.monotonic() + RECALL_SECONDS
+        self._recall_at_s = time.monotonic() + RECALL_SECONDS
 
     def _count(self, answer: ClaimAnswer) -> None:
         self._redis_full.note(("claims", self._partition), refused=answer.state == "full")

@@ -1,4 +1,4 @@
-"""The worker's settings, checked."""
+"""The worker's settings, read and checked at its start."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WorkerConfig:
-    """How one worker works.
+    """The settings of one worker; `crawler/settings.py` explains them.
 
     Attributes:
-        frontier: What it has in common with all other processes.
+        frontier: Settings that are the same for all workers and commands of a cluster.
         settle_batch: SETTLE_BATCH.
         settle_wait_s: SETTLE_WAIT_SECONDS.
         batch_max: BATCH_MAX.
         claim_ahead_s: CLAIM_AHEAD_SECONDS.
         connect_s: CONNECT_SECONDS.
-        limits: How full the node may get.
+        limits: Limits of the node's load, and FIRST_BATCH.
     """
 
     frontier: FrontierConfig

@@ -1,4 +1,4 @@
-"""A limit on how long something may take, with pauses that don't count."""
+"""A time limit that can be paused."""
 
 from __future__ import annotations
 
@@ -11,48 +11,48 @@ if TYPE_CHECKING:
 
 
 class Deadline:
-    """Says once that the time is up; never before `start`, nor after `stop`.
+    """Calls back once when its time is up; never before `start`, nor after `stop`.
 
     Args:
-        on_passed: Called when it is.
+        on_passed: Called when the time is up.
 
     Attributes:
-        passed: Whether it was.
+        passed: Whether the time was up.
     """
 
-    __slots__ = ("_holders", "_left_s", "_on_passed", "_timer", "passed")
+    __slots__ = ("_left_s", "_on_passed", "_pauses", "_timer", "passed")
 
     def __init__(self, on_passed: Callable[[], None]) -> None:
         self.passed = False
         self._on_passed = on_passed
         self._left_s: float | None = None  # None: not started, or stopped
-        self._holders = 0
+        self._pauses = 0  # number of `paused` contexts entered and not left
         self._timer: asyncio.TimerHandle | None = None
 
     def start(self, seconds: float) -> None:
-        """Lets the time run."""
+        """Starts the time limit."""
         self._left_s = seconds
         self._run()
 
     def stop(self) -> None:
-        """Ends it for good, unless it has passed."""
+        """Ends the time limit without a call."""
         self._pause()
         self._left_s = None
-        self._on_passed = _nothing  # whose method it is goes at once then, not when cycles are looked for
+        self._on_passed = _nothing  # breaks the reference cycle with the owner, which then needs no garbage collector
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """Stops the time meanwhile; several may at once."""
-        self._holders += 1
+    def paused(self) -> Iterator[None]:
+        """Pauses the time limit within a context; such contexts may overlap."""
+        self._pauses += 1
         self._pause()
         try:
             yield
         finally:
-            self._holders -= 1
+            self._pauses -= 1
             self._run()
 
     def _run(self) -> None:
-        if self._left_s is not None and not self._holders and not self.passed:
+        if self._left_s is not None and not self._pauses and not self.passed:
             self._timer = asyncio.get_running_loop().call_later(self._left_s, self._pass)
 
     def _pause(self) -> None:

@@ -1,7 +1,7 @@
-"""Follows every item of a visit until all sinks have it; then the visit ends, and only then the seed is finished.
+"""Ends a visit's part for each item that all sinks have, so that a seed is finished only after its items are delivered.
 
-An item pipeline that does not raise has acknowledged. A Scrapy extension: it hears of items through Scrapy's signals,
-so custom pipelines count as well.
+An item pipeline that does not raise has acknowledged the item. A Scrapy extension: it learns of items from Scrapy's
+signals, so that users' own pipelines count as well.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy import signals
 
 from crawler.errors import ExtractError, SinkRejectedError, UnavailableError
-from crawler.worker.outcomes import reason_of
+from crawler.worker.outcomes import ledger_reason
 from crawler.worker.request_state import state_of
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 class Delivery:
-    """Ends the parts of visits as their items end."""
+    """Ends the parts of visits that stand for items, and decides the outcomes of visits whose items fail."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Connects to the signals."""
+        """Connects to Scrapy's signals."""
         delivery = cls()
         crawler.signals.connect(delivery.scraped, signal=signals.item_scraped)
         crawler.signals.connect(delivery.dropped, signal=signals.item_dropped)
@@ -36,34 +36,34 @@ class Delivery:
         return delivery
 
     def scraped(self, response: Response | None) -> None:
-        """An item went through every pipeline: all sinks have it."""
+        """Ends the part of an item that went through every pipeline: all sinks have it."""
         if visit := _visit_of(response):
-            visit.part_ends()
+            visit.end_part()
 
     def dropped(self, response: Response | None, exception: Exception) -> None:
-        """A pipeline dropped an item: the page doesn't hold what the plan is after."""
+        """Fails the visit of an item that a pipeline dropped: the page doesn't hold what the plan wants."""
         if visit := _visit_of(response):
-            visit.decide("fail", reason_of(str(exception), "dropped"))
-            visit.part_ends()
+            visit.decide_outcome("fail", ledger_reason(str(exception), "dropped"))
+            visit.end_part()
 
     def failed(self, response: Response | None, failure: Failure) -> None:
-        """A pipeline raised: the item may not be where it should be."""
+        """Decides the outcome for an item in whose pipeline an error was raised: a sink may not have it."""
         if visit := _visit_of(response):
             error = failure.value
             if isinstance(error, UnavailableError):
-                visit.decide("release", "sink-unavailable")
+                visit.decide_outcome("release", "sink-unavailable")
             elif isinstance(error, SinkRejectedError):
-                visit.decide("fail", reason_of(error.reason, "rejected"))
+                visit.decide_outcome("fail", ledger_reason(error.reason, "rejected"))
             else:
-                visit.decide("fail", "pipeline-error")
-            visit.part_ends()
+                visit.decide_outcome("fail", "pipeline-error")
+            visit.end_part()
 
     def raised(self, response: Any, failure: Failure) -> None:
-        """A spider's callback raised. The part itself is ended where the callback's output ends."""
+        """Fails the visit of a callback that raised; `VisitSpiderMiddleware` ends the callback's part."""
         if visit := _visit_of(response):
             error = failure.value
-            reason = reason_of(error.reason, "no-page") if isinstance(error, ExtractError) else "callback-error"
-            visit.decide("fail", reason)
+            reason = ledger_reason(error.reason, "no-page") if isinstance(error, ExtractError) else "callback-error"
+            visit.decide_outcome("fail", reason)
 
 
 def _visit_of(response: Any) -> Visit | None:

@@ -1,8 +1,9 @@
-"""Headroom: how many more seeds this node can carry now, from its own CPU and memory.
+"""Headroom: how many more seeds this node can carry now, by its use of CPU and memory.
 
-Source: the patent's rule. With limits ML and CL (percent of memory and CPU), the node's use m and c, and W seeds
-carried by crawl processes that use M and C: N = floor(min((ML - m) * W / M, (CL - c) * W / C)), at
-least 0; n while W = 0.
+Source: the patent's rule. A node may use ML percent of its memory and CL percent of its CPU. It uses m and c, of which
+crawl processes that carry W seeds use M and C. Then N more seeds may be claimed: at least 0, and n while W = 0.
+
+    N = floor(min((ML - m) * W / M, (CL - c) * W / C))
 """
 
 from __future__ import annotations
@@ -21,21 +22,21 @@ from crawler import config
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-RATE_WINDOW_SECONDS = 10.0  # long enough to be steady, short enough to follow a change of site
-SMOOTHING = 0.3  # weight of a new sample: some 5 samples until a step shows in full
-LEAST_COST_PERCENT = 0.01  # of a seed: an idle process would seem to carry seeds for nothing
-MOST = 1_000_000  # seeds: "as many as you like"; other bounds hold then
-NO_LIMIT_PERCENT = 100  # a node may be used to the full: that limit then never holds a claim back
+RATE_WINDOW_SECONDS = 10.0  # long enough for a steady rate, short enough to follow a change of site
+SMOOTHING = 0.3  # weight of a new sample: after 5 samples some 80 % of a step show
+MIN_COST_PERCENT = 0.01  # least cost of one seed: an idle process would seem to carry its seeds at no cost
+UNLIMITED_SEEDS = 1_000_000  # the batch size without limits; BATCH_MAX and the rate bound claims then
+NO_LIMIT_PERCENT = 100  # a limit of this value never holds a claim back
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How full a node may get.
+    """How much of a node may be used.
 
     Attributes:
-        memory_percent: ML.
-        cpu_percent: CL. 100 for either means no limit.
-        first_batch: n, seeds in the first claim.
+        memory_percent: ML, from 1; 100: no limit.
+        cpu_percent: CL, likewise.
+        first_batch: n, the number of seeds in the first claim.
     """
 
     memory_percent: float
@@ -58,13 +59,13 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """One look at the node, in percent of the whole node (all its cores, all its memory).
+    """The load of a node at one moment, in percent of all its memory or of all its cores.
 
     Attributes:
-        memory: m, used by everything.
-        cpu: c, used by everything.
-        own_memory: M, used by this worker and its children (browsers too).
-        own_cpu: C, likewise.
+        memory: m, memory used by all processes.
+        cpu: c, CPU used by all processes.
+        own_memory: M, memory used by this worker and its child processes, such as browsers.
+        own_cpu: C, CPU used by these.
     """
 
     memory: float = 0.0
@@ -91,8 +92,8 @@ def batch_size(limits: Limits, load: Load, carried: int, workers: int = 1) -> in
     """Returns N: how many more seeds this worker may claim; 0 without headroom.
 
     Args:
-        carried: W, seeds this worker holds.
-        workers: Workers on this node; they share what is left.
+        carried: W, the number of seeds that this worker holds.
+        workers: Number of workers on this node, from 1; they share the headroom equally.
     """
     memory_room = limits.memory_percent - load.memory
     cpu_room = limits.cpu_percent - load.cpu
@@ -102,16 +103,20 @@ def batch_size(limits: Limits, load: Load, carried: int, workers: int = 1) -> in
         return 0
     if carried == 0:
         return limits.first_batch
-    memory_cost = max(load.own_memory / carried, LEAST_COST_PERCENT)
-    cpu_cost = max(load.own_cpu / carried, LEAST_COST_PERCENT)
+    memory_cost = max(load.own_memory / carried, MIN_COST_PERCENT)
+    cpu_cost = max(load.own_cpu / carried, MIN_COST_PERCENT)
     by_memory = memory_room / memory_cost if limits.memory_percent < NO_LIMIT_PERCENT else math.inf
     by_cpu = cpu_room / cpu_cost if limits.cpu_percent < NO_LIMIT_PERCENT else math.inf
     room = min(by_memory, by_cpu) / max(workers, 1)
-    return MOST if room == math.inf else max(0, math.floor(room))
+    return UNLIMITED_SEEDS if room == math.inf else max(0, math.floor(room))
 
 
 class Sampler:
-    """Measures the node and this process tree. `sample` blocks for about a millisecond a process."""
+    """Measures the load of the node and of this process with its children.
+
+    Attributes:
+        load: The smoothed load, as of the last sample.
+    """
 
     def __init__(self) -> None:
         self._process = psutil.Process()
@@ -119,11 +124,11 @@ class Sampler:
         self._cores = psutil.cpu_count() or 1
         self.load = Load()
         self._first = True
-        psutil.cpu_percent()  # psutil counts CPU time since the call before: each first answer is meaningless
+        psutil.cpu_percent()  # psutil measures from one call to the next, so the answer to the first is meaningless
         self._process.cpu_percent()
 
     def sample(self) -> Load:
-        """Takes a sample and returns the smoothed load."""
+        """Takes a sample and returns the smoothed load; blocks for about a millisecond for each process."""
         tree = {}
         with contextlib.suppress(psutil.Error):
             tree = {child.pid: child for child in self._process.children(recursive=True)}
@@ -132,44 +137,44 @@ class Sampler:
         }
         own_memory = own_cpu = 0.0
         for process in self._known.values():
-            with contextlib.suppress(psutil.Error):  # it has ended, or belongs to another user
+            with contextlib.suppress(psutil.Error):  # the process has ended, or belongs to another user
                 own_memory += process.memory_percent()
                 own_cpu += process.cpu_percent() / self._cores
-        look = Load(psutil.virtual_memory().percent, psutil.cpu_percent(), own_memory, own_cpu)
-        self.load = look if self._first else self.load.smoothed(look)
+        sample = Load(psutil.virtual_memory().percent, psutil.cpu_percent(), own_memory, own_cpu)
+        self.load = sample if self._first else self.load.smoothed(sample)
         self._first = False
         return self.load
 
 
 class Rate:
-    """How many seeds a worker ends per second, lately."""
+    """The rate at which a worker has lately settled seeds."""
 
     def __init__(self) -> None:
-        self._ended: deque[float] = deque()
-        self._begun = time.monotonic()
+        self._settled_at: deque[float] = deque()  # by the monotonic clock
+        self._started_at = time.monotonic()
 
     def count(self) -> None:
-        """Counts one."""
-        self._ended.append(time.monotonic())
+        """Counts a seed as settled now."""
+        self._settled_at.append(time.monotonic())
 
     def per_second(self) -> float:
         """Returns the rate over the last RATE_WINDOW_SECONDS, or since the start when that is less."""
         now = time.monotonic()
-        while self._ended and self._ended[0] < now - RATE_WINDOW_SECONDS:
-            self._ended.popleft()
-        return len(self._ended) / min(RATE_WINDOW_SECONDS, max(1.0, now - self._begun))
+        while self._settled_at and self._settled_at[0] < now - RATE_WINDOW_SECONDS:
+            self._settled_at.popleft()
+        return len(self._settled_at) / min(RATE_WINDOW_SECONDS, max(1.0, now - self._started_at))
 
 
 class Headroom:
     """Says how many more seeds this worker may claim now.
 
     Args:
-        limits: How full the node may get.
-        batch_max: BATCH_MAX: seeds in one claim.
-        claim_ahead_s: CLAIM_AHEAD_SECONDS: a worker holds no more than it ends in that time, at its present rate.
+        limits: How much of the node may be used.
+        batch_max: BATCH_MAX: the most seeds in one claim.
+        claim_ahead_s: CLAIM_AHEAD_SECONDS: a worker holds no more seeds than it settles in that time, at its rate.
 
     Attributes:
-        rate: Of the seeds that this worker has ended.
+        rate: The rate at which this worker settles seeds.
         sampler: Measures the load.
     """
 
@@ -180,14 +185,15 @@ class Headroom:
         self.rate = Rate()
         self.sampler = Sampler()
 
-    def room(self, carrying: int, workers_here: int, stuck: int = 0) -> int:
+    def room(self, carrying: int, workers_here: int, slow_visits: int = 0) -> int:
         """Returns how many seeds may be claimed now; 0: none.
 
         Args:
-            carrying: Seeds that the worker holds.
-            workers_here: Workers on this node, from 1.
-            stuck: Those of `carrying` that are held up by slow hosts: FIRST_BATCH others find room beside them.
+            carrying: Number of seeds that the worker holds.
+            workers_here: Number of workers on this node, from 1.
+            slow_visits: How many of `carrying` are held up on slow lanes: FIRST_BATCH others may be held beside them.
         """
         by_load = batch_size(self._limits, self.sampler.load, carrying, workers_here)
-        by_rate = max(self._limits.first_batch + stuck, int(self.rate.per_second() * self._claim_ahead_s)) - carrying
+        at_this_rate = int(self.rate.per_second() * self._claim_ahead_s)
+        by_rate = max(self._limits.first_batch + slow_visits, at_this_rate) - carrying
         return max(0, min(by_load, by_rate, self._batch_max))

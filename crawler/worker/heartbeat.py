@@ -1,4 +1,4 @@
-"""A worker's sign of life in Redis: figures for `scrapy nodes`, and for the other workers of the same node."""
+"""A worker's heartbeat in Redis: its figures, for `scrapy nodes` and for the other workers of the same node."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from crawler.frontier.keys import Keys
     from crawler.worker.headroom import Load
 
-NODE_SILENT_SECONDS = 60  # figures of a worker that hasn't written any for so long are dropped
+NODE_SILENT_SECONDS = 60  # a worker's figures are dropped when they are older than this
 IDLE_SECONDS = 40  # between two heartbeats of a worker that carries nothing: only its load could have changed
 
 
 def load_figures(load: Load) -> dict[str, float]:
-    """Returns a load as figures, in percent of the node."""
+    """Returns a load as figures for a heartbeat, in percent of the node."""
     return {
         "cpu_percent": round(load.cpu, 1),
         "memory_percent": round(load.memory, 1),
@@ -34,27 +34,27 @@ class Heartbeat:
     """Writes one worker's figures after each renewal of its session, in the session's thread.
 
     Attributes:
-        figures: What is written next; JSON values by name.
-        workers_here: How many workers this node has, this one included, as of the last heartbeat.
+        figures: The figures to be written next: JSON values by name.
+        workers_here: How many workers this node had at the last heartbeat, this one included.
     """
 
     def __init__(self, keys: Keys, events: Events) -> None:
         self._keys = keys
-        self._written_state: list[Any] = []  # of the last heartbeat: all that matters of it but the load
-        self._due_s = 0  # by Redis's clock
+        self._written_state: list[Any] = []  # of the last heartbeat, all figures but the load that matter to others
+        self._due_s = 0  # when an idle worker writes again, by Redis's clock
         self.figures: dict[str, Any] = {}
         self.workers_here = 1
         events.subscribe(SessionRenewed, lambda event: self.write(event.redis, event.owner, event.now_s))
         events.subscribe(SessionEnding, lambda event: self.withdraw(event.redis, event.owner))
 
     def write(self, redis: Redis, owner: str, now_s: int) -> None:
-        """Writes the figures, unless the worker is idle and has just said so. Blocking.
+        """Writes the figures, unless the worker is idle and has lately written that. Blocking.
 
-        A full Redis takes them too: they say that it is full.
+        A full Redis takes them, too, so that they can say that it is full.
 
         Args:
             owner: `HOST:...`, the id of the worker's session.
-            now_s: By Redis's clock: a node's own may be wrong.
+            now_s: The time by Redis's clock: a node's own may be wrong.
 
         Raises:
             redis.exceptions.RedisError: Redis is away.
@@ -80,13 +80,13 @@ class Heartbeat:
         """Removes the figures of a worker that leaves. Blocking.
 
         Raises:
-            redis.exceptions.RedisError: Redis is away; they are dropped when they are old.
+            redis.exceptions.RedisError: Redis is away; the figures are dropped after NODE_SILENT_SECONDS.
         """
         redis.hdel(self._keys.node(owner.partition(":")[0]), owner)
 
 
 def _written_s(raw: bytes) -> float:
-    """Returns when figures were written; 0 for junk."""
+    """Returns when figures were written, by Redis's clock; 0 for junk."""
     try:
         return float(orjson.loads(raw)["time"])
     except (ValueError, TypeError, KeyError, IndexError, OverflowError):

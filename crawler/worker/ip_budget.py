@@ -1,9 +1,9 @@
-"""A budget for each address: hosts that share an address are, taken together, asked no faster than it allows.
+"""A budget for each IP address: hosts that share an address get, taken together, no more requests than it allows.
 
-An address has as many turns (named `@ADDRESS`) as requests may be under way there at once. A request acquires one last,
-with its host's turn in hand, and releases it with its answer. Whoever holds a turn of an address waits for nothing but
-that answer, so waiting for one with a host's turn in hand can't lock anybody out. One turn of the address for a whole
-lane would be simpler, but the address would then stand still during each host's own delay.
+An address has as many turns (named `@ADDRESS`) as requests may be under way there at once. A request that holds its
+host's turn acquires a turn of the address last, and releases it with its answer. There is no deadlock: a request that
+holds a turn of an address waits for its answer alone. One turn of the address for a whole lane would be simpler, but
+the address would then be unused during each host's own delay.
 """
 
 from __future__ import annotations
@@ -24,17 +24,19 @@ if TYPE_CHECKING:
 
     LookUp = Callable[[str], Awaitable[Sequence[str]]]
 
-MAX_WAITING = 8  # requests of this worker that wait for one address: each holds one of CONCURRENT_REQUESTS
-ANSWER_SECONDS = 0.1  # roughly how long a request takes: a guess, for when those who are sent away may come back
-LONGEST_BACKOFF_SECONDS = 60.0  # of those who are sent away: the others may be done long before their turn by the guess
-POLL_SECONDS = 0.05  # longest wait between two questions whether the address is free; one request asks at a time
+MAX_WAITING = 8  # requests of this worker that may wait for one address: each occupies one of CONCURRENT_REQUESTS
+ANSWER_SECONDS = 0.1  # a guess of how long a request takes; the backoff of requests that may not wait is based on it
+MAX_BACKOFF_SECONDS = 60.0  # longest such backoff: the requests before may be answered much sooner than guessed
+MAX_POLL_SECONDS = 0.05  # longest delay between two tries for a turn; of each worker, one request tries at a time
 
 
-class _Line:
+class _WaitingLine:
     """The requests of this worker that wait for one address; the first of them asks the frontier.
 
     Attributes:
-        full_until: When all who were sent away would have had their turn, by the event loop's clock.
+        first: Held by the request that asks the frontier.
+        waiting: Number of requests that wait, the first one included.
+        full_until: When all refused requests would have had their turn, by the event loop's clock.
     """
 
     __slots__ = ("first", "full_until", "waiting")
@@ -45,10 +47,14 @@ class _Line:
         self.full_until = 0.0
 
     def backoff_s(self, pace_s: float) -> float:
-        """Returns after how long it is worth coming back, for one more who is sent away."""
+        """Returns the backoff in seconds of one more request that is refused.
+
+        Args:
+            pace_s: Seconds between the starts of two requests at this address, by the guess.
+        """
         now = asyncio.get_running_loop().time()
         self.full_until = max(self.full_until, now + self.waiting * pace_s) + pace_s
-        return min(self.full_until - now, LONGEST_BACKOFF_SECONDS)
+        return min(self.full_until - now, MAX_BACKOFF_SECONDS)
 
 
 class IpBudget:
@@ -66,7 +72,7 @@ class IpBudget:
         self._concurrency = concurrency
         self._delay_s = delay_s
         self._pace_s = max(delay_s, ANSWER_SECONDS / concurrency)
-        self._lines: dict[str, _Line] = {}
+        self._lines: dict[str, _WaitingLine] = {}  # by address
 
     @classmethod
     def from_settings(cls, turns: Turns, look_up: LookUp, settings: Mapping[str, Any]) -> Self | None:
@@ -80,22 +86,22 @@ class IpBudget:
         return cls(turns, look_up, concurrency=concurrency, delay_s=delay_s) if concurrency else None
 
     async def acquire(self, host: str, visit: Visit) -> Turn | None:
-        """Waits for a turn of a host's address, which `Turns.release` gives back; None: the host has no address.
+        """Waits for a turn of a host's address, to be released with `Turns.release`; None: the host has no address.
 
         Args:
             host: Without a port.
-            visit: What the request is for. One that wasn't begun doesn't queue behind many others.
+            visit: What the request is for.
 
         Raises:
-            HostBackoffError: It would have to.
+            HostBackoffError: The visit hasn't started, and MAX_WAITING requests wait for the address already.
             HeadroomError: The visit may fetch no more, or the session was lost.
         """
         addresses = await self._look_up(host)
         if not addresses:
             return None
-        address = min(addresses)  # the same one for every worker
-        line = self._lines.setdefault(address, _Line())
-        if line.waiting >= MAX_WAITING and not visit.begun:
+        address = min(addresses)  # so that every worker chooses the same one
+        line = self._lines.setdefault(address, _WaitingLine())
+        if line.waiting >= MAX_WAITING and not visit.started:
             raise HostBackoffError(address, line.backoff_s(self._pace_s))
         line.waiting += 1
         try:
@@ -107,13 +113,13 @@ class IpBudget:
                 self._lines.pop(address, None)
 
     async def _acquire(self, name: str, visit: Visit) -> Turn:
-        async def ask() -> tuple[Turn | None, float]:
+        async def try_acquire() -> tuple[Turn | None, float]:
             visit.check()
             return await self._turns.try_acquire_address(name, self._concurrency, self._delay_s)
 
         while True:
-            turn, wait_s = await until_redis_answers(f"a turn of {name}", ask)
+            turn, wait_s = await until_redis_answers(f"a turn of {name}", try_acquire)
             if turn is not None:
                 turn.mark_start()
                 return turn
-            await asyncio.sleep(max(min(wait_s, POLL_SECONDS), POLL_SECONDS / 10))
+            await asyncio.sleep(max(min(wait_s, MAX_POLL_SECONDS), MAX_POLL_SECONDS / 10))

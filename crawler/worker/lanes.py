@@ -1,6 +1,6 @@
-"""The lanes of a worker: turns it holds, each with the seeds that run on it one by one.
+"""The lanes of a worker: the turns of hosts that it holds, each with the visits that run on it one by one.
 
-What a page fetches besides itself from its own host (robots.txt, its second page, its images) runs on the page's lane.
+All that a visit fetches from its own host (robots.txt, the page, its second page, its images) runs on the visit's lane.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from crawler.events import Events
     from crawler.worker.visits import Visit
 
-SOON_SECONDS = 1.0  # a lane that may start a page within this time counts as work at hand
+SHORT_PAUSE_SECONDS = 1.0  # a lane whose pause is shorter than this counts as active
 
 
 class Lane(Turn):
     """A turn with the visits that run on it.
 
     Attributes:
-        waiting: Visits not begun, in the order they were claimed.
-        current: The visit whose page is being fetched.
+        waiting: Visits not started, in the order they were claimed.
+        current: The visit whose page is being fetched; None: there is none.
     """
 
     __slots__ = ("current", "waiting")
@@ -38,23 +38,19 @@ class Lane(Turn):
 
 
 class VisitReady(NamedTuple):
-    """Event: `Lanes.next_visit` may have something that it hadn't before."""
+    """Event: a lane may start its next visit, which `Lanes.next_visit` returns."""
 
     lane: Lane
 
 
 class LaneEmpty(NamedTuple):
-    """Event: a lane has nothing more to do; its turn can be released."""
+    """Event: a lane has no more visits; its turn can be released."""
 
     lane: Lane
 
 
 class Lanes:
-    """Holds the lanes and says whose page is next. Publishes `VisitReady` and `LaneEmpty`.
-
-    Args:
-        events: Where it publishes, and where it hears of pages that are fetched.
-    """
+    """Holds the lanes and chooses the next visit. Publishes `VisitReady` and `LaneEmpty`; acts on `PageFetched`."""
 
     def __init__(self, events: Events) -> None:
         self._events = events
@@ -64,29 +60,29 @@ class Lanes:
 
     @property
     def waiting(self) -> int:
-        """Visits not begun."""
+        """The number of visits not started."""
         return sum(len(lane.waiting) for lane in self._held)
 
-    def stuck(self) -> int:
-        """Returns how many visits are held up by slow hosts."""
+    def slow_visits(self) -> int:
+        """Returns how many visits are held up on slow lanes."""
         return sum(len(lane.waiting) + (lane.current is not None) for lane in self._held if lane.slow)
 
-    def near(self) -> int:
-        """Returns how many lanes are at work, or may be soon."""
-        return sum(lane.pause_s() < SOON_SECONDS for lane in self._held)
+    def active(self) -> int:
+        """Returns how many lanes are fetching a page or may start one soon."""
+        return sum(lane.pause_s() < SHORT_PAUSE_SECONDS for lane in self._held)
 
     def hold(self, lanes: Iterable[Lane]) -> None:
-        """Takes new lanes; they start with `start`."""
+        """Adds new lanes; each begins with `start`."""
         self._held.update(lanes)
 
     def start(self, lane: Lane) -> None:
-        """Lets a lane give out its next visit."""
+        """Lets a lane give out its next visit; does nothing for a lane that was released."""
         if lane in self._held:
             self._startable.append(lane)
             self._events.publish(VisitReady(lane))
 
     def next_visit(self) -> Visit | None:
-        """Returns a visit whose page may be fetched now; None when there is none."""
+        """Starts and returns a visit whose page may be fetched now; None when there is none."""
         while self._startable:
             lane = self._startable.popleft()
             if lane.waiting and lane.current is None:
@@ -95,39 +91,40 @@ class Lanes:
         return None
 
     def back_off(self, host: str, seconds: float) -> None:
-        """Starts nothing more on a host; what is not begun goes back to the frontier."""
+        """Starts no more visits on a host; those not started are released."""
         for lane in [lane for lane in self._held if lane.host == host]:
             lane.back_off(seconds)
-            self._hand_back(lane)
+            self._release_waiting(lane)
 
     def release(self, lane: Lane) -> None:
-        """Has a lane's turn released, once."""
+        """Drops a lane and has its turn released, once."""
         if lane in self._held:
             self._held.discard(lane)
             self._events.publish(LaneEmpty(lane))
 
-    def hand_back(self) -> None:
-        """Hands back every visit not begun, and the turns that are then free."""
+    def release_waiting(self) -> None:
+        """Releases every visit not started, and the lanes that are then empty."""
         for lane in list(self._held):
-            self._hand_back(lane)
+            self._release_waiting(lane)
 
     def forget(self) -> None:
-        """Drops everything: the session was lost, and all turns with it."""
+        """Drops all lanes without an event: the session was lost, and all turns with it."""
         self._held.clear()
         self._startable.clear()
 
-    def _hand_back(self, lane: Lane) -> None:
+    def _release_waiting(self, lane: Lane) -> None:
         while lane.waiting:
-            lane.waiting.popleft().hand_back()
+            lane.waiting.popleft().release()
         if lane.current is None:
             self.release(lane)
 
     def _page_fetched(self, event: PageFetched) -> None:
-        """Goes on with a page's lane: its next visit after the host's delay; without one the turn is released."""
+        """Starts the lane's next visit after the host's delay; releases the lane when there is no other visit."""
         lane = event.visit.lane
         lane.current = None
-        if lane.backoff_s or lane.failing:  # seeds of a host in backoff wait in the frontier, where others find them
-            self._hand_back(lane)
+        if lane.backoff_s or lane.failing:  # seeds of a failing host wait in the frontier, for whichever worker is free
+            self._release_waiting(lane)
+
         elif not lane.waiting:
             self.release(lane)
         elif pause_s := lane.pause_s():

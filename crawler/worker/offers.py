@@ -1,4 +1,4 @@
-"""A worker's offers to the frontier: they wait for a Redis that is away or full, and end only when the worker stops."""
+"""Offers seeds to the frontier; an offer waits while Redis is away or full, until the worker stops."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Offers:
     """Offers the seeds that pages lead to.
 
     Args:
-        redis_full: Told when offers are refused for want of memory.
+        redis_full: Told whether offers are refused for want of memory.
         stopping: Set when the worker stops.
-        stats: Counts what was offered, and what of it was new.
+        stats: Counts the seeds offered, and those of them that were new.
     """
 
     def __init__(
@@ -49,14 +49,14 @@ class Offers:
     async def offer(self, seeds: Iterable[Seed], frontier: Frontier = "content", *, budget: int = 0) -> int:
         """Offers seeds and returns how many were new; waits as long as Redis is away or full.
 
-        What waits here is bounded by what the worker carries: the seed whose page led to these doesn't end before them.
+        The seeds that wait here are those of visits under way, because a visit doesn't end before its offers.
 
         Args:
-            budget: Of followed links, for each host; see `Queue.offer`.
+            budget: How many followed links each host may have; see `Queue.offer`.
 
         Raises:
-            UnavailableError: The worker stops, and Redis has taken some of them at most. Whoever visits the page again
-                offers them again.
+            UnavailableError: The worker stops, and Redis has taken some of the seeds at most. The next visit of the
+                page offers them again.
         """
         offered = list(seeds)
         fresh = await self._offer(self._queues[frontier], offered, budget)
@@ -65,16 +65,19 @@ class Offers:
         return fresh
 
     async def _offer(self, queue: Queue, seeds: list[Seed], budget: int) -> int:
+        """Offers until Redis takes it. A loop of its own: it must note a full Redis, and end when the worker stops."""
         while True:
             try:
                 fresh = sum(await queue.offer(seeds, budget=budget))
             except RedisError as error:
-                if is_full := isinstance(error, OutOfMemoryError):
+                is_full = isinstance(error, OutOfMemoryError)
+                if is_full:
                     self._redis_full.note("offers", refused=True)
                 else:
                     logger.warning("%d offers: waiting for Redis: %s", len(seeds), error)
                 if self._stopping.is_set():
-                    raise UnavailableError(f"{len(seeds)} offers are left to another visit: {error}") from error
+                    raise UnavailableError(f"{len(seeds)} offers are left to the next visit: {error}") from error
+
                 await asyncio.sleep(FULL_MILLISECONDS / 1000 if is_full else RETRY_SECONDS)
             else:
                 self._redis_full.note("offers", refused=False)

@@ -14,8 +14,8 @@ class RefusedError(IgnoreRequest):
     """A request that must not be sent.
 
     Args:
-        outcome: What becomes of the seed whose page was asked for.
-        wait_s: A retry makes no sense earlier.
+        outcome: The outcome of the visit, if the request was for its page.
+        wait_s: The shortest delay until a retry, in seconds.
     """
 
     def __init__(self, outcome: Outcome, wait_s: float = 0.0) -> None:

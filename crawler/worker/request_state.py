@@ -1,4 +1,4 @@
-"""What a request of a visit carries through Scrapy: one object in `request.meta`, and nothing else of ours there."""
+"""The state of a visit's request: one typed object in `request.meta`, and the only entry that Headroom keeps there."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ META_KEY = "headroom"
 
 @dataclass(slots=True, eq=False)
 class RequestState:
-    """The state of one request, from the scheduler, a callback or a pipeline to its answer.
+    """The state of one request, from when the scheduler, a callback or a pipeline makes it until it is answered.
 
-    A redirect within a host makes a new request of the old one's meta: the two share this object, one after the other.
+    A redirect within a host makes a new request with the old meta: the two share this object, one after the other.
 
     Attributes:
-        visit: What the request is for.
+        visit: The visit that the request is for.
         lane: The turn that it is sent on; None: a turn of its host is acquired when it is sent.
         acquired: `lane` was acquired for this request alone, and is released with its answer.
-        address: The turn of its address, from the sending to the answer; None where addresses have no budget.
-        sent: It has started on its lane, and its answer has not come.
-        robots_bytes: Of the body so far, for the request of a robots.txt; None for any other.
-        keeps_lane: The visit's lane waits until the callback of this request has ended.
-        callback_ended: The part of the visit that it stands for has ended.
+        address: The turn of its IP address while it is in flight; None where addresses have no budget.
+        in_flight: It has started on its lane and isn't answered yet.
+        robots_bytes: For the request of a robots.txt, the bytes of its body so far; None for any other request.
+        keeps_lane: The visit's lane starts no other visit until the callback of this request has ended.
+        callback_ended: The part of the visit that the request stands for has ended.
     """
 
     visit: Visit
     lane: Lane | None = None
     acquired: bool = False
     address: Turn | None = None
-    sent: bool = False
+    in_flight: bool = False
     robots_bytes: int | None = None
     keeps_lane: bool = True
     callback_ended: bool = False
 
     def meta(self, **more: Any) -> dict[str, Any]:
-        """Returns the meta of a new request with this state, and `more` keys of Scrapy's."""
+        """Returns the meta of a new request with this state, and `more` of Scrapy's own keys."""
         return {META_KEY: self, **more}
 
     @property
     def turn(self) -> Lane | None:
-        """The turn that it has; None: one will be acquired for it."""
+        """The turn that the request holds; None: one will be acquired when it is sent."""
         return None if self.lane is None or self.lane.released else self.lane
 
     def end_callback(self) -> None:
@@ -55,11 +55,11 @@ class RequestState:
         if not self.callback_ended:
             self.callback_ended = True
             if self.keeps_lane:
-                self.visit.fetch_ends()
-            self.visit.part_ends()
+                self.visit.end_fetch()
+            self.visit.end_part()
 
 
 def state_of(request: Request | None) -> RequestState | None:
-    """Returns the state of a visit's request; None for any other, which is Scrapy's business alone."""
+    """Returns the state of a visit's request; None for any other request, which Headroom leaves to Scrapy."""
     state: RequestState | None = None if request is None else request.meta.get(META_KEY)
     return state

@@ -1,4 +1,4 @@
-"""Collects how visits ended and tells the frontier in batches: one call for each page would cost 14 times more."""
+"""Sends settlements and released turns to the frontier in batches: a call for each page would cost 14 times more."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ logger = logging.getLogger(__name__)
 class Settler:
     """Holds settlements and released turns until Redis has taken them.
 
-    While Redis is away they wait here; claims pause then, so there are never more than this worker carried.
+    While Redis is away they wait here. Claims fail then, too, so there are never more than this worker carried.
 
     Args:
-        batch: Settlements in one call, from 1.
-        wait_s: How long the first of a batch waits for others.
+        batch: The most settlements in one call, from 1.
+        wait_s: Seconds that the first of a batch waits for others.
         stats: Counts accepted and refused settlements.
     """
 
@@ -38,37 +38,37 @@ class Settler:
         self._batch = batch
         self._wait_s = wait_s
         self._stats = stats
-        # By partition and owner: an owner's settlements outlive its session, until they are refused or dropped.
+        # By partition and owner: after a lost session those of the old owner may still be here, beside the new one's.
         self._settlements: dict[tuple[int, str], deque[Settlement]] = defaultdict(deque)
         self._turns: dict[tuple[int, str], deque[TurnRelease]] = defaultdict(deque)
-        self._count = 0  # of both together
-        self._work = asyncio.Event()  # there is something to tell
-        self._full = asyncio.Event()  # there is a batch of it, or nobody wants to wait for one
-        self._drained = asyncio.Event()  # there is nothing left
+        self._count = 0  # settlements and turns together
+        self._work = asyncio.Event()  # set: there is something to send
+        self._full = asyncio.Event()  # set: there is a whole batch, or `drain` wants no wait for one
+        self._drained = asyncio.Event()  # set: there is nothing left
         self._drained.set()
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begins to tell the frontier."""
+        """Starts the task that sends."""
         self._task = asyncio.create_task(self._run(), name="settler")
 
     def settle(self, owner: str, settlement: Settlement) -> None:
-        """Takes a settlement on its way."""
+        """Queues a settlement."""
         self._settlements[settlement.claimed.partition, owner].append(settlement)
         self._added()
 
     def release(self, owner: str, partition: int, turn: TurnRelease) -> None:
-        """Takes a released turn on its way."""
+        """Queues a released turn."""
         self._turns[partition, owner].append(turn)
         self._added()
 
     def forget(self, owner: str) -> None:
-        """Drops what a lost session still had to say; it would be refused."""
+        """Drops what is queued for the owner of a lost session; the frontier would refuse it."""
         for key in [key for key in {*self._settlements, *self._turns} if key[1] == owner]:
             self._subtract(len(self._settlements.pop(key, ())) + len(self._turns.pop(key, ())))
 
     async def drain(self, timeout_s: float) -> bool:
-        """Waits until all is told; returns False when `timeout_s` was too short."""
+        """Sends at once, and waits until nothing is left; returns False when `timeout_s` was too short."""
         self._full.set()
         try:
             await asyncio.wait_for(self._drained.wait(), timeout_s)
@@ -77,7 +77,7 @@ class Settler:
         return True
 
     async def close(self) -> None:
-        """Stops; what was not told is reclaimed when the session lapses."""
+        """Stops the task; seeds whose settlements weren't sent are reclaimed when the session lapses."""
         if self._task is not None:
             await tasks.cancel(self._task)
 
@@ -100,7 +100,10 @@ class Settler:
                 await self._flush(*key)
 
     async def _flush(self, partition: int, owner: str) -> None:
-        """Tells the frontier all there is of one owner in one partition; keeps on while Redis is away."""
+        """Sends all that is queued for one owner in one partition; tries again as long as Redis is away.
+
+        A loop of its own: between two tries `forget` may drop what is being sent.
+        """
         key = (partition, owner)
         while self._settlements.get(key) or self._turns.get(key):
             waiting, turns_waiting = self._settlements[key], self._turns[key]

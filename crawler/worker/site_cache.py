@@ -1,4 +1,4 @@
-"""The site definitions that a worker needs: read from Redis when a seed asks for one, dropped when one changes."""
+"""The site definitions that a worker needs: each is read from Redis for its first seed; all are dropped on a change."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 class SiteCache:
-    """Definitions with their selectors compiled."""
+    """Site definitions by name, with their selectors compiled. Emptied by `SitesChanged`."""
 
     def __init__(self, registry: Registry, events: Events) -> None:
         self._registry = registry
@@ -27,12 +27,15 @@ class SiteCache:
         events.subscribe(SitesChanged, lambda _event: self._sites.clear())
 
     async def load(self, names: set[str]) -> None:
-        """Makes sure that `get` knows these; waits as long as Redis is away. What Redis doesn't have stays unknown."""
+        """Loads the definitions that are missing; waits as long as Redis is away.
+
+        For a name that Redis doesn't have, or has a damaged definition of, an error is logged.
+        """
         for name in names - self._sites.keys():
             try:
                 self._sites[name] = await until_redis_answers(f"site {name}", partial(self._registry.site, name))
             except HeadroomError as error:
-                logger.error("%s", error)  # noqa: TRY400 -- its text says all that a traceback could
+                logger.error("%s", error)  # noqa: TRY400 -- the error's text says all that a traceback could
 
     def get(self, name: str) -> Site | None:
         """Returns a loaded definition; None when Redis has none, or a damaged one."""

@@ -1,4 +1,4 @@
-"""One turn of a host that this worker holds: when its next request may start, and whether the host is failing."""
+"""A turn of a host that this worker holds: when the next request may start on it, and whether the host is failing."""
 
 from __future__ import annotations
 
@@ -8,28 +8,26 @@ from crawler.errors import HostBackoffError
 from crawler.frontier.queue import BACKOFF_FIRST_SECONDS, BACKOFF_LONGEST_SECONDS, NO_TURN
 from crawler.frontier.settlement import TurnRelease
 
-# How long a request waits for a host that has asked for a pause, or keeps failing. For a longer one it fails.
-PATIENCE_SECONDS = 10.0
-# A turn that can't start a request for longer than this is slow: its seeds don't keep the worker from claiming others.
-SLOW_SECONDS = 1.0
+MAX_BACKOFF_WAIT_SECONDS = 10.0  # longest backoff of a host that a request waits for; with a longer one it fails
+SLOW_SECONDS = 1.0  # a turn that can't start a request for longer is slow: other seeds are claimed beside its own
 
 
 class Turn:
-    """The permission for one request at a time to a host, from its acquisition to its release.
+    """The permission to send one request at a time to a host, from when it is acquired until it is released.
 
     Attributes:
-        host: The host, or `@ADDRESS` for a turn of an address (ip_budget.py).
-        token: What the frontier knows this turn by.
+        host: The host, or `@ADDRESS` for a turn of an IP address (ip_budget.py).
+        token: Identifies the turn in the frontier.
         partition: The frontier's partition that holds the host.
-        delay_s: Seconds between two starts of requests.
-        released: Nothing may be sent on it any more.
+        delay_s: Seconds between the starts of two requests.
+        released: The turn was released: nothing may be sent on it any more.
     """
 
     __slots__ = (
         "_backoff_until",
-        "_error_change",
-        "_error_least",
-        "_errors",
+        "_error_level",
+        "_error_level_change",
+        "_error_level_min",
         "_in_use",
         "_last_start",
         "_waiting",
@@ -47,24 +45,24 @@ class Turn:
         self.delay_s = delay_s
         self.released = False
         self._backoff_until = 0.0  # by the event loop's clock
-        self._errors = 0  # requests that failed by the host's fault, less those that went well since; at least 0
-        # What the frontier is yet to be told of errors, see TurnRelease's `change` and `least`.
-        self._error_change = 0
-        self._error_least = 0
-        self._last_start: float | None = None  # by the event loop's clock
-        self._waiting = 0  # requests that wait until the one before them has its answer
+        self._error_level = 0  # requests that failed by the host's fault, minus those that succeeded since; at least 0
+        # Since the frontier was last told of errors, see TurnRelease's `error_level_change` and `error_level_min`.
+        self._error_level_change = 0
+        self._error_level_min = 0
+        self._last_start: float | None = None  # by the event loop's clock; None: no request has started
+        self._waiting = 0  # requests that wait until the one before them is answered
         self._in_use = asyncio.Lock()  # held from a request's start to its answer
 
     # -- Pace ---------------------------------------------------------------------------------------------------------
 
     @property
     def idle(self) -> bool:
-        """Whether a request may start at once: `start` wouldn't wait."""
+        """Whether a request may start at once, so that `start` wouldn't wait."""
         return not self._in_use.locked() and not self._waiting and not self.pause_s()
 
     @property
     def slow(self) -> bool:
-        """Whether no request can start for a while: a pause or an answer takes longer than SLOW_SECONDS."""
+        """Whether the present pause, or the answer to the last request, takes longer than SLOW_SECONDS."""
         return self.pause_s() > SLOW_SECONDS or (self._in_use.locked() and self.elapsed_s() > SLOW_SECONDS)
 
     def pause_s(self) -> float:
@@ -76,7 +74,7 @@ class Turn:
         """Waits until a request may start on this turn, and counts it as started. `finish` must follow.
 
         Raises:
-            HostBackoffError: The host's backoff is longer than PATIENCE_SECONDS; nothing was started.
+            HostBackoffError: The host's backoff is longer than MAX_BACKOFF_WAIT_SECONDS; nothing was started.
         """
         self._waiting += 1
         try:
@@ -93,7 +91,7 @@ class Turn:
         self.mark_start()
 
     def _refuse_long_backoff(self) -> None:
-        if self.backoff_s > PATIENCE_SECONDS:
+        if self.backoff_s > MAX_BACKOFF_WAIT_SECONDS:
             raise HostBackoffError(self.host, self.backoff_s)
 
     def mark_start(self) -> None:
@@ -101,62 +99,62 @@ class Turn:
         self._last_start = _now()
 
     def delay_start(self, seconds: float) -> None:
-        """Counts the last request as started `seconds` later than marked: the host may have received it only then."""
+        """Counts the last request as started later by `seconds`: the host may have received it only then."""
         if self._last_start is not None and seconds > 0:
             self._last_start += seconds
 
     def elapsed_s(self) -> float:
-        """Returns the seconds since the last request started; 0 when none did."""
+        """Returns the seconds since the last request started; 0 when none has started."""
         return 0.0 if self._last_start is None else _now() - self._last_start
 
     def finish(self) -> None:
-        """Ends what `start` began: the next request may start when the delay has passed."""
+        """Says that the request is answered or has failed: the next one may start when the delay has passed."""
         self._in_use.release()
 
     # -- The host's health --------------------------------------------------------------------------------------------
 
     @property
     def failing(self) -> bool:
-        """Whether more requests failed lately, by the host's fault, than went well since."""
-        return self._errors > 0
+        """Whether lately more requests failed by the host's fault than succeeded since."""
+        return self._error_level > 0
 
     @property
     def backoff_s(self) -> float:
-        """Seconds for which nothing more may be sent to the host, as it asked or for its errors; 0: none."""
+        """Seconds for which nothing may be sent to the host, because it asked for a pause or is failing; 0: none."""
         return max(0.0, self._backoff_until - _now()) if self._backoff_until else 0.0
 
     def back_off(self, seconds: float) -> None:
-        """Sends nothing for `seconds` from now; a backoff that lasts longer already stays as it is."""
+        """Begins a backoff of `seconds`; one that lasts longer already stays as it is."""
         if seconds > 0:
             self._backoff_until = max(self._backoff_until, _now() + seconds)
 
     def record(self, *, success: bool) -> None:
-        """Counts a request's result; one that failed by the host's fault begins a backoff, longer each time."""
+        """Records how a request ended; a failure by the host's fault begins a backoff, twice as long each time."""
         step = -1 if success else 1
-        self._error_change += step
-        self._error_least = max(0, self._error_least + step)
-        self._errors = max(0, self._errors + step)
+        self._error_level_change += step
+        self._error_level_min = max(0, self._error_level_min + step)
+        self._error_level = max(0, self._error_level + step)
         if not success:
             first_s = max(self.delay_s, BACKOFF_FIRST_SECONDS)
-            self.back_off(min(first_s * 2.0 ** (self._errors - 1), BACKOFF_LONGEST_SECONDS))
+            self.back_off(min(first_s * 2.0 ** (self._error_level - 1), BACKOFF_LONGEST_SECONDS))
 
     # -- What the frontier is told ------------------------------------------------------------------------------------
 
     def release(self) -> TurnRelease:
-        """Gives the turn up; returns what the frontier must know of it."""
+        """Releases the turn; returns what the frontier must be told of it."""
         self.released = True
         return self._summary(self.token)
 
     def report(self) -> TurnRelease:
-        """Returns what the frontier must know of the host's health, while the turn is kept."""
+        """Returns what the frontier must be told of the host's health; the turn is kept."""
         return self._summary(NO_TURN)
 
     def _summary(self, token: int) -> TurnRelease:
         age_ms = -1 if self._last_start is None else int(self.elapsed_s() * 1000)
         backoff_ms = int(self.backoff_s * 1000)
-        summary = TurnRelease(self.host, token, age_ms, backoff_ms, self._error_change, self._error_least)
-        self._error_change = self._error_least = 0
-        return summary
+        level_change, level_min = self._error_level_change, self._error_level_min
+        self._error_level_change = self._error_level_min = 0
+        return TurnRelease(self.host, token, age_ms, backoff_ms, level_change, level_min)
 
 
 def _now() -> float:

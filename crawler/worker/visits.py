@@ -1,4 +1,4 @@
-"""What a worker does with one claimed seed: a visit follows it from its first request to how its claim ends."""
+"""A visit: what a worker does with one claimed seed, from its first request to the settlement that ends its claim."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ T = TypeVar("T")
 
 
 class PageFetched(NamedTuple):
-    """Event: all that a visit fetches from the page's own host is fetched; its lane may go on."""
+    """Event: a visit needs nothing more from its own host; its lane may start the next visit."""
 
     visit: Visit
 
 
 class VisitEnded(NamedTuple):
-    """Event: a visit is over, and how its claim ends. Once for each visit that isn't abandoned."""
+    """Event: a visit has ended with this settlement. Published once for each visit that isn't abandoned."""
 
     visit: Visit
     settlement: Settlement
 
 
 class Visit:
-    """One claimed seed on its way to finish, retry or fail. Publishes `PageFetched` and `VisitEnded`, each once.
+    """The visit of one claimed seed. Publishes `PageFetched` and `VisitEnded`, each once.
 
-    It ends when its callbacks have ended and every item of it has reached all sinks. The first retry or fail decides
-    how; without one it is a finish. When its deadline passes, requests under way are cut off and no more are made for
-    it; items that exist by then are still delivered.
+    A visit consists of parts: the page's callback, each item on its way to the sinks, each follow-up request. It ends
+    when all parts have ended. Its outcome is a finish unless `decide_outcome` was called before. When its deadline
+    passes, requests under way are cancelled and no more are made; items that exist by then are still delivered.
 
     Attributes:
-        deadline: For all that it fetches, together. It stands still while a sink has an item.
-        items: Items so far.
-        begun: Something was sent for it; before that, a refusal doesn't count as a try.
-        note: A word that the ledger counts beside a finish, such as `redirected`.
+        deadline: For all that the visit fetches. It is paused while a sink has an item.
+        items: Number of items that its callbacks have yielded.
+        started: A request other than robots.txt's was sent for it; before that, a refusal doesn't count as a try.
+        note: A word that the ledger counts beside a finish, such as `redirected`; empty: none.
     """
 
     __slots__ = (
@@ -54,25 +54,25 @@ class Visit:
         "_open",
         "_running",
         "_settlement",
-        "begun",
         "claimed",
         "deadline",
         "items",
         "lane",
         "note",
+        "started",
     )
 
     def __init__(self, claimed: Claimed, lane: Lane, events: Events) -> None:
         self.claimed = claimed
         self.lane = lane
         self.items = 0
-        self.begun = False
+        self.started = False
         self.note = ""
         self.deadline = Deadline(self._cancel_fetches)
         self._events = events
         self._running: set[asyncio.Future[Any]] = set()
-        self._open = 1  # parts on their way: the page itself, its items, requests of users' callbacks
-        self._fetching = 1  # those of them that may still fetch from the page's host
+        self._open = 1  # parts that haven't ended; the first is the page's callback
+        self._fetching = 1  # those of them that may still fetch from the visit's host
         self._settlement: Settlement | None = None
         self._fetched = False
         self._ended = False
@@ -84,21 +84,21 @@ class Visit:
 
     @property
     def ended(self) -> bool:
-        """Whether the visit was settled or abandoned; what still runs for it has no effect any more."""
+        """Whether the visit was settled, released or abandoned; what still runs for it has no effect any more."""
         return self._ended
 
     @property
     def failed(self) -> bool:
-        """Whether it is decided that the seed doesn't finish now."""
+        """Whether an outcome other than a finish was decided."""
         return self._settlement is not None
 
     # -- Fetching -----------------------------------------------------------------------------------------------------
 
     def check(self) -> None:
-        """Does nothing while the visit may fetch.
+        """Raises unless the visit may fetch.
 
         Raises:
-            SessionLostError: It was settled, handed back or abandoned.
+            SessionLostError: It was settled, released or abandoned.
             PageTimeoutError: Its deadline has passed.
         """
         if self._ended:
@@ -106,70 +106,75 @@ class Visit:
         if self.deadline.passed:
             raise PageTimeoutError("the page's time is up")
 
-    async def run(self, part: Coroutine[Any, Any, T]) -> T:
-        """Waits for a part of its fetching, which is cancelled when the visit may fetch no more.
+    async def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Runs a coroutine that fetches, or waits to fetch; it is cancelled when the visit may fetch no more.
 
         Raises:
             SessionLostError: As `check`.
             PageTimeoutError: As `check`.
-            Exception: What the part raised.
+            Exception: What the coroutine raised.
         """
         try:
             self.check()
         except BaseException:
-            part.close()
+            coroutine.close()
             raise
-        return await self.wait(asyncio.ensure_future(part))
+        return await self.wait(asyncio.ensure_future(coroutine))
 
     async def wait(self, under_way: asyncio.Future[T]) -> T:
-        """As `run`, for a part that has begun and needs no task of its own; call `check` before."""
+        """As `run`, for a future that needs no task of its own; call `check` before."""
         self._running.add(under_way)
         try:
             return await under_way
         except asyncio.CancelledError:
             self.check()
-            raise  # cancelled by somebody else
+            raise  # the visit may still fetch: somebody else cancelled it
         finally:
             self._running.discard(under_way)
 
     # -- Parts and the end --------------------------------------------------------------------------------------------
 
-    def decide(self, operation: Operation, reason: str, amount_ms: int = 0) -> None:
-        """Says that the seed doesn't finish: `retry`, `fail` or `back`. Only the first call has an effect."""
+    def decide_outcome(self, operation: Operation, reason: str, amount_ms: int = 0) -> None:
+        """Decides that the visit ends with `retry`, `fail` or `release`. Only the first call has an effect.
+
+        Args:
+            reason: A word for the ledger.
+            amount_ms: Delay until a retry.
+        """
         if self._settlement is None:
             self._settlement = Settlement(operation, self.claimed, amount_ms, reason)
 
-    def part_begins(self, *, fetches: bool) -> None:
-        """Counts a part on its way; `fetches`: it may still ask the page's host, until `fetch_ends`."""
+    def begin_part(self, *, fetches: bool) -> None:
+        """Begins a part; `fetches`: it may still fetch from the visit's host, until `end_fetch`."""
         self._open += 1
         if fetches:
             self._fetching += 1
 
-    def fetch_ends(self) -> None:
-        """Says that a part needs nothing more from the page's host; after the last one the lane goes on."""
+    def end_fetch(self) -> None:
+        """Says that a part needs nothing more from the visit's host; after the last one the lane may go on."""
         self._fetching -= 1
         if self._fetching <= 0:
-            self._let_lane_go()
+            self._publish_fetched()
 
-    def part_ends(self) -> None:
-        """Says that a part has reached its end; after the last one the visit ends."""
+    def end_part(self) -> None:
+        """Ends a part; after the last one the visit ends."""
         self._open -= 1
         if self._open == 0 and not self._ended:
-            self._let_lane_go()
+            self._publish_fetched()
             self._end(self._settlement or Settlement("finish", self.claimed, reason=self.note))
 
-    def hand_back(self) -> None:
-        """Ends the visit as if it had not been tried, whatever still runs for it."""
+    def release(self) -> None:
+        """Ends the visit as if its seed had not been tried, whatever still runs for it."""
         if not self._ended:
-            self._fetched = True  # whoever hands visits back releases their lanes
+            self._fetched = True  # no event: whoever releases visits releases their lanes, too
             self._end(Settlement("release", self.claimed, reason="stopped"))
 
     def abandon(self) -> None:
-        """Ends the visit without an event: the session was lost, the seed is another worker's."""
+        """Ends the visit without an event: the session was lost, and other workers may claim the seed."""
         self._fetched = True
         self._stop()
 
-    def _let_lane_go(self) -> None:
+    def _publish_fetched(self) -> None:
         if not self._fetched:
             self._fetched = True
             self._events.publish(PageFetched(self))
@@ -184,5 +189,5 @@ class Visit:
         self._cancel_fetches()
 
     def _cancel_fetches(self) -> None:
-        for part in list(self._running):
-            part.cancel()
+        for fetch in list(self._running):
+            fetch.cancel()

@@ -1,4 +1,4 @@
-"""Listens on the frontier's wake channel, so that an idle worker hears of work without polling Redis."""
+"""Listens on the frontier's wake channel, so that an idle worker learns of new work without polling Redis."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from crawler.events import Events
 
-TURN_WAKE_SECONDS = 1.0  # turns are freed all the time: they wake a worker once in so long at most; offers always do
-SPREAD_SECONDS = 0.005  # workers wake spread over this time, so that they don't all try for the claim lock at once
+TURN_WAKE_SECONDS = 1.0  # turns are released all the time, so they wake a worker only once in this time
+JITTER_SECONDS = 0.005  # most by which a wake-up is delayed, so that workers don't all try for the claim lock at once
 BACKOFF = re.compile(rb"leave (\d{1,9}) (\S+)")  # settle.lua publishes it: ms, host
 
 
@@ -26,12 +26,13 @@ class SitesChanged(NamedTuple):
 
 
 class WakeUps:
-    """Turns messages of other workers and of commands into events of this one.
+    """Turns messages of other workers and of commands into wake-ups and events of this worker.
+
+    Publishes `SitesChanged` and `HostBackoff`.
 
     Args:
-        channel: Of the worker's frontier.
-        wake: Set when something may have become claimable.
-        events: Where `SitesChanged` and `HostBackoff` are published.
+        channel: The wake channel of the worker's frontier.
+        wake: Set when a seed may have become claimable.
     """
 
     def __init__(self, redis: Redis, channel: str, wake: asyncio.Event, events: Events) -> None:
@@ -39,8 +40,8 @@ class WakeUps:
         self._channel = channel
         self._wake = wake
         self._events = events
-        self._turns_wake_from = 0.0  # by the event loop's clock, as the following
-        self._later: asyncio.TimerHandle | None = None  # wakes for turns that were freed before that
+        self._turns_wake_from = 0.0  # from when a released turn wakes the worker again, by the event loop's clock
+        self._turn_timer: asyncio.TimerHandle | None = None  # wakes the worker then, for turns released before
 
     async def listen(self) -> None:
         """Listens until cancelled, through every outage of Redis."""
@@ -49,15 +50,15 @@ class WakeUps:
     async def _subscribe(self) -> None:
         async with self._redis.pubsub() as subscription:
             await subscription.subscribe(self._channel)
-            self._wake.set()  # for what was published while nobody listened
+            self._wake.set()  # for messages that were published before the subscription
             while True:
                 message = await subscription.get_message(ignore_subscribe_messages=True, timeout=None)
                 if message is not None and self._wakes(message["data"]):
-                    await asyncio.sleep(random.uniform(0, SPREAD_SECONDS))
+                    await asyncio.sleep(random.uniform(0, JITTER_SECONDS))
                     self._wake.set()
 
     def _wakes(self, message: bytes) -> bool:
-        """Publishes what a message says; returns whether it wakes the worker now."""
+        """Publishes the event that a message stands for, if any; returns whether the message wakes the worker now."""
         if backoff := BACKOFF.fullmatch(message):
             self._events.publish(HostBackoff(backoff[2].decode("utf-8", "replace"), int(backoff[1]) / 1000))
             return False
@@ -66,12 +67,12 @@ class WakeUps:
         return message != b"turn" or self._turn_wakes()
 
     def _turn_wakes(self) -> bool:
-        """Returns whether a freed turn wakes the worker now; else it does as soon as it may."""
+        """Returns whether a released turn wakes the worker now; if not, a timer wakes it as soon as it may."""
         loop = asyncio.get_running_loop()
         now = loop.time()
         if now >= self._turns_wake_from:
             self._turns_wake_from = now + TURN_WAKE_SECONDS
             return True
-        if self._later is None or self._later.when() < now:
-            self._later = loop.call_at(self._turns_wake_from, self._wake.set)
+        if self._turn_timer is None or self._turn_timer.when() < now:
+            self._turn_timer = loop.call_at(self._turns_wake_from, self._wake.set)
         return False

@@ -1,6 +1,6 @@
-"""This process's share in the cluster. A Scrapy extension: `Worker.of(crawler)` finds it.
+"""The worker: one Scrapy process as a member of the cluster. A Scrapy extension, which `Worker.of(crawler)` finds.
 
-Scheduler, delivery, middlewares, pipelines and spiders reach the frontier through the parts that are built here.
+Scheduler, middlewares, pipelines and spiders reach the frontier through the parts that are built here.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ if TYPE_CHECKING:
     from crawler.models import Frontier
 
 logger = logging.getLogger(__name__)
-BEAT_SECONDS = 1.0  # between two samples of the load, which are also the event loop's signs of life
+BEAT_SECONDS = 1.0  # between two samples of the load; each also tells the session that the event loop is alive
 
 
 class Worker:
-    """One Scrapy process's membership in the cluster. Whole when it is built; nothing is connected before `open`.
+    """Builds the parts of a worker, and connects them to Redis in `open`.
 
     Attributes:
         frontier: Which of the two frontiers it works on.
         wake: Set when a claim may succeed that couldn't before.
-        stopping: Set when no more may be claimed, and what isn't begun is to be handed back.
+        stopping: Set when the worker stops: no more is claimed, and visits not started are released.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Worker:
         self.redis = redis
         self._redis_address = redis_address  # without its password, for messages
         self._stats = stats
-        self._down: set[str] = set()  # sinks that can't be reached
+        self._sinks_down: set[str] = set()  # names of sinks that can't be reached
         self._tasks: list[asyncio.Task[None]] = []
 
         self.wake = asyncio.Event()
@@ -123,17 +123,17 @@ class Worker:
         """
         worker = crawler.get_extension(cls)
         if worker is None:
-            raise HeadroomError("setting EXTENSIONS: got none of ours, expected crawler.worker.worker.Worker in it")
+            raise HeadroomError("setting EXTENSIONS: expected crawler.worker.worker.Worker in it, which is missing")
         return worker
 
-    # -- Life ---------------------------------------------------------------------------------------------------------
+    # -- Opening and closing -------------------------------------------------------------------------------------------
 
     async def open(self) -> None:
-        """Connects, checks the frontier's format, opens the session and listens for wake-ups.
+        """Waits for Redis, checks the frontier's format, opens the session and listens for wake-ups.
 
         Raises:
-            UnavailableError: Redis can't be reached for CONNECT_SECONDS.
-            FrontierError: Redis holds something that these settings can't work on.
+            UnavailableError: Redis couldn't be reached for CONNECT_SECONDS.
+            FrontierError: Redis holds a frontier that these settings can't work on.
         """
         await preflight.wait_until_ready(
             self.redis,
@@ -153,51 +153,50 @@ class Worker:
         logger.info("worker %s on frontier %s", self.session.owner, self.frontier)
 
     async def close(self) -> None:
-        """Tells the frontier all there is to tell, ends the session and disconnects. Without `open`, does nothing."""
+        """Sends the settlements left, ends the session and disconnects. Does nothing if `open` wasn't called."""
         if not self._tasks:
             return
         await cancel(*self._tasks)
         if not await self.settler.drain(self.config.frontier.session_s):
-            logger.warning("Redis is away: others claim what this worker held when its session lapses")
+            logger.warning("Redis is away: other workers claim this worker's seeds when its session lapses")
         await self.settler.close()
         with contextlib.suppress(RedisError):
-            for partition in range(self.config.frontier.partitions):  # takes back what a claim with a lost answer gave
+            for partition in range(self.config.frontier.partitions):  # gives up seeds of a claim whose answer was lost
                 await self.queue.settle(partition, self.session.owner, [])
         await asyncio.to_thread(self.session.close)
         await self.redis.aclose()
 
     # -- Seeds --------------------------------------------------------------------------------------------------------
 
-    def room(self, stuck: int = 0) -> int:
-        """Returns how many seeds may be claimed now; 0 while it stops, a sink is away or the session isn't alive.
+    def room(self, slow_visits: int = 0) -> int:
+        """Returns how many seeds may be claimed now; 0 while it stops, a sink is down or the session isn't alive.
 
         Args:
-            stuck: Seeds carried that are held up by slow hosts.
+            slow_visits: Number of visits that are held up on slow lanes.
         """
-        if self.stopping.is_set() or self._down or not self.session.alive:
+        if self.stopping.is_set() or self._sinks_down or not self.session.alive:
             return 0
-        return self.headroom.room(self.claims.carrying, self.heartbeat.workers_here, stuck)
+        return self.headroom.room(self.claims.carrying, self.heartbeat.workers_here, slow_visits)
 
     def settle(self, settlement: Settlement) -> None:
-        """Ends a claim; the frontier hears of it with the next batch."""
+        """Settles a claim; the frontier is told with the next batch."""
         self.claims.carrying -= 1
         self.headroom.rate.count()
-        what = f"{settlement.operation}/{settlement.reason}" if settlement.reason else settlement.operation
-        self._stats.inc_value(f"frontier/{what}")
+        self._stats.inc_value("/".join(filter(None, ("frontier", settlement.operation, settlement.reason))))
         self.settler.settle(settlement.claimed.claim.partition("#")[0], settlement)
 
     # -- Sinks --------------------------------------------------------------------------------------------------------
 
     def sink_down(self, name: str) -> None:
-        """Stops claims: a sink can't be reached."""
-        self._down.add(name)
+        """Stops claims while a sink can't be reached."""
+        self._sinks_down.add(name)
 
     def sink_up(self, name: str) -> None:
-        """Lets claims go on, if no other sink is down."""
-        self._down.discard(name)
+        """Lets claims go on, unless another sink is down."""
+        self._sinks_down.discard(name)
         self.wake.set()
 
-    # -- Inside -------------------------------------------------------------------------------------------------------
+    # -- Figures and session ------------------------------------------------------------------------------------------
 
     async def _beat(self) -> None:
         while True:
@@ -205,7 +204,7 @@ class Worker:
             try:
                 await asyncio.to_thread(self.headroom.sampler.sample)
             except OSError as error:
-                logger.warning("load unknown: %s", error)
+                logger.warning("the load can't be measured: %s", error)
             self.heartbeat.figures = self._figures()
             await asyncio.sleep(BEAT_SECONDS)
 
@@ -215,14 +214,15 @@ class Worker:
             "carrying": self.claims.carrying,
             "pages_per_minute": round(self.headroom.rate.per_second() * 60),
             "room": self.room(),
-            "sinks_down": sorted(self._down),
+            "sinks_down": sorted(self._sinks_down),
             "redis_full": self.redis_full.now,
             **load_figures(self.headroom.sampler.load),
         }
 
     def _session_lost(self, event: SessionLost) -> None:
-        """Forgets what the session held, which others have now, and begins a new one."""
+        """Forgets all that the lost session held, and begins a new session."""
         logger.warning("session of %s was lost; its seeds go to others", event.owner)
+
         self._stats.inc_value("frontier/sessions_lost")
         self.settler.forget(event.owner)
         self.queue.forget(event.owner)

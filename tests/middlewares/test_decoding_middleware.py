@@ -11,7 +11,7 @@ from scrapy.utils.test import get_crawler
 
 from crawler.errors import AnswerError
 from crawler.middlewares.decoding import DecodingMiddleware
-from crawler.worker.outcomes import of_exception
+from crawler.worker.outcomes import outcome_of_error
 
 REQUEST = Request("http://a.test/")
 PAGE = b"<html>page</html>"
@@ -56,7 +56,7 @@ def test_a_page_is_decoded_and_says_so_no_more(middleware, coding):
 def test_what_cant_be_decoded_is_no_page(middleware, body, coding, outcome):
     with pytest.raises(AnswerError) as caught:
         middleware.process_response(REQUEST, response(body, coding))
-    assert of_exception(caught.value) == outcome
+    assert outcome_of_error(caught.value) == outcome
 
 
 def test_an_answer_that_is_no_page_fares_by_its_status(middleware):

@@ -94,7 +94,7 @@ async def test_one_that_is_cut_off_leaves_nothing_behind(middleware, addresses, 
     addresses.free.clear()
     sending = asyncio.create_task(middleware.process_request(held.request("http://b.test/", lane=None)))
     await asyncio.sleep(0.01)
-    held.visit.hand_back()
+    held.visit.release()
     await asyncio.wait([sending])
     assert sending.exception() is not None
     assert [turn.host for turn in worker.turns.released] == ["b.test"]

@@ -124,7 +124,7 @@ async def test_a_page_that_was_not_begun_goes_back_without_a_try(middleware, hel
     with pytest.raises(RefusedError) as caught:
         await middleware.process_request(held.request())
     assert caught.value.outcome == ("release", "left-alone")
-    assert not held.visit.begun
+    assert not held.visit.started
 
 
 async def test_robots_txt_is_no_try_of_the_page(middleware, held):

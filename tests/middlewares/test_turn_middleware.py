@@ -9,7 +9,7 @@ from scrapy import Request
 
 from crawler.errors import FrontierError, SessionLostError
 from crawler.middlewares.turns import TurnMiddleware
-from crawler.worker.outcomes import Outcome, of_exception
+from crawler.worker.outcomes import Outcome, outcome_of_error
 from crawler.worker.refused import RefusedError
 from crawler.worker.request_state import state_of
 
@@ -22,7 +22,7 @@ def middleware(worker):
 async def refused(middleware, request):
     with pytest.raises((RefusedError, SessionLostError)) as caught:
         await middleware.process_request(request)
-    assert of_exception(caught.value) == ("release", "no-session")
+    assert outcome_of_error(caught.value) == ("release", "no-session")
 
 
 async def test_requests_of_other_spiders_pass_untouched(middleware, worker):
@@ -43,7 +43,7 @@ async def test_a_request_holds_its_lane_until_it_is_over(middleware, held, how):
     else:
         assert middleware.process_exception(request, TimeoutError()) is None
     assert not held.lane._in_use.locked()
-    assert not state_of(request).sent
+    assert not state_of(request).in_flight
 
 
 async def test_what_was_never_sent_frees_nothing(middleware, held):
@@ -95,7 +95,7 @@ async def test_a_visit_that_is_cut_off_doesn_t_wait_out_the_delay(middleware, he
     waiting = asyncio.create_task(refused(middleware, held.request()))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
-    held.visit.hand_back()
+    held.visit.release()
     async with asyncio.timeout(1):
         await waiting
     assert not held.lane._in_use.locked()

@@ -48,10 +48,10 @@ async def test_other_spiders_outputs_pass_untouched(middleware, held):
 async def test_items_are_counted_until_they_are_delivered(middleware, held):
     assert await run(middleware, held.response(), PAGE, {"x": 1}) == [PAGE, {"x": 1}]
     assert (held.visit.items, held.ended, held.fetched) == (2, [], [])
-    held.visit.fetch_ends()  # the page's media
+    held.visit.end_fetch()  # the page's media
     assert held.fetched == [held.visit]
-    held.visit.part_ends()
-    held.visit.part_ends()
+    held.visit.end_part()
+    held.visit.end_part()
     assert held.ended == [("finish", "")]
 
 
@@ -71,25 +71,25 @@ async def test_a_callback_that_raises_ends_its_own_part_only(middleware, held, b
     response = held.response()
     with pytest.raises(ZeroDivisionError):
         await run(middleware, response, *[{"x": 1}] * before, error=ZeroDivisionError())
-    held.visit.decide("fail", "callback-error")
+    held.visit.decide_outcome("fail", "callback-error")
     middleware.raised(response)  # Scrapy's signal, afterwards
     if before:
         assert held.ended == []
-        held.visit.part_ends()
+        held.visit.end_part()
     assert [operation for operation, _reason in held.ended] == ["fail" if before else "finish"]
 
 
 async def test_a_callback_that_raises_before_any_output_ends_too(middleware, held):
     """A plain function: Scrapy never asks for its output."""
     response = held.response()
-    held.visit.decide("fail", "callback-error")
+    held.visit.decide_outcome("fail", "callback-error")
     middleware.raised(response)
     middleware.raised(response)
     assert held.ended == [("fail", "callback-error")]
 
 
 async def test_a_visit_that_has_ended_yields_nothing_more(middleware, held):
-    held.visit.hand_back()
+    held.visit.release()
     assert await run(middleware, held.response(), PAGE) == []
     assert held.ended == [("release", "stopped")]
 
@@ -133,7 +133,7 @@ async def test_a_follow_up_s_own_errback_decides_and_may_yield(middleware, held,
     [request] = await run(middleware, held.response(), Request("http://a.test/2", errback=errback))
     assert await collect(request.errback(failure_of(request, TimeoutError()))) == [{"instead": 1}]
     assert held.ended == []
-    held.visit.part_ends()
+    held.visit.end_part()
     assert held.ended == [("finish", "")]
 
 

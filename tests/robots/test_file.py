@@ -6,8 +6,8 @@ from base64 import b64encode
 import orjson
 import pytest
 
-from crawler.robots.file import KEEP_SECONDS, MOST_RECORD_BYTES, REMEMBER_SECONDS, RobotsFile, of_response, unreachable
-from crawler.robots.rules import MOST_BYTES, MOST_LINE_BYTES
+from crawler.robots.file import KEEP_SECONDS, MAX_RECORD_BYTES, REMEMBER_SECONDS, RobotsFile, of_response, unreachable
+from crawler.robots.rules import MAX_FILE_BYTES, MAX_LINE_BYTES
 
 DAY = 86_400
 
@@ -53,8 +53,8 @@ def test_a_record_keeps_all_but_its_time_which_is_the_key_s():
 def test_the_largest_file_fits_into_a_record():
     noise = b"".join(zlib.crc32(b"%d" % number).to_bytes(4) for number in range(200_000))
     file = of_response(200, noise.replace(b"\n", b"").replace(b"\r", b""), 0, None, 60)
-    assert len(file.text) == MOST_BYTES + MOST_LINE_BYTES
-    assert len(file.dump()) < MOST_RECORD_BYTES
+    assert len(file.text) == MAX_FILE_BYTES + MAX_LINE_BYTES
+    assert len(file.dump()) < MAX_RECORD_BYTES
     assert RobotsFile.load(file.dump(), KEEP_SECONDS) == file
 
 

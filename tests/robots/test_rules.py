@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from crawler.robots.rules import MOST_BYTES, MOST_LINE_BYTES, clip, parse, product_token
+from crawler.robots.rules import MAX_FILE_BYTES, MAX_LINE_BYTES, clip, parse, product_token
 
 AGENT = "ExampleBot"
 LONG = "a" * 20_000
@@ -691,7 +691,7 @@ CASES = [
         "2.5",
         ("/xyz",),
         ("/x",),
-        lines=" " * (MOST_BYTES - 30) + "\n" + group("Disallow: /xyz" + " " * 40),
+        lines=" " * (MAX_FILE_BYTES - 30) + "\n" + group("Disallow: /xyz" + " " * 40),
     ),
 ]
 
@@ -703,17 +703,17 @@ def test_rule(body, agent, path, allowed):
 
 def test_what_lies_beyond_500_kib_is_ignored():
     beyond = b"#" * 79 + b"\n"
-    rules = parse(beyond * (MOST_BYTES // 80 + 1) + b"User-agent: *\nDisallow: /\n", AGENT)
+    rules = parse(beyond * (MAX_FILE_BYTES // 80 + 1) + b"User-agent: *\nDisallow: /\n", AGENT)
     assert rules.allows("/x")
 
 
 def test_clip_keeps_whole_lines_and_parsing_agrees_with_it():
     lines = b"User-agent: *\n" + b"".join(b"Disallow: /%d\r\n" % number for number in range(40_000))
     cut = clip(lines)
-    assert MOST_BYTES <= len(cut) <= MOST_BYTES + MOST_LINE_BYTES
+    assert MAX_FILE_BYTES <= len(cut) <= MAX_FILE_BYTES + MAX_LINE_BYTES
     assert lines[len(cut) : len(cut) + 1] in b"\r\n"
     assert clip(cut) == cut
-    assert clip(b"a" * 10_000_000) == b"a" * (MOST_BYTES + MOST_LINE_BYTES)
+    assert clip(b"a" * 10_000_000) == b"a" * (MAX_FILE_BYTES + MAX_LINE_BYTES)
     assert clip(b"") == b""
 
 

@@ -11,7 +11,7 @@ from samples import Stats
 
 from crawler.events import Events
 from crawler.servers import redis_retry
-from crawler.worker import offers, settler, turns
+from crawler.worker import offers, settler
 from crawler.worker.settler import Settler
 from crawler.worker.turns import Turns
 
@@ -23,7 +23,7 @@ def redis_settings(redis_url):
 
 @pytest.fixture(autouse=True)
 def _retry_soon(monkeypatch):
-    for module in (redis_retry, offers, settler, turns):
+    for module in (redis_retry, offers, settler):
         monkeypatch.setattr(module, "RETRY_SECONDS", 0.01)
 
 

@@ -39,14 +39,14 @@ async def test_it_passes(passed):
 
 
 async def test_not_before_it_is_started(passed):
-    with passed.deadline.held():
+    with passed.deadline.paused():
         pass
     await passed.never()
 
 
 async def test_not_after_it_is_stopped(passed):
     passed.deadline.start(0.01)
-    with passed.deadline.held():
+    with passed.deadline.paused():
         passed.deadline.stop()
     await passed.never()
     passed.deadline.stop()
@@ -55,8 +55,8 @@ async def test_not_after_it_is_stopped(passed):
 async def test_not_while_it_is_held_and_then_with_what_was_left(passed):
     loop = asyncio.get_running_loop()
     passed.deadline.start(0.05)
-    with passed.deadline.held():
-        with passed.deadline.held():
+    with passed.deadline.paused():
+        with passed.deadline.paused():
             await asyncio.sleep(0.03)
         await asyncio.sleep(0.03)
         assert not passed.deadline.passed
@@ -66,7 +66,7 @@ async def test_not_while_it_is_held_and_then_with_what_was_left(passed):
 
 
 async def test_started_while_it_is_held_it_runs_afterwards(passed):
-    with passed.deadline.held():
+    with passed.deadline.paused():
         passed.deadline.start(0.0)
         await passed.never()
     await passed.soon()
@@ -76,7 +76,7 @@ async def test_what_is_held_after_it_passed_doesn_t_start_it_again(passed):
     passed.deadline.start(0.0)
     await passed.soon()
     passed.event.clear()
-    with passed.deadline.held():
+    with passed.deadline.paused():
         pass
     with pytest.raises(TimeoutError):
         await passed.soon(0.05)

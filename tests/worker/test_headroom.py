@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from crawler.errors import ConfigError
-from crawler.worker.headroom import LEAST_COST_PERCENT, MOST, Limits, Load, Sampler, batch_size
+from crawler.worker.headroom import MIN_COST_PERCENT, UNLIMITED_SEEDS, Limits, Load, Sampler, batch_size
 
 LIMITS = Limits(memory_percent=80, cpu_percent=90, first_batch=5)
 
@@ -42,12 +42,12 @@ def test_workers_of_a_node_share_its_headroom():
 
 
 def test_an_idle_process_doesn_t_carry_seeds_for_nothing():
-    assert batch_size(LIMITS, Load(memory=50, cpu=50), 10) == math.floor(30 / LEAST_COST_PERCENT)
+    assert batch_size(LIMITS, Load(memory=50, cpu=50), 10) == math.floor(30 / MIN_COST_PERCENT)
 
 
 def test_a_limit_of_100_percent_is_none():
     free = Limits(memory_percent=100, cpu_percent=100, first_batch=5)
-    assert batch_size(free, Load(100, 100, 50, 50), 10) == MOST
+    assert batch_size(free, Load(100, 100, 50, 50), 10) == UNLIMITED_SEEDS
     only_memory = Limits(memory_percent=80, cpu_percent=100, first_batch=5)
     assert batch_size(only_memory, Load(50, 100, 10, 99), 10) == 30
 

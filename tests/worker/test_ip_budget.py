@@ -91,7 +91,7 @@ async def test_a_page_not_begun_doesn_t_queue_behind_many_others(frontier, budge
             await mine.acquire("b.test", a_visit())
         assert caught.value.wait_s == pytest.approx(0.1 * (ip_budget.MAX_WAITING + place), abs=0.05)
     begun = a_visit()
-    begun.begun = True
+    begun.started = True
     media = asyncio.create_task(mine.acquire("b.test", begun))
     assert await is_kept_waiting(media)
     for task in (media, *queued):

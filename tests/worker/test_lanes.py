@@ -36,7 +36,7 @@ class Held:
         visit = self.lanes.next_visit()
         assert visit.lane is lane
         lane.record(success=well)
-        visit.fetch_ends()
+        visit.end_fetch()
         return visit
 
 
@@ -68,17 +68,17 @@ async def test_a_failure_sends_the_other_seeds_back_untried(held):
 
 async def test_visits_on_slow_hosts_are_told_apart(held):
     quick, paced, slow = held.lane(2), held.lane(3, "b.test", delay_s=60.0), held.lane(4, "c.test")
-    assert held.lanes.stuck() == 0
+    assert held.lanes.slow_visits() == 0
     await paced.start()
     paced.finish()
-    assert held.lanes.stuck() == 3
+    assert held.lanes.slow_visits() == 3
     for lane in (quick, paced, slow):
         assert held.lanes.next_visit().lane is lane
     await slow.start()
     slow._last_start -= 5  # no answer yet
-    assert held.lanes.stuck() == 3 + 4
+    assert held.lanes.slow_visits() == 3 + 4
     slow.finish()
-    assert held.lanes.stuck() == 3
+    assert held.lanes.slow_visits() == 3
 
 
 async def test_a_host_that_another_worker_found_failing_is_left_alone_here_too(held):
@@ -89,6 +89,6 @@ async def test_a_host_that_another_worker_found_failing_is_left_alone_here_too(h
     assert held.released == [idle]
     assert held.ended == [("release", "stopped")] * 3
     assert held.lanes.next_visit().lane is other
-    visit.fetch_ends()  # what was sent is brought to its end
+    visit.end_fetch()  # what was sent is brought to its end
     assert held.released == [idle, busy]
     assert all(lane.backoff_s > 29 for lane in (busy, idle))

@@ -54,7 +54,7 @@ async def test_they_wait_for_room(frontier, full_redis, offering):
 
 async def test_a_worker_that_stops_gives_them_up(full_redis, offering):
     offering.stopping.set()
-    with pytest.raises(UnavailableError, match="1 offers are left to another visit"):
+    with pytest.raises(UnavailableError, match="1 offers are left to the next visit"):
         await offering.offers.offer([content(1)])
 
 

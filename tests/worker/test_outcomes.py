@@ -13,7 +13,7 @@ from twisted.internet import error as twisted_error
 from crawler import errors
 from crawler.errors import AnswerError, FrontierError, PageTimeoutError, SessionLostError, UnavailableError
 from crawler.worker import outcomes
-from crawler.worker.outcomes import Outcome, backoff_ms, of_exception, of_status, retry_after_s
+from crawler.worker.outcomes import Outcome, outcome_of_error, outcome_of_status, retry_after_s, retry_delay_ms
 from crawler.worker.refused import RefusedError
 
 
@@ -40,7 +40,7 @@ from crawler.worker.refused import RefusedError
     ],
 )
 def test_exceptions(error, outcome):
-    assert of_exception(error) == outcome
+    assert outcome_of_error(error) == outcome
 
 
 def test_the_table_names_exceptions_that_exist():
@@ -62,7 +62,7 @@ def test_the_table_names_exceptions_that_exist():
     ],
 )
 def test_statuses(status, outcome):
-    assert of_status(status) == outcome
+    assert outcome_of_status(status) == outcome
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_no_header_raises():
 
 def test_the_wait_doubles_up_to_its_bound():
     for tries, middle_s in enumerate((2, 4, 8, 16)):
-        waits = {backoff_ms(tries, 2, 600) for _ in range(50)}
+        waits = {retry_delay_ms(tries, 2, 600) for _ in range(50)}
         assert all(750 * middle_s <= wait <= 1_250 * middle_s for wait in waits)
         assert len(waits) > 1
-    assert backoff_ms(99, 2, 600) <= 750_000
+    assert retry_delay_ms(99, 2, 600) <= 750_000

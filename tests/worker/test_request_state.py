@@ -35,11 +35,11 @@ async def test_its_callback_ends_once(keeps_lane):
     for kind in (PageFetched, VisitEnded):
         events.subscribe(kind, lambda event: heard.append(type(event)))
     visit = a_visit(events=events)
-    visit.part_begins(fetches=True)  # the page's own callback is still at work
+    visit.begin_part(fetches=True)  # the page's own callback is still at work
     state = RequestState(visit, keeps_lane=keeps_lane)
     state.end_callback()
     state.end_callback()
     assert heard == []
-    visit.fetch_ends()
-    visit.part_ends()
+    visit.end_fetch()
+    visit.end_part()
     assert heard == [PageFetched, VisitEnded]

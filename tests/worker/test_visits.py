@@ -29,8 +29,8 @@ class Followed:
         self.fetched += 1
 
     def callback_ends(self):
-        self.visit.fetch_ends()
-        self.visit.part_ends()
+        self.visit.end_fetch()
+        self.visit.end_part()
 
 
 @pytest.fixture
@@ -45,51 +45,51 @@ async def test_a_page_without_items_finishes_when_its_callback_ends(followed):
 
 
 async def test_it_ends_after_its_last_item_however_late(followed):
-    followed.visit.part_begins(fetches=False)
-    followed.visit.part_begins(fetches=False)
+    followed.visit.begin_part(fetches=False)
+    followed.visit.begin_part(fetches=False)
     followed.callback_ends()
     assert followed.fetched == 1  # the lane goes on, the sinks are nobody's turn
-    followed.visit.part_ends()
+    followed.visit.end_part()
     assert followed.settlements == []
-    followed.visit.part_ends()
+    followed.visit.end_part()
     assert [end.operation for end in followed.settlements] == ["finish"]
 
 
 async def test_items_that_are_there_first_don_t_end_it_early(followed):
-    followed.visit.part_begins(fetches=False)
-    followed.visit.part_ends()
+    followed.visit.begin_part(fetches=False)
+    followed.visit.end_part()
     assert followed.settlements == []
     followed.callback_ends()
     assert len(followed.settlements) == 1
 
 
 async def test_the_lane_waits_for_the_media_of_its_host(followed):
-    followed.visit.part_begins(fetches=True)
+    followed.visit.begin_part(fetches=True)
     followed.callback_ends()
     assert followed.fetched == 0
-    followed.visit.fetch_ends()
+    followed.visit.end_fetch()
     assert (followed.fetched, followed.settlements) == (1, [])
-    followed.visit.part_ends()
+    followed.visit.end_part()
     assert len(followed.settlements) == 1
 
 
 async def test_the_lane_goes_on_once_even_if_told_twice(followed):
-    followed.visit.fetch_ends()  # the producer, before its offers
+    followed.visit.end_fetch()  # the producer, before its offers
     followed.callback_ends()
     assert followed.fetched == 1
 
 
 async def test_an_item_that_never_came_to_its_media_lets_the_lane_go_at_the_end(followed):
-    followed.visit.part_begins(fetches=True)
+    followed.visit.begin_part(fetches=True)
     followed.callback_ends()
-    followed.visit.part_ends()  # dropped
+    followed.visit.end_part()  # dropped
     assert followed.fetched == 1
     assert len(followed.settlements) == 1
 
 
 async def test_the_first_word_decides(followed):
-    followed.visit.decide("retry", "timeout", 500)
-    followed.visit.decide("fail", "no-content")
+    followed.visit.decide_outcome("retry", "timeout", 500)
+    followed.visit.decide_outcome("fail", "no-content")
     assert followed.visit.failed
     followed.callback_ends()
     assert followed.settlements == [Settlement("retry", followed.visit.claimed, 500, "timeout")]
@@ -104,8 +104,8 @@ async def test_a_note_goes_with_the_finish(followed):
 async def test_handing_back_ends_it_for_good(followed):
     running = asyncio.create_task(followed.visit.run(asyncio.sleep(60)))
     await asyncio.sleep(0)
-    followed.visit.hand_back()
-    followed.visit.hand_back()
+    followed.visit.release()
+    followed.visit.release()
     followed.callback_ends()
     assert [(end.operation, end.reason) for end in followed.settlements] == [("release", "stopped")]
     with pytest.raises(SessionLostError):
@@ -115,7 +115,7 @@ async def test_handing_back_ends_it_for_good(followed):
 
 async def test_an_abandoned_visit_says_nothing(followed):
     followed.visit.abandon()
-    followed.visit.hand_back()
+    followed.visit.release()
     followed.callback_ends()
     assert (followed.settlements, followed.fetched, followed.visit.ended) == ([], 0, True)
 
