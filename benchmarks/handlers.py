@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     Get = Callable[[Request], Awaitable[int]]
 
 HANDLERS = {
-    "ours, libcurl": "crawler.download.handler.CurlDownloadHandler",
+    "ours": "crawler.download.handler.CurlDownloadHandler",
     "Scrapy's, Twisted": "scrapy.core.downloader.handlers.http11.HTTP11DownloadHandler",
     "Scrapy's, aiohttp": "scrapy.core.downloader.handlers._aiohttp.AiohttpDownloadHandler",
 }

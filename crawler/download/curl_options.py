@@ -150,14 +150,17 @@ def set_connect_only(curl: pycurl.Curl, request: Request, target: Target) -> Non
 def set_connected_request(curl: pycurl.Curl, request: Request, target: Target) -> None:
     """Sets a request as it goes over a connection that `set_connect_only` has opened, which libcurl takes for its own.
 
-    The URL names no place: it says HTTP/1.1 without TLS, to an address, so that nothing is resolved.
+    libcurl's URL stands for HTTP/1.1 without TLS, and for nothing else. The real one has passed libcurl's own checks
+    when the connection was opened.
     """
     url = url_to_send(request.url)
     begin = scheme_and_authority(url)
     scheme, _, authority = begin.partition("://")
     path = url[len(begin) :]
     path = path if path.startswith("/") else f"/{path}"
-    lines = [f"Host: {authority.removesuffix(':443' if scheme == 'https' else ':80')}".encode()]
+    lines = []
+    if b"Host" not in request.headers:
+        lines.append(f"Host: {authority.removesuffix(':443' if scheme == 'https' else ':80')}".encode())
     if target.proxy is not None and scheme == "http" and target.proxy.startswith("http"):
         path = f"{begin}{path}"  # the absolute form, which such a proxy wants (RFC 9112, 3.2.2)
         lines += _proxy_authorization(request)

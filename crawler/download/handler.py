@@ -114,7 +114,8 @@ class CurlDownloadHandler(BaseDownloadHandler):
         target = self._targets.cached(request) or await self._find_target(request, timeout_s)
         loop = self._curl_loop = self._curl_loop or CurlLoop()
         simple = not lenient and curl_options.is_simple(request)
-        transfer = self._idle.pop() if simple and self._idle else Transfer(self._options.new_handle())
+        options = CurlOptions({}) if lenient else self._options  # a lenient one's connection is another handle's affair
+        transfer = self._idle.pop() if simple and self._idle else Transfer(options.new_handle())
         transfer.begin(
             target,
             max_bytes=request.meta.get("download_maxsize", self._max_bytes),

@@ -2,7 +2,8 @@
 
 - A line that is no header (no colon, or a name that is no token) is dropped, with the lines that continue it. So do
   Chromium (`HttpUtil::HeadersIterator`) and Firefox (`nsHttpHeaderArray::ParseHeaderLine`).
-- A carriage return within a line, or a NUL byte, becomes a space (RFC 9112, 2.2; RFC 9110, 5.5).
+- A carriage return within a line, or a NUL byte, becomes a space, which RFC 9112 (2.2) and RFC 9110 (5.5) allow.
+  Browsers differ: Chromium ends a line at the former, by which a value could forge a header, and refuses the latter.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Transfers over real sockets: each start comes to one end, whatever happens to the others."""
+"""Transfers over real sockets: each comes to its end, whatever happens to the others."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def curl_loop():
     made.close()
 
 
-async def over(host):
+async def all_ended(host):
     """Waits until a host's connections have ended."""
     async with asyncio.timeout(5):
         while not host.asked or any(one.ended is None for one in host.asked):  # noqa: ASYNC110 -- other threads say so
@@ -68,7 +68,7 @@ async def test_a_handle_may_be_used_again_and_its_connection_is():
     assert len(connections) == 1
 
 
-async def test_errors_have_libcurls_number_and_words_and_are_nobody_elses(curl_loop, opened):
+async def test_errors_have_libcurls_number_and_words_and_leave_others_alone(curl_loop, opened):
     well = Handle(opened(lambda _path: [0.1, answer(b"x")]).page)
     ill = [
         (Handle(NOBODY_LISTENS), pycurl.E_COULDNT_CONNECT, "connect"),
@@ -91,14 +91,14 @@ async def test_a_transfer_that_is_stopped_ends_its_connection(curl_loop, opened)
         await asyncio.sleep(0.01)
     curl_loop.stop(handle.curl)
     curl_loop.stop(handle.curl)  # nothing happens
-    await over(host)
+    await all_ended(host)
     assert not running.done()
     assert await going_on == SUCCESS
     handle.curl.setopt(pycurl.URL, other.curl.getinfo(pycurl.EFFECTIVE_URL))
     assert await curl_loop.start(handle.curl) == SUCCESS  # the handle is free
 
 
-async def test_who_was_cancelled_just_as_the_transfer_ended_may_stop_it(curl_loop, opened):
+async def test_a_transfer_may_end_after_its_waiter_was_cancelled(curl_loop, opened):
     handle = Handle(opened(answer(b"x")).page)
     running = curl_loop.start(handle.curl)
     waiting = asyncio.create_task(asyncio.wait([running]))
@@ -111,7 +111,7 @@ async def test_who_was_cancelled_just_as_the_transfer_ended_may_stop_it(curl_loo
     assert await curl_loop.start(handle.curl) == SUCCESS
 
 
-async def test_closing_ends_all_and_cancels_who_waits(opened):
+async def test_closing_ends_all_transfers_and_cancels_their_waiters(opened):
     curl_loop, host = CurlLoop(), opened(HOLD)
     handles = [Handle(host.page, TIMEOUT_MS=60_000) for _ in range(5)]
     waiting = [asyncio.ensure_future(curl_loop.start(handle.curl)) for handle in handles]
@@ -121,7 +121,7 @@ async def test_closing_ends_all_and_cancels_who_waits(opened):
     assert all(
         isinstance(end, asyncio.CancelledError) for end in await asyncio.gather(*waiting, return_exceptions=True)
     )
-    await over(host)
+    await all_ended(host)
     for handle in handles:
         curl_loop.stop(handle.curl)  # as their owners will
         handle.curl.close()
@@ -150,7 +150,7 @@ async def test_when_libcurl_itself_fails_nobody_waits_for_ever(curl_loop, opened
     assert await curl_loop.start(handles[0].curl) == SUCCESS
 
 
-async def test_a_connection_alone_stays_open_until_it_is_stopped(curl_loop):
+async def test_connect_only_leaves_a_connection_open_until_it_is_stopped(curl_loop):
     async def serve(reader, writer):
         sent.append(await reader.readexactly(3))
         writer.write(b"back")
@@ -173,7 +173,7 @@ async def test_a_connection_alone_stays_open_until_it_is_stopped(curl_loop):
     assert sent == [b"out", b""]
 
 
-async def test_a_connection_alone_that_fails_says_so(curl_loop):
+async def test_connect_only_may_fail(curl_loop):
     handle = Handle(NOBODY_LISTENS, CONNECT_ONLY=1)
     assert (await curl_loop.start(handle.curl, connect_only=True)).code == pycurl.E_COULDNT_CONNECT
     curl_loop.stop(handle.curl)

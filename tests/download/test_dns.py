@@ -1,4 +1,4 @@
-"""Names are looked up once at a time and remembered for a while, and nobody waits for ever."""
+"""A name is looked up once at a time and remembered for a while, and no request waits for ever."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from crawler.download.dns import (
 )
 
 
-class Server:
-    """Answers in turn; counts the questions."""
+class NameServer:
+    """Gives its answers one after the other; remembers the names that it was asked for."""
 
     def __init__(self, *answers):
         self.answers = list(answers)
@@ -37,7 +37,7 @@ class Server:
 
 @pytest.fixture
 def later(monkeypatch):
-    """Moves the clock."""
+    """Sets the clock of the cache forward."""
     now, begun = [0.0], time.monotonic()
     monkeypatch.setattr(dns.time, "monotonic", lambda: begun + now[0])
 
@@ -48,7 +48,7 @@ def later(monkeypatch):
 
 
 async def test_an_answer_is_remembered_for_a_while(later):
-    server = Server(["8.8.8.8", "10.0.0.1", "8.8.8.8"], ["9.9.9.9"])
+    server = NameServer(["8.8.8.8", "10.0.0.1", "8.8.8.8"], ["9.9.9.9"])
     cache = DnsCache(10, server)
     assert cache.cached("a.test") is None
     first = await cache.resolve("a.test")
@@ -61,23 +61,23 @@ async def test_an_answer_is_remembered_for_a_while(later):
 
 
 @pytest.mark.parametrize("answer", [[], socket.gaierror("no"), UnicodeError("label too long")])
-async def test_that_there_is_no_answer_is_remembered_for_less(later, answer):
-    server = Server(answer, ["9.9.9.9"])
+async def test_a_name_without_addresses_is_remembered_for_less(later, answer):
+    server = NameServer(answer, ["9.9.9.9"])
     cache = DnsCache(10, server)
     assert await cache.resolve("a.test") == await cache.resolve("a.test") == NO_ADDRESSES
     later(KEEP_NONE_SECONDS + 1)
     assert (await cache.resolve("a.test")).every == ("9.9.9.9",)
 
 
-async def test_an_address_is_itself_and_nobody_is_lookups():
-    cache = DnsCache(10, Server())
+async def test_an_address_is_itself_and_no_server_is_asked():
+    cache = DnsCache(10, NameServer())
     assert await cache.resolve("8.8.8.8") == HostAddresses(("8.8.8.8",), ("8.8.8.8",), literal=True)
     assert await cache.resolve("::1") == HostAddresses(("::1",), (), literal=True)
     assert (await cache.resolve("::ffff:0808:0808")).public == ("::ffff:8.8.8.8",)  # as sockets' addresses are written
 
 
 async def test_one_lookup_at_a_time_however_many_wait():
-    go, server = threading.Event(), Server(["8.8.8.8"])
+    go, server = threading.Event(), NameServer(["8.8.8.8"])
 
     def slow(name):
         go.wait(5)
@@ -93,7 +93,7 @@ async def test_one_lookup_at_a_time_however_many_wait():
     assert server.asked == ["a.test"]
 
 
-async def test_who_waits_in_vain_is_told_and_the_next_ones_at_once(monkeypatch):
+async def test_a_slow_name_has_no_address_until_its_answer_comes(monkeypatch):
     monkeypatch.setattr(dns, "LOOKUP_SECONDS", 0.02)
     go = threading.Event()
     cache = DnsCache(10, lambda _name: ["8.8.8.8"] if go.wait(5) else [])
@@ -107,14 +107,14 @@ async def test_who_waits_in_vain_is_told_and_the_next_ones_at_once(monkeypatch):
 
 async def test_it_remembers_so_many_and_of_each_so_many_addresses():
     many = [f"8.8.{n}.8" for n in range(200)]
-    cache = DnsCache(2, Server(many, many, many))
+    cache = DnsCache(2, NameServer(many, many, many))
     for name in ("a.test", "b.test", "c.test"):
         assert len((await cache.resolve(name)).every) == MAX_ADDRESSES
     assert cache.cached("a.test") is None
     assert cache.cached("c.test") is not None
-    forgetful = DnsCache(0, Server(["8.8.8.8"], ["9.9.9.9"]))
+    forgetful = DnsCache(0, NameServer(["8.8.8.8"], ["9.9.9.9"]))
     assert await forgetful.resolve("a.test") != await forgetful.resolve("a.test")
 
 
-async def test_the_system_is_lookups():
+async def test_without_another_source_the_system_is_asked():
     assert set((await DnsCache(0).resolve("localhost")).every) <= {"127.0.0.1", "::1"}

@@ -1,4 +1,4 @@
-"""The handler over libcurl, against servers that count and remember: what it sends, says and refuses."""
+"""The download handler, against hosts that remember what they were asked: what it sends, returns and refuses."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import base64
 import gzip
 import itertools
 import re
+import threading
 import time
 from ipaddress import IPv4Address
 
@@ -27,6 +28,7 @@ from scrapy.http import HtmlResponse, Response, TextResponse
 
 from crawler.download.transfer import Transfer
 from crawler.errors import AnswerError, PageTimeoutError, PrivateAddressError, SessionLostError
+from crawler.worker.lanes import Lane
 from crawler.worker.request_state import RequestState
 
 GONE = 1  # a port that nobody listens on
@@ -109,17 +111,14 @@ async def test_methods_without_a_body(get, opened):
         await get(host.page, method="GET / HTTP/1.1\r\nX: Y")
 
 
-async def test_connections_are_kept_and_requests_not_mixed_up(get, opened):
+async def test_requests_at_the_same_time_are_not_mixed_up(get, opened):
     def script(path):
         yield keeps(path.encode())
         yield HOLD
 
-    accepted = []
     host = opened(script)
-    # One request for each connection of this host: a kept one is asked again, and answers no more.
-    pages = await asyncio.gather(*(get(f"{host.url}/{n}") for n in range(20)))
-    accepted += [response.body for response in pages]
-    assert accepted == [b"/%d" % n for n in range(20)]
+    responses = await asyncio.gather(*(get(f"{host.url}/{n}") for n in range(20)))
+    assert [response.body for response in responses] == [b"/%d" % n for n in range(20)]
 
 
 # -- What comes -------------------------------------------------------------------------------------------------------
@@ -148,7 +147,7 @@ async def test_a_response_is_what_scrapy_makes_of_it(get, opened):
         ([b"Content-Type: text/html", b"Content-Encoding: gzip"], gzip.compress(b"<html>", mtime=0), Response),
     ],
 )
-async def test_its_class_is_scrapys_choice(get, opened, headers, body, kind):
+async def test_a_responses_class_is_scrapys_choice(get, opened, headers, body, kind):
     head = b"\r\n".join([b"HTTP/1.1 200 OK", *headers, b"Connection: close", b"Content-Length: %d" % len(body)])
     host = opened(head + b"\r\n\r\n" + body)
     response = await get(host.url + "/x")
@@ -158,10 +157,23 @@ async def test_its_class_is_scrapys_choice(get, opened, headers, body, kind):
 
 
 async def test_latency_is_the_time_to_the_head(get, opened):
-    host = opened(lambda _path: [0.1, b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nConnection: close\r\n\r\n", 0.3, b"x"])
-    request = Request(host.page, meta={"download_timeout": 5.0})
+    head_seen, latencies = threading.Event(), []
+
+    def script(_path):
+        yield 0.1
+        yield b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"
+        head_seen.wait(5)
+        yield b"x"
+
+    def on_head(request):
+        latencies.append(request.meta["download_latency"])
+        head_seen.set()
+
+    get.handler.crawler.signals.connect(on_head, signals.headers_received)
+    request = Request(opened(script).page, meta={"download_timeout": 5.0})
     await get.handler.download_request(request)
-    assert 0.1 <= request.meta["download_latency"] < 0.3
+    assert latencies == [request.meta["download_latency"]]
+    assert latencies[0] >= 0.1
 
 
 async def test_signals_are_sent_and_may_stop_a_download(get, opened):
@@ -216,7 +228,7 @@ async def test_a_large_body_is_warned_of(get, opened, caplog):
     ]
 
 
-async def test_half_an_answer_is_none_unless_it_is_wanted(get, opened):
+async def test_half_an_answer_is_an_error_unless_it_is_wanted(get, opened):
     host = opened(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
     with pytest.raises(AnswerError, match="truncated"):
         await get(host.page)
@@ -227,7 +239,7 @@ async def test_half_an_answer_is_none_unless_it_is_wanted(get, opened):
 # -- Errors -----------------------------------------------------------------------------------------------------------
 
 
-async def test_errors_are_scrapys(get, opened):
+async def test_errors_are_those_of_scrapys_handlers(get, opened):
     with pytest.raises(DownloadConnectionRefusedError):
         await get(f"http://127.0.0.1:{GONE}/")
     with pytest.raises(DownloadTimeoutError, match=r"took longer than 0.2 seconds"):
@@ -252,7 +264,7 @@ async def test_errors_are_scrapys(get, opened):
         ([RESET], "connection"),
     ],
 )
-async def test_an_answer_that_is_none_says_why(get, opened, steps, reason):
+async def test_what_is_no_answer_has_its_reason(get, opened, steps, reason):
     host = opened(lambda _path: steps)
     with pytest.raises(AnswerError) as caught:
         await get(host.page)
@@ -273,7 +285,7 @@ async def test_tls_may_end_without_a_goodbye_where_http_has_no_length(opened, au
 # -- Addresses --------------------------------------------------------------------------------------------------------
 
 
-async def test_names_are_looked_up_here_and_all_addresses_tried(dns_answers, handler, opened):
+async def test_libcurl_is_told_the_addresses_and_tries_them_all(dns_answers, handler, opened):
     host = opened(answer())
     dns_answers["a.test"] = ["127.9.9.9", "127.0.0.1"]  # nobody listens on the first
     response = await handler().download_request(
@@ -295,8 +307,7 @@ async def test_private_addresses_are_refused(dns_answers, handler, opened):
     assert host.asked == []
 
 
-async def test_no_socket_is_opened_to_an_address_that_was_not_found_good(handler, opened, monkeypatch):
-    """However libcurl came by it."""
+async def test_no_socket_is_opened_to_an_address_that_is_not_the_targets(handler, opened, monkeypatch):
     host = opened(answer())
     begin = Transfer.begin
     monkeypatch.setattr(
@@ -309,7 +320,7 @@ async def test_no_socket_is_opened_to_an_address_that_was_not_found_good(handler
     assert host.asked == []
 
 
-async def test_libcurl_asks_no_name_server(handler, opened, monkeypatch):
+async def test_libcurl_resolves_no_name_by_itself(handler, opened, monkeypatch):
     host = opened(answer())
     monkeypatch.setattr("crawler.download.curl_options.set_route", lambda *_: None)
     with pytest.raises(CannotResolveHostError):
@@ -341,7 +352,7 @@ async def test_a_proxy_is_asked_with_its_own_password(dns_answers, handler, open
         await careful.download_request(Request("http://a.test/", meta={"proxy": "socks5://127.0.0.1:1"}))
 
 
-async def test_proxies_of_the_environment_are_scrapys_business(get, opened, monkeypatch):
+async def test_libcurl_reads_no_proxies_from_the_environment(get, opened, monkeypatch):
     for name in ("http_proxy", "all_proxy", "HTTPS_PROXY"):
         monkeypatch.setenv(name, f"http://127.0.0.1:{GONE}")
     assert (await get(opened(answer()).page)).status == 200
@@ -359,25 +370,25 @@ async def test_a_download_ends_with_its_visit(get, opened, end, error):
         loop.call_soon_threadsafe(begun.set)
         yield HOLD
 
-    host, of = opened(script), new_visit()
-    downloading = asyncio.create_task(get(host.page, meta=RequestState(of, of.lane).meta()))
+    host, visit = opened(script), new_visit()
+    downloading = asyncio.create_task(get(host.page, meta=RequestState(visit, visit.lane).meta()))
     await begun.wait()
     if end == "abandon":
-        of.abandon()
+        visit.abandon()
     else:
-        of.deadline.start(0.0)
+        visit.deadline.start(0.0)
     with pytest.raises(error):
         await downloading
     async with asyncio.timeout(5):
         while host.asked[0].ended is None:  # noqa: ASYNC110 -- another thread says so
             await asyncio.sleep(0.01)
     with pytest.raises(error):
-        await get(host.page, meta=RequestState(of, of.lane).meta())
+        await get(host.page, meta=RequestState(visit, visit.lane).meta())
     assert len(host.asked) == 1
 
 
 class Forgetful:
-    """A server that answers the first request of each connection, and ends it at the second: when it was read."""
+    """A server that answers the first request of each connection, reads the second, and closes."""
 
     def __init__(self):
         self.starts, self.tasks = [], []
@@ -408,16 +419,18 @@ async def forgetful():
         await asyncio.gather(*made.tasks)
 
 
-async def test_what_a_kept_connection_lost_is_sent_again_after_the_delay(forgetful, get):
-    of = new_visit(0.3)
-    lane = of.lane
+async def test_what_a_kept_connection_lost_is_sent_again_after_the_delay(forgetful, get, monkeypatch):
+    starts, mark_start = [], Lane.mark_start
+    monkeypatch.setattr(Lane, "mark_start", lambda lane: (starts.append(time.monotonic()), mark_start(lane)))
+    visit = new_visit(0.3)
     for _ in range(2):
-        await lane.start()
-        assert (await get(forgetful.url, meta=RequestState(of, lane).meta())).status == 200
-        lane.finish()
-    first, lost, again = forgetful.starts
-    assert lost - first >= 0.25  # 0.3, less what the first took to connect
-    assert again - lost >= 0.25
+        await visit.lane.start()
+        assert (await get(forgetful.url, meta=RequestState(visit, visit.lane).meta())).status == 200
+        visit.lane.finish()
+    first, lost, again = starts
+    assert lost - first >= 0.3
+    assert again - lost >= 0.3
+    assert all(start < arrived for start, arrived in zip(starts, forgetful.starts, strict=True))
     assert get.handler.crawler.stats.get_value("download/sent_again") == 1
 
 

@@ -10,7 +10,7 @@ from hostile.hostile_wire_cases import CASES, FINISH
 from hostile.hostile_wire_worker import PAGE_S, TIMEOUT_S, TROUBLE, Worker, hosts
 
 LATE_S = 8.0  # a hundred hostile hosts on two cores: so much later than its limit a page may end
-MOST_GROWTH_BYTES = 150 * 1024 * 1024  # of the worker's peak memory, over all cases at the same time
+MAX_GROWTH_BYTES = 150 * 1024 * 1024  # of the worker's peak memory, over all cases at the same time
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_the_worker_lives_on_in_bounded_memory(met):
     assert met.lives
     assert met.good == [FINISH] * 2
     print(f"peak memory grew by {met.growth_bytes / 2**20:.0f} MiB")
-    assert met.growth_bytes < MOST_GROWTH_BYTES
+    assert met.growth_bytes < MAX_GROWTH_BYTES
 
 
 def test_nothing_that_a_server_says_is_an_error_of_ours(met):

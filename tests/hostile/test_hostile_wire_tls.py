@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 
 import pytest
-from hostile.hostile_wire_bodies import answer, forever
+from hostile.hostile_wire_bodies import PAGE, answer, forever
 from hostile.hostile_wire_cases import FINISH
 from hostile.hostile_wire_certificates import DAY, OTHER_HOST, THIS_HOST, Authority
 from hostile.hostile_wire_server import HOLD
@@ -20,18 +20,19 @@ def authority(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def places(authority):
+def servers(authority):
     """What servers show, by name: arguments of a host, and how a page ends when certificates are verified."""
 
-    def shows(name, ends, subject=THIS_HOST, **options):
+    def shows(name, ends, subject=THIS_HOST, headers=(), **options):
         tls = authority.certificate(name, subject, **options)
-        return {"script": lambda _path: [answer()], "tls": tls}, ends
+        return {"script": lambda _path: [answer(PAGE, *headers)], "tls": tls}, ends
 
     def sends(ends, *steps, then=()):
         return {"script": lambda _path: chain(steps, then), "raw": True}, ends
 
     return {
         "a-good-one": shows("good", FINISH),
+        "a-good-one-and-an-odd-head": shows("odd", FINISH, headers=(b"no colon", b"\xff: \x00")),
         "self-signed": shows("self-signed", "tls", self_signed=True),
         "of-another-host": shows("another", "tls", OTHER_HOST),
         "of-no-host": shows("none", "tls", None),
@@ -47,24 +48,24 @@ def places(authority):
     }
 
 
-def crawled(redis_server, folder, authority, places, **settings):
-    """Crawls a page of each place; returns how they ended, and the worker's log."""
+def crawled(redis_server, folder, authority, servers, **settings):
+    """Crawls a page of each server; returns how they ended, and the worker's log."""
     settings = {"ROBOTSTXT_OBEY": 0, **settings}  # or all would end as `robots-unreachable`
     worker = Worker(redis_server, folder, settings, SSL_CERT_FILE=str(authority.file))
-    with hosts(*(arguments for arguments, _ in places.values())) as started, worker.process as process:
+    with hosts(*(arguments for arguments, _ in servers.values())) as started, worker.process as process:
         ended = worker.crawl([host.page for host in started])
         assert process.running
-    return dict(zip(places, ended.values(), strict=True)), worker.log
+    return dict(zip(servers, ended.values(), strict=True)), worker.log
 
 
-def test_certificates_are_verified_and_handshakes_end(redis_server, tmp_path, authority, places):
-    ended, log = crawled(redis_server, tmp_path, authority, places)
-    assert ended == {name: ends for name, (_, ends) in places.items()}
+def test_certificates_are_verified_and_handshakes_end(redis_server, tmp_path, authority, servers):
+    ended, log = crawled(redis_server, tmp_path, authority, servers)
+    assert ended == {name: ends for name, (_, ends) in servers.items()}
     assert not TROUBLE.search(log), [line for line in log.splitlines() if TROUBLE.search(line)][:5]
 
 
-def test_they_aren_t_verified_when_the_operator_says_so(redis_server, tmp_path, authority, places):
-    signed = {name: place for name, place in places.items() if "tls" in place[0]}
+def test_they_aren_t_verified_when_the_operator_says_so(redis_server, tmp_path, authority, servers):
+    signed = {name: server for name, server in servers.items() if "tls" in server[0]}
     ended, log = crawled(redis_server, tmp_path, authority, signed, DOWNLOAD_VERIFY_CERTIFICATES=0)
     assert set(ended.values()) == {FINISH}
     assert not TROUBLE.search(log)
