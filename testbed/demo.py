@@ -148,7 +148,7 @@ async def watch(
         running = any(worker.running for worker in workers)  # asked first, so that the last look sees all they did
         for process in (*servers, *workers):
             if not process.running and (status := process.wait(0)):
-                raise HeadroomError(f"{process.name} ended with status {status}; {process.last_words()}")
+                raise HeadroomError(f"{process.name} ended with status {status}; {process.last_log_line()}")
         nav, content = await totals(plan, operator)
         items = read_items(OUTPUT / "items")
         pages, now = nav.finished + nav.failed + content.finished + content.failed, time.monotonic()

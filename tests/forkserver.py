@@ -111,7 +111,7 @@ class ForkedCommand:
         """Returns the next word of the keeper: a process id, then an exit status."""
         word = self.stdin.read(NUMBER_BYTES)
         if not word:
-            raise UnavailableError(f"the fork server has lost a command; {self._server.last_words()}")
+            raise UnavailableError(f"the fork server has lost a command; {self._server.last_log_line()}")
         return int.from_bytes(word, "big", signed=True)
 
 

@@ -115,7 +115,7 @@ def measure(
         looks = list(_watch(processes, served, pages, is_done))
         for process in processes:
             if process.wait(0):
-                raise HeadroomError(f"{name} failed; {process.last_words()}")
+                raise HeadroomError(f"{name} failed; {process.last_log_line()}")
     first = next((look for look in looks if look.served), None)
     last = next((look for look in looks if look.served >= pages), looks[-1] if looks else None)
     # A crawler that ends with its last pages may do so between two looks; whether it has them all, its items show.
@@ -148,7 +148,7 @@ def _watch(
         now = time.monotonic()
         if now > deadline:
             raise HeadroomError(
-                f"{processes[0].name} still runs after {now - begun:.0f} s; {processes[0].last_words()}"
+                f"{processes[0].name} still runs after {now - begun:.0f} s; {processes[0].last_log_line()}"
             )
         if now >= family_until:
             family, family_until = _family(processes), now + FAMILY_SECONDS

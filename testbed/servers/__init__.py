@@ -1,6 +1,8 @@
-"""Redis, Kafka, Mongo and the demo's forum, each started as a process of one's own.
+"""Real servers, each started as a process of its own: for the demo and the tests, not for real installations.
 
-For the first run and the tests; real installations bring their own. None is ever left behind: process.py says how.
+In: a folder for data and logs. Out: a server that answers at its `url` (Kafka: `bootstrap`) until it is stopped, or
+until the process that started it has ended. Read `process.py` first: what all of them share. `redis_cluster.py`,
+`mediawiki.py` with the pages in `wiki_pages.py`, and `many_hosts.py` serve the tests alone.
 """
 
 from testbed.servers.forum import Forum

@@ -1,4 +1,4 @@
-"""The demo's forum as a process."""
+"""The demo's forum, as a process."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 
 class Forum(Server):
-    """The small forum of `testbed.forum`.
+    """The small forum of `testbed.forum`, on a port of its own.
 
     Attributes:
-        url: Its origin.
-        access_log: File with one JSON line per request.
+        url: The forum's origin.
+        access_log: The file that gets one JSON line per request; `testbed.forum.server.AccessLog` explains it.
 
     Args:
-        folder: Its logs go to a folder `forum` in it.
-        options: Further words of its command line, such as `--delay-ms 0`.
+        folder: The logs go to a folder `forum` in it.
+        options: Further words of the forum's command line, such as `--delay-ms 0`.
     """
 
     def __init__(self, folder: Path, *options: str) -> None:

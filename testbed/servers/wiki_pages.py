@@ -1,4 +1,4 @@
-"""The text of the test wiki: deterministic, and in words that its search splits (it doesn't split Chinese)."""
+"""The pages of the test wiki: the same every time, and in English, because MediaWiki's search can't split Chinese."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ PAGES = 250
 
 
 def wiki_pages(count: int = PAGES) -> dict[str, str]:
-    """Returns text by title. Region times event divides the pages evenly; every page holds the word `bulletin`."""
+    """Returns text by title. Every page has the word `bulletin`; regions and events are spread over them evenly."""
     pages = {}
     for number in range(count):
         region = REGIONS[number % len(REGIONS)]

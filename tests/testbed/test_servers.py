@@ -126,7 +126,7 @@ class Silent(Server):
         return False
 
 
-def test_a_server_that_ends_at_start_says_its_last_words(tmp_path):
+def test_a_server_that_ends_at_start_is_an_error_with_its_last_log_line(tmp_path):
     with pytest.raises(UnavailableError, match=r"oven ended at start; last of .*oven.log: no gas$"):
         Silent("oven", ["sh", "-c", "echo no gas; exit 1"], tmp_path).start()
 
