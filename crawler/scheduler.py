@@ -152,8 +152,8 @@ class Scheduler(BaseScheduler):
         if seed.body and site is not None:
             headers = {"Content-Type": site.request_content_type}
         meta = RequestState(visit, visit.lane).meta()
-        if urls.is_plain(seed.url):
-            meta["verbatim_url"] = True  # Scrapy then doesn't escape the URL, in which there is nothing to escape
+        if urls.is_canonical(seed.url):
+            meta["verbatim_url"] = True  # Scrapy then doesn't escape the URL in its own way
         return Request(
             seed.url,
             method=seed.method,

@@ -1,10 +1,11 @@
-"""Reads a YAML file so that every complaint can name its line.
+"""YAML files that people write: parsed, validated by a pydantic model, and refused with the line of what is wrong.
 
-The text is measured first (depth, entries, aliases unfolded), so that no file can exhaust the process; then it is read
-into plain values by YAML's safe types and validated by a pydantic model. The first thing that doesn't fit becomes an
-`InputError` with file, line, key, value and what was expected.
+`parse` measures the text first (its depth, and its entries with all aliases unfolded), so that no file can exhaust the
+process; then it constructs plain values with YAML's safe types. `validate` makes a model of them. The first thing in
+the file that doesn't fit becomes an `InputError` with file, line, key, value and what was expected.
 
-Deviations from YAML 1.1: dates stay text, a key stands once in a mapping, keys are text, no tags, one document a file.
+Deviations from YAML 1.1: dates stay text, keys are text and stand once in a mapping, there are no tags, and a file is a
+single document.
 """
 
 from __future__ import annotations
@@ -31,44 +32,12 @@ if TYPE_CHECKING:
 KeyPath = tuple[str | int, ...]
 Model = TypeVar("Model", bound=BaseModel)
 MAX_FILE_BYTES = 1_000_000  # a plan or site is written by a person; more is a mistake or an attack
-MAX_DEPTH = 20  # mappings in lists in mappings; a site's deepest key is 6 down
-MAX_ENTRIES = 200_000  # keys, values and entries with every alias unfolded; a full megabyte of short words has 150,000
+MAX_DEPTH = 20  # levels of mappings and lists; a site file has 6
+MAX_ENTRIES = 200_000  # values, also mappings and lists, with every alias unfolded; 1 MB of short words has 150,000
 _TAG = "tag:yaml.org,2002:"
 _TEXT_TAG, _NULL_TAG, _MERGE_TAG = _TAG + "str", _TAG + "null", _TAG + "merge"
 _PLAIN_TAGS = {_TAG + kind for kind in ("str", "int", "float", "bool", "null", "seq", "map")}
-_UNUSED_TAGS = (_TAG + "timestamp", _TAG + "value")  # YAML 1.1's dates, and its meaning of a lone `=`
-
-# "Input should be less than or equal to 5" -> "at most 5"; "List should have at least 1 item" -> "at least 1 item".
-_WORDING = tuple(
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        (r"^Value error, ", ""),
-        (r"^[A-Z][a-z]+ should (be |have )?", ""),
-        (r"^greater than or equal to ", "at least "),
-        (r"^less than or equal to ", "at most "),
-        (r"^match pattern ", "text that matches "),
-        (r" after validation, not (\d+|more)$", ""),
-    )
-)
-# What pydantic calls by Python's names.
-_EXPECTED = {
-    "string_type": "text",
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
-    "float_type": "a number",
-    "bool_type": "true or false",
-    "dict_type": "a mapping of keys to values",
-    "model_type": "a mapping of keys to values",
-    "model_attributes_type": "a mapping of keys to values",
-    "list_type": "a list",
-    "tuple_type": "a list",
-}
-
-
-class Part(BaseModel):
-    """A mapping in a file: exact types, no other keys, unchangeable."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True)
+_IGNORED_TAGS = (_TAG + "timestamp", _TAG + "value")  # of dates, and of a lone `=`; both stay text
 
 
 @dataclass(frozen=True)
@@ -76,10 +45,10 @@ class Document:
     """A parsed YAML file.
 
     Attributes:
-        file: Its name as the user gave it.
-        value: Its content as dicts, lists and scalars.
-        lines: 1-based line of each key and entry, by path; empty when there is no file.
-        texts: What is written for each scalar that YAML doesn't read as text (`no`, `12:30`), by path.
+        file: Name of the file as the user gave it.
+        value: Content of the file as dicts, lists and scalars.
+        lines: Line of each key and entry, from 1, by path; empty if the document doesn't come from a file.
+        texts: How each scalar that YAML doesn't read as text (`no`, `12:30`) is written, by path.
     """
 
     file: str
@@ -88,26 +57,32 @@ class Document:
     texts: dict[KeyPath, str] = field(default_factory=dict)
 
     def line(self, path: Sequence[str | int]) -> int:
-        """Returns the line of the deepest part of `path` that the file has; 0 when there is no file."""
+        """Returns the line of the deepest part of `path` that the file has; 0 if there is no file."""
         known = tuple(path)
         while known and known not in self.lines:
             known = known[:-1]
         return self.lines.get(known, 1 if self.lines else 0)
 
     def error(self, path: Sequence[str | int], value: object, expected: str) -> InputError:
-        """Returns the error to raise about what stands at `path`."""
+        """Returns an error about the value at `path`, to be raised."""
         return InputError(self.file, self.line(path), ".".join(map(str, path)), value, expected)
+
+
+class Part(BaseModel):
+    """A mapping in a YAML file, as a model: values of the exact types, no other keys, unchangeable."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True)
 
 
 def read(path: str) -> Document:
     """Reads and parses a file.
 
     Raises:
-        InputError: No such file, not a regular one, not readable, or what `parse` raises.
+        InputError: The file doesn't exist, isn't a regular file, can't be read, or is refused by `parse`.
     """
     try:
         mode = Path(path).stat().st_mode
-        if not stat.S_ISREG(mode):  # a named pipe would wait for somebody to write to it
+        if not stat.S_ISREG(mode):  # reading a named pipe would wait until something is written to it
             raise InputError(path, 0, "", "a directory" if stat.S_ISDIR(mode) else "a device or a pipe", "a file")
         with Path(path).open("rb") as file:
             text = file.read(MAX_FILE_BYTES + 1)
@@ -126,7 +101,8 @@ def parse(text: str | bytes, file: str) -> Document:
         file: The name that errors show.
 
     Raises:
-        InputError: Not YAML, empty, not a mapping, a key twice in one mapping, a key that isn't text, or too large.
+        InputError: The text isn't YAML, is too large, empty or no mapping, or it has a tag, a key that isn't text, or
+            a key twice in one mapping.
     """
     try:
         raw = text.encode() if isinstance(text, str) else text
@@ -137,7 +113,7 @@ def parse(text: str | bytes, file: str) -> Document:
         root = loader.get_single_node()
         if root is None:
             raise InputError(file, 0, "", "an empty file", "a mapping of keys to values")
-        index = _Index(file)
+        index = _Index(file)  # before the values are constructed, since it refuses what has too many of them
         index.add(root, ())
         value = loader.construct_document(root)
     except (yaml.YAMLError, ValueError) as error:  # ValueError: a lone surrogate, or a number like 0o9
@@ -151,8 +127,8 @@ def validate(document: Document, model: type[Model]) -> Model:
     """Returns the document as a model.
 
     Raises:
-        InputError: The first thing in the file that doesn't fit; a key that is unknown goes before one that is missing,
-            since a misspelt key is both.
+        InputError: Something in the document doesn't fit; the error names what comes first in the file. Unknown keys
+            are named before missing ones, since a misspelt key is both.
     """
     try:
         return model.model_validate(document.value)
@@ -166,17 +142,17 @@ def validate(document: Document, model: type[Model]) -> Model:
 
 
 class _Loader(yaml.CSafeLoader):
-    """YAML's safe types, but dates stay the text that the user wrote."""
+    """YAML's safe types except dates, which stay the text that the user wrote."""
 
 
 _Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag not in _UNUSED_TAGS]
+    first: [(tag, pattern) for tag, pattern in resolvers if tag not in _IGNORED_TAGS]
     for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
 }
 
 
 def _refuse_depth(raw: bytes, file: str) -> None:
-    """Refuses nesting that the recursive steps after this one would fail on; the parser itself is iterative."""
+    """Refuses nesting on which the recursive steps after this one would fail; the parser itself is iterative."""
     depth = 0
     for event in yaml.parse(raw, yaml.CSafeLoader):
         if isinstance(event, yaml.CollectionStartEvent):
@@ -189,7 +165,7 @@ def _refuse_depth(raw: bytes, file: str) -> None:
 
 
 class _Index:
-    """Where each key and entry stands. Counts what it meets, so that nested aliases end early."""
+    """The line of each key and entry. Counts them on the way, so that nested aliases can't unfold without end."""
 
     def __init__(self, file: str) -> None:
         self.lines: dict[KeyPath, int] = {}
@@ -200,7 +176,7 @@ class _Index:
     def add(self, node: yaml.Node, path: KeyPath) -> None:
         line = node.start_mark.line + 1
         self._entries += 1
-        # An alias inside what it stands for unfolds for ever: the path grows past the depth of any text.
+        # An alias inside its own anchor unfolds for ever; its path gets longer than that of any text.
         if self._entries > MAX_ENTRIES or len(path) > 2 * MAX_DEPTH:
             expected = f"at most {MAX_ENTRIES} entries, aliases unfolded"
             raise InputError(self._file, line, "", "more entries", expected)
@@ -231,7 +207,7 @@ class _Index:
 
 
 def _explain_syntax(error: Exception, text: str | bytes, file: str) -> InputError:
-    """Returns the error for text that isn't YAML, with the line where reading stopped (0 when that is unknown)."""
+    """Returns the error for text that isn't YAML, with the line where the parser stopped; 0 if that is unknown."""
     raw = text.encode(errors="replace") if isinstance(text, str) else text
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
@@ -242,21 +218,48 @@ def _explain_syntax(error: Exception, text: str | bytes, file: str) -> InputErro
         since = f" from line {opened}" if opened != line else ""
         problem = f"{error.problem} ({error.context}{since})" if error.context else error.problem
         return InputError(file, line, "", problem, "valid YAML" + (" (indent with spaces, not with tabs)" * tab))
-    if isinstance(error, yaml.reader.ReaderError):  # `position` counts bytes, from the C parser
+    if isinstance(error, yaml.reader.ReaderError):  # of the C parser, whose `position` counts bytes
         return InputError(file, raw[: error.position].count(b"\n") + 1, "", error.reason, "YAML in UTF-8")
     return InputError(file, 0, "", str(error), "YAML in UTF-8 with plain values")
+
+
+# Shortens pydantic's messages: "Input should be less than or equal to 5" becomes "at most 5".
+_SHORTER = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"^Value error, ", ""),
+        (r"^[A-Z][a-z]+ should (be |have )?", ""),
+        (r"^greater than or equal to ", "at least "),
+        (r"^less than or equal to ", "at most "),
+        (r"^match pattern ", "text that matches "),
+        (r" after validation, not (\d+|more)$", ""),
+    )
+)
+# What pydantic's errors expect, without Python's names for it; by the type of the error.
+_EXPECTED = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "dict_type": "a mapping of keys to values",
+    "model_type": "a mapping of keys to values",
+    "model_attributes_type": "a mapping of keys to values",
+    "list_type": "a list",
+    "tuple_type": "a list",
+}
 
 
 def _explain(
     value: Any, texts: Mapping[KeyPath, str], detail: ErrorDetails, model: type[BaseModel]
 ) -> tuple[KeyPath, object, str]:
-    """Returns the path of what pydantic complains about, what stands there (None: nothing), and what may stand there.
+    """Returns the path that one of pydantic's errors is about, the value there (None for none), and what is expected.
 
     Args:
         value: The whole document.
-        texts: What is written for scalars that YAML doesn't read as text.
-        detail: One of pydantic's errors.
-        model: What the document was validated as.
+        texts: `Document.texts`.
+        detail: The error.
+        model: The model as which the document was validated.
     """
     path, kind = _path_in(value, detail["loc"]), detail["type"]
     if kind == "missing":
@@ -271,17 +274,14 @@ def _explain(
         return (*path, key), detail["input"].get(key), f"{allowed} or {last}" if last else "this key"
     if kind == "string_type" and path in texts:
         return path, texts[path], f'text: put it in quotes, "{texts[path]}"'
-    return path, detail["input"], _EXPECTED.get(kind) or _plainly(detail["msg"])
-
-
-def _plainly(message: str) -> str:
-    for pattern, replacement in _WORDING:
-        message = pattern.sub(replacement, message)
-    return message
+    expected = detail["msg"]
+    for pattern, replacement in _SHORTER:
+        expected = pattern.sub(replacement, expected)
+    return path, detail["input"], _EXPECTED.get(kind, expected)
 
 
 def _path_in(value: Any, loc: Sequence[str | int]) -> KeyPath:
-    """Drops the parts of pydantic's location that name a union's branch and not a key of the file."""
+    """Returns pydantic's location without those parts that name a branch of a union instead of a key of the file."""
     path: list[str | int] = []
     for part in loc:
         in_list = isinstance(value, list) and isinstance(part, int) and part < len(value)
@@ -311,7 +311,7 @@ def _step(annotation: Any, part: str | int) -> list[Any]:
 
 
 def _options(annotation: Any) -> list[Any]:
-    """Takes unions and annotations apart."""
+    """Returns the types in a union or annotation."""
     if get_origin(annotation) is Annotated:
         return _options(get_args(annotation)[0])
     if get_origin(annotation) in (Union, types.UnionType):

@@ -1,4 +1,4 @@
-"""Any file is read, or refused with one line; none exhausts the process."""
+"""Any file is read or refused with one line, and none exhausts the process."""
 
 import contextlib
 import itertools
@@ -52,12 +52,6 @@ TAGS = [
     ("a: !!set {b}", ":1: a", "'the tag tag:yaml.org,2002:set'"),
     ("a: !mine b", ":1: a", "'the tag !mine'"),
 ]
-BOMBS = [
-    ("a: &a [*a]", ":1", "'more entries'"),
-    ("a: &a {b: *a}", ":1", "'more entries'"),
-    (nested("[x]", "[", "]"), ":1", "'more entries'"),
-    (nested("{x: y}", "{<<: [", "]}"), ":1", "'more entries'"),
-]
 TOO_LARGE = [
     (b"a: " + b"x" * MEGABYTE, "", "'more than 1000000 bytes'"),
     ("a: " + "长" * (MEGABYTE // 3), "", "'more than 1000000 bytes'"),
@@ -71,7 +65,6 @@ TOO_LARGE = [
         *((*case, "YAML in UTF-8") for case in ENCODING),
         *((*case, "a mapping of keys to values") for case in SHAPE),
         *((*case, "a value without a tag") for case in TAGS),
-        *((*case, "at most 200000 entries, aliases unfolded") for case in BOMBS),
         *((*case, "at most 1000000 bytes") for case in TOO_LARGE),
         ("[" * 400_000, ":1", "'more than 20 levels'", "at most 20 levels"),
         ("a: 1\nb: {c: 1, c: 2}", ":2: b.c", "'c'", "each key once"),
@@ -91,8 +84,28 @@ def test_what_can_not_be_read_is_refused_with_its_line(text, where, got, expecte
     assert refusal(text) == f"f.yaml{where}: got {got}, expected {expected}"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &a [*a]",
+        "a: &a {b: *a}",
+        nested("[x]", "[", "]"),
+        nested("{x: y}", "{<<: [", "]}"),
+        "words:\n" + "- flood\n" * 999,
+    ],
+)
+def test_no_document_unfolds_into_more_entries_than_the_limit(monkeypatch, text):
+    monkeypatch.setattr(yamlfile, "MAX_ENTRIES", 1_000)
+    assert refusal(text).endswith("got 'more entries', expected at most 1000 entries, aliases unfolded")
+
+
+def test_a_document_with_as_many_entries_as_the_limit_is_read(monkeypatch):
+    monkeypatch.setattr(yamlfile, "MAX_ENTRIES", 1_000)
+    assert len(yamlfile.parse("words:\n" + "- flood\n" * 998, "f").value["words"]) == 998
+
+
 @pytest.mark.parametrize("text", ["a: '\ud800'", 'a: "\\ud800"', "a: !!int b", "a: " + "9" * 5_000, "%TAG ! x", "\0"])
-def test_what_no_text_should_hold_is_refused_too(text):
+def test_surrogates_control_characters_and_false_tags_are_refused(text):
     refusal(text)
 
 
@@ -105,11 +118,11 @@ def test_bytes_at_random_are_read_or_refused():
         b"a: b\n",
     ]
     read = 0
-    for _ in range(20_000):
+    for _ in range(5_000):
         with contextlib.suppress(InputError):  # anything else fails the test
             yamlfile.parse(b"".join(rng.choices(alphabet, k=rng.randrange(30))), "f.yaml")
             read += 1
-    assert 0 < read < 20_000
+    assert 0 < read < 5_000
 
 
 def test_values_are_plain_and_dates_stay_text():
@@ -137,9 +150,9 @@ def test_anchors_and_merges_work():
     assert document.line(("b", "p")) == 2  # where it is merged into
 
 
-def test_a_full_megabyte_of_words_is_read():
-    text = "words:\n" + "- flood\n" * 120_000
-    assert len(yamlfile.parse(text, "f").value["words"]) == 120_000
+def test_a_full_megabyte_is_read():
+    text = "words:\n" + f"- {'flood ' * 16}\n" * 10_000
+    assert len(yamlfile.parse(text, "f").value["words"]) == 10_000
 
 
 def test_lines_are_those_of_keys_and_entries():
@@ -149,7 +162,7 @@ def test_lines_are_those_of_keys_and_entries():
     assert document.line(("missing",)) == 2
 
 
-def test_errors_of_values_that_are_in_no_file_have_no_line():
+def test_errors_about_values_from_no_file_have_no_line():
     error = yamlfile.Document("stored plan", {"a": 1}).error(("a",), 1, "text")
     assert str(error) == "stored plan: a: got 1, expected text"
 

@@ -14,7 +14,7 @@ from crawler.errors import ExtractError, UrlError
 from crawler.extract.encoding import UNICODE, decode, utf8
 from crawler.extract.limits import MAX_BODY_BYTES, check_depth, check_markup
 from crawler.sites.simple import MAX_INDEXED_TAGS, Index
-from crawler.urls import Base
+from crawler.urls import LinkResolver
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -106,7 +106,7 @@ def absolute(
         drop: Names of parameters that don't name a page.
     """
     found: dict[str, None] = {}
-    resolve = Base(base).resolve
+    resolve = LinkResolver(base).resolve
     for value in values:
         link = value.strip()
         if not link:  # would be the page itself
