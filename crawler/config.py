@@ -60,11 +60,8 @@ def flag(settings: Mapping[str, Any], key: str) -> bool:
 def words(settings: Mapping[str, Any], key: str, allowed: Iterable[str] = ()) -> tuple[str, ...]:
     """Returns a setting that is a list, or a string with commas, as a tuple of its entries that aren't empty.
 
-    Args:
-        allowed: What an entry may be; empty: anything.
-
     Raises:
-        ConfigError: It is neither a list nor a string, or has an entry that isn't allowed.
+        ConfigError: It is neither a list nor a string, or has an entry that isn't among `allowed` (if any).
     """
     value = settings.get(key) or ()
     if not isinstance(value, str | list | tuple | set | frozenset):

@@ -8,16 +8,17 @@ would not count. And a wrong word would end with several lines and exit status 2
 from __future__ import annotations
 
 import argparse
-import asyncio
-import inspect
 import shutil
 import textwrap
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.commands import ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 
 from crawler.cli.command import HeadroomCommand
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
 
 ACTION_CHARACTERS = 24  # width of an action with its arguments in the help text: that of the options below
 HELP_CHARACTERS_MIN = 60  # width of the help text, however narrow the terminal is
@@ -36,10 +37,7 @@ class ActionCommand(HeadroomCommand):
     """
 
     actions: ClassVar[dict[str, tuple[str, str]]] = {}
-
-    def syntax(self) -> str:
-        """Returns what follows the command's name in its help text."""
-        return "ACTION [arguments] [options]"
+    usage = "ACTION [arguments] [options]"
 
     def long_desc(self) -> str:
         """Returns the list of actions, which stands above the options in the help text."""
@@ -55,7 +53,7 @@ class ActionCommand(HeadroomCommand):
         super().add_options(parser)
         parser.formatter_class = ActionHelp
 
-    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+    def execute(self, args: list[str], opts: argparse.Namespace) -> Coroutine[Any, Any, None] | None:
         """Does one action.
 
         Raises:
@@ -71,6 +69,5 @@ class ActionCommand(HeadroomCommand):
         most = len(rest) if "..." in arguments else len(words)
         if not fewest <= len(rest) <= most:
             raise UsageError(f"{self.name} {action}: expected {arguments or 'nothing more'}")
-        done = getattr(self, f"do_{action}")(rest, opts)
-        if inspect.iscoroutine(done):
-            asyncio.run(done)
+        work: Coroutine[Any, Any, None] | None = getattr(self, f"do_{action}")(rest, opts)
+        return work

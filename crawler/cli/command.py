@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import os
 import sys
 from abc import abstractmethod
@@ -18,6 +20,7 @@ from crawler.errors import HeadroomError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Coroutine
     from contextlib import AbstractAsyncContextManager
 
     from scrapy.settings import Settings
@@ -31,16 +34,23 @@ class HeadroomCommand(ScrapyCommand):
     """A command that prints its answer on stdout, or ends with one line on stderr and exit status 1.
 
     A subclass is called `Command`, stands in a module of `crawler.commands` that has the command's name, and implements
-    `short_desc` and `execute`. It imports what it needs inside its methods, because Scrapy imports every command's
-    module at each start.
+    `execute`. It imports what it needs inside its methods, because Scrapy imports every command's module at each start.
+
+    Attributes:
+        summary: The line in Scrapy's list of commands.
+        usage: What follows the command's name on the command line, for the help text.
+        description: The text above the options in the help text; empty: the summary.
     """
 
+    summary: ClassVar[str]
+    usage: ClassVar[str] = "[options]"
+    description: ClassVar[str] = ""
     requires_crawler_process = False
     default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}  # `-L LEVEL` turns the log on
 
     @abstractmethod
-    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Does the command's work.
+    def execute(self, args: list[str], opts: argparse.Namespace) -> Coroutine[Any, Any, None] | None:
+        """Does the command's work. It may be async.
 
         Args:
             args: The words of the command line that are no options.
@@ -52,8 +62,16 @@ class HeadroomCommand(ScrapyCommand):
         """
 
     def syntax(self) -> str:
-        """Returns what follows the command's name in its help text."""
-        return "[options]"
+        """Returns `usage`."""
+        return self.usage
+
+    def short_desc(self) -> str:
+        """Returns `summary`."""
+        return self.summary
+
+    def long_desc(self) -> str:
+        """Returns `description`."""
+        return self.description or self.summary
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Adds `--json` to Scrapy's options."""
@@ -68,7 +86,8 @@ class HeadroomCommand(ScrapyCommand):
             sys.stdout.reconfigure(errors="replace")  # a terminal that can't show Chinese shows question marks
         try:
             self._refuse_options(args)
-            self.execute(args, opts)
+            if inspect.iscoroutine(work := self.execute(args, opts)):
+                asyncio.run(work)
             sys.stdout.flush()
         except (HeadroomError, UsageError) as error:
             print_error(error, self.values)

@@ -33,20 +33,23 @@ def ledger_as_json(ledger: Ledger) -> dict[str, Any]:
 
 
 def print_ledger(ledger: dict[str, Any]) -> None:
-    """Prints what `ledger_as_json` returned: a table, and below it the failures by reason and what else was counted."""
+    """Prints what `ledger_as_json` returned: a table, and below it the failures by reason and what else was counted.
+
+    Args:
+        ledger: It may also have `problems`, which a recount has found.
+    """
     if not ledger["rows"]:
         print("nothing was offered yet; scrapy plan submit FILE begins")
-        return
-    print_table(("", *COLUMNS), _table_rows(ledger), bold_last=True)
+    else:
+        print_table(("", *COLUMNS), _table_rows(ledger), bold_last=True)
     lines = [
         f"{label}, {row['plan']} {row['site']}: {_most_first(row[kind])}"
         for kind, label in (("failures", "failed"), ("notes", "besides"))
         for row in ledger["rows"]
         if row[kind]
     ]
-    if lines:
-        print()
-    for line in lines:
+    lines[:0] = [""] if lines else []
+    for line in (*lines, *(f"problem: {problem}" for problem in ledger.get("problems", ()))):
         print(one_line(line))
 
 

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 
@@ -14,8 +14,10 @@ from crawler.redaction import Redaction
 from crawler.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    import argparse
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+T = TypeVar("T")
 TEXT_CHARACTERS_MIN = 12  # width of a column of text, however narrow the terminal is
 CELL_CHARACTERS_MAX = 10_000  # the longest text of ours, a URL, has 8,192
 GAP_CHARACTERS = 2  # between two columns
@@ -24,6 +26,14 @@ GAP_CHARACTERS = 2  # between two columns
 def print_error(error: Exception, settings: Mapping[str, Any]) -> None:
     """Prints an error as one line on stderr, without the secrets of the settings and the environment."""
     print("error:", one_line(Redaction.of(settings, os.environ)(str(error))), file=sys.stderr)
+
+
+def print_answer(opts: argparse.Namespace, answer: T, print_text: Callable[[T], object]) -> None:
+    """Prints a command's answer, as JSON where `--json` asks for that, else with `print_text`."""
+    if opts.json:
+        print_json(answer)
+    else:
+        print_text(answer)
 
 
 def print_json(value: object) -> None:

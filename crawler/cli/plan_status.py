@@ -48,11 +48,16 @@ async def plan_status(operator: Operator, record: PlanRecord) -> dict[str, Any]:
     }
 
 
-def print_plans(plans: list[dict[str, Any]]) -> None:
-    """Prints a table of what `plan_status` returned for several plans."""
+def print_plans(answer: dict[str, list[dict[str, Any]]]) -> None:
+    """Prints a table of what `plan_status` returned for each of the `plans`."""
     names = ("nav_seeds", "offered", "finished", "failed")
-    rows = [(plan["plan"], _state(plan), *(plan[name] for name in names), _percent_done(plan)) for plan in plans]
-    print_table(COLUMNS, rows)
+    rows = [
+        (plan["plan"], _state(plan), *(plan[name] for name in names), _percent_done(plan)) for plan in answer["plans"]
+    ]
+    if rows:
+        print_table(COLUMNS, rows)
+    else:
+        print("no plans; scrapy plan submit FILE sends one")
 
 
 def print_plan(plan: Mapping[str, Any]) -> None:

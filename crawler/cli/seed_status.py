@@ -10,7 +10,7 @@ from crawler.cli.workers import read_workers
 from crawler.errors import FrontierError, InputError
 from crawler.models import Seed
 from crawler.plans import Plan
-from crawler.text import one_line
+from crawler.text import inert, one_line
 
 if TYPE_CHECKING:
     from crawler.models import Frontier
@@ -87,8 +87,14 @@ async def _why_not_claimed(operator: Operator, frontier: Frontier) -> str:
     return ""
 
 
-def print_seed_status(status: dict[str, Any]) -> None:
-    """Prints what `seed_status` returned."""
+def print_seed_statuses(answer: dict[str, Any]) -> None:
+    """Prints a page's `url` and the statuses of its `seeds`, each as `seed_status` returned it."""
+    print(inert(answer["url"]))
+    for status in answer["seeds"]:
+        _print_seed_status(status)
+
+
+def _print_seed_status(status: dict[str, Any]) -> None:
     print(one_line(f"{status['frontier']} {status['fingerprint']}: {status['state']}, {status['why']}"))
     if seed := status["seed"]:
         keywords = " + ".join(seed["keywords"]) or "none"

@@ -27,6 +27,7 @@ REQUIRED = ("id", *SHOWN)
 class Command(ActionCommand):
     """Prints a site's topic as it grows, or the JSON Schema of the messages in it."""
 
+    summary = "Watch a site's items in Kafka; show their JSON Schema"
     actions: ClassVar[dict[str, tuple[str, str]]] = {
         "tail": (
             "SITE",
@@ -34,10 +35,6 @@ class Command(ActionCommand):
         ),
         "schema": ("", "print the JSON Schema of the messages"),
     }
-
-    def short_desc(self) -> str:
-        """Returns the line in Scrapy's list of commands."""
-        return "Watch a site's items in Kafka; show their JSON Schema"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Adds the options of `tail`."""

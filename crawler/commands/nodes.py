@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
 from crawler.cli.command import HeadroomCommand
-from crawler.cli.output import print_json, print_table
+from crawler.cli.output import print_answer, print_table
 
 if TYPE_CHECKING:
     import argparse
@@ -25,51 +24,40 @@ COLUMNS = {
 class Command(HeadroomCommand):
     """Shows every worker with its load."""
 
-    def short_desc(self) -> str:
-        """Returns the line in Scrapy's list of commands."""
-        return "Show which workers crawl on which node, their load, and which have fallen silent"
+    summary = "Show which workers crawl on which node, their load, and which have fallen silent"
+    description = (
+        "Shows a row for each worker (a process of scrapy crawl): its node; its frontier (nav: search pages, content: "
+        "pages that hold data); how many seeds it carries and has room for; its pages a minute; the CPU and memory in "
+        "use on its node; and its state. alive: it works; redis-full: Redis refuses claims and offers, so raise its "
+        "maxmemory; silent: no report for SESSION_SECONDS; lapsed: it is gone, and other workers get its seeds."
+    )
 
-    def long_desc(self) -> str:
-        """Returns the text above the options."""
-        return (
-            "Shows a row for each worker (a process of scrapy crawl): its node; its frontier (nav: search pages, "
-            "content: pages that hold data); how many seeds it carries and has room for; its pages a minute; the CPU "
-            "and memory in use on its node; and its state. alive: it works; redis-full: Redis refuses claims and "
-            "offers, so raise its maxmemory; silent: no report for SESSION_SECONDS; lapsed: it is gone, and other "
-            "workers get its seeds."
-        )
-
-    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+    async def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Shows the workers.
 
         Raises:
             HeadroomError: Redis can't be reached.
             UsageError: There is an argument.
         """
-        if args:
-            raise UsageError("scrapy nodes takes no arguments")
-        workers = asyncio.run(self._read())
-        if opts.json:
-            print_json({"workers": workers})
-        elif workers:
-            _print_workers(workers)
-        else:
-            print("no worker runs; scrapy crawl producer and scrapy crawl consumer start one each")
-
-    async def _read(self) -> list[dict[str, Any]]:
         from crawler.cli.workers import read_workers
 
+        if args:
+            raise UsageError("scrapy nodes takes no arguments")
         async with self.connect() as operator:
-            return await read_workers(operator)
+            workers = await read_workers(operator)
+        print_answer(opts, {"workers": workers}, _print_workers)
 
 
-def _print_workers(workers: list[dict[str, Any]]) -> None:
+def _print_workers(answer: dict[str, list[dict[str, Any]]]) -> None:
     rows = []
-    for worker in workers:
+    for worker in answer["workers"]:
         process = worker["owner"].removeprefix(f"{worker['node']}:").partition(":")[0]
         figures = (worker[name] for name in COLUMNS.values())
         rows.append((worker["node"], process, worker["frontier"], _state(worker), *figures))
-    print_table(("node", "process", "frontier", "state", *COLUMNS), rows)
+    if rows:
+        print_table(("node", "process", "frontier", "state", *COLUMNS), rows)
+    else:
+        print("no worker runs; scrapy crawl producer and scrapy crawl consumer start one each")
 
 
 def _state(worker: dict[str, Any]) -> str:

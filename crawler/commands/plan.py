@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from crawler.cli.actions import ActionCommand
-from crawler.cli.output import print_json, quantity
+from crawler.cli.output import print_answer, quantity
 from crawler.errors import UnavailableError
 from crawler.text import one_line
 
@@ -32,9 +32,7 @@ class Command(ActionCommand):
         "delete": ("NAME", "forget a plan that is done or cancelled; the pages that it crawled stay known"),
     }
 
-    def short_desc(self) -> str:
-        """Returns the line in Scrapy's list of commands."""
-        return f"Plans: {', '.join(self.actions)}"
+    summary = f"Plans: {', '.join(actions)}"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Adds `--replace`."""
@@ -60,11 +58,7 @@ class Command(ActionCommand):
         from crawler import plans
         from crawler.cli.plan_check import print_check
 
-        check = plans.check(self.read(args[0]))
-        if opts.json:
-            print_json(check)
-        else:
-            print_check(check)
+        print_answer(opts, plans.check(self.read(args[0])), print_check)
 
     async def do_submit(self, args: list[str], opts: argparse.Namespace) -> None:
         """Submits a plan.
@@ -98,10 +92,7 @@ class Command(ActionCommand):
             "replaced": old is not None and old.edition != record.edition,
             "sites": sites,
         }
-        if opts.json:
-            print_json(result)
-        else:
-            _print_submitted(result)
+        print_answer(opts, result, _print_submitted)
 
     async def do_list(self, _args: list[str], opts: argparse.Namespace) -> None:
         """Shows all plans."""
@@ -109,12 +100,7 @@ class Command(ActionCommand):
 
         async with self.connect() as operator:
             plans = [await plan_status(operator, record) for record in (await operator.registry.plans()).values()]
-        if opts.json:
-            print_json({"plans": plans})
-        elif plans:
-            print_plans(plans)
-        else:
-            print("no plans; scrapy plan submit FILE sends one")
+        print_answer(opts, {"plans": plans}, print_plans)
 
     async def do_show(self, args: list[str], opts: argparse.Namespace) -> None:
         """Shows one plan."""
@@ -127,42 +113,39 @@ class Command(ActionCommand):
             plan["sites"] = await _sites(operator, record.sites)
             plan["definition"] = record.definition
             plan["ledger"] = ledger_as_json(await operator.ledger(record.name))
-        if opts.json:
-            print_json(plan)
-        else:
-            print_plan(plan)
+        print_answer(opts, plan, print_plan)
 
     async def do_pause(self, args: list[str], opts: argparse.Namespace) -> None:
         """Pauses a plan."""
-        (name,) = args
         async with self.connect() as operator:
-            await operator.pause(name)
-        text = f"plan {name} is paused; what is executing ends by itself. scrapy plan resume {name} goes on"
-        _print_result(opts, {"plan": name, "state": "paused"}, text)
+            await operator.pause(args[0])
+        text = "plan {plan} is paused; what is executing ends by itself. scrapy plan resume {plan} goes on"
+        _print_state(opts, text, plan=args[0], state="paused")
 
     async def do_resume(self, args: list[str], opts: argparse.Namespace) -> None:
         """Resumes a plan."""
-        (name,) = args
         async with self.connect() as operator:
-            moved = await operator.resume(name)
-        text = f"plan {name} goes on, with {moved:,} seeds that were set aside"
-        _print_result(opts, {"plan": name, "state": "active", "moved": moved}, text)
+            moved = await operator.resume(args[0])
+        text = "plan {plan} goes on, with {moved:,} seeds that were set aside"
+        _print_state(opts, text, plan=args[0], state="active", moved=moved)
 
     async def do_cancel(self, args: list[str], opts: argparse.Namespace) -> None:
         """Cancels a plan."""
-        (name,) = args
         async with self.connect() as operator:
-            failed = await operator.cancel(name)
-        text = f"plan {name} is cancelled, {failed:,} seeds given up; what is executing ends by itself"
-        _print_result(opts, {"plan": name, "state": "cancelled", "failed": failed}, text)
+            failed = await operator.cancel(args[0])
+        text = "plan {plan} is cancelled, {failed:,} seeds given up; what is executing ends by itself"
+        _print_state(opts, text, plan=args[0], state="cancelled", failed=failed)
 
     async def do_delete(self, args: list[str], opts: argparse.Namespace) -> None:
         """Deletes a plan."""
-        (name,) = args
         async with self.connect() as operator:
-            await operator.delete(name)
-        text = f"plan {name} is deleted; pages that it crawled stay known"
-        _print_result(opts, {"plan": name, "state": "deleted"}, text)
+            await operator.delete(args[0])
+        _print_state(opts, "plan {plan} is deleted; pages that it crawled stay known", plan=args[0], state="deleted")
+
+
+def _print_state(opts: argparse.Namespace, text: str, **answer: object) -> None:
+    """Prints a plan's new state; the text's fields in braces are those of the answer."""
+    print_answer(opts, answer, lambda fields: print(one_line(text.format(**fields))))
 
 
 async def _warn_of_data_loss(operator: Operator) -> None:
@@ -193,13 +176,6 @@ async def _offer(operator: Operator, plan: Plan, *, replace: bool) -> tuple[int,
 async def _sites(operator: Operator, names: list[str]) -> list[dict[str, Any]]:
     versions = await operator.registry.versions(names)
     return [{"site": name, "version": version} for name, version in versions.items()]
-
-
-def _print_result(opts: argparse.Namespace, result: dict[str, Any], text: str) -> None:
-    if opts.json:
-        print_json(result)
-    else:
-        print(one_line(text))
 
 
 def _print_submitted(result: dict[str, Any]) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.exceptions import UsageError
 
 from crawler.cli.actions import ActionCommand
-from crawler.cli.output import print_json, print_table
+from crawler.cli.output import print_answer, print_table
 from crawler.errors import HeadroomError
-from crawler.text import inert, one_line
+from crawler.text import one_line
 
 if TYPE_CHECKING:
     import argparse
@@ -37,9 +37,7 @@ class Command(ActionCommand):
         "retry": ("[URL ...]", "try failed seeds again: those of the URLs, those that the options choose, or --all"),
     }
 
-    def short_desc(self) -> str:
-        """Returns the line in Scrapy's list of commands."""
-        return f"Single pages: {', '.join(self.actions)}"
+    summary = f"Single pages: {', '.join(actions)}"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Adds the options that choose seeds."""
@@ -76,14 +74,7 @@ class Command(ActionCommand):
             }
             for found in chosen[: opts.limit]
         ]
-        if opts.json:
-            print_json({"seeds": rows, "more": more})
-        elif rows:
-            print_table(COLUMNS, [[row[name] for name in COLUMNS] for row in rows])
-            if more:
-                print(f"and more; --limit shows more than {opts.limit}")
-        else:
-            print("no such seeds")
+        print_answer(opts, {"seeds": rows, "more": more}, _print_seeds)
 
     async def do_show(self, args: list[str], opts: argparse.Namespace) -> None:
         """Shows where a page is and why it isn't done.
@@ -93,7 +84,7 @@ class Command(ActionCommand):
             PlanError: There is no plan of the name that `--plan` gives.
         """
         from crawler import urls
-        from crawler.cli.seed_status import print_seed_status, search_pages, seed_status
+        from crawler.cli.seed_status import print_seed_statuses, search_pages, seed_status
         from crawler.models import Seed
 
         url = urls.canonical(args[0])
@@ -102,12 +93,7 @@ class Command(ActionCommand):
             if opts.plan and opts.frontier != "content":
                 seeds += await search_pages(operator, url, opts.plan)
             statuses = [await seed_status(operator, seed) for seed in seeds]
-        if opts.json:
-            print_json({"url": url, "seeds": statuses})
-        else:
-            print(inert(url))
-            for status in statuses:
-                print_seed_status(status)
+        print_answer(opts, {"url": url, "seeds": statuses}, print_seed_statuses)
 
     async def do_offer(self, args: list[str], opts: argparse.Namespace) -> None:
         """Offers pages.
@@ -124,14 +110,14 @@ class Command(ActionCommand):
         if "-" in args and len(args) > 1:
             raise UsageError("seeds offer: expected URLs, or - alone to read them from stdin")
         async with self.connect(begin=True) as operator:
-            await _refuse_cancelled(operator, plan)
+            record = (await operator.registry.plans()).get(plan)
+            if record and record.state == "cancelled":
+                raise HeadroomError(f"plan {plan!r} was cancelled: its pages would not be crawled")
             site = await prepare_site(operator, opts.site or "web", self.values["SITES_DIR"] or "")
             offered, new, bad = await offer_urls(operator, site, plan, _stdin_lines() if args == ["-"] else args)
-        if opts.json:
-            counts = {"offered": offered, "new": new, "known": offered - new}
-            print_json({"plan": plan, "site": site.name, **counts, "bad": bad})
-        else:
-            print(f"{offered:,} offered: {new:,} new, {offered - new:,} known")
+        counts = {"offered": offered, "new": new, "known": offered - new}
+        answer = {"plan": plan, "site": site.name, **counts, "bad": bad}
+        print_answer(opts, answer, lambda _: print(f"{offered:,} offered: {new:,} new, {offered - new:,} known"))
         if bad:
             for refused in bad:
                 print("refused:", one_line(refused["why"]), file=sys.stderr)
@@ -155,10 +141,18 @@ class Command(ActionCommand):
 
         async with self.connect() as operator:
             retried = {name: await operator.admins[name].retry(is_wanted) for name in _frontiers(opts)}
-        if opts.json:
-            print_json({"retried": {name: retried.get(name, 0) for name in FRONTIERS}})
-        else:
-            print(f"{sum(retried.values()):,} failed seeds are ready again")
+        answer = {"retried": {name: retried.get(name, 0) for name in FRONTIERS}}
+        print_answer(opts, answer, lambda _: print(f"{sum(retried.values()):,} failed seeds are ready again"))
+
+
+def _print_seeds(answer: dict[str, Any]) -> None:
+    rows = [[row[name] for name in COLUMNS] for row in answer["seeds"]]
+    if rows:
+        print_table(COLUMNS, rows)
+    else:
+        print("no such seeds")
+    if answer["more"]:
+        print(f"and more; --limit shows more than {len(rows)}")
 
 
 def _frontiers(opts: argparse.Namespace) -> tuple[Frontier, ...]:
@@ -181,12 +175,6 @@ async def _choose(operator: Operator, opts: argparse.Namespace, limit: int) -> l
                 if len(chosen) == limit:
                     return list(chosen.values())
     return list(chosen.values())
-
-
-async def _refuse_cancelled(operator: Operator, plan: str) -> None:
-    record = (await operator.registry.plans()).get(plan)
-    if record and record.state == "cancelled":
-        raise HeadroomError(f"plan {plan!r} was cancelled: its pages would not be crawled")
 
 
 def _stdin_lines() -> Iterator[str]:

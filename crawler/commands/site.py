@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from crawler.cli.actions import ActionCommand
-from crawler.cli.output import print_json
+from crawler.cli.output import print_answer
 from crawler.text import inert
 
 if TYPE_CHECKING:
@@ -24,16 +23,13 @@ EXAMPLE_BASE = "https://example.org"  # stands for the base of a kind of site, w
 class Command(ActionCommand):
     """Checks a site file and shows what it reads on one page."""
 
+    summary = "Check a site file; show what it reads on a page, field by field"
     actions: ClassVar[dict[str, tuple[str, str]]] = {
         "check": (
             "FILE|NAME [URL]",
             "check a site file and show how the site is searched; with a URL, show what it reads on that page",
         ),
     }
-
-    def short_desc(self) -> str:
-        """Returns the line in Scrapy's list of commands."""
-        return "Check a site file; show what it reads on a page, field by field"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Adds `--base`."""
@@ -42,7 +38,7 @@ class Command(ActionCommand):
             "--base", metavar="URL", help="address of this installation, for a kind of site such as mediawiki"
         )
 
-    def do_check(self, args: list[str], opts: argparse.Namespace) -> None:
+    async def do_check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Validates the site; with a URL, fetches that page and reads it.
 
         Raises:
@@ -50,11 +46,7 @@ class Command(ActionCommand):
         """
         name, *rest = args
         site = self._load_site(name, opts.base)
-        shown = self._read(site, rest[0]) if rest else _summary(site)
-        if opts.json:
-            print_json(shown)
-        else:
-            _print_pairs(_rows(shown))
+        print_answer(opts, await self._read(site, rest[0]) if rest else _summary(site), _print_pairs)
 
     def _load_site(self, name: str, base: str | None) -> Site:
         from crawler import sites, yamlfile
@@ -65,13 +57,13 @@ class Command(ActionCommand):
             site = sites.load(name, self.values.get("SITES_DIR") or "")
         return site.named(site.name, base) if base else site
 
-    def _read(self, site: Site, url: str) -> dict[str, Any]:
+    async def _read(self, site: Site, url: str) -> dict[str, Any]:
         """Returns what a site reads on a page: the results of a search page, or the fields and links of another."""
         from crawler import config, extract
         from crawler.cli.fetch import fetch
         from crawler.errors import ExtractError
 
-        page = asyncio.run(fetch(url, self.values))
+        page = await fetch(url, self.values)
         shown = {
             "site": site.name,
             "base": site.base,
@@ -124,7 +116,7 @@ def _example_words(encoding: str) -> tuple[str, ...]:
     return EXAMPLE_WORDS
 
 
-def _print_pairs(pairs: Iterator[tuple[str, str]]) -> None:
+def _print_pairs(shown: dict[str, Any]) -> None:
     """Prints names with their values beside them, which may have several lines."""
     from rich.console import Console
     from rich.table import Table
@@ -133,7 +125,7 @@ def _print_pairs(pairs: Iterator[tuple[str, str]]) -> None:
     table = Table(show_header=False, box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
-    for name, value in pairs:
+    for name, value in _rows(shown):
         table.add_row(Text(inert(name)), Text(inert(value)))
     Console(highlight=False, emoji=False).print(table)
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from crawler.models import Frontier
     from crawler.plans.registry import PlanState
 
+RECOUNT_TRIES = 3  # seeds that move during a recount look like faults; a real fault is found each time
 COMMAND_CONNECT_SECONDS = 5.0  # a person waits at the terminal, and a Redis that runs answers within milliseconds
 
 
@@ -95,8 +96,11 @@ class Operator:
         return await ledger.read(self.redis, self.keys, self.partitions, plan)
 
     async def recount(self) -> list[str]:
-        """Counts all seeds anew; returns what disagrees with the ledger, in words; empty when all agrees."""
-        return await ledger.recount(self.redis, self.keys, self.partitions)
+        """Counts all seeds anew; returns what disagrees with the ledger each time, in words; empty when all agrees."""
+        for _ in range(RECOUNT_TRIES):
+            if not (problems := await ledger.recount(self.redis, self.keys, self.partitions)):
+                break
+        return problems
 
     async def pause(self, name: str) -> None:
         """Keeps a plan's seeds from being claimed. Seeds that are being crawled are finished.

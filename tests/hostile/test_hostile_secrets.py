@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import uuid
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -53,8 +52,7 @@ SECRETS = {
     "plan base": "canary-plan-9a9a",
 }
 USER = "user"
-SHOWN = ("ledger --verify", "nodes", "seeds list --json", "plan list")
-THREADS = 3  # commands at the same time
+SHOWN = ("ledger --verify", "nodes", "seeds list", "seeds list --json", "plan list")  # commands
 STORE = f"ftp://{USER}:{SECRETS['FILES_STORE']}@127.0.0.1:1/media"
 SETTINGS = {
     "ALLOW_PRIVATE_ADDRESSES": 1,
@@ -138,22 +136,12 @@ def said(fork_server, guarded, mongo_server, kafka_server, tmp_path_factory):
         places["items in Mongo"] = repr(documents(mongo_server.url, mongo_database)).encode()
         places["items in Kafka"] = repr(messages(kafka_server.bootstrap, "secrets.hostile")).encode()
         sinks(bench, web, places, mongo_server, kafka_server)
-        with ThreadPoolExecutor(THREADS) as pool:
-            shown = [
-                ["ledger", "--verify"],
-                ["nodes"],
-                ["seeds", "list"],
-                ["plan", "list"],
-                ["seeds", "list", "--json"],
-            ]
-            for words, done in zip(shown, pool.map(lambda words: bench.command(*words), shown), strict=True):
-                keep(" ".join(words), done)
-            for name, done in pool.map(
-                lambda case: (case[0], bench.command(*case[1], **case[2])), refused(bench, folder)
-            ):
-                keep(name, done)
-                assert done.returncode == 1, name
-                assert b"Traceback" not in done.stderr, name
+        for words in SHOWN:
+            keep(words, bench.command(*words.split()))
+        for name, words, given in refused(bench, folder):
+            done = keep(name, bench.command(*words, **given))
+            assert done.returncode == 1, name
+            assert b"Traceback" not in done.stderr, name
         places["Redis"] = repr(bench.dump()).encode()
     return places
 

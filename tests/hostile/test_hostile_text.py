@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import uuid
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from html import escape
 from pathlib import Path
@@ -73,7 +72,6 @@ politeness: {delay: 0, concurrency: 16, burst: 50}
 RECORD = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \[[\w.]+\] [A-Z]+: ")
 FILE_NAME = re.compile(r"[0-9a-f]{2}/[0-9a-f]{64}(\.[a-z0-9]{1,5})?")
 IMAGE = b"\x89PNG" + b"x" * 100
-THREADS = 3
 IN_JSON = {
     ("seeds", "list"),
     ("seeds", "show"),
@@ -211,12 +209,11 @@ def outputs(crawled):
         ["crawl", strange],
     ]
     cases += [["site", "check", "html", f"{web}/{name}-3"] for name in ("html", "kind", "moved", "later", "coded")]
-    shown = [case for case in cases if tuple(case[:2]) in IN_JSON]
-    with ThreadPoolExecutor(THREADS) as pool, Web() as again:
+    cases += [[*case, "--json"] for case in cases if tuple(case[:2]) in IN_JSON]
+    with Web() as again:
         again.pages = pages()
-        every = [[str(word).replace(web, again.url) for word in case] for case in (*cases, *shown)]
-        every[len(cases) :] = [[*case, "--json"] for case in every[len(cases) :]]
-        return dict(zip(map(tuple, every), pool.map(lambda case: crawled.command(*case), every), strict=True))
+        cases = [tuple(str(word).replace(web, again.url) for word in case) for case in cases]
+        return {case: crawled.command(*case) for case in cases}
 
 
 def spoiled_url():

@@ -6,8 +6,7 @@ from crawler.errors import PlanError
 
 
 class Command(HeadroomCommand):
-    def short_desc(self):
-        return "Greets"
+    summary = "Greets"
 
     def execute(self, args, opts):
         match args:
