@@ -98,7 +98,7 @@ class HeadroomCommand(ScrapyCommand):
             self.exitcode = INTERRUPTED
 
     def connect(self, *, begin: bool = False) -> AbstractAsyncContextManager[Operator]:
-        """Returns a context manager that gives a connection to the cluster; see `Operator.connect`."""
+        """Returns a context manager that connects to the crawl's Redis and gives an `Operator`."""
         from crawler.plans.operator import Operator
 
         return Operator.connect(self.values, begin=begin)

@@ -48,8 +48,10 @@ def print_ledger(ledger: dict[str, Any]) -> None:
         for row in ledger["rows"]
         if row[kind]
     ]
-    lines[:0] = [""] if lines else []
-    for line in (*lines, *(f"problem: {problem}" for problem in ledger.get("problems", ()))):
+    if lines:
+        print()
+    lines += [f"problem: {problem}" for problem in ledger.get("problems", ())]
+    for line in lines:
         print(one_line(line))
 
 

@@ -31,7 +31,6 @@ class Command(ActionCommand):
         "cancel": ("NAME", "give up everything of a plan that isn't crawled yet"),
         "delete": ("NAME", "forget a plan that is done or cancelled; the pages that it crawled stay known"),
     }
-
     summary = f"Plans: {', '.join(actions)}"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:

@@ -36,7 +36,6 @@ class Command(ActionCommand):
         "offer": ("URL|- ...", "add pages to --site and --plan; - reads them from stdin, one on each line"),
         "retry": ("[URL ...]", "try failed seeds again: those of the URLs, those that the options choose, or --all"),
     }
-
     summary = f"Single pages: {', '.join(actions)}"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -100,7 +99,7 @@ class Command(ActionCommand):
 
         Raises:
             HeadroomError: Some of the arguments are no URLs; the others were offered.
-            UsageError: There are no arguments, or a plan can't have the name.
+            UsageError: A plan can't have the name, or `-` isn't the only argument.
         """
         from crawler.cli.manual_offers import offer_urls, prepare_site
 

@@ -1,4 +1,4 @@
-"""`scrapy crawl`: a spider of ours starts only with settings that fit and a Redis that answers."""
+"""`scrapy crawl`: a spider of the frontier starts only with valid settings and a Redis that answers."""
 
 from __future__ import annotations
 
