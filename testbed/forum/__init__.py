@@ -1,14 +1,14 @@
-"""A small forum to crawl: the demo's first run and the fixture of the end-to-end tests.
+"""A small forum to crawl, for the demo and many tests. `python -m testbed.forum` serves it on loopback.
 
-Same threads on every start, no network, no clock. `python -m testbed.forum --port 0` serves it on loopback.
+In: words.yaml, of which the same threads are made in every process. Out: their pages over HTTP, and the truth that a
+crawl is compared with. Read content.py first.
 
-    words.yaml    what the threads are made of
-    kinds.py      the odd pages, and what a right crawl makes of each
-    content.py    the threads and the search: the truth that a crawl is compared with
-    pages.py      HTML: index, search results, threads
-    shell.py      HTML: the AJAX board's pages, which are empty until their script has run
-    files.py      images, videos, the file that isn't HTML
+    content.py    the threads and the search: the truth
+    kinds.py      the threads whose pages misbehave, and what a right crawl makes of them
+    routes.py     path and query -> response
+    pages.py      HTML of the first board: index, search results, threads
+    ajax.py       the second board: empty HTML that a script fills, and the script's JSON
+    files.py      images, videos, the file that isn't HTML, the endless page
     query.py      a request's query, byte for byte
-    routes.py     path and query -> answer
-    server.py     HTTP/1.1 by Twisted, access log
+    server.py     HTTP/1.1 by Twisted, and the access log
 """

@@ -1,6 +1,6 @@
-"""The forum's threads and its search: the truth that a crawl of it is compared with.
+"""The forum's threads and its search: the truth that a crawl of the forum is compared with.
 
-Everything follows from `words.yaml` and a thread's number, so two processes, or a server and a test, always agree.
+Everything follows from `words.yaml` and a thread's number, so that the server and a test always agree.
 """
 
 from __future__ import annotations
@@ -22,36 +22,38 @@ if TYPE_CHECKING:
 Board = Literal["html", "ajax"]
 Sort = Literal["new", "rel"]
 
-TIMEZONE = timezone(timedelta(hours=8))  # the forum shows Beijing time, on most pages without saying so
+TIMEZONE = timezone(timedelta(hours=8))  # Beijing; most pages show its time without naming it
 THREADS_PER_BOARD = 300
-SHARED_THREADS = 40  # stand on both boards with equal text
+SHARED_THREADS = 40  # are on both boards, with equal text
 FIRST_ID = {"html": 1001, "ajax": 2001}
 EPOCH = datetime(2026, 1, 1, 8, 0, tzinfo=TIMEZONE)
 CHINESE_SHARE = 0.6  # of the threads; the rest is English
-SPAN_MINUTES = 320 * 24 * 60  # threads are spread from EPOCH to the middle of November
+SPAN_MINUTES = 320 * 24 * 60  # threads are spread over that time, from EPOCH to the middle of November
 
-# Every how many stories one has the feature, and which remainder; primes, so that the features meet in all ways.
+# Which stories have a feature: those whose number leaves the remainder AT when it is divided by EVERY. The divisors are
+# primes, so that all combinations of features occur.
 ODD_EVERY, ODD_AT = 13, 6
-LONG_EVERY, LONG_AT = 17, 7  # some 30 threads of 2 to 4 pages
-VIDEO_EVERY, VIDEO_AT = 29, 5  # some 20 threads with a video
+LONG_EVERY, LONG_AT = 17, 7  # some 30 threads have 2 to 4 pages
+VIDEO_EVERY, VIDEO_AT = 29, 5  # some 20 threads have a video
 SHARED_EVERY, SHARED_AT = 7, 3
 
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A thread, as an item of it should come out.
+    """A thread, as a right crawl has it in an item.
 
     Attributes:
         id: Unique over both boards.
-        story: Equal for the two threads that stand on both boards with equal text.
+        story: What it was made of; two threads with one story have equal text, one on each board.
         kind: How its page behaves.
-        published: With the forum's time zone, whole minutes.
+        published: In the forum's time zone, whole minutes.
         language: `zh` or `en`.
-        regions: Named in the text, 1 or 2, likewise `events`, 1 to 5.
-        person: Named in the text; a Chinese text adds the English form of the name.
+        regions: 1 or 2 that the text names.
+        person: Somebody whom the text names; a Chinese text adds the English form of the name.
+        events: 1 to 5 that the text names.
         pages: The paragraphs of each page.
-        images: Image ids, see `image_path`.
-        video: Video id; None without a video.
+        images: Image ids; `image_path` tells where they are.
+        video: Video id; None where there is no video.
     """
 
     id: int
@@ -71,7 +73,7 @@ class Thread:
 
     @property
     def path(self) -> str:
-        """Path that the search results link to."""
+        """The path that the search results link to."""
         return self.kind.path.format(id=self.id)
 
     @property
@@ -85,7 +87,7 @@ class Thread:
         return int(self.published.timestamp()) * 1000
 
     def images_on(self, page: int) -> tuple[int, ...]:
-        """Returns the ids of the images on a page, counted from 1; images are dealt to the pages in turn."""
+        """Returns the ids of the images on a page, which is counted from 1; the pages get the images in turn."""
         return self.images[page - 1 :: len(self.pages)]
 
 
@@ -111,7 +113,7 @@ def threads() -> tuple[Thread, ...]:
 
 
 def thread(thread_id: int) -> Thread | None:
-    """Returns the thread of that id, None when there is none."""
+    """Returns the thread with that id; None when there is none."""
     return _by_id().get(thread_id)
 
 
@@ -133,14 +135,14 @@ def expected_results(
     """Searches a board, as the forum itself does.
 
     Args:
-        words: Keywords; one with spaces counts as several words. Each must stand, in any case, in title or text.
-            No words: every thread.
+        words: Keywords, parted by spaces where they are one text. Title or text must have each of them, in upper or
+            lower case. Without any words, every thread matches.
         board: Where to search.
-        sort: `new`: latest first; `rel`: most mentions of the words first, then latest.
-        since: First day, in the forum's time zone.
+        sort: `new`: the latest first; `rel`: the most mentions of the words first, among equals the latest.
+        since: The first day, in the forum's time zone; None: from the beginning.
 
     Returns:
-        The threads in the order of the sort; equal times by id. Empty when nothing matches.
+        The threads in the order of the sort, those with equal times by id. Empty when nothing matches.
     """
     wanted = (words if isinstance(words, str) else " ".join(words)).casefold().split()
     texts = _texts()
@@ -182,7 +184,7 @@ def _thread(story: int, thread_id: int, board: Board) -> Thread:
         kind = ODD[story // ODD_EVERY % len(ODD)]
     language = "zh" if odd or rng.random() < CHINESE_SHARE else "en"
     words = _words()[language]
-    # An odd thread speaks of what the demo's plan asks for, so that the demo meets all of them.
+    # The demo's plan asks for the first region and the first events, so that the demo meets every odd thread.
     regions = words["regions"][:1] if odd else _pick(rng, words["regions"], most=2)
     events = words["events"][:3] if odd else _pick(rng, words["events"], most=5)
     person = rng.randrange(len(words["persons"]))
@@ -213,7 +215,7 @@ def _thread(story: int, thread_id: int, board: Board) -> Thread:
 
 
 def _pick(rng: Random, words: list[str], most: int) -> list[str]:
-    """Picks 1 to `most` different words; the list's first ones come up most often, so that searches overlap."""
+    """Picks 1 to `most` different words. The first of the list come up most often, so that searches overlap."""
     picked: list[str] = []
     for _ in range(rng.randint(1, most)):
         word = words[min(rng.randrange(len(words)) for _ in range(3))]

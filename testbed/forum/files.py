@@ -1,4 +1,4 @@
-"""What the forum serves that isn't a page: images, videos, a PDF, an endless page. The same bytes on every start."""
+"""Images, videos, a PDF and an endless page: the same bytes in every process."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import zlib
 from functools import cache
 from importlib.resources import files
 
-IMAGE_WIDTH, IMAGE_HEIGHT = 48, 36  # pixels; 5 kB a picture
-BIG_BYTES = 50_000_000  # more than any page has a right to; the crawler gives up before
+IMAGE_WIDTH, IMAGE_HEIGHT = 48, 36  # pixels; a picture has 5 kB
+BIG_BYTES = 50_000_000  # more than the crawler takes of a page
 _BIG_LINE = b"<p>The river does not end, and neither does this page, or so it seems.</p>\n"
 
 
 def image(image_id: int) -> bytes:
-    """Returns a PNG: a colour gradient, other bytes for each id, uncompressed so that zlib's version can't matter."""
+    """Returns a PNG with a colour gradient of its own; uncompressed, so that zlib's version makes no difference."""
     red, green, blue = image_id * 7 % 256, image_id * 31 % 256, image_id // 8 % 256
     rows = b"".join(
         b"\0" + b"".join(bytes((red, (green + 5 * x) % 256, (blue + 7 * y) % 256)) for x in range(IMAGE_WIDTH))
@@ -26,13 +26,13 @@ def image(image_id: int) -> bytes:
 
 
 def video(video_id: int) -> bytes:
-    """Returns two seconds of H.264 in MP4: one clip for all ids, with the id in a `free` box, which players skip."""
+    """Returns two seconds of H.264 in MP4: one clip for all ids, and the id in a `free` box, which players skip."""
     note = str(video_id).encode()
     return _clip() + struct.pack(">I4s", 8 + len(note), b"free") + note
 
 
 def not_html(title: str) -> bytes:
-    """Returns a one-page PDF without cross-references, which readers rebuild; its bytes are no text in any encoding."""
+    """Returns a PDF of one page, without the cross-references that readers can rebuild; no encoding makes it text."""
     return (
         b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\x00\xff\xfe\n% "
         + title.encode()
@@ -47,7 +47,7 @@ trailer <</Root 1 0 R>>
 
 
 class BigPage:
-    """A file of `BIG_BYTES` that is never held in memory."""
+    """A file of `BIG_BYTES` that is never in memory as a whole."""
 
     def __init__(self) -> None:
         self._left_bytes = BIG_BYTES

@@ -1,6 +1,6 @@
-"""How the pages of threads may behave, and what a right crawl makes of each.
+"""How the pages of threads behave, and what a right crawl makes of them.
 
-Most threads are `PLAIN`. The odd ones stand in the search results like any other, so every crawl meets them.
+Most threads are `PLAIN`. Search results list the odd ones like any other, so that every crawl meets them.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ class Kind:
 
     Attributes:
         name: One word, unique.
-        path: Where the search results say that the thread is; `{id}` stands for the thread's id.
-        ending: How a right crawl ends the seed.
-        reason: Why, in the ledger's words; empty for a finish that needs none.
-        item: `equal`: an item with the thread's text; `some`: an item whose text nobody can promise; `none`.
+        path: The path that search results link to; `{id}` stands for the thread's id.
+        ending: How a right crawl ends the page's seed.
+        reason: What the ledger says of that ending; empty where it says nothing.
+        item: `equal`: an item with the thread's text; `some`: an item with some other text; `none`: no item.
     """
 
     name: str
@@ -29,11 +29,11 @@ class Kind:
 
 
 PLAIN = Kind("plain", "/thread/{id}")
-API = Kind("api", "/api/thread/{id}")  # the AJAX board: search results name the JSON, which needs no rendering
-PRIVATE = Kind("private", "/private/{id}", "fail", "robots", "none")  # robots.txt disallows the folder; it would answer
-SLOW = Kind("slow", "/slow/{id}")  # answers after the server's delay
+API = Kind("api", "/api/thread/{id}")  # on the AJAX board results link to JSON, which needs no browser
+PRIVATE = Kind("private", "/private/{id}", "fail", "robots", "none")  # answers, but robots.txt disallows it
+SLOW = Kind("slow", "/slow/{id}")  # answers after a delay
 GONE = Kind("gone", "/gone/{id}", "fail", "http-404", "none")
-HEALING = Kind("healing", "/healing/{id}")  # 500 on the first request of each server process, then 200
+HEALING = Kind("healing", "/healing/{id}")  # 500 at its first request since the server's start, then 200
 MOVED = Kind("moved", "/old/{id}")  # 301 to /thread/ID on the same host
 AWAY = Kind(
     "away", "/away/{id}", "finish", "redirected", "none"

@@ -1,4 +1,4 @@
-"""The HTML board's pages: what a crawl should keep, among menus, ads, scripts and hidden text."""
+"""The HTML board's pages: what a crawl should keep, among menus, advertisements, scripts and hidden text."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def search(query: str, found: Sequence[Thread], total: int, next_url: str, *, ac
 
     Args:
         query: What was searched for.
-        found: This page's threads; none: the "no results" page.
-        total: Threads on all pages.
-        next_url: Of the following page; empty on the last.
-        action: Path of the search.
-        charset: What the page will be encoded in, for its <meta>.
+        found: The threads on this page; without any it says that there are no results.
+        total: How many threads there are on all pages.
+        next_url: The following page; empty on the last one.
+        action: The search's path.
+        charset: For the page's <meta>.
     """
     parts = [f"<h1>搜索 Search: {escape(query)}</h1>", _search_form(query, action)]
     if found:
@@ -54,10 +54,10 @@ def thread_page(thread: Thread, page: int, origin: str, charset: str = "utf-8") 
     """Returns a page of a thread.
 
     Args:
-        thread: Whose page it is.
-        page: From 1 to the thread's number of pages.
-        origin: Scheme and host of the forum as the client named it, for absolute links.
-        charset: For the page's <meta>; empty: it has none.
+        thread: The thread.
+        page: Which of its pages, from 1.
+        origin: The forum's scheme and host as the client named them, for absolute links.
+        charset: For the page's <meta>; empty: the page has none.
     """
     last = len(thread.pages)
     meta = f'<span class="author">{escape(thread.author)}</span> <time class="published">{published(thread)}</time>'
@@ -77,12 +77,12 @@ def thread_page(thread: Thread, page: int, origin: str, charset: str = "utf-8") 
 
 
 def message(title: str, text: str) -> str:
-    """Returns a page that only says something, such as an error."""
+    """Returns a page with nothing but a message, such as an error."""
     return _layout(title, f"<h1>{escape(title)}</h1><p>{escape(text)}</p>", "en")
 
 
 def body_html(thread: Thread, paragraphs: Sequence[str]) -> str:
-    """Returns paragraphs as either board marks them up: the events in bold, a script and hidden text in between."""
+    """Returns paragraphs as both boards mark them up: with the events in bold, and a script and hidden text between."""
     marked = []
     for paragraph in paragraphs:
         html = escape(paragraph)
@@ -93,7 +93,7 @@ def body_html(thread: Thread, paragraphs: Sequence[str]) -> str:
 
 
 def image_urls(thread: Thread, page: int, origin: str) -> list[str]:
-    """Returns the links to a page's images: every other one absolute, the rest relative to the host."""
+    """Returns the links to a page's images: those with odd ids absolute, the others relative to the host."""
     return [(origin if image % 2 else "") + image_path(image) for image in thread.images_on(page)]
 
 
@@ -108,7 +108,7 @@ def published(thread: Thread) -> str:
 
 
 def _result(thread: Thread) -> str:
-    # Some links say where the visitor came from; the page is the same without.
+    # As on real sites, some links say where the visitor came from; without that they lead to the same page.
     link = thread.path + ("?utm_source=results#top" if thread.id % 3 == 0 else "")
     snippet = escape(thread.paragraphs[0][:SNIPPET_CHARACTERS])
     return (

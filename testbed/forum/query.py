@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from urllib.parse import parse_qsl
 
-MAX_FIELDS = 20  # no page of the forum takes more
+MAX_FIELDS = 20  # parameters; no page of the forum takes more than five
 
 
 class BadQueryError(ValueError):
@@ -16,8 +16,8 @@ class Query:
     """The part of a URL after the question mark.
 
     Args:
-        raw: As sent, one character per byte (Latin-1).
-        encoding: What the percent-encoded bytes are; undecodable ones become U+FFFD.
+        raw: As the client sent it, one character per byte (Latin-1).
+        encoding: Of the values, once they are unquoted; what can't be decoded becomes U+FFFD.
 
     Raises:
         BadQueryError: More than `MAX_FIELDS` parameters.
@@ -29,11 +29,11 @@ class Query:
             pairs = parse_qsl(raw, keep_blank_values=True, encoding="latin-1", max_num_fields=MAX_FIELDS)
         except ValueError as error:
             raise BadQueryError(str(error)) from None
-        # Latin-1 maps every byte to itself, so even bytes that were sent unescaped survive until here.
+        # Latin-1 has a character for every byte, so that also bytes that were sent unquoted are still there.
         self._values = {name: value.encode("latin-1").decode(encoding, "replace") for name, value in pairs}
 
     def text(self, name: str, default: str = "") -> str:
-        """Returns a parameter, the last one where it is repeated."""
+        """Returns a parameter; where it is repeated, its last value."""
         return self._values.get(name, default)
 
     def number(self, name: str, default: int, low: int, high: int) -> int:

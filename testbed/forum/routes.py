@@ -1,4 +1,4 @@
-"""Path and query -> answer. Knows nothing of sockets; the server sends what it says."""
+"""What the forum answers to each path and query. `server.py` receives the requests and sends the responses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlencode
 
-from testbed.forum import content, files, kinds, pages, shell
+from testbed.forum import ajax, content, files, kinds, pages
 from testbed.forum.query import BadQueryError, Query
 
 if TYPE_CHECKING:
@@ -23,13 +23,13 @@ ROBOTS = b"User-agent: *\nDisallow: /private/\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Response:
     """What the server sends.
 
     Attributes:
         location: For the Location header; empty: none.
-        slow: The server waits its delay before it answers.
-        stream: Sent instead of `body`, piece by piece and without its length.
+        slow: Whether the server waits before it sends this.
+        stream: Sent instead of `body`, piece by piece and without a Content-Length.
     """
 
     body: bytes
@@ -41,13 +41,13 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Request:
     """What a client asks for.
 
     Attributes:
-        path: Without the query, as sent.
+        path: As the client sent it, without the query.
         raw_query: What follows the question mark, one character per byte.
-        origin: Scheme and host as the client named them.
+        origin: Scheme and host, as the client named them.
     """
 
     path: str
@@ -60,57 +60,51 @@ class Asked:
 
 
 class Forum:
-    """The forum's pages and the little that it remembers: which pages have healed, what was searched for last.
+    """The forum's pages, and the little that it remembers: which pages have healed, and the last search."""
 
-    Args:
-        other: Origin that `/away/ID` redirects to, such as `http://127.0.0.1:8000`. Empty: this forum by its other
-            name, `localhost` for who asked 127.0.0.1 and the other way round; another host to every crawler.
-    """
-
-    def __init__(self, other: str) -> None:
-        self._other = other.rstrip("/")
+    def __init__(self) -> None:
         self._healed: set[int] = set()
         self._last_search = {"path": "", "q": "", "raw_query": ""}
-        self._fixed: dict[str, Callable[[Asked], Answer]] = {
+        self._paths: dict[str, Callable[[Request], Response]] = {
             "/": lambda _: _html(pages.index()),
-            "/robots.txt": lambda _: Answer(ROBOTS, "text/plain; charset=utf-8"),
+            "/robots.txt": lambda _: Response(ROBOTS, "text/plain; charset=utf-8"),
             "/search": self._search,
-            "/gbk/search": lambda asked: self._search(asked, "gbk"),
-            "/ajax/": lambda _: _html(shell.LIST_PAGE),
+            "/gbk/search": lambda request: self._search(request, "gbk"),
+            "/ajax/": lambda _: _html(ajax.LIST_PAGE),
             "/api/search": self._api_search,
             "/api/feed": self._api_feed,
-            "/echo": lambda asked: _json({"q": asked.query().text("q"), "raw_query": asked.raw_query}),
+            "/echo": lambda request: _json({"q": request.query().text("q"), "raw_query": request.raw_query}),
             "/echo/last": lambda _: _json(self._last_search),
-            "/big": lambda _: Answer(b"", stream=files.BigPage()),
+            "/big": lambda _: Response(b"", stream=files.BigPage()),
         }
 
-    def answer(self, asked: Asked) -> Answer:
-        """Returns the answer to a GET; 404 for an unknown path, 400 for a query that can't be used."""
+    def respond(self, request: Request) -> Response:
+        """Returns the response to a GET request: 404 for an unknown path, 400 for a query that can't be used."""
         try:
-            if asked.path in self._fixed:
-                return self._fixed[asked.path](asked)
-            match = re.fullmatch(r"(/[a-z/-]+/)([0-9]{1,9})((?:\.[a-z0-9]+)?)", asked.path)
+            if request.path in self._paths:
+                return self._paths[request.path](request)
+            match = re.fullmatch(r"(/[a-z/-]+/)([0-9]{1,9})((?:\.[a-z0-9]+)?)", request.path)
             if match:
-                return self._numbered(asked, match[1] + "{id}" + match[3], int(match[2]))
+                return self._numbered(request, match[1] + "{id}" + match[3], int(match[2]))
         except BadQueryError as error:
             return _html(pages.message("Bad request", str(error)), status=400)
         return _not_found()
 
-    def _numbered(self, asked: Asked, pattern: str, number: int) -> Answer:
+    def _numbered(self, request: Request, pattern: str, number: int) -> Response:
         if pattern == "/img/{id}.png" and number in content.image_ids():
-            return Answer(files.image(number), "image/png")
+            return Response(files.image(number), "image/png")
         if pattern == "/video/{id}.mp4" and number in content.video_ids():
-            return Answer(files.video(number), "video/mp4")
+            return Response(files.video(number), "video/mp4")
         thread = content.thread(number)
         if thread is None:
             return _not_found()
         if pattern == "/ajax/thread/{id}" and thread.kind is kinds.API:
-            return _html(shell.THREAD_PAGE)
+            return _html(ajax.THREAD_PAGE)
         if pattern == kinds.PLAIN.path and thread.kind in (kinds.MOVED, kinds.AWAY):
-            return self._thread(asked, thread)  # where their redirects lead
-        return self._of_kind(asked, thread) if pattern == thread.kind.path else _not_found()
+            return self._thread(request, thread)  # the page that they redirect to
+        return self._of_kind(request, thread) if pattern == thread.kind.path else _not_found()
 
-    def _of_kind(self, asked: Asked, thread: Thread) -> Answer:
+    def _of_kind(self, request: Request, thread: Thread) -> Response:
         kind = thread.kind
         if kind is kinds.GONE:
             return _not_found()
@@ -118,84 +112,85 @@ class Forum:
             self._healed.add(thread.id)
             return _html(pages.message("Error", "Try again"), status=500)
         if kind in (kinds.MOVED, kinds.AWAY):
-            base, status = ("", 301) if kind is kinds.MOVED else (self._other or _other_name(asked.origin), 302)
-            return Answer(b"", status=status, location=base + kinds.PLAIN.path.format(id=thread.id))
+            base, status = ("", 301) if kind is kinds.MOVED else (_other_name(request.origin), 302)
+            return Response(b"", status=status, location=base + kinds.PLAIN.path.format(id=thread.id))
         if kind is kinds.EMPTY:
-            return Answer(b"")
+            return Response(b"")
         if kind is kinds.NOT_HTML:
-            return Answer(files.not_html(thread.title), "application/pdf")
-        return self._thread(asked, thread)
+            return Response(files.not_html(thread.title), "application/pdf")
+        return self._thread(request, thread)
 
-    def _thread(self, asked: Asked, thread: Thread) -> Answer:
-        number = asked.query().number("page", 1, 1, MAX_NUMBER)
+    def _thread(self, request: Request, thread: Thread) -> Response:
+        number = request.query().number("page", 1, 1, MAX_NUMBER)
         if number > len(thread.pages):
             return _not_found()
         if thread.kind is kinds.API:
-            return _json(shell.thread_json(thread, number, asked.origin))
+            return _json(ajax.thread_json(thread, number, request.origin))
         if thread.kind is kinds.GBK:
-            return _html(pages.thread_page(thread, number, asked.origin, charset=""), "gbk")
+            return _html(pages.thread_page(thread, number, request.origin, charset=""), "gbk")
         if thread.kind is kinds.GBK_META:
-            body = pages.thread_page(thread, number, asked.origin, charset="gbk")
-            return Answer(body.encode("gbk", "xmlcharrefreplace"), "text/html")
-        body = pages.thread_page(thread, number, asked.origin)
+            body = pages.thread_page(thread, number, request.origin, charset="gbk")
+            return Response(body.encode("gbk", "xmlcharrefreplace"), "text/html")
+        body = pages.thread_page(thread, number, request.origin)
         header = "gbk" if thread.kind is kinds.MISLABELLED else "utf-8"
-        return Answer(body.encode(), f"text/html; charset={header}", slow=thread.kind is kinds.SLOW)
+        return Response(body.encode(), f"text/html; charset={header}", slow=thread.kind is kinds.SLOW)
 
-    def _search(self, asked: Asked, charset: str = "utf-8") -> Answer:
-        query = asked.query(charset)
+    def _search(self, request: Request, charset: str = "utf-8") -> Response:
+        query = request.query(charset)
         page = query.number("page", 1, 1, MAX_NUMBER)
         size = query.number("size", DEFAULT_PAGE_SIZE, 1, MAX_PAGE_SIZE)
-        found = self._find(asked, query, "html", "from")
+        found = self._find(request, query, "html", "from")
         shown = found[(page - 1) * size : page * size]
         next_url = ""
         if page * size < len(found):
             kept = {name: query.text(name) for name in ("q", "size", "sort", "from") if query.text(name)}
-            next_url = f"{asked.path}?{urlencode({**kept, 'page': page + 1}, encoding=charset, errors='replace')}"
-        text = pages.search(query.text("q"), shown, len(found), next_url, action=asked.path, charset=charset)
+            next_url = f"{request.path}?{urlencode({**kept, 'page': page + 1}, encoding=charset, errors='replace')}"
+        text = pages.search(query.text("q"), shown, len(found), next_url, action=request.path, charset=charset)
         return _html(text, charset)
 
-    def _api_search(self, asked: Asked) -> Answer:
-        query = asked.query()
+    def _api_search(self, request: Request) -> Response:
+        query = request.query()
         offset = query.number("offset", 0, 0, MAX_NUMBER)
         limit = query.number("limit", DEFAULT_PAGE_SIZE, 1, MAX_PAGE_SIZE)
-        found = self._find(asked, query, "ajax", "since")
+        found = self._find(request, query, "ajax", "since")
         following = offset + limit if offset + limit < len(found) else None
-        items = shell.results(found[offset : offset + limit])
+        items = ajax.results(found[offset : offset + limit])
         return _json({"total": len(found), "items": items, "next_offset": following})
 
-    def _api_feed(self, asked: Asked) -> Answer:
-        query = asked.query()
+    def _api_feed(self, request: Request) -> Response:
+        query = request.query()
         limit = query.number("limit", DEFAULT_PAGE_SIZE, 1, MAX_PAGE_SIZE)
-        found = self._find(asked, query, "ajax", "since")
-        cursor = query.text("cursor")  # names the last thread that the client has seen
+        found = self._find(request, query, "ajax", "since")
+        cursor = query.text("cursor")  # of the last thread that the client has seen
         seen = [place for place, thread in enumerate(found, 1) if _cursor(thread) == cursor]
         if cursor and not seen:
             raise BadQueryError("cursor: not one of this feed")
         rest = found[seen[0] if seen else 0 :]
         more = _cursor(rest[limit - 1]) if len(rest) > limit else None
-        return _json({"items": shell.results(rest[:limit]), "next_cursor": more})
+        return _json({"items": ajax.results(rest[:limit]), "next_cursor": more})
 
-    def _find(self, asked: Asked, query: Query, board: content.Board, since: str) -> list[Thread]:
+    def _find(self, request: Request, query: Query, board: content.Board, since: str) -> list[Thread]:
         words = query.text("q")
-        self._last_search = {"path": asked.path, "q": words, "raw_query": asked.raw_query}
+        self._last_search = {"path": request.path, "q": words, "raw_query": request.raw_query}
         sort = cast("Sort", query.choice("sort", "new", ("new", "rel")))
         return content.expected_results(words, board, sort=sort, since=query.day(since))
 
 
-def _html(text: str, charset: str = "utf-8", status: int = 200) -> Answer:
-    # Lone surrogates can't come from a decoded query; what a charset lacks becomes a character reference.
-    return Answer(text.encode(charset, "xmlcharrefreplace"), f"text/html; charset={charset}", status)
+def _html(text: str, charset: str = "utf-8", status: int = 200) -> Response:
+    # A character that the charset lacks becomes a character reference.
+    return Response(text.encode(charset, "xmlcharrefreplace"), f"text/html; charset={charset}", status)
 
 
-def _json(value: dict[str, Any]) -> Answer:
-    return Answer(json.dumps(value, ensure_ascii=False).encode(), "application/json")
+def _json(value: dict[str, Any]) -> Response:
+    return Response(json.dumps(value, ensure_ascii=False).encode(), "application/json")
 
 
-def _not_found() -> Answer:
+def _not_found() -> Response:
     return _html(pages.message("Not found", "There is no such page"), status=404)
 
 
 def _other_name(origin: str) -> str:
+    """Returns the forum's origin under its other name, which is another host to a crawler."""
     name, other = ("127.0.0.1", "localhost") if "127.0.0.1" in origin else ("localhost", "127.0.0.1")
     return origin.replace(name, other)
 

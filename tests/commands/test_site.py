@@ -11,7 +11,7 @@ import pytest
 from commands.answers import error_of, json_of
 
 from testbed.forum import content
-from testbed.forum.routes import Asked, Forum
+from testbed.forum.routes import Forum, Request
 
 ANSI = b"<h1 class=title>\x1b[31mred\x1b]0;owned\x07</h1><p class=post-body>text \x9b2J</p>"
 PAGE = b"<h1 class=title>%b</h1><p class=post-body>text"
@@ -26,7 +26,7 @@ follow: {links: "css:a", deny: [/user/], per_page: 2}
 class Handler(BaseHTTPRequestHandler):
     """The forum's answers, and a few that it doesn't give."""
 
-    forum = Forum("http://localhost")
+    forum = Forum()
 
     def do_GET(self):
         path, _, query = self.path.partition("?")
@@ -46,7 +46,7 @@ class Handler(BaseHTTPRequestHandler):
             case "/slow":
                 self.server.closing.wait()
             case _:
-                found = self.forum.answer(Asked(path, query, self.server.origin))
+                found = self.forum.respond(Request(path, query, self.server.origin))
                 self.answer(found.status, found.content_type, found.body, found.location)
 
     def answer(self, status, content_type, body, location="", coding="identity"):

@@ -47,6 +47,7 @@ def test_every_page_of_the_wiki_becomes_one_item(kind, scrapy, spawn, mediawiki,
     items = [json.loads(line) for file in files for line in file.read_bytes().splitlines()]
     titles = [item["title"] for item in items]
     imported = {title for title in mediawiki.titles() if title != "Main Page"}
+    assert imported >= set(mediawiki.pages)
     assert sorted(titles) == sorted(imported)  # all of them, none twice
     assert all("bulletin" in item["content"] for item in items)
     account = json.loads(scrapy("ledger", "--verify", "--json").stdout)

@@ -15,7 +15,7 @@ from crawler.extract import Fields
 from crawler.extract.limits import MAX_BODY_BYTES
 from crawler.models import Fetched
 from testbed.forum import content
-from testbed.forum.routes import Asked, Forum
+from testbed.forum.routes import Forum, Request
 
 BASE = "http://127.0.0.1:8800"
 URL = f"{BASE}/thread/1"
@@ -291,11 +291,11 @@ results: {type: json, links: "json:items[].url", next: json:next_cursor}
 
 
 def test_cursors_lead_through_the_whole_feed():
-    site, forum = sites.parse(FEED, "feed.yaml"), Forum("http://localhost")
+    site, forum = sites.parse(FEED, "feed.yaml"), Forum()
     target = site.search_targets(["洪水"], pages=99, per_page=20, sort="newest")[0]
     urls, numbers = [], []
     while target:
-        answer = forum.answer(asked(target.url))
+        answer = forum.respond(request(target.url))
         page = Fetched(target.url, answer.status, answer.content_type, answer.body)
         found = extract.links(page, site, body=target.body, number=target.page)
         urls += found.urls
@@ -392,16 +392,16 @@ def test_a_parser_may_give_its_own_reason():
 # -- The demo forum's boards ----------------------------------------------------------------------------------------
 
 
-def asked(url):
+def request(url):
     parts = urlsplit(url)
-    return Asked(parts.path, parts.query, BASE)
+    return Request(parts.path, parts.query, BASE)
 
 
 def read(forum, url, site):
     """Reads a thread over all its pages, following redirects."""
     parts = []
     while url:
-        answer = forum.answer(asked(url))
+        answer = forum.respond(request(url))
         if answer.location:
             url = f"{BASE}{urlsplit(answer.location).path}"
             continue
@@ -413,7 +413,7 @@ def read(forum, url, site):
 
 
 def test_every_thread_of_both_boards_is_read_whole():
-    forum = Forum("http://localhost")
+    forum = Forum()
     boards = {"html": sites.load("demo_forum"), "ajax": sites.load("demo_forum_ajax")}
     count = 0
     for thread in content.threads():
@@ -429,7 +429,7 @@ def test_every_thread_of_both_boards_is_read_whole():
 
 
 def test_equal_threads_on_both_boards_give_equal_items():
-    forum = Forum("http://localhost")
+    forum = Forum()
     html_board, ajax_board = sites.load("demo_forum"), sites.load("demo_forum_ajax")
     readable = [thread for thread in content.threads() if thread.kind.item == "equal"]
     twins = {(t.title, t.published): t for t in readable if t.kind.name == "api"}
@@ -439,7 +439,7 @@ def test_equal_threads_on_both_boards_give_equal_items():
         left, right = read(forum, BASE + one.path, html_board), read(forum, BASE + other.path, ajax_board)
         assert replace(left, images=(), videos=()) == replace(right, images=(), videos=())
         for urls in zip(left.images + left.videos, right.images + right.videos, strict=True):
-            assert len({forum.answer(asked(url)).body for url in urls}) == 1
+            assert len({forum.respond(request(url)).body for url in urls}) == 1
 
 
 def replace_site(site, **changes):

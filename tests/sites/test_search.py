@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from crawler import sites
-from testbed.forum.routes import Asked, Forum
+from testbed.forum.routes import Forum, Request
 
 RESULTS = "results: {links: css:a}\n"
 HOSTILE = [
@@ -59,11 +59,11 @@ def test_hostile_words_arrive_in_a_url(word):
 
 @pytest.mark.parametrize("word", HOSTILE)
 def test_hostile_words_arrive_at_the_forum(word):
-    forum = Forum("http://localhost")
+    forum = Forum()
     target = sites.load("demo_forum").search_targets([word], pages=1, per_page=20, sort="newest")[0]
     parts = urlsplit(target.url)
-    forum.answer(Asked(parts.path, parts.query, "http://127.0.0.1:8800"))
-    assert json.loads(forum.answer(Asked("/echo/last", "", "")).body)["q"] == word
+    forum.respond(Request(parts.path, parts.query, "http://127.0.0.1:8800"))
+    assert json.loads(forum.respond(Request("/echo/last", "", "")).body)["q"] == word
 
 
 @pytest.mark.parametrize("word", HOSTILE)
@@ -84,9 +84,9 @@ def test_a_gbk_site_gets_gbk():
     target = first(search, ["洪水", "镕"])  # the second isn't in GB 2312, only in GBK
     assert target.url == "http://127.0.0.1:8800/gbk/search?q=%BA%E9%CB%AE%20%E9F&page=1"
     assert parse_qs(urlsplit(target.url).query, encoding="gbk")["q"] == ["洪水 镕"]
-    forum = Forum("http://localhost")
-    forum.answer(Asked("/gbk/search", urlsplit(target.url).query, ""))
-    assert json.loads(forum.answer(Asked("/echo/last", "", "")).body)["q"] == "洪水 镕"
+    forum = Forum()
+    forum.respond(Request("/gbk/search", urlsplit(target.url).query, ""))
+    assert json.loads(forum.respond(Request("/echo/last", "", "")).body)["q"] == "洪水 镕"
 
 
 def test_a_word_that_the_encoding_lacks_is_named():

@@ -224,7 +224,3 @@ def test_a_failed_download_leaves_no_half_broker(tmp_path, monkeypatch):
 def test_the_forum_answers(forum):
     assert forum.running
     assert forum.access_log.exists()
-
-
-def test_the_wiki_has_our_pages(mediawiki):
-    assert mediawiki.titles() >= set(mediawiki.pages)

@@ -53,7 +53,7 @@ show("/api/thread/" + location.pathname.split("/").pop());
 
 
 def results(found: Sequence[Thread]) -> list[dict[str, Any]]:
-    """Returns threads as the search's JSON names them; `url` is the thread's JSON, `page_url` the page for people."""
+    """Returns threads as the search's JSON has them: `url` leads to the thread as JSON, `page_url` to its page."""
     return [
         {
             "id": thread.id,
@@ -68,7 +68,7 @@ def results(found: Sequence[Thread]) -> list[dict[str, Any]]:
 
 
 def thread_json(thread: Thread, page: int, origin: str) -> dict[str, Any]:
-    """Returns a page of a thread; `created` is in ms since the epoch, `next` the next page's URL or null."""
+    """Returns a page of a thread as JSON; `created` is in ms since the epoch, `next` is the next page's URL or null."""
     last = len(thread.pages)
     return {
         "id": thread.id,
