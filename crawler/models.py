@@ -24,11 +24,11 @@ class Seed:
         site: Name of the site definition that reads it.
         frontier: `nav` for a search or list page, `content` for a page that holds data.
         keywords: The combination's words.
-        edition: The plan's submission, in ms since the epoch; part of a nav seed's identity. 0 for content seeds.
+        edition: When the plan was submitted, in ms since the epoch; part of a nav seed's identity. 0 for content seeds.
         method: Upper-case HTTP method.
         body: Request body, sent as UTF-8 unless the site's search says otherwise.
-        page: A nav seed's place in its paging, from 1.
-        more: Pages that may follow a nav seed whose site names only the next one (cursor paging).
+        page: Which page of search results a nav seed is, from 1.
+        more: How many pages may follow a nav seed whose page alone names the next one (cursors).
         hops: Cross-host redirects that led here.
         depth: Links followed from a content page to here.
         interval_s: Seconds between two visits of a scheduled nav seed; 0: visited once.
@@ -50,7 +50,7 @@ class Seed:
 
     @property
     def host(self) -> str:
-        """The host whose turns this seed takes."""
+        """The host of the URL, by whose turns the seed is paced."""
         return host(self.url)
 
     @property
@@ -62,7 +62,7 @@ class Seed:
     def dump(self) -> bytes:
         """Returns what Redis stores: `HOST PLAN SITE INTERVAL JSON`.
 
-        The first four words are for the Lua scripts, which never parse the JSON. Fields at their default stay out.
+        Lua scripts read the first four words and never the JSON, from which fields at their default are left out.
         """
         compact = {
             short: value for name, short in _SEED_KEYS.items() if (value := getattr(self, name)) != _SEED_DEFAULTS[name]
@@ -91,7 +91,7 @@ class Seed:
         return seed
 
 
-# What the JSON part of a stored seed calls each field: one letter, since there are millions.
+# The names of fields in the JSON of a stored seed: one letter, since there are millions of seeds.
 _SEED_KEYS = {
     "url": "u",
     "keywords": "k",
@@ -113,7 +113,7 @@ class Politeness:
 
     Attributes:
         delay_s: Seconds between two starts of a turn.
-        concurrency: Turns, that is requests at once.
+        concurrency: Requests at once: the host's number of turns.
         burst: Seeds that one claim may take per turn.
     """
 
@@ -127,9 +127,10 @@ class Claimed:
     """A seed that this worker holds.
 
     Attributes:
-        claim: The claim id it was taken under (owner and counter); settling compares it.
-        turn: Token of the turn it runs on: which of the host's turns, and since when.
-        due_ms: When it was due.
+        partition: Of the frontier.
+        claim: Id of the claim that took it: the owner and a counter. A seed that was claimed anew isn't settled by it.
+        turn: Says which of the host's turns it is crawled on, and since when.
+        due_ms: When it was due, in ms since the epoch.
         tries: Real tries before this one.
         delay_s: Seconds between two starts on the turn.
         quarantined: Two workers died while they fetched it; nothing runs beside it.

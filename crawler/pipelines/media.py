@@ -1,7 +1,7 @@
-"""Fetches an item's images and videos into Scrapy's file store, politely.
+"""Fetches an item's images and videos into Scrapy's file store, as politely as pages.
 
-Media on the page's own host go on the turn that the page holds; then the turn goes on, and media on other hosts borrow
-turns there, one host after the other: never two turns at once, so no two pages can wait for each other.
+Files on the page's own host are fetched on the turn that the page holds. Then that turn is released, and turns of other
+hosts are acquired, one host after the other. A page never holds two turns, so no two pages can wait for each other.
 """
 
 from __future__ import annotations
@@ -40,28 +40,29 @@ if TYPE_CHECKING:
     from crawler.worker.visits import Visit
 
 logger = logging.getLogger(__name__)
-REMEMBERED_FILES = 10_000  # results kept in memory, so that a logo on every page is fetched once
-STORE_RETRY_SECONDS = 2.0  # between two tries while the store takes nothing (disk full)
-SINK = "media"  # what the worker calls the store when it is down
+REMEMBERED_FILES = 10_000  # whose results are kept in memory: a logo that is on every page is fetched once
+STORE_RETRY_S = 2.0  # between two tries while the store takes nothing, as with a full disk
+STORE = "media"  # the store's name among the sinks that are down
 
 
 class MediaError(_MediaRequestFiltered):
-    """A file that can't be had; its text stands in the item. Scrapy logs other exceptions as errors of ours."""
+    """A file that can't be had; the item shows the text. Scrapy would log another class as an error of this code."""
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """Media of one item on one host, with the turn they go on: what Scrapy's pipeline gets as its item."""
+class Wanted:
+    """One file of an item and the turn that it is fetched on: what Scrapy's pipeline takes for its item."""
 
-    media: Sequence[Media]
+    media: Media
     visit: Visit
     lane: Lane
 
 
 class PageMediaPipeline(FilesPipeline):
-    """Scrapy's files pipeline for our items: files are named by their content's hash, and no fetch is without a turn.
+    """Scrapy's files pipeline for `Item`: files are named by the hash of their content, and fetched on turns.
 
     Args:
+        store_uri: FILES_STORE.
         most: MEDIA_MAX_PER_PAGE.
     """
 
@@ -75,7 +76,8 @@ class PageMediaPipeline(FilesPipeline):
         """Builds the pipeline.
 
         Raises:
-            NotConfigured: FILES_STORE is empty: items then name their media without files.
+            NotConfigured: FILES_STORE is empty. Items then name their media, and no file is fetched.
+            ConfigError: MEDIA_MAX_PER_PAGE is out of range.
         """
         settings, worker = crawler.settings, crawler.get_extension(Worker)
         if not settings["FILES_STORE"] or worker is None:
@@ -89,7 +91,11 @@ class PageMediaPipeline(FilesPipeline):
         self.spiderinfo.downloaded = _Fetched(limit=REMEMBERED_FILES)
 
     async def process_item(self, item: Any, *_: Any) -> Any:
-        """Fetches what the item names; a file that can't be had is named in the item with the reason."""
+        """Fetches the files that an item names; where one can't be had, the item says why.
+
+        Raises:
+            UnavailableError: No turn can be acquired any more, or the worker stops while the store is down.
+        """
         if not isinstance(item, Item) or item.visit is None:
             return item
         visit: Visit = item.visit
@@ -97,7 +103,7 @@ class PageMediaPipeline(FilesPipeline):
         try:
             await self._fetch(by_host.pop(visit.lane.host, ()), visit, visit.lane)
         finally:
-            visit.end_fetch()  # only now may another turn be waited for
+            visit.end_fetch()  # releases the page's turn: only now may another one be waited for
         for host, media in by_host.items():
             try:
                 lane = await self._worker.turns.acquire(host, visit)
@@ -114,18 +120,16 @@ class PageMediaPipeline(FilesPipeline):
         return item
 
     async def _fetch(self, media: Sequence[Media], visit: Visit, lane: Lane) -> None:
-        """Fetches media of one host, one by one: any that waited for the turn would hold one of CONCURRENT_REQUESTS."""
+        """Fetches files of one host one by one: a request that waits for the turn holds one of CONCURRENT_REQUESTS."""
         for one in media:
-            await super().process_item(Batch((one,), visit, lane))
+            await super().process_item(Wanted(one, visit, lane))
 
-    def get_media_requests(self, item: Batch, info: MediaPipeline.SpiderInfo) -> list[Request]:  # noqa: ARG002 -- Scrapy's interface
-        """Returns the requests of one host."""
-        return [
-            Request(one.url, meta=RequestState(item.visit, item.lane).meta(), dont_filter=True) for one in item.media
-        ]
+    def get_media_requests(self, item: Wanted, info: MediaPipeline.SpiderInfo) -> list[Request]:
+        """Returns the request of a file."""
+        return [Request(item.media.url, meta=RequestState(item.visit, item.lane).meta(), dont_filter=True)]
 
     def media_to_download(self, request: Request, info: MediaPipeline.SpiderInfo, *, item: Any = None) -> None:
-        """Always fetches: a file's name is known only by its content."""
+        """Returns None, so that the file is fetched: whether it is in the store shows only by its content."""
 
     async def media_downloaded(
         self, response: Response, request: Request, info: MediaPipeline.SpiderInfo, *, item: Any = None
@@ -133,7 +137,7 @@ class PageMediaPipeline(FilesPipeline):
         """Stores a file; waits as long as the store takes nothing.
 
         Raises:
-            MediaError: Not a file.
+            MediaError: The answer is no file.
             UnavailableError: The worker stops while the store is down.
         """
         if response.status != 200:  # noqa: PLR2004 -- HTTP's own number
@@ -142,17 +146,18 @@ class PageMediaPipeline(FilesPipeline):
             raise MediaError("empty-body")
         sha256 = hashlib.sha256(response.body).hexdigest()
         path = self.file_path(request, response, info, item=item)
-        with item.visit.deadline.paused():  # the store's time isn't the page's
+        with item.visit.deadline.paused():  # what the store takes of the time doesn't count as the page's
             await self._store(path, response.body, info)
         self.inc_stats("downloaded")
         size = len(response.body)
         return {"url": request.url, "path": path, "checksum": sha256, "status": "downloaded", "bytes": size}
 
-    def media_failed(self, failure: Failure, request: Request, info: MediaPipeline.SpiderInfo) -> Any:  # noqa: ARG002 -- Scrapy's interface
-        """Puts the error into the ledger's words.
+    def media_failed(self, failure: Failure, request: Request, info: MediaPipeline.SpiderInfo) -> Any:
+        """Says in a word of the ledger why a file can't be had.
 
         Raises:
-            MediaError: Always, but for what is unheard of: that is an error of ours.
+            MediaError: With that word.
+            Exception: The error itself, when it is none that a download is known to raise.
         """
         error = failure.value
         assert error is not None  # it never is, but for Twisted's types
@@ -161,39 +166,39 @@ class PageMediaPipeline(FilesPipeline):
             raise error
         raise MediaError(outcome.reason) from error
 
-    def item_completed(self, results: Any, item: Batch, info: MediaPipeline.SpiderInfo) -> Batch:  # noqa: ARG002 -- Scrapy's interface
-        """Writes the results into the item.
+    def item_completed(self, results: Any, item: Wanted, info: MediaPipeline.SpiderInfo) -> Wanted:
+        """Writes what became of a file into the item that names it.
 
         Raises:
             UnavailableError: The worker is stopping; the seed is handed back.
         """
-        for media, (ok, result) in zip(item.media, results, strict=True):
-            if ok:
-                media.path, media.sha256, media.bytes = result["path"], result["checksum"], result["bytes"]
-                continue
-            error = result.value
-            if isinstance(error.__cause__, UnavailableError):
-                raise error.__cause__
-            media.error = str(error) if isinstance(error, MediaError) else outcome_of_error(error).reason
+        media, [(is_stored, result)] = item.media, results
+        if is_stored:
+            media.path, media.sha256, media.bytes = result["path"], result["checksum"], result["bytes"]
+            return item
+        error = result.value
+        if isinstance(error.__cause__, UnavailableError):
+            raise error.__cause__
+        media.error = str(error) if isinstance(error, MediaError) else outcome_of_error(error).reason
         return item
 
     def file_path(
         self,
-        request: Request,  # noqa: ARG002 -- Scrapy's interface
+        request: Request,
         response: Response | None = None,
-        info: MediaPipeline.SpiderInfo | None = None,  # noqa: ARG002 -- Scrapy's interface
+        info: MediaPipeline.SpiderInfo | None = None,
         *,
-        item: Any = None,  # noqa: ARG002 -- Scrapy's interface
+        item: Any = None,
     ) -> str:
-        """Returns `aa/aabbcc....ext`: the content's hash, and an ending by its type; nothing of the URL."""
-        assert response is not None  # media_downloaded alone asks
+        """Returns `aa/aabbcc....ext`: the hash of the content, and an ending by its type; nothing of the URL."""
+        assert response is not None  # only media_downloaded calls this
         digest = hashlib.sha256(response.body).hexdigest()
         kind = (response.headers.get("Content-Type") or b"").decode("latin-1").partition(";")[0].strip().lower()
         ending = mimetypes.guess_extension(kind) if kind.startswith(("image/", "video/")) else None
         return f"{digest[:2]}/{digest}{ending or ''}"
 
     def _by_host(self, media: list[Media]) -> dict[str, list[Media]]:
-        """Groups media by host; what won't be fetched says why."""
+        """Returns media by their host; those that won't be fetched get the reason instead."""
         by_host: dict[str, list[Media]] = {}
         for number, one in enumerate(media):
             if number >= self._most:
@@ -215,24 +220,24 @@ class PageMediaPipeline(FilesPipeline):
             try:
                 await self._persist(path, body, info)
             except OSError as error:
-                self._worker.sink_down(SINK)
+                self._worker.sink_down(STORE)
                 if self._worker.stopping.is_set():
                     raise UnavailableError(f"media store: {error.strerror}") from error
                 logger.warning("the media store takes nothing: %s", error.strerror)
-                await asyncio.sleep(STORE_RETRY_SECONDS)
+                await asyncio.sleep(STORE_RETRY_S)
             else:
-                self._worker.sink_up(SINK)
+                self._worker.sink_up(STORE)
                 return
 
     async def _persist(self, path: str, body: bytes, info: MediaPipeline.SpiderInfo) -> None:
-        if isinstance(self.store, FSFilesStore):  # blocks
+        if isinstance(self.store, FSFilesStore):  # writing to a disk would stop the event loop
             await asyncio.to_thread(self.store.persist_file, path, BytesIO(body), info)
         else:
             await ensure_awaitable(self.store.persist_file(path, BytesIO(body), info))
 
 
 class _Fetched(LocalCache[bytes, Any]):
-    """Remembers files, not failures: the next page may have more luck."""
+    """Remembers files, and no failures: a file that couldn't be had is tried again for the next page."""
 
     def __setitem__(self, key: bytes, value: Any) -> None:
         if not isinstance(value, Failure):

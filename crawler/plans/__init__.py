@@ -1,10 +1,8 @@
-"""Plans: an analyst's YAML becomes combinations of keywords, and those become nav seeds.
+"""Plans: an analyst's YAML becomes combinations of keywords, and those become nav seeds in the frontier.
 
-definition.py    what a plan file may say, with the range of each value
-match.py         the `match` expression
-combinations.py  keyword classes and `match` -> combinations, counted before they are built
-model.py         Plan: read, checked, with its sites; yields the nav seeds
-dryrun.py        what a plan would cost: seeds, overlap, pages, hours
+In comes a plan file, `definition.py` says what may stand in it; `match.py` and `combinations.py` make combinations of
+its keywords. Out come the nav seeds of a `Plan`, which `submission.py` stores and offers and `dryrun.py` only counts.
+`registry.py` is what was submitted; `operator.py` is what people do to it afterwards. Read `plan.py` first.
 """
 
 from crawler.plans.dryrun import Check, Overlap, SiteShare, check

@@ -1,8 +1,8 @@
-"""Keyword classes and `match` -> combinations.
+"""Keyword classes and `match` become combinations, each of which is one search.
 
 A class yields its required words with each choice of its optional ones. `and` multiplies, `or` unites. A combination is
-a set: duplicates collapse at each step, and the first keeps its order. Words are compared exactly, since some sites
-tell `Flood` from `flood`; `dryrun` reports such pairs as overlap.
+a set of words: equal ones count once at each step, and the first one's order is kept. Words are compared exactly, since
+some sites tell `Flood` from `flood`; a dry run reports such pairs as overlap.
 """
 
 from __future__ import annotations
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from crawler.plans.match import Expression
 
 Combination = tuple[str, ...]
-STEPS_PER_COMBINATION = (
-    20  # candidates looked at for each combination that is allowed, before many duplicates mean refusal
-)
+STEPS_PER_COMBINATION = 20  # how many may turn out equal, for each combination that is allowed, before it is too many
 
 
 class KeywordClass(Protocol):
@@ -39,7 +37,7 @@ class TooManyError(PlanError):
     """More combinations than allowed.
 
     Args:
-        count: How many, duplicates not yet collapsed.
+        count: How many, equal ones among them.
     """
 
     def __init__(self, count: int) -> None:
@@ -48,7 +46,7 @@ class TooManyError(PlanError):
 
 
 def count(expression: Expression, classes: Mapping[str, KeywordClass]) -> int:
-    """Returns the number of combinations before duplicates collapse, without building any."""
+    """Returns the number of combinations, equal ones among them, without building any."""
     if isinstance(expression, str):
         words = classes[expression]
         optional = len(dict.fromkeys(words.optional))
@@ -60,11 +58,11 @@ def count(expression: Expression, classes: Mapping[str, KeywordClass]) -> int:
 def combine(expression: Expression, classes: Mapping[str, KeywordClass], limit: int) -> tuple[Combination, ...]:
     """Returns the combinations, each once, in the order of the words in the file; empty when there is none.
 
-    Memory is bounded by `limit` combinations per level of parentheses, time by `limit` * `STEPS_PER_COMBINATION`.
+    Memory is bounded by `limit` combinations per level of parentheses, time by `limit` x STEPS_PER_COMBINATION.
 
     Args:
         expression: What `match.parse` returned.
-        classes: The keyword classes by name; each one in the expression is there.
+        classes: The keyword classes by name, with all that stand in the expression.
         limit: Most combinations to return, at least 1.
 
     Raises:
@@ -80,7 +78,7 @@ def combine(expression: Expression, classes: Mapping[str, KeywordClass], limit: 
 
 
 class _Builder:
-    """Builds combinations part by part, and gives up when they are too many or take too long to tell."""
+    """Builds combinations part by part, until they are too many, or too many were equal."""
 
     def __init__(self, classes: Mapping[str, KeywordClass], limit: int) -> None:
         self._classes = classes

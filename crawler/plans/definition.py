@@ -1,4 +1,4 @@
-"""What a plan file may say. Definitions that come back from Redis, which isn't trusted, pass the same checks."""
+"""What may stand in a plan file. Plans that come back from Redis, which isn't trusted, pass the same checks."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from pydantic import (
 from crawler.plans.match import OPERATORS
 from crawler.yamlfile import Part
 
-MAX_WORD_CHARACTERS = 200  # a search box takes no more
-MAX_SITES = 1_000  # each one is a file to read
-_DAYS_MAX = 366  # a schedule that is rarer isn't one
+MAX_WORD_CHARACTERS = 200  # of a keyword: search boxes take no more
+MAX_SITES = 1_000  # of a plan: each is a file to read
+_MAX_INTERVAL_D = 366  # days between two runs of a plan; more is a mistake
 _UNITS_S = {"m": 60, "h": 3_600, "d": 86_400}
 _SCHEDULE = re.compile(r"every ([1-9][0-9]{0,6}) ?([mhd])")
 _NAME = re.compile(r"[a-z0-9-]{1,64}")
@@ -35,8 +35,8 @@ class KeywordClass(Part):
     """Words of one kind.
 
     Attributes:
-        required: They stand in every combination of the class.
-        optional: They are tried `choose` at a time.
+        required: Words of every combination of the class.
+        optional: Words of which each combination has `choose`.
         choose: From 1 to the number of different optional words.
     """
 
@@ -57,9 +57,9 @@ class SiteUse(Part):
     """A site of a plan; in a file, its name alone will do.
 
     Attributes:
-        use: Name of a site's definition.
-        name: What the site is called in this plan; empty: as its definition.
-        base: Where it is; goes with `name`.
+        use: Name of a site file.
+        name: What the site is called in this plan; empty: as in its file.
+        base: Where the site of that name is; only with `name`, and `name` only with it.
     """
 
     use: str
@@ -92,12 +92,12 @@ ClassName = Annotated[str, BeforeValidator(_class_name)]
 
 
 class PlanDefinition(Part):
-    """A plan as its file says it.
+    """A plan file.
 
     Attributes:
-        match: Empty: every class that has words, joined by and.
-        pages: Of search results, per combination and site.
-        per_page: Results on each; a site may give fewer.
+        match: How the keyword classes are joined; empty: all that have words, by and.
+        pages: Pages of search results, for each combination and site.
+        per_page: Results on each page; a site may give fewer.
         since: First day that results may be from, as YYYY-MM-DD; empty for all.
         schedule: `every 30m`, `every 2h`, `every 1d`; empty: once.
     """
@@ -129,8 +129,8 @@ class PlanDefinition(Part):
     @field_validator("schedule")
     @classmethod
     def _schedule(cls, value: str) -> str:
-        if value and not 0 < _seconds(value) <= _DAYS_MAX * _UNITS_S["d"]:
-            raise ValueError(f"every 30m, every 2h or every 1d; from 1m to {_DAYS_MAX}d")
+        if value and not 0 < _seconds(value) <= _MAX_INTERVAL_D * _UNITS_S["d"]:
+            raise ValueError(f"every 30m, every 2h or every 1d; from 1m to {_MAX_INTERVAL_D}d")
         return value
 
     @property

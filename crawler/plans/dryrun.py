@@ -1,4 +1,4 @@
-"""What a plan would cost, without sending anything: seeds per site, overlap, an upper bound of pages and hours."""
+"""The dry run of a plan, `scrapy plan check`: what it would cost, found without sending anything."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from crawler.plans.combinations import Combination
     from crawler.plans.plan import Plan
 
-OVERLAPS_SHOWN = 100  # pairs; the first few tell what to change
-OVERLAP_STEPS = 1_000_000  # subsets looked at, some 1 s
+OVERLAPS_SHOWN = 100  # pairs; the first few already tell what to change
+OVERLAP_STEPS = 1_000_000  # subsets that are looked at, in about a second
 _SECONDS_PER_HOUR = 3_600
 
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Two combinations of which one finds what the other finds, on a site that asks for all words.
+    """Two combinations that find the same pages, on a site that looks for all words.
 
     Attributes:
         wider: Fewer words, so more results.
-        narrower: The same words and more, or the same in other letter case; its results are among the wider one's.
+        narrower: The same words and more, or the same in other letter case: its results are among the wider one's.
     """
 
     wider: Combination
@@ -37,13 +37,13 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True)
 class SiteShare:
-    """What a plan asks of one site in one run.
+    """What one run of a plan asks of one site.
 
     Attributes:
-        host: The site's host, as turns see it.
-        nav_seeds: Pages of search results that are known from the start; a site with cursors shows the later ones.
-        pages_at_most: Upper bound: all search pages and a content page for each result, none known or twice.
-        hours_at_most: Upper bound for those pages at the site's politeness, without other plans.
+        host: The site's host; empty when all its searches are those of another site of the plan.
+        nav_seeds: Pages of search results that are known from the start; with cursors, only the first is.
+        pages_at_most: All search pages, and a content page for each result, as if none were known or found twice.
+        hours_at_most: What those pages take at the site's politeness, if no other plan asks the host.
     """
 
     site: str
@@ -55,15 +55,16 @@ class SiteShare:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A dry run. Bounds leave out images, later pages of a page, and waits for slow answers.
+    """What a plan would cost. Images, further pages of one item, and waits for slow answers aren't counted.
 
     Attributes:
+        plan: Its name.
         combinations: All of them.
-        nav_seeds: On all sites, each once.
+        nav_seeds: Their number, on all sites.
         sites: In the order of the plan.
-        pages_at_most: Upper bound over all sites.
-        hours_at_most: Upper bound until the slowest host is done; hosts are crawled side by side.
-        overlaps: The first `OVERLAPS_SHOWN` pairs.
+        pages_at_most: On all sites.
+        hours_at_most: Until the slowest host is done; hosts are crawled at the same time.
+        overlaps: The first OVERLAPS_SHOWN pairs.
         more_overlaps: Whether there are more, or may be.
         unused: Classes that have words but don't stand in `match`.
         interval_s: Seconds between two runs; 0: it runs once.
@@ -82,7 +83,7 @@ class Check:
 
 
 def check(plan: Plan) -> Check:
-    """Returns what the plan would do; opens no connection."""
+    """Returns what a plan would cost; opens no connection."""
     seeds: Counter[str] = Counter()
     searches: Counter[str] = Counter()
     hosts: dict[str, str] = {}
@@ -116,6 +117,7 @@ def _shares(plan: Plan, seeds: Counter[str], searches: Counter[str], hosts: dict
 
 
 def _slowest(plan: Plan, shares: Sequence[SiteShare]) -> float:
+    """Returns the hours of the host that takes longest; sites that are on one host share its turns."""
     paces: dict[str, list[Politeness]] = {}
     pages: Counter[str] = Counter()
     for site, share in zip(plan.sites, shares, strict=True):
@@ -143,7 +145,7 @@ def _overlaps(combos: Sequence[Combination]) -> tuple[tuple[Overlap, ...], bool]
 
 
 def _pairs(combos: Sequence[Combination]) -> Iterator[Overlap | None]:
-    """Yields an overlap or None for each step of the search."""
+    """Looks for overlaps; yields at each step the one that was found, or None."""
     by_size: dict[int, dict[frozenset[str], Combination]] = {}
     for words in combos:
         key = _folded(words)
@@ -154,7 +156,7 @@ def _pairs(combos: Sequence[Combination]) -> Iterator[Overlap | None]:
         for size, smaller in by_size.items():
             if size >= len(key):
                 continue
-            if comb(len(key), size) <= len(smaller):  # whichever is the shorter way
+            if comb(len(key), size) <= len(smaller):  # look up each subset, or look at each smaller combination
                 parts = (smaller.get(frozenset(part)) for part in combinations(sorted(key), size))
             else:
                 parts = (known if part < key else None for part, known in smaller.items())

@@ -4,7 +4,7 @@
     term       = factor ("and" factor)*
     factor     = class | "(" expression ")"
 
-So `and` binds tighter than `or`, as everywhere. The operators count in any case.
+So `and` binds tighter than `or`. Both may be written in any letter case.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
 OPERATORS = frozenset({"and", "or"})
-MAX_NESTING = 20  # parentheses in parentheses; nobody reads more, and each level is a level of Python's stack
+MAX_NESTING = 20  # levels of parentheses; people read fewer, and each takes some of Python's stack
 _TOKEN = re.compile(r"[()]|\w+|[^\s\w()]+")
 
 
@@ -38,7 +38,7 @@ Expression = Group | str
 
 
 class MatchError(Exception):
-    """The text isn't an expression. The message says what was expected, and at which character (from 1)."""
+    """The text isn't an expression. The message says what was expected at which character, counted from 1."""
 
 
 def parse(text: str, classes: Collection[str]) -> Expression:
@@ -49,7 +49,7 @@ def parse(text: str, classes: Collection[str]) -> Expression:
         classes: Names that may stand in it.
 
     Raises:
-        MatchError: A parenthesis without its partner, an unknown class, an operator too many or too few, or nothing.
+        MatchError: It isn't one: a parenthesis without its partner, an unknown class, an operator too many or missing.
     """
     return _Parser(text, classes).parse()
 
@@ -70,6 +70,8 @@ def names_in(expression: Expression) -> Iterator[str]:
 
 
 class _Parser:
+    """Reads tokens from left to right; each method reads one rule of the grammar above."""
+
     def __init__(self, text: str, classes: Collection[str]) -> None:
         self._tokens = [(found[0], found.start() + 1) for found in _TOKEN.finditer(text)]
         self._next = 0

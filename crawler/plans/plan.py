@@ -1,4 +1,4 @@
-"""The Plan: a definition with its sites, checked as a whole, that knows its combinations and nav seeds."""
+"""The Plan: what a plan file says, checked together with its sites, and the nav seeds that it becomes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
     from crawler.yamlfile import Document
 
-_COUNTING_WORD = ("a",)  # writable in every encoding; how many pages a site has doesn't depend on the words
-SEEDS_MAX = 10_000_000  # a stored plan was counted when it was submitted; this only keeps a forged one from memory
+_ANY_WORD = ("a",)  # to count search pages with: their number depends on the site alone, and all encodings have an a
+SEEDS_MAX = (
+    10_000_000  # of a plan from Redis. It was counted when it was submitted; a forged one mustn't fill the memory
+)
 
 
 @dataclass(frozen=True)
@@ -31,17 +33,17 @@ class Plan:
     """A plan that can be carried out: every site exists and can be asked for every combination.
 
     Attributes:
-        sites: Its sites, in the order of the file; no two have one name.
+        sites: Its sites, in the order of the file; no two have the same name.
         keywords: Its keyword classes, by name.
         expression: How the classes are joined.
-        match: The same as text.
-        pages: Of search results, per combination and site.
-        per_page: Results on each.
+        match: `expression` as text.
+        pages: Pages of search results, for each combination and site.
+        per_page: Results on each page.
         sort: `newest` or `relevance`.
         since: First day that results may be from; None for all.
-        schedule: As the file says it; empty: once.
+        schedule: As in the file; empty: it runs once.
         interval_s: Seconds between two runs; 0: it runs once.
-        max_seeds: Most nav seeds it may have.
+        max_seeds: Most nav seeds that it may have.
     """
 
     name: str
@@ -58,10 +60,10 @@ class Plan:
     max_seeds: int = field(compare=False)
 
     def combinations(self) -> tuple[Combination, ...]:
-        """Returns the combinations, each once: its words in the order of the expression's classes.
+        """Returns the combinations, each once, its words in the order of the expression's classes.
 
         Raises:
-            TooManyError: They would be more than `max_seeds` nav seeds. Never for a plan that `parse` returned.
+            TooManyError: They would be more than `max_seeds` nav seeds; never for a plan that was read from a file.
         """
         return self._combinations
 
@@ -74,9 +76,9 @@ class Plan:
         return site.search_targets(words, pages=self.pages, per_page=self.per_page, sort=self.sort, since=self.since)
 
     def nav_seeds(self, edition: int) -> Iterator[Seed]:
-        """Yields the plan's search pages, each once: two combinations that make the same query make one seed.
+        """Yields the plan's search pages, each once, also where two combinations make the same query.
 
-        The sites take turns, so that their hosts get work at the same time.
+        One combination after the other goes to all sites, so that all hosts have work from the start.
 
         Args:
             edition: The submission, in ms since the epoch.
@@ -103,7 +105,7 @@ class Plan:
                         yield seed
 
     def definition(self) -> dict[str, Any]:
-        """Returns the plan as JSON values, sites by name; `from_definition` makes an equal plan of it."""
+        """Returns the plan as JSON values, its sites by name, from which `from_definition` makes an equal one."""
         return {
             "name": self.name,
             "sites": [site.name for site in self.sites],
@@ -121,11 +123,11 @@ class Plan:
         """Returns the plan that `definition()` described.
 
         Args:
-            definition: From Redis, so it is checked like a file.
-            sites: By name; those of the plan are among them.
+            definition: From Redis, and therefore checked as a file is.
+            sites: The sites that are stored, by name.
 
         Raises:
-            InputError: It isn't a plan's definition, or a site is missing.
+            InputError: It isn't the definition of a plan, or one of its sites isn't stored.
         """
         name = definition.get("name") if isinstance(definition, dict) else None
         document = yamlfile.Document(f"definition of plan {name!r}", definition)
@@ -141,8 +143,8 @@ class Plan:
 
     @cached_property
     def seeds_per_combination(self) -> int:
-        """Nav seeds of one combination on all sites."""
-        return sum(len(self.targets(site, _COUNTING_WORD)) for site in self.sites)
+        """The number of nav seeds of one combination, on all sites."""
+        return sum(len(self.targets(site, _ANY_WORD)) for site in self.sites)
 
 
 def load(path: str, *, sites_dir: str = "", max_seeds: int) -> Plan:
@@ -154,14 +156,14 @@ def load(path: str, *, sites_dir: str = "", max_seeds: int) -> Plan:
         max_seeds: Most nav seeds that it may have (PLAN_MAX_SEEDS).
 
     Raises:
-        InputError: The first thing in the file that a plan can't say, or more nav seeds than allowed, with their count.
+        InputError: Something in the file is wrong; the first such thing is named. Or its nav seeds are too many.
         SiteError: `sites_dir` can't be read.
     """
     return _from_document(yamlfile.read(path), sites_dir, max_seeds)
 
 
 def parse(text: str | bytes, file: str, *, sites_dir: str = "", max_seeds: int) -> Plan:
-    """Returns the plan that a text describes; `file` is the name that errors show. Otherwise like `load`."""
+    """Returns the plan that a text describes, as `load` does; `file` is the name that errors show."""
     return _from_document(yamlfile.parse(text, file), sites_dir, max_seeds)
 
 
@@ -232,7 +234,7 @@ def _filled(definition: PlanDefinition) -> list[str]:
 
 
 def _count(document: Document, plan: Plan) -> None:
-    """Refuses a plan without combinations, or with too many nav seeds."""
+    """Refuses a plan without combinations or with too many nav seeds."""
     try:
         found = len(plan.combinations())
     except TooManyError as error:
@@ -249,7 +251,7 @@ def _count(document: Document, plan: Plan) -> None:
 
 
 def _ask(document: Document, plan: Plan) -> None:
-    """Refuses a plan with a combination that a site can't be asked for, before anything is sent."""
+    """Refuses a plan with a combination that a site can't be asked for."""
     for site in plan.sites:
         for words in plan.combinations():
             try:
@@ -259,7 +261,7 @@ def _ask(document: Document, plan: Plan) -> None:
 
 
 def _place_of_word(plan: Plan, site: Site, words: Combination) -> tuple[str | int, ...]:
-    """Returns where in the file the first word stands that can't be asked for by itself; `keywords` if all can."""
+    """Returns the place in the file of the first word that the site can't be asked for; `keywords` if there is none."""
     for word in words:
         try:
             plan.targets(site, (word,))

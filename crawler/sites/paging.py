@@ -64,7 +64,7 @@ class PageNumbers(Paging):
 
     kind: Literal["page"]
 
-    def positions(self, pages: int, per_page: int) -> list[int | str]:  # noqa: ARG002 -- the interface of all kinds
+    def positions(self, pages: int, per_page: int) -> list[int | str]:
         """Returns the pages' numbers."""
         first, step = 1 if self.first is None else self.first, self.step or 1
         return [first + page * step for page in range(pages)]
@@ -97,7 +97,7 @@ class Cursors(Paging):
         if not _parameter(search):
             raise ValueError("{cursor} to be all of one parameter: name={cursor}")
 
-    def positions(self, pages: int, per_page: int) -> list[int | str]:  # noqa: ARG002 -- the interface of all kinds
+    def positions(self, pages: int, per_page: int) -> list[int | str]:
         """Returns an empty cursor, for the first page."""
         return [""]
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
 
+    from crawler.extract import Links
     from crawler.sites import Site
     from crawler.worker.visits import Visit
 
@@ -45,11 +46,13 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         frontier: Which of the two frontiers; set by subclasses.
         retry_base_s: RETRY_BASE_SECONDS.
         retry_max_s: RETRY_MAX_SECONDS.
+        max_links: MAX_LINKS_PER_PAGE.
     """
 
     frontier: Frontier
     retry_base_s: float
     retry_max_s: float
+    max_links: int
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -62,6 +65,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         warn_of_other_handlers(crawler.settings)
         spider.retry_base_s = config.number(crawler.settings, "RETRY_BASE_SECONDS", 0, 3_600)
         spider.retry_max_s = config.number(crawler.settings, "RETRY_MAX_SECONDS", 0, 86_400)
+        spider.max_links = config.whole(crawler.settings, "MAX_LINKS_PER_PAGE", 1, 10_000)
         return spider
 
     @classmethod
@@ -144,6 +148,12 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         engine = self.crawler.engine
         assert engine is not None  # it runs us
         return await engine.download_async(Request(url, meta=RequestState(visit, visit.lane).meta(), dont_filter=True))
+
+    def count_left_out(self, links: Links) -> None:
+        """Counts the links of a page that aren't offered, in the crawl's statistics."""
+        assert self.crawler.stats is not None  # Scrapy makes the statistics before its spiders
+        for stat, number in links.stats().items():
+            self.crawler.stats.inc_value(stat, number)
 
     async def _redirected(self, response: Response, visit: Visit) -> None:
         """Ends a visit whose page has moved to another host: finishes it as `redirected`, and offers the target."""
