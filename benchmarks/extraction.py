@@ -32,7 +32,7 @@ from crawler.extract.language import language_of
 from crawler.models import Claimed, Fetched, Seed
 from crawler.pipelines.clean import CleanPipeline
 from crawler.pipelines.sink import message
-from crawler.sites.simple import Index
+from crawler.sites.css_index import PageIndex
 from crawler.spiders.consumer import item
 
 sys.path.append(str(Path(__file__).parent / "side_by_side" / "peers"))
@@ -115,7 +115,7 @@ def cpu_us(step: Callable[[Any], Any], inputs: list[Any], rounds: int) -> float:
 
 def select(root: Any, selectors: list[Selector]) -> list[Any]:
     """Runs a site's selectors on a page."""
-    index = Index(root, 0)
+    index = PageIndex(root, 0)
     return [selector.find(index) for selector in selectors]
 
 

@@ -13,7 +13,7 @@ from lxml import etree
 from crawler.errors import ExtractError, UrlError
 from crawler.extract.encoding import UNICODE, decode, utf8
 from crawler.extract.limits import MAX_BODY_BYTES, check_depth, check_markup
-from crawler.sites.simple import MAX_INDEXED_TAGS, Index
+from crawler.sites.css_index import MAX_INDEXED_TAGS, PageIndex
 from crawler.urls import LinkResolver
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class HtmlDocument:
             raise ExtractError("not-html", f"Content-Type {page.content_type[:80]!r}")
         data, self.encoding = utf8(page)
         self.root = _parsed(data, parser)
-        self.index = Index(self.root, len(data) if len(data) <= MAX_INDEXED_TAGS else data.count(b"<"))
+        self.index = PageIndex(self.root, len(data) if len(data) <= MAX_INDEXED_TAGS else data.count(b"<"))
         base = absolute(_base_href(self.root), page.url)  # of another scheme: none, as in a browser
         self.base = base[0] if base else page.url
 

@@ -1,14 +1,8 @@
-"""Sites: YAML that says how a source is searched and how its pages are read.
+"""Sites: how a source is searched, and how its pages are read, followed and paced.
 
-loader.py       finds and reads the files (SITES_DIR, then this folder)
-model.py        Site: a checked definition and its search requests
-definition.py   the parts of a definition, with the range of each value
-search.py       templates, encodings
-paging.py       kinds of paging
-selector.py     css:, xpath: and json: selectors, compiled
-css.py          CSS becomes XPath that takes linear time
-simple.py       plain CSS is looked up in an index of the page
-follow.py       which links of content pages are followed
+In: a site's YAML, from SITES_DIR or this folder, or its definition from Redis, which isn't trusted.
+Out: a `Site`, which makes the requests of a search and holds compiled selectors for `crawler.extract`.
+Read first: `model.py`, the whole of a site; then `definition.py`, its parts with the range of each value.
 """
 
 from crawler.sites.loader import load, names, parse

@@ -1,9 +1,9 @@
-"""CSS becomes XPath that takes linear time, also on a page that was made to take longer.
+"""CSS selectors translated into XPath that takes linear time on any page.
 
-What libxml2 does quadratically is to unite sets of nodes: `.post img` as `//*[post]//img` takes 7 s on a page of 10,000
-posts with 10 images each, `a, b` as `//a | //b` likewise. So every part of a selector but its last becomes a condition
-on the last one's elements, read backwards: `//img[ancestor::*[post]]`, and a list of selectors one condition. On
-ordinary pages this is as fast or faster.
+libxml2 takes quadratic time to unite sets of nodes: `.post img` as `//*[post]//img` takes 7 s on a page of 10,000 posts
+with 10 images each, and so does `a, b` as `//a | //b`. So all parts of a selector but the last become conditions on
+the elements of the last part, from right to left: `//img[ancestor::*[post]]`. A list of selectors becomes one such
+condition, too. On ordinary pages this XPath is at least as fast as the other.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class LinearTranslator(HTMLTranslator):
-    """parsel's translator (`::text`, `::attr(name)`), without steps that lead forward from many elements."""
+    """parsel's translator, which knows `::text` and `::attr(name)`, without steps forward from many elements."""
 
     def css_to_xpath(self, css: str, prefix: str = "descendant-or-self::") -> str:
-        """Returns a list of selectors as one step, where each of them chooses elements."""
+        """Translates a list of selectors into one step, if each of them selects elements and is a step."""
         selectors = parse(css)
         if len(selectors) == 1 or any(selector.pseudo_element for selector in selectors):
             return super().css_to_xpath(css, prefix)
@@ -31,25 +31,25 @@ class LinearTranslator(HTMLTranslator):
         return f"{prefix}*[{' or '.join(_test('self', part) for part in parts)}]"
 
     def xpath_descendant_combinator(self, left: XPathExpr, right: XPathExpr) -> XPathExpr:
-        """`left right`."""
+        """Translates `left right`."""
         return _where(right, "ancestor", left) or super().xpath_descendant_combinator(left, right)
 
     def xpath_child_combinator(self, left: XPathExpr, right: XPathExpr) -> XPathExpr:
-        """`left > right`."""
+        """Translates `left > right`."""
         return _where(right, "parent", left) or super().xpath_child_combinator(left, right)
 
     def xpath_direct_adjacent_combinator(self, left: XPathExpr, right: XPathExpr) -> XPathExpr:
-        """`left + right`."""
+        """Translates `left + right`."""
         if _is_step(left) and _is_step(right):
             return right.add_condition(f"preceding-sibling::*[1][{_test('self', left)}]")
         return super().xpath_direct_adjacent_combinator(left, right)
 
     def xpath_first_child_pseudo(self, xpath: XPathExpr) -> XPathExpr:
-        """`:first-child`: asks for one sibling instead of counting them all."""
+        """Translates `:first-child` without counting the siblings."""
         return xpath.add_condition("not(preceding-sibling::*[1])")
 
     def xpath_last_child_pseudo(self, xpath: XPathExpr) -> XPathExpr:
-        """`:last-child`."""
+        """Translates `:last-child` likewise."""
         return xpath.add_condition("not(following-sibling::*[1])")
 
 
@@ -58,7 +58,7 @@ def _where(right: XPathExpr, axis: str, left: XPathExpr) -> XPathExpr | None:
 
 
 def _is_step(part: XPathExpr) -> bool:
-    """Whether it is a single step whose condition doesn't ask where in the step's result an element stands."""
+    """Returns whether an expression is a single step whose condition doesn't ask for the position of an element."""
     return not part.path and "position()" not in part.condition
 
 

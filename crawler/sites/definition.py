@@ -1,7 +1,7 @@
 """The parts of a site file: search, results, content, politeness.
 
-Every number has a range, every name and template is checked, every selector is compiled here: a definition that was
-accepted can only fail on a page. Definitions also arrive from Redis, which isn't trusted, through the same checks.
+Each number has a range, each name and template is checked, and each selector is compiled, so that a definition that was
+accepted can only fail on a page. Definitions from Redis, which isn't trusted, go through the same checks.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _LANGUAGES = {"html": ("css", "xpath"), "json": ("json",)}
 
 
 class Search(Part):
-    """How the site is searched. `body` makes it a POST."""
+    """How the site is searched: by GET, or by POST if there is a `body`."""
 
     encoding: ShortText = "utf-8"
     join: str = Field(" ", max_length=20)
@@ -119,7 +119,7 @@ class Search(Part):
 
 
 class Results(Part):
-    """Where a page of results has its links, and how it says that there are none."""
+    """Where the links stand on a page of results, and what a page without results looks like."""
 
     type: Kind = "html"
     links: SelectorField
@@ -146,15 +146,15 @@ class Results(Part):
 
 
 class Rule(Part):
-    """Where a field's value stands, and how it is read. In a file, the selector alone will do.
+    """Where the value of a field stands, and how it is read. In a file, the selector alone is enough.
 
     Attributes:
-        select: The value; text fields take an element's text, URL fields its `src` or `href`.
-        all: Take every match, not just the first.
-        remove: What to leave out inside (signatures, share buttons).
-        required: A page that has none of its required fields fails; without any such mark, `content` counts.
+        select: Selects the value. Text fields take an element's text, URL fields its `src` or `href`.
+        all: Take every match instead of the first one.
+        remove: Select elements within the value that are left out (signatures, share buttons).
+        required: A page without any of its required fields fails. If no field is required, `content` is.
         html: The value is HTML inside JSON.
-        format: strptime format of a date that is ambiguous without one.
+        format: strptime format of a date that would be ambiguous.
     """
 
     select: SelectorField
@@ -255,7 +255,7 @@ def _pace_schema(_source: object, handler: Any) -> core_schema.CoreSchema:
     )
 
 
-# `delay` (seconds), `concurrency` and `burst` in a file; the crawler's own Politeness in a Site.
+# In a file `delay` (seconds), `concurrency` and `burst`; in a Site the crawler's Politeness.
 PolitenessField = Annotated[Politeness, GetPydanticSchema(_pace_schema)]
 
 
@@ -274,6 +274,6 @@ def _strings(value: JsonValue) -> Iterator[str]:
             yield from _strings(part)
 
 
-# Of a site whose pages are only offered: it has no search pages, and would find nothing on one.
+# Of a site that can't be searched: there is no search page, and nothing would be found on one.
 NO_SEARCH = Search.model_construct(url="")
 NO_RESULTS = Results.model_validate({"links": "xpath:/.."})

@@ -1,4 +1,4 @@
-"""Which links of a content page are followed, how far, and how many."""
+"""Which links of content pages are followed, how far, and how many of them."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MAX_PATTERN_CHARACTERS = 500  # a person writes far less; definitions also come from Redis
-PATTERN_MEMORY_BYTES = 1 << 20  # of one compiled pattern; refuses what repetitions of repetitions expand to
+PATTERN_MEMORY_BYTES = 1 << 20  # of one compiled pattern; nested repetitions expand beyond it and are refused
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A regular expression, in RE2's syntax: Python's without references back and looks around.
+    """A regular expression in RE2's syntax, which is Python's without backreferences and lookarounds.
 
-    It takes linear time on any URL, whoever wrote it; Python's own would hang on `(a+)+$`.
+    RE2 takes linear time for any pattern; Python's own module would hang on `(a+)+$`.
 
     Attributes:
-        text: As written.
-        found_in: Whether it is found anywhere in a URL.
+        text: The pattern as written.
+        found_in: Returns whether the pattern matches anywhere in a URL.
     """
 
     text: str
@@ -41,7 +41,7 @@ class Pattern:
         """Compiles a pattern.
 
         Raises:
-            ValueError: It isn't one; the message says what was expected.
+            ValueError: The text is no pattern; the message says what was expected.
         """
         if not text or len(text) > MAX_PATTERN_CHARACTERS:
             raise ValueError(f"a regular expression of 1 to {MAX_PATTERN_CHARACTERS} characters")
@@ -69,17 +69,17 @@ PatternField = Annotated[
 
 
 class Follow(Part):
-    """How links of content pages are followed. The words are those of Scrapy's LinkExtractor.
+    """How links of content pages are followed. Its keys are named as in Scrapy's LinkExtractor.
 
     Attributes:
-        links: Where the links are; elements give their `href`. `json:` for a site whose content pages are JSON.
-        allow: A link's URL must match one of them; without any, every URL does.
-        deny: Links that match one of them are left, also when `allow` has them.
-        allow_domains: Domains, each with all below it, that links may lead to besides the page's own host.
-        depth: How many links away from a search result.
-        per_page: Links of one page; those that come first in it.
-        per_host: Pages of one host that are there for a link, over all pages and plans; forgotten FAIL_DAYS after the
-            first.
+        links: Selects the links; of an element, the `href` counts. A `json:` selector if content pages are JSON.
+        allow: Patterns of which a link's URL must match one; empty: every URL is allowed.
+        deny: Patterns of links that aren't followed, even if `allow` matches.
+        allow_domains: Domains, each with its subdomains, that links may lead to besides the page's own host.
+        depth: Most links between a search result and a page.
+        per_page: Most links of one page that are followed; the first ones are.
+        per_host: Most pages of one host that are offered because of a link, over all pages and plans. The count is
+            forgotten FAIL_DAYS after its first page.
     """
 
     links: SelectorField = Selector.parse("css:a, area")
@@ -101,8 +101,8 @@ class Follow(Part):
         """Returns whether a link is followed.
 
         Args:
-            url: Canonical URL that the link leads to.
-            page_url: Canonical URL of the page that it stands on.
+            url: Canonical URL of the link.
+            page_url: Canonical URL of the page with the link.
         """
         if self.allow and not any(pattern.found_in(url) for pattern in self.allow):
             return False

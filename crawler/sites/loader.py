@@ -1,4 +1,4 @@
-"""Finds site files: an analyst's own folder first, then those in the package."""
+"""Finds and reads site files, first in the analyst's own folder, then in the package."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def parse(text: str | bytes, file: str) -> Site:
     """Returns the site that a file describes.
 
     Raises:
-        InputError: The first thing in it that a site file can't say.
+        InputError: The file is wrong; the error names the first place.
     """
     return yamlfile.validate(yamlfile.parse(text, file), Site)
 
@@ -32,12 +32,12 @@ def load(name: str, sites_dir: str = "") -> Site:
     """Returns a site by its name.
 
     Args:
-        name: Of the site, which is its file's name without `.yaml`.
-        sites_dir: The analyst's folder (SITES_DIR); a file there goes before a built-in one. Empty for none.
+        name: Name of the site, and of its file without `.yaml`.
+        sites_dir: The analyst's folder (SITES_DIR), whose files hide built-in ones of the same name. Empty for none.
 
     Raises:
-        SiteError: No such site; the text lists the known ones.
-        InputError: Its file is wrong.
+        SiteError: There is no such site; the message names similar or all known ones.
+        InputError: The site's file is wrong.
     """
     if is_site_name(name):
         for folder in _folders(sites_dir):
@@ -54,7 +54,7 @@ def names(sites_dir: str = "") -> list[str]:
     """Returns the names of all sites, sorted.
 
     Raises:
-        SiteError: `sites_dir` is no folder that can be read.
+        SiteError: `sites_dir` isn't a readable folder.
     """
     found = set()
     for folder in _folders(sites_dir):
@@ -67,7 +67,7 @@ def names(sites_dir: str = "") -> list[str]:
 
 
 def _folders(sites_dir: str) -> list[Traversable]:
-    package = resources.files(__package__)  # works in a zipped egg too
+    package = resources.files(__package__)  # also in a zipped egg, from which scrapyd runs projects
     return [Path(sites_dir), package] if sites_dir else [package]
 
 

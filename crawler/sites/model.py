@@ -1,4 +1,4 @@
-"""The Site: a validated definition that knows its search requests."""
+"""A site: its validated definition, and the requests that search it."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ _PARSER = r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*$"
 
 
 class Site(Part):
-    """A source: how it is searched, how its pages are read, how politely it is asked.
+    """A source of pages: how it is searched, how its pages are read, and how politely it is crawled.
 
     Attributes:
-        name: Of the site; the message's `resource`.
-        base: What {base} stands for, without a slash at its end; empty for a kind of software that has no place yet.
-        timezone: IANA name; of dates on the pages that name none, and of `since`.
-        drop_parameters: Names of URL parameters that don't name a page (session ids).
-        search: How it is searched; without it, a site only takes pages that are offered, and no plan can use it.
-        results: How its pages of results are read; goes with `search`.
+        name: Name of the site, and the `resource` of its items.
+        base: The URL that {base} stands for, without a slash at its end; empty for software that many places run.
+        timezone: IANA name of the time zone of `since` and of dates on pages that name none.
+        drop_parameters: Names of URL parameters that don't tell pages apart (session ids).
+        search: How the site is searched. Without it, plans can't use the site; it only takes pages that are offered.
+        results: How pages of results are read; required with `search`.
         parser: `package.module:function` that reads content pages instead of `content`; see `crawler.extract.parser`.
-        content: None, without a parser: trafilatura finds the article by itself.
-        follow: Which links of content pages lead to further ones; None: no link does.
+        content: How content pages are read; with neither this nor a parser, trafilatura finds the article.
+        follow: Which links of content pages are followed; None for none.
     """
 
     name: Name
@@ -98,24 +98,24 @@ class Site(Part):
 
     @classmethod
     def from_definition(cls, definition: dict[str, Any]) -> Self:
-        """Returns the site that `definition()` described, after all checks: a definition from Redis isn't trusted.
+        """Returns the site with a definition, after all checks, since definitions from Redis aren't trusted.
 
         Raises:
-            InputError: It isn't a definition of a site.
+            InputError: This isn't the definition of a site.
         """
         name = definition.get("name") if isinstance(definition, dict) else None
         document = yamlfile.Document(f"definition of site {name!r}", definition, {(): 0})
         return yamlfile.validate(document, cls)
 
     def definition(self) -> dict[str, Any]:
-        """Returns the site as JSON values, from which `from_definition` makes an equal one."""
+        """Returns the site as JSON values, of which `from_definition` makes an equal site."""
         return self.model_dump(mode="json", exclude_defaults=True)
 
     def named(self, name: str, base: str) -> Self:
-        """Returns this kind of site under another name at another place.
+        """Returns the same site with another name and base.
 
         Raises:
-            InputError: The name or the base can't be used.
+            InputError: The name or the base isn't valid.
         """
         return self.from_definition({**self.definition(), "name": name, "base": base})
 
@@ -128,15 +128,15 @@ class Site(Part):
         A sort or a `since` that the site's search doesn't know is left out.
 
         Args:
-            words: At least one; the site's `join` goes between them.
-            pages: How many pages of results.
-            per_page: Results on each; the site's `max_per_page` bounds it.
+            words: At least one; joined by the site's `join`.
+            pages: Pages of results.
+            per_page: Results on a page; at most the site's `max_per_page` are asked for.
             sort: `newest` or `relevance`.
-            since: First day that results may be from; None for all.
+            since: First day of results; None for all.
 
         Raises:
-            SiteError: The site can't be searched or has no base, a word can't be written in its encoding, or the URL
-                gets too long.
+            SiteError: The site can't be searched or has no base, its encoding can't write a word, or the URL gets too
+                long.
         """
         if not self.searchable:
             raise SiteError(f"site {self.name} can't be searched: its pages are only offered")
@@ -155,17 +155,17 @@ class Site(Part):
         return [self._target({**values, search.paging.kind: at}, page) for page, at in enumerate(positions, 1)]
 
     def link(self, value: str) -> str:
-        """Returns the URL that `results.link` makes of a value found on a page of results."""
+        """Returns the URL that `results.link` makes of a value that a page of results has."""
         return searching.fill_url(self.results.link or "{value}", {"base": self._place(), "value": value})
 
     @property
     def searchable(self) -> bool:
-        """Whether a plan can use it."""
+        """Whether plans can use the site."""
         return bool(self.search.url)
 
     @property
     def needs_base(self) -> bool:
-        """Whether a plan must say where this kind of site is."""
+        """Whether a plan must give the site a base."""
         return not self.base and "{base}" in self.search.url + (self.results.link or "")
 
     @property

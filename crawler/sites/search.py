@@ -1,7 +1,7 @@
-"""Turns words into a site's search requests: templates, encodings, paging.
+"""The templates of a site's search: how words become the URL and the body of a request.
 
-A template holds named placeholders in braces. Values are percent-encoded in the site's encoding before they go in, in
-one pass, so nothing in a word can act as markup, as a separator or as another placeholder.
+A template has named placeholders in braces. All values are percent-encoded in the site's encoding and filled in within
+one pass, so nothing in a word can act as a separator or as another placeholder.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
 class SiteError(HeadroomError):
-    """A site that doesn't exist, or that can't do what a plan asks of it."""
+    """A site doesn't exist, or can't do what a plan asks of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchTarget:
-    """One page of search results to ask for.
+    """The request for one page of search results.
 
     Attributes:
-        url: Canonical URL, to be requested as it stands.
-        method: GET, or POST when there is a body.
-        body: Request body in ASCII or UTF-8.
-        page: Its place in the paging, from 1.
+        url: Canonical URL.
+        method: GET, or POST for a request with a body.
+        body: Request body in ASCII or UTF-8; empty for none.
+        page: Number of the page, from 1.
     """
 
     url: str
@@ -53,7 +53,7 @@ def check_template(template: str, allowed: frozenset[str]) -> str:
     """Returns the template.
 
     Raises:
-        ValueError: It holds another placeholder, or a brace that belongs to none.
+        ValueError: The template has another placeholder, or a brace that belongs to none.
     """
     known = ", ".join(f"{{{name}}}" for name in sorted(allowed))
     for name in placeholders(template):
@@ -76,7 +76,7 @@ def placeholders(template: Any) -> set[str]:
 
 
 def query_text(words: Sequence[str], search: Search, site: str) -> str:
-    """Returns the words as the site's one query.
+    """Returns the words as one query, joined as the site wants.
 
     Raises:
         SiteError: A word can't be written in the site's encoding.
@@ -90,7 +90,7 @@ def query_text(words: Sequence[str], search: Search, site: str) -> str:
 
 
 def since_value(since: date | None, search: Search, zone: ZoneInfo) -> str | int:
-    """Returns the start of the day `since` in the site's own format; empty for None."""
+    """Returns the start of the day `since` in the site's format; empty for None or a site without such a format."""
     if since is None or not search.since_format:
         return ""
     midnight = datetime.combine(since, time(), zone)
@@ -100,7 +100,7 @@ def since_value(since: date | None, search: Search, zone: ZoneInfo) -> str | int
 
 
 def fill_url(template: str, values: Mapping[str, str | int], encoding: str = "utf-8") -> str:
-    """Fills a URL template. `base` goes in as it is, everything else percent-encoded."""
+    """Fills a URL template: `base` as it is, all other values percent-encoded."""
 
     def value(match: re.Match[str]) -> str:
         name = match[1]
@@ -122,10 +122,10 @@ def fill_body(search: Search, values: Mapping[str, str | int]) -> str:
 
 
 def check_encoding(name: str) -> str:
-    """Returns Python's name of a text encoding; browsers, and so sites, mean GBK by GB 2312.
+    """Returns Python's name of a text encoding; GBK for GB 2312, as in browsers, by which sites are tested.
 
     Raises:
-        ValueError: No such encoding, or one that isn't for text.
+        ValueError: There is no such encoding, or it isn't one for text.
     """
     try:
         codec = codecs.lookup(name)
@@ -136,7 +136,7 @@ def check_encoding(name: str) -> str:
 
 
 def _fill(template: Any, values: Mapping[str, str | int]) -> Any:
-    """Fills a body. A string that is one placeholder takes the value's own type: numbers stay numbers in JSON."""
+    """Fills the template of a body. A string that is just a placeholder becomes the value in its own type."""
     if isinstance(template, str):
         whole = _PLACEHOLDER.fullmatch(template)
         return values[whole[1]] if whole else _PLACEHOLDER.sub(lambda match: str(values[match[1]]), template)

@@ -1,9 +1,9 @@
-"""Selectors of site files, compiled once, when a site is read.
+"""The selectors of a site file, compiled once, when the file is read.
 
-css:h1::text        CSS, with parsel's ::text and ::attr(name); becomes an XPath
-xpath://h1/text()   XPath 1.0; becomes an lxml object
-json:data.title     JMESPath, https://jmespath.org/specification.html
-text:No results     a phrase, found anywhere in a page's text; only where a page is tested, not read
+css:h1::text        CSS, with parsel's ::text and ::attr(name); compiled to XPath
+xpath://h1/text()   XPath 1.0
+json:data.title     JMESPath (https://jmespath.org/specification.html)
+text:No results     a phrase anywhere in the text of a page; only for tests such as `results.empty`
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pydantic import GetPydanticSchema
 from pydantic_core import core_schema
 
 from crawler.sites.css import LinearTranslator
-from crawler.sites.simple import Index, Simple
+from crawler.sites.css_index import IndexedCss, PageIndex
 
 Language = Literal["css", "xpath", "json", "text"]
 MAX_SELECTOR_CHARACTERS = 1_000  # a person writes far less; definitions also come from Redis
@@ -35,24 +35,24 @@ class Selector:
     """A selector, ready to run.
 
     Attributes:
-        text: As written, with its language in front.
+        text: The selector as written, with its language in front.
         language: What stands before the colon.
-        search: Runs it. On an lxml element it returns a list of elements or strings in document order, or an XPath
-            number, string or bool; on JSON data, the value found or None.
-        simple: The same by a page's index, where the selector is simple enough.
+        search: Runs the selector. On an lxml element it returns a list of elements or strings in document order, or an
+            XPath number, string or bool; on JSON data, the value found or None.
+        indexed: Runs the selector by the index of a page; None for a selector that needs XPath.
     """
 
     text: str
     language: Language
     search: Search = field(repr=False, compare=False)
-    simple: Simple | None = field(default=None, repr=False, compare=False)
+    indexed: IndexedCss | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def parse(cls, text: str) -> Selector:
         """Compiles a selector.
 
         Raises:
-            ValueError: It isn't one; the message says what was expected.
+            ValueError: The text is no selector; the message says what was expected.
         """
         language, colon, path = text.partition(":")
         if not colon or language not in get_args(Language):
@@ -60,13 +60,13 @@ class Selector:
         if len(text) > MAX_SELECTOR_CHARACTERS:
             raise ValueError(f"a selector of at most {MAX_SELECTOR_CHARACTERS} characters")
         search = _COMPILERS[language](path.strip())
-        simple = Simple.of(path.strip()) if language == "css" else None
-        return cls(text, language, search, simple)  # type: ignore[arg-type]  # checked above
+        indexed = IndexedCss.compile(path.strip()) if language == "css" else None
+        return cls(text, language, search, indexed)  # type: ignore[arg-type]  # checked above
 
-    def find(self, index: Index) -> Any:
-        """Returns what `search` returns for the root of a page, faster."""
-        if self.simple is not None and index.is_worth_it:
-            found = self.simple.search(index)
+    def find(self, index: PageIndex) -> Any:
+        """Returns what `search` returns for the root of the page; by the index, where that is possible."""
+        if self.indexed is not None and index.is_usable:
+            found = self.indexed.search(index)
             if found is not None:
                 return found
         return self.search(index.root)
@@ -82,10 +82,8 @@ def _compile_css(path: str) -> Search:
 
 def _compile_xpath(path: str) -> Search:
     try:
-        compiled: Search = etree.XPath(
-            path, smart_strings=False
-        )  # plain str: a smart one keeps the whole document alive
-        compiled(_PROBE)  # an unknown function or prefix shows only when it runs
+        compiled: Search = etree.XPath(path, smart_strings=False)  # smart strings keep the whole document alive
+        compiled(_PROBE)  # raises for an unknown function or prefix, which compiling doesn't
     except etree.XPathError as error:
         raise ValueError(f"an XPath 1.0 expression ({error})") from None
     return compiled
@@ -101,7 +99,7 @@ def _compile_json(path: str) -> Search:
     try:
         compiled = jmespath.compile(path)
         with suppress(JMESPathTypeError):
-            compiled.search(None)  # an unknown function shows only when it runs
+            compiled.search(None)  # raises for an unknown function, which compiling doesn't
     except JMESPathError as error:
         reason = str(error).splitlines()[0] if str(error) else "empty"
         raise ValueError(f"a JMESPath expression ({reason})") from None
@@ -109,8 +107,8 @@ def _compile_json(path: str) -> Search:
     def search(value: Any) -> Any:
         try:
             return compiled.search(value)
-        except (JMESPathError, RecursionError):  # a function was handed a value of another type, or one nested
-            return None  # a thousand deep: the page isn't what was expected
+        except (JMESPathError, RecursionError):  # a value of another type, or nested too deep: not the expected page
+            return None
 
     return search
 

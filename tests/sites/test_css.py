@@ -1,4 +1,4 @@
-"""CSS selects what parsel selects, on pages where that takes quadratic time as well."""
+"""The XPath of a CSS selector selects what parsel's does, without steps that take quadratic time."""
 
 import random
 
@@ -46,11 +46,11 @@ def test_it_selects_what_parsel_does(seed):
     "text", [".post img", "div > img, div > b", ".post b, .post img", "b + img", "img:first-child", "b:last-child"]
 )
 def test_no_set_of_nodes_is_united_with_another(text):
-    """Uniting is what takes quadratic time: a linear path has one step, whatever is asked of the step's elements."""
+    """Uniting takes quadratic time; a path with a single step takes linear time, whatever its conditions."""
     path = LinearTranslator().css_to_xpath(text)
     assert path.startswith("descendant-or-self::")
     assert "|" not in path
     assert "/" not in path
     assert "count(" not in path
-    root = html.document_fromstring("<div class=post><img><b></b><img><b></b></div>" * 30_000)
-    assert len(etree.XPath(path)(root)) >= 30_000
+    root = html.document_fromstring("<div class=post><img><b></b><img><b></b></div>" * 3_000)
+    assert len(etree.XPath(path)(root)) >= 3_000

@@ -1,12 +1,12 @@
-"""What an index of the page finds is what the selector's XPath finds, in the same order."""
+"""The index of a page finds what a selector's XPath finds, in the same order."""
 
 import random
 
 import pytest
 from lxml import etree
 
+from crawler.sites.css_index import MAX_INDEXED_TAGS, IndexedCss, PageIndex
 from crawler.sites.selector import Selector
-from crawler.sites.simple import MAX_INDEXED_TAGS, Index, Simple
 
 TAGS = ("div", "p", "a", "span", "td", "IMG", "svg:g", "script")
 CLASSES = ("x", "y", "z", "x y", "y  x", "x\ty", "x\x0by", "", "x x", " x ", "X", "x\xa0y", "\ny")
@@ -42,17 +42,17 @@ def selector(dice):
     return Selector.parse(f"css:{css}{dice.choice(ENDS)}")
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_the_index_finds_what_xpath_does(seed):
-    dice, simple = random.Random(seed), 0
+    dice, by_index = random.Random(seed), 0
     for _ in range(20):
         root = page(dice)
-        index = Index(root, 100)
+        index = PageIndex(root, 100)
         for _ in range(30):
             one = selector(dice)
-            simple += one.simple is not None and one.simple.search(index) is not None
+            by_index += one.indexed is not None and one.indexed.search(index) is not None
             assert one.find(index) == one.search(root), (one.text, etree.tostring(root))
-    assert simple > 300
+    assert by_index > 300
 
 
 @pytest.mark.parametrize(
@@ -71,18 +71,18 @@ def test_the_index_finds_what_xpath_does(seed):
         r"a::attr(x\:y)",
     ],
 )
-def test_what_is_more_than_names_classes_and_ids_has_only_its_xpath(css):
-    assert Simple.of(css) is None
+def test_selectors_with_more_than_tags_classes_and_ids_have_only_xpath(css):
+    assert IndexedCss.compile(css) is None
 
 
 def test_a_large_page_is_left_to_xpath():
     root = parsed("<p class=x>1</p>")
-    large = Index(root, MAX_INDEXED_TAGS + 1)
+    large = PageIndex(root, MAX_INDEXED_TAGS + 1)
     assert Selector.parse("css:.x::text").find(large) == ["1"]
     assert "classes" not in vars(large)
 
 
-def test_what_is_found_is_the_callers_own():
-    index = Index(parsed("<p class=x>1</p>"), 2)
+def test_callers_may_change_the_list_that_they_get():
+    index = PageIndex(parsed("<p class=x>1</p>"), 2)
     Selector.parse("css:.x").find(index).clear()
     assert len(Selector.parse("css:.x").find(index)) == 1
