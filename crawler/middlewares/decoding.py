@@ -1,7 +1,7 @@
-"""Downloader middleware: bodies are decoded (codings.py); in the place of Scrapy's own, which lets much more pass.
+"""Downloader middleware that decodes bodies with `crawler/download/codings.py`, in place of Scrapy's own.
 
-Scrapy's decodes any number of codings one over the other, hands on what it can't decode, raises the libraries' errors
-for what isn't what it says, and lets zstd take 128 MiB.
+Scrapy's is less strict: it decodes any number of nested codings, passes on what it can't decode, raises the errors of
+several libraries for damaged bodies, and lets zstd take 128 MiB of memory.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ class DecodingMiddleware(HttpCompressionMiddleware):
     """Scrapy's middleware with our decoders."""
 
     def process_request(self, request: Request) -> None:  # type: ignore[override]  # Scrapy's takes a spider as well
-        """Says what we read, unless the request does."""
+        """Sets Accept-Encoding to the codings that can be decoded, unless the request has one."""
         request.headers.setdefault("Accept-Encoding", codings.ACCEPT_ENCODING)
 
     def process_response(  # type: ignore[override]  # likewise
         self, request: Request, response: Response
     ) -> Request | Response:
-        """Returns the answer decoded. One whose status says that it is no page loses a body that can't be.
+        """Returns the answer decoded; without its body if that can't be decoded and the status says it is no page.
 
         Raises:
             AnswerError: `bad-encoding`, `truncated` or `too-large`.

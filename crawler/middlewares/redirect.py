@@ -1,7 +1,7 @@
-"""Redirects: on the same host they are followed on the turn that the page holds; to another host the seed ends.
+"""Downloader middleware that follows redirects on the same host, on the visit's lane, but none to another host.
 
-The spider then sees the 3xx response, finishes the seed as `redirected` and offers the target, which waits for a turn
-of its own host.
+The spider sees the response that redirects to another host. It finishes the seed as `redirected` and offers the target
+as a new seed, which waits for a turn of its own host.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class RedirectMiddleware(ScrapyRedirectMiddleware):
-    """Scrapy's redirect middleware, kept to the request's own host for requests of a visit."""
+    """Scrapy's redirect middleware, restricted to the request's own host for requests of a visit."""
 
     def process_response(  # type: ignore[override]  # Scrapy's own takes a deprecated spider as well
         self, request: Request, response: Response
@@ -31,7 +31,7 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
         """Returns a new request on the same host, or the response as it is.
 
         Raises:
-            RefusedError: A redirect that leads nowhere, or too many of them.
+            RefusedError: The target is no URL that may be fetched, or there were too many redirects.
         """
         if response.status not in REDIRECT_STATUSES:
             return response
@@ -44,7 +44,7 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
             raise RefusedError(Outcome("fail", "bad-redirect")) from None
         if urls.host(target) != urls.host(urls.canonical(request.url)):
             return response
-        response.headers["Location"] = target  # what was looked at, not what Scrapy's own parser makes of it
+        response.headers["Location"] = target  # the URL checked above, which Scrapy's parser might read otherwise
         try:
             return super().process_response(request, response)
         except IgnoreRequest:

@@ -1,4 +1,4 @@
-"""Downloader middleware: robots.txt, by RFC 9309. `crawler/robots/` finds, reads and remembers the files."""
+"""Downloader middleware that keeps robots.txt (RFC 9309); `crawler/robots/` finds, parses and caches the files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 from scrapy.exceptions import NotConfigured
 
 from crawler import config, urls
-from crawler.robots.file import MAX_WAIT_SECONDS
+from crawler.robots.file import MAX_DELAY_SECONDS
 from crawler.robots.finder import RobotsFinder
 from crawler.robots.rules import product_token
 from crawler.worker.outcomes import Outcome
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
 
-# What a refused seed waits, as a share of the time for which the file counts as unreachable: at random, so that those
-# refused together don't come back together.
-WAIT_SHARE = (1.0, 1.25)
+# Retry delay of a refused seed, as a factor of the time until the file is asked for again; random, so that seeds that
+# were refused together don't come back together.
+DELAY_FACTOR = (1.0, 1.25)
 
 
 class RobotsMiddleware:
     """Refuses what robots.txt disallows for this crawler, and keeps the Crawl-delay.
 
     Args:
-        max_failures: MAX_ATTEMPTS: how often in a row a file may be unreachable until its seeds fail.
+        max_failures: MAX_ATTEMPTS: a seed fails when its robots.txt was unreachable so often in a row.
     """
 
     def __init__(self, finder: RobotsFinder, stats: StatsCollector, *, max_failures: int) -> None:
@@ -54,7 +54,7 @@ class RobotsMiddleware:
             crawler,
             worker,
             product_token(str(settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"])),
-            retry_s=config.number(settings, "ROBOTS_RETRY_SECONDS", 0, MAX_WAIT_SECONDS),
+            retry_s=config.number(settings, "ROBOTS_RETRY_SECONDS", 0, MAX_DELAY_SECONDS),
             max_delay_s=config.number(settings, "ROBOTS_MAX_CRAWL_DELAY_SECONDS", 0, 3_600),
             timeout_s=config.number(settings, "DOWNLOAD_TIMEOUT", 0.1, 3_600),
         )
@@ -62,25 +62,25 @@ class RobotsMiddleware:
         return cls(finder, crawler.stats, max_failures=worker.config.frontier.max_attempts)
 
     async def process_request(self, request: Request) -> None:
-        """Lets pass what the rules allow.
+        """Lets requests pass that the rules allow.
 
         Raises:
-            RefusedError: `robots`, or `robots-unreachable` while the rules can't be read.
-            HeadroomError: The visit came to its end while the rules were looked for.
+            RefusedError: `robots`: the rules forbid it; `robots-unreachable`: there are no rules for now.
+            HeadroomError: The visit may fetch no more, or the session was lost, before the rules were found.
         """
         state = state_of(request)
         if state is None or request.meta.get("dont_obey_robotstxt"):
             return
         url = request.url if "verbatim_url" in request.meta else urls.canonical(request.url)
         authority = urls.origin(url)
-        known = self._finder.cached(authority) or await self._finder.find(authority, urls.host(url), state)
-        if known.rules is None:
-            failed = known.failures >= self._max_failures
-            left_s = max(0.0, known.until - asyncio.get_running_loop().time()) * random.uniform(*WAIT_SHARE)
-            raise RefusedError(Outcome("fail" if failed else "retry", "robots-unreachable"), left_s)
+        cached = self._finder.cached(authority) or await self._finder.find(authority, urls.host(url), state)
+        if cached.rules is None:
+            failed = cached.failures >= self._max_failures
+            delay_s = max(0.0, cached.until - asyncio.get_running_loop().time()) * random.uniform(*DELAY_FACTOR)
+            raise RefusedError(Outcome("fail" if failed else "retry", "robots-unreachable"), delay_s)
         turn = state.turn
-        if known.delay_s and (turn is None or turn.delay_s < known.delay_s):
-            await self._finder.slow_down(urls.host(url), turn, known.delay_s)
-        if not known.rules.allows(request.url):
+        if cached.delay_s and (turn is None or turn.delay_s < cached.delay_s):
+            await self._finder.slow_down(urls.host(url), turn, cached.delay_s)
+        if not cached.rules.allows(request.url):
             self._stats.inc_value("robotstxt/forbidden")
             raise RefusedError(Outcome("fail", "robots"))

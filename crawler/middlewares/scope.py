@@ -1,6 +1,6 @@
-"""Downloader middleware: what the crawler never asks for, whoever linked to it: other schemes, private addresses.
+"""Downloader middleware that refuses what must never be fetched: other schemes than http(s), private addresses.
 
-Names are judged when they are resolved, before anything is sent (download/targets.py).
+This checks the addresses that URLs name. Those that host names resolve to are checked in `crawler/download/targets.py`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-
-HOSTS_REMEMBERED = 10_000
-_is_private = lru_cache(HOSTS_REMEMBERED)(is_private)
+MAX_HOSTS = 10_000  # for which the check is cached
+_is_private = lru_cache(MAX_HOSTS)(is_private)
 
 
 class ScopeMiddleware:
-    """Refuses requests of a visit that lead out of the public web.
+    """Refuses requests of a visit to anything but the public web.
 
     Args:
         allow_private: ALLOW_PRIVATE_ADDRESSES.
@@ -40,10 +39,10 @@ class ScopeMiddleware:
         return cls(allow_private=config.flag(crawler.settings, "ALLOW_PRIVATE_ADDRESSES"))
 
     def process_request(self, request: Request) -> None:
-        """Lets public http(s) pass.
+        """Lets requests to public hosts pass.
 
         Raises:
-            RefusedError: Anything else.
+            RefusedError: The URL isn't valid, has another scheme, or names a private address.
         """
         if state_of(request) is None:
             return

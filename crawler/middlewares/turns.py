@@ -1,7 +1,7 @@
-"""Downloader middleware, the last before the wire: nothing leaves without its host's turn, its delay, a live session.
+"""Downloader middleware, the last before the wire: no request is sent without its host's turn and a live session.
 
 Every request of a visit passes here: the page, its robots.txt, its further pages, its redirects on the host, its media.
-Requests outside the frontier (`scrapy shell`, a spider of one's own) are Scrapy's business and pass untouched.
+Requests outside the frontier (`scrapy shell`, a user's own spider) pass untouched.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ if TYPE_CHECKING:
 
 NO_SESSION = Outcome("release", "no-session")
 HOST_BACKOFF = Outcome("release", "left-alone")
-HOSTS_REMEMBERED = 10_000  # their shortest answer times, some 200 bytes each
-ANSWERS_TO_KNOW = 20  # of a host, before its shortest answer time counts: a few may all have been held up a little
-SHORTEST_FOLLOWS = 0.02  # of the way to a longer time: a host that got slower doesn't look delayed for ever
+MAX_HOSTS = 10_000  # whose fastest answer is remembered, in some 200 bytes each
+MIN_ANSWERS = 20  # of a host, before its fastest answer counts: the first few may all have been late
+FASTEST_SMOOTHING = 0.02  # weight of a slower answer, so that a host that got slower isn't taken for late for ever
 
 
 class TurnMiddleware:
-    """Waits for the lane of each request, and for its address where those have a budget."""
+    """Waits for the lane of each request, and for a turn of its IP address where addresses have a budget."""
 
     def __init__(self, worker: Worker, ip_budget: IpBudget | None = None) -> None:
         self._worker = worker
         self._ip_budget = ip_budget
-        self._shortest: LocalCache[str, tuple[int, float]] = LocalCache(HOSTS_REMEMBERED)  # number of answers, s
+        self._fastest: LocalCache[str, tuple[int, float]] = LocalCache(MAX_HOSTS)  # answers, s of the fastest
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -61,21 +61,21 @@ class TurnMiddleware:
         return middleware
 
     async def process_request(self, request: Request) -> None:
-        """Lets the request through when its turn allows.
+        """Returns when the request may be sent.
 
         Raises:
-            RefusedError: The visit is no longer this worker's, or its host has a backoff; nothing was sent for it.
-            FrontierError: The visit came to its end while a turn was waited for.
-            PageTimeoutError: Its time was up meanwhile.
-            UnavailableError: Redis is away, and must know of this page before it is fetched.
-            HostBackoffError: The host of a further page, or of the page's media, has a backoff.
+            RefusedError: The seed is no longer this worker's, or the visit hasn't started and its host has a backoff.
+            FrontierError: The visit has ended, or did so while a turn was waited for.
+            PageTimeoutError: The visit's deadline has passed.
+            UnavailableError: Redis is away, and must be told before this page is fetched.
+            HostBackoffError: The visit has started, and the host of this request has a backoff.
         """
         state = state_of(request)
         if state is None:
             return
         visit = state.visit
         if visit.claimed.suspected and not visit.started:
-            await self._begin(visit)
+            await self._report_fetch(visit)
         lane = state.turn
         if lane is None:
             lane = state.lane = await self._worker.turns.acquire(urls.host(urls.canonical(request.url)), visit)
@@ -101,51 +101,52 @@ class TurnMiddleware:
         visit.started = visit.started or state.robots_bytes is None
 
     def headers_received(self, request: Request) -> None:
-        """Notes when the host may have got the request: at the latest, its shortest answer time before its answer.
+        """Corrects when the request counts as started: it may have reached the host later than it was sent.
 
-        A busy worker or network holds requests up. Counted from when it meant to send one, the next request, sent in
-        time, would reach the host too soon after it.
+        A busy worker or network holds requests up. If the delay were counted from when such a request was sent, the
+        next one could reach the host too soon after it. What an answer takes longer than the host's fastest answer
+        therefore counts as the request's way to the host.
         """
         state = state_of(request)
         if state is None or not state.in_flight or state.lane is None:
             return
         lane = state.lane
-        answers, shortest_s = self._shortest.get(lane.host, (0, math.inf))
+        answers, fastest_s = self._fastest.get(lane.host, (0, math.inf))
         took_s = lane.elapsed_s()
-        late_s = took_s - (shortest_s if answers >= ANSWERS_TO_KNOW else 0.0)
+        late_s = took_s - (fastest_s if answers >= MIN_ANSWERS else 0.0)
         lane.delay_start(late_s)
         if state.address is not None:
             state.address.delay_start(late_s)
-        if took_s > shortest_s:
-            took_s = shortest_s + SHORTEST_FOLLOWS * (took_s - shortest_s)
-        self._shortest[lane.host] = (answers + 1, took_s)
+        if took_s > fastest_s:
+            took_s = fastest_s + FASTEST_SMOOTHING * (took_s - fastest_s)
+        self._fastest[lane.host] = (answers + 1, took_s)
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Frees the lane for its next request; keeps the pause that the host asks for (RFC 9110, 10.2.3)."""
+        """Frees the lane for its next request; begins the backoff that the host asks for (RFC 9110, 10.2.3)."""
         if (state := state_of(request)) is not None:
-            strained = is_overload(response.status)
-            backoff_s = retry_after_s(response.headers.get("Retry-After")) if strained else 0.0
-            self._end(state, success=not strained, backoff_s=backoff_s)
+            overloaded = is_overload(response.status)
+            backoff_s = retry_after_s(response.headers.get("Retry-After")) if overloaded else 0.0
+            self._end(state, success=not overloaded, backoff_s=backoff_s)
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        """Frees the lane. Only an error that is the host's fault says anything about it."""
+        """Frees the lane for its next request; records a failure if the error is the host's fault."""
         if (state := state_of(request)) is not None:
             if state.in_flight and state.lane is not None:
-                state.lane.mark_start()  # nobody knows when the host got the request: at the latest now
+                state.lane.mark_start()  # the host may have got the request as late as now
             self._end(state, success=False if outcome_of_error(exception).reason in HOST_FAULTS else None)
 
     async def _acquire_address(self, ip_budget: IpBudget, request: Request, state: RequestState, lane: Lane) -> None:
-        """Waits for the address. What goes through a proxy isn't sent there."""
+        """Waits for a turn of the address, unless the request goes to a proxy instead."""
         if request.meta.get("proxy"):
             return
         visit = state.visit
         state.address = await visit.run(ip_budget.acquire(urlparse_cached(request).hostname or "", visit))
         if state.address is not None:
-            lane.mark_start()  # not before, however long it was waited for
+            lane.mark_start()  # again: the request is sent only now
 
-    async def _begin(self, visit: Visit) -> None:
-        """Tells the frontier, before a suspected page is fetched, that it is: it may kill this worker.
+    async def _report_fetch(self, visit: Visit) -> None:
+        """Tells the frontier that a suspected page is about to be fetched, which may kill this worker.
 
         Raises:
             UnavailableError: Redis is away.
@@ -156,19 +157,19 @@ class TurnMiddleware:
             raise UnavailableError(f"a suspected page waits for Redis: {error}") from error
 
     def _is_ours(self, visit: Visit) -> bool:
-        """Whether the session is alive, and is the one that the seed was claimed in."""
+        """Returns whether the session is alive and is the one in which the seed was claimed."""
         session = self._worker.session
         return session.alive and visit.claimed.claim.startswith(f"{session.owner}#")
 
     def _end(self, state: RequestState, *, success: bool | None = None, backoff_s: float = 0.0) -> None:
-        """Lets go of all that the request holds.
+        """Ends a request's use of its lane, and releases the turns that were acquired for it alone.
 
         Args:
-            success: False: it failed by the host's fault; None: it says nothing about the host.
-            backoff_s: How long the host asked to be left in peace.
+            success: False: the request failed by the host's fault; None: nothing is recorded about the host.
+            backoff_s: The pause that the host asked for, in seconds.
         """
         turns, lane = self._worker.turns, state.lane
-        if state.in_flight and lane is not None:  # else it was never sent: another middleware answered or refused it
+        if state.in_flight and lane is not None:  # if not, another middleware answered or refused the request
             state.in_flight = False
             if success is not None:
                 lane.record(success=success)
@@ -178,7 +179,7 @@ class TurnMiddleware:
             lane.finish()
         if (address := state.address) is not None:
             state.address = None
-            address.back_off(address.pause_s())  # the address's delay counts for all of its turns
+            address.back_off(address.pause_s())  # the address's delay applies to all of its turns
             turns.release(address)
         if state.acquired and lane is not None:
             state.acquired, state.lane = False, None

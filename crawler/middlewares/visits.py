@@ -1,4 +1,4 @@
-"""Spider middleware: counts what a callback yields for its visit, so that delivery knows when all of it has arrived."""
+"""Spider middleware that begins a part of the visit for each item and request that a callback yields."""
 
 from __future__ import annotations
 
@@ -27,12 +27,14 @@ if TYPE_CHECKING:
 
 
 class VisitSpiderMiddleware:
-    """Opens a part of the visit for every item and request that a callback yields, and ends the callback's own part.
+    """Begins a part for every item and request that a callback yields, and ends the callback's own part.
+
+    `Delivery` ends the parts of items.
 
     Args:
-        media: Whether items have their media fetched: they need the page's turn until then.
+        media: Whether the media of items are fetched; the visit's lane waits for them.
         retry_base_s: RETRY_BASE_SECONDS, for follow-up requests that fail.
-        retry_max_s: RETRY_MAX_SECONDS.
+        retry_max_s: RETRY_MAX_SECONDS, likewise.
     """
 
     def __init__(self, *, media: bool, retry_base_s: float, retry_max_s: float) -> None:
@@ -57,7 +59,7 @@ class VisitSpiderMiddleware:
         return middleware
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """Passes everything on, counted. What a visit that was handed back or lost still yields is dropped."""
+        """Passes on what a callback yields, with a part begun for each; drops all after the visit has ended."""
         state = state_of(response.request)
         if state is None:
             async for output in result:
@@ -68,19 +70,19 @@ class VisitSpiderMiddleware:
             async for output in result:
                 if visit.ended:
                     return
-                if self._counts(output, visit):
+                if self._begin_part(output, visit):
                     yield output
         finally:
             state.end_callback()
 
     def raised(self, response: Response | Failure) -> None:
-        """Ends the part of a callback that raised before it had any output to look at."""
+        """Ends the part of a callback that raised before it returned anything to iterate over."""
         if (state := state_of(getattr(response, "request", None))) is not None:
             state.end_callback()
 
-    def _counts(self, output: Any, visit: Visit) -> bool:
-        """Counts an output; returns False for none."""
-        if output is None:  # Scrapy ignores it: no end would ever be heard of
+    def _begin_part(self, output: Any, visit: Visit) -> bool:
+        """Begins a part for an output; returns False for None, which Scrapy ignores, so that no part would end."""
+        if output is None:
             return False
         if isinstance(output, Request):
             self._follow(output, visit)
@@ -90,37 +92,37 @@ class VisitSpiderMiddleware:
         return True
 
     def _follow(self, request: Request, visit: Visit) -> None:
-        """Ties a request of a user's callback to the visit: on the visit's turn, or on one borrowed of another host.
+        """Ties a request of a user's callback to the visit: on the visit's lane, or on a turn acquired of another host.
 
-        A request to another host doesn't keep the visit's turn: two visits could wait for each other's.
+        A request to another host doesn't keep the visit's lane: two visits could wait for each other's turns.
         """
-        request.meta.pop("verbatim_url", None)  # it may come with a copied meta
+        request.meta.pop("verbatim_url", None)  # users copy the meta of one request to the next
         try:
             same_host = urls.host(urls.canonical(request.url)) == visit.lane.host
         except UrlError:
-            same_host = True  # it fails on this turn, before anything is sent
+            same_host = True  # it fails on this lane, before anything is sent
         state = RequestState(visit, visit.lane if same_host else None, keeps_lane=same_host)
         request.meta[META_KEY] = state
         visit.begin_part(fetches=same_host)
         request.errback = partial(self._failed, request.errback)
 
     async def _failed(self, errback: Callable[[Failure], Any] | None, failure: Failure) -> AsyncIterator[Any]:
-        """Lets the request's own errback decide; without one the seed fares as if its page had failed."""
+        """Calls the request's own errback; without one, decides the visit's outcome as if its page had failed."""
         state = state_of(failure.request)  # type: ignore[attr-defined]  # Scrapy sets it
-        assert state is not None  # `_follow` gave it one
+        assert state is not None  # set by `_follow`
         visit = state.visit
         try:
             if errback is None:
                 assert failure.value is not None  # it never is, but for Twisted's types
                 outcome = outcome_of_error(failure.value)
-                wait_ms = retry_delay_ms(visit.claimed.tries, self._retry_base_s, self._retry_max_s)
-                visit.decide_outcome(outcome.operation, outcome.reason, wait_ms)
+                delay_ms = retry_delay_ms(visit.claimed.tries, self._retry_base_s, self._retry_max_s)
+                visit.decide_outcome(outcome.operation, outcome.reason, delay_ms)
                 return
-            output = await ensure_awaitable(iterate_spider_output(errback(failure)))
-            async for one in as_async_generator(output):
+            outputs = await ensure_awaitable(iterate_spider_output(errback(failure)))
+            async for output in as_async_generator(outputs):
                 if visit.ended:
                     return
-                if self._counts(one, visit):
-                    yield one
+                if self._begin_part(output, visit):
+                    yield output
         finally:
             state.end_callback()

@@ -1,4 +1,4 @@
-"""Rules that a worker has at hand: the ones used last, bounded in number and in size."""
+"""A worker's cache of parsed robots.txt rules: least recently used ones are dropped; bounded in number and size."""
 
 from __future__ import annotations
 
@@ -10,48 +10,48 @@ if TYPE_CHECKING:
     from crawler.robots.rules import Rules
 
 MAX_AUTHORITIES = 10_000
-MAX_TOTAL_BYTES = 16 * 1024 * 1024  # of their files; compiled rules take some ten times as much
+MAX_TOTAL_BYTES = 16 * 1024 * 1024  # of all files together; their parsed rules take some ten times as much memory
 
 
 @dataclass(frozen=True, slots=True)
 class CachedRules:
-    """One authority's rules.
+    """The rules of one authority.
 
     Attributes:
         until: When they must be looked up again, by the event loop's clock.
-        rules: None: unreachable, nothing may be fetched for now.
-        failures: Times in a row that the file was unreachable.
-        delay_s: Crawl-delay, clamped; 0: none.
-        weight: Bytes of the file.
+        rules: None: the file was unreachable, so nothing may be fetched for now.
+        failures: Number of times in a row that the file was unreachable.
+        delay_s: Crawl-delay, at most ROBOTS_MAX_CRAWL_DELAY_SECONDS; 0: none.
+        size_bytes: Size of the file.
     """
 
     until: float
     rules: Rules | None
     failures: int = 0
     delay_s: float = 0.0
-    weight: int = 0
+    size_bytes: int = 0
 
 
 class RobotsCache:
-    """A cache that forgets what was used least lately."""
+    """The rules of authorities, by authority."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[str, CachedRules] = OrderedDict()
-        self._weight = 0
+        self._rules: OrderedDict[str, CachedRules] = OrderedDict()  # least recently used first
+        self._total_bytes = 0
 
     def get(self, authority: str) -> CachedRules | None:
-        """Returns what is known, fresh or not."""
-        known = self._known.get(authority)
-        if known is not None:
-            self._known.move_to_end(authority)
-        return known
+        """Returns an authority's rules, fresh or not; None when they aren't cached."""
+        rules = self._rules.get(authority)
+        if rules is not None:
+            self._rules.move_to_end(authority)
+        return rules
 
-    def put(self, authority: str, known: CachedRules) -> None:
-        """Keeps it, in the place of others if need be."""
-        if (old := self._known.pop(authority, None)) is not None:
-            self._weight -= old.weight
-        self._known[authority] = known
-        self._weight += known.weight
-        while len(self._known) > MAX_AUTHORITIES or self._weight > MAX_TOTAL_BYTES:
-            _, gone = self._known.popitem(last=False)
-            self._weight -= gone.weight
+    def put(self, authority: str, rules: CachedRules) -> None:
+        """Caches an authority's rules; drops the least recently used others while there is too much."""
+        if (old := self._rules.pop(authority, None)) is not None:
+            self._total_bytes -= old.size_bytes
+        self._rules[authority] = rules
+        self._total_bytes += rules.size_bytes
+        while len(self._rules) > MAX_AUTHORITIES or self._total_bytes > MAX_TOTAL_BYTES:
+            _, dropped = self._rules.popitem(last=False)
+            self._total_bytes -= dropped.size_bytes

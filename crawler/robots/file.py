@@ -1,12 +1,12 @@
-"""What asking for a robots.txt brought, and how long that counts (RFC 9309, 2.3.1 and 2.4). Pure.
+"""The result of asking for a robots.txt, and for how long it is valid (RFC 9309, 2.3.1 and 2.4). Does no I/O.
 
 | answer | means |
 |---|---|
-| 2xx | its rules count, for a day |
-| 4xx but 429; a redirect that leads nowhere, or a sixth one | there are no rules: all is allowed, for a day |
-| 429, 5xx, no answer | nothing may be fetched for now; asked again later and later, and after any Retry-After |
+| 2xx | its rules are valid for a day |
+| 4xx but 429; a redirect to no valid URL, or a sixth one | there are no rules: all is allowed, for a day |
+| 429, 5xx, no answer | nothing may be fetched for now; the file is asked for again after growing delays |
 
-Not done: the RFC lets a file unreachable for 30 days count as missing, and an old copy serve meanwhile.
+Not done: the RFC allows to treat a file unreachable for 30 days as missing, and to use an old copy meanwhile.
 """
 
 from __future__ import annotations
@@ -22,22 +22,23 @@ import orjson
 
 from crawler.robots.rules import MAX_FILE_BYTES, MAX_LINE_BYTES, clip
 
-KEEP_SECONDS = 86_400.0  # RFC 9309, 2.4: no longer than 24 hours
-REMEMBER_SECONDS = 21_600.0  # the count of failures outlives their last wait by that: the next failure must find it
-MAX_WAIT_SECONDS = 3_600.0  # a site that is back should not wait for hours to be seen
-WAIT_GROWTH = 4  # 1, 4, 16 minutes: MAX_ATTEMPTS asks outlast a restart, not a weekend
-MAX_RECORD_BYTES = 1024 * 1024  # in Redis: base64 of what zlib couldn't shrink, and a little more
+KEEP_SECONDS = 86_400.0  # RFC 9309, 2.4: a file is used for 24 hours at most
+KEEP_FAILURES_SECONDS = 21_600.0  # a count of failures is kept this much longer than the delay, for the next failure
+MAX_DELAY_SECONDS = 3_600.0  # longest delay until an unreachable file is asked for again: a host may be back by then
+DELAY_GROWTH = 4  # delays of 1, 4, 16 minutes: seeds survive a restart of their host, but not a weekend without it
+MAX_RECORD_BYTES = 1024 * 1024  # of a record in Redis: base64 of a file that zlib couldn't shrink, and a little more
 State = Literal["rules", "none", "unreachable"]
 
 
 @dataclass(frozen=True, slots=True)
 class RobotsFile:
-    """What one authority's robots.txt came to.
+    """The result of asking one authority for its robots.txt.
 
     Attributes:
+        state: `rules`: `text` has them; `none`: there is no file; `unreachable`: there was no usable answer.
         text: The file, clipped; empty unless the state is `rules`.
-        failures: Times in a row that it was unreachable.
-        fresh_s: How long this may be relied on; 0 or less: ask again.
+        failures: Number of times in a row that the file was unreachable.
+        fresh_s: Seconds until the file must be asked for again; 0 or less: now.
     """
 
     state: State
@@ -47,20 +48,46 @@ class RobotsFile:
 
     @property
     def expires_s(self) -> float:
-        """How long Redis keeps it: at most a day."""
-        return self.fresh_s + (REMEMBER_SECONDS if self.state == "unreachable" else 0.0)
+        """How long Redis keeps the record, in seconds: at most a day."""
+        return self.fresh_s + (KEEP_FAILURES_SECONDS if self.state == "unreachable" else 0.0)
+
+    @classmethod
+    def from_response(
+        cls, status: int, body: bytes, retry_after_s: float, earlier: RobotsFile | None, delay_s: float
+    ) -> RobotsFile:
+        """Returns the result of a response. A redirect is one that couldn't be followed.
+
+        Args:
+            retry_after_s: The seconds that the response asks to wait for; 0: none.
+            earlier: The result before this one; None: there is none.
+            delay_s: The delay until the file is asked for again, after a first failure.
+        """
+        if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
+            return cls("rules", clip(body))
+        missing = HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.INTERNAL_SERVER_ERROR
+        if missing and status != HTTPStatus.TOO_MANY_REQUESTS:
+            return cls("none")
+        return cls.from_no_response(earlier, delay_s, retry_after_s)
+
+    @classmethod
+    def from_no_response(cls, earlier: RobotsFile | None, delay_s: float, retry_after_s: float = 0.0) -> RobotsFile:
+        """Returns the result when there was no usable response; arguments as for `from_response`."""
+        failures = earlier.failures + 1 if earlier is not None else 1
+        growth = DELAY_GROWTH ** min(failures - 1, 10)  # a larger exponent makes no difference
+        delay_s = max(min(delay_s * growth, MAX_DELAY_SECONDS), retry_after_s)
+        return cls("unreachable", failures=failures, fresh_s=min(delay_s, KEEP_SECONDS - KEEP_FAILURES_SECONDS))
 
     def dump(self) -> bytes:
-        """Returns JSON. How long it counts is left to the key's expiry, so that no node's clock matters."""
+        """Returns the record as JSON. Its age is left to the key's expiry, so that no node's clock matters."""
         text = base64.b64encode(zlib.compress(self.text, 1)).decode() if self.text else ""
         return orjson.dumps({"state": self.state, "text": text, "failures": self.failures})
 
     @classmethod
     def load(cls, raw: bytes, expires_s: float) -> RobotsFile | None:
-        """Reads what `dump` wrote; None for anything else, which is then asked for again.
+        """Reads what `dump` wrote; returns None for anything else, so that the file is asked for again.
 
         Args:
-            expires_s: What is left of the key's life.
+            expires_s: Seconds until the key expires.
         """
         if not 0 <= expires_s <= KEEP_SECONDS:
             return None
@@ -72,42 +99,16 @@ class RobotsFile:
             return None
         if state not in ("rules", "none", "unreachable") or type(failures) is not int or failures < 0:
             return None
-        fresh_s = expires_s - (REMEMBER_SECONDS if state == "unreachable" else 0.0)
+        fresh_s = expires_s - (KEEP_FAILURES_SECONDS if state == "unreachable" else 0.0)
         return cls(state, text, failures, fresh_s)
 
 
-def of_response(
-    status: int, body: bytes, retry_after_s: float, earlier: RobotsFile | None, wait_s: float
-) -> RobotsFile:
-    """Returns what an answer means. A redirect counts as one that leads nowhere: others were followed.
-
-    Args:
-        retry_after_s: What the answer asks for; 0: nothing.
-        earlier: What was known before.
-        wait_s: The wait after a first failure.
-    """
-    if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
-        return RobotsFile("rules", clip(body))
-    missing = HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.INTERNAL_SERVER_ERROR
-    if missing and status != HTTPStatus.TOO_MANY_REQUESTS:
-        return RobotsFile("none")
-    return unreachable(earlier, wait_s, retry_after_s)
-
-
-def unreachable(earlier: RobotsFile | None, wait_s: float, retry_after_s: float = 0.0) -> RobotsFile:
-    """Returns what no answer means; arguments as for `of_response`."""
-    failures = earlier.failures + 1 if earlier is not None else 1
-    growth = WAIT_GROWTH ** min(failures - 1, 10)  # more makes no difference
-    wait_s = max(min(wait_s * growth, MAX_WAIT_SECONDS), retry_after_s)
-    return RobotsFile("unreachable", failures=failures, fresh_s=min(wait_s, KEEP_SECONDS - REMEMBER_SECONDS))
-
-
 def _inflated(text: str) -> bytes:
-    """Returns the bytes of a record's text, never more than a file may have."""
+    """Returns the bytes of a record's text; never decompresses more than a file may have."""
     if not text:
         return b""
     stream = zlib.decompressobj()
     plain = stream.decompress(base64.b64decode(text, validate=True), MAX_FILE_BYTES + MAX_LINE_BYTES)
     if not stream.eof:
-        raise ValueError("longer than a file may be, or cut off")
+        raise ValueError("the text is longer than a file may be, or truncated")
     return plain

@@ -1,9 +1,9 @@
 """Finds the rules of an authority: in memory, else in Redis, else by asking the host, once for the whole cluster.
 
-A file is asked for on the turn of the page that needs it. Redirects are followed, also to other hosts: where the file
-is known for that host, it is taken from there, else it is asked for on a turn there. While one turn is held another may
-be waited for only briefly, and each time for another while, so that two hosts which redirect to each other don't keep
-each other's turns; where none gets free in time, the seed goes back to the frontier.
+A robots.txt is fetched on the lane of the visit that needs it. Redirects are followed, also to other hosts: if the
+target's robots.txt is in Redis it is taken from there, else it is fetched on a turn of the target's host. The first
+turn is held while that other one is waited for. Two hosts that redirect to each other could block each other, so the
+wait is short and of random length; if no turn is released in time, the seed is released.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from scrapy import Request
 
 from crawler import urls
 from crawler.errors import FrontierError, UrlError
-from crawler.robots import file as robots_file
 from crawler.robots.cache import CachedRules, RobotsCache
+from crawler.robots.file import RobotsFile
 from crawler.robots.rules import MAX_FILE_BYTES, MAX_LINE_BYTES, parse
 from crawler.robots.shared import SharedRobots
 from crawler.robots.truncate import Truncation
@@ -32,29 +32,25 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from crawler.robots.file import RobotsFile
     from crawler.worker.lanes import Lane
     from crawler.worker.visits import Visit
     from crawler.worker.worker import Worker
 
 logger = logging.getLogger(__name__)
 MAX_REDIRECTS = 5  # RFC 9309, 2.3.1.2: at least five are followed
-FETCH_SECONDS = 30  # a file of this size that takes longer isn't there
-POLL_SECONDS = 0.1  # between two looks whether another worker has the file by now, or whether a turn is free
-ELSEWHERE_SECONDS = (
-    1.0,
-    3.0,
-)  # how long a turn of the host that a file has moved to is waited for: at random, see above
+MAX_FETCH_SECONDS = 30  # a file of this size that takes longer counts as unreachable
+POLL_SECONDS = 0.1  # between two checks whether another worker has stored the file, or whether a turn is free
+OTHER_TURN_SECONDS = (1.0, 3.0)  # longest wait for a turn of the host that a file has moved to; random, see above
 
 
 class RobotsFinder:
-    """Knows the rules of authorities, or finds them out.
+    """Finds the rules of authorities, and caches them.
 
     Args:
         agent: The product token that the groups of a file are matched with.
-        retry_s: ROBOTS_RETRY_SECONDS.
-        max_delay_s: ROBOTS_MAX_CRAWL_DELAY_SECONDS.
-        timeout_s: DOWNLOAD_TIMEOUT; FETCH_SECONDS where that is longer.
+        retry_s: ROBOTS_RETRY_SECONDS: the delay until an unreachable file is asked for again the first time.
+        max_delay_s: ROBOTS_MAX_CRAWL_DELAY_SECONDS: the longest Crawl-delay that is kept.
+        timeout_s: DOWNLOAD_TIMEOUT, cut to MAX_FETCH_SECONDS.
     """
 
     def __init__(
@@ -65,34 +61,34 @@ class RobotsFinder:
         self._agent = agent
         self._retry_s = retry_s
         self._max_delay_s = max_delay_s
-        self._timeout_s = min(timeout_s, FETCH_SECONDS)
+        self._timeout_s = min(timeout_s, MAX_FETCH_SECONDS)
         self._truncation = Truncation(crawler.signals, MAX_FILE_BYTES + MAX_LINE_BYTES)
         self._cache = RobotsCache()
         self._shared = SharedRobots(worker.redis, worker.config.frontier.keys, worker.config.frontier.partitions)
-        self._finding: dict[str, asyncio.Future[None]] = {}  # by authority: somebody of this worker is at it
+        self._finding: dict[str, asyncio.Future[None]] = {}  # by authority: done when a request of this worker found it
 
     def cached(self, authority: str) -> CachedRules | None:
-        """Returns what is known and counts still; None when it must be found out."""
-        known = self._cache.get(authority)
-        return None if known is None or known.until <= _now() else known
+        """Returns an authority's rules if they are in memory and fresh, else None."""
+        cached = self._cache.get(authority)
+        return None if cached is None or cached.until <= _now() else cached
 
     async def find(self, authority: str, host: str, state: RequestState) -> CachedRules:
-        """Returns an authority's rules; of several requests that need them one finds them out.
+        """Returns an authority's rules; of several requests that need them, one finds them and the others wait.
 
-        That one holds a turn of the host before the others wait for it: they may hold all the other turns.
+        That one holds a turn of the host before the others begin to wait, because they may hold all other turns.
 
         Args:
-            state: Of the request that needs the rules.
+            state: The state of the request that needs the rules.
 
         Raises:
-            RefusedError: They can't be found out now; the seed goes back.
+            RefusedError: The rules can't be found now; the seed is released.
             HeadroomError: The visit may fetch no more, or the session was lost.
         """
         lane, acquired = state.turn, None
         try:
             while True:
-                if (known := self.cached(authority)) is not None:
-                    return known
+                if (cached := self.cached(authority)) is not None:
+                    return cached
                 if (finding := self._finding.get(authority)) is not None:
                     await asyncio.wait([finding])
                 elif lane is not None:
@@ -103,9 +99,9 @@ class RobotsFinder:
                     lane = acquired = await self._worker.turns.acquire(host, state.visit)
             finding = self._finding[authority] = asyncio.get_running_loop().create_future()
             try:
-                known = await self._find_out(authority, state.visit, lane)
-                self._cache.put(authority, known)
-                return known
+                found = await self._find(authority, state.visit, lane)
+                self._cache.put(authority, found)
+                return found
             finally:
                 del self._finding[authority]
                 finding.set_result(None)
@@ -114,20 +110,20 @@ class RobotsFinder:
                 self._worker.turns.release(acquired)
 
     async def slow_down(self, host: str, lane: Lane | None, delay_s: float) -> None:
-        """Keeps a Crawl-delay on the turn at hand, and on all turns of the host that are taken from now on."""
+        """Keeps a Crawl-delay on `lane`, and on all turns of the host that are acquired from now on."""
         if lane is not None:
             lane.delay_s = max(lane.delay_s, delay_s)
-        with contextlib.suppress(RedisError):  # the next request that finds a turn too fast says it again
+        with contextlib.suppress(RedisError):  # the next request whose turn has a shorter delay tries again
             await self._shared.slow_down(host, delay_s)
 
-    async def _find_out(self, authority: str, visit: Visit, lane: Lane) -> CachedRules:
+    async def _find(self, authority: str, visit: Visit, lane: Lane) -> CachedRules:
         file = await self._stored(authority)
         if file is not None and file.fresh_s > 0:
             return self._compiled(file)
-        known = self._compiled(await self._ask(authority, file, visit, lane))
-        if known.rules is not None:
-            await self.slow_down(lane.host, lane, known.delay_s)
-        return known
+        found = self._compiled(await self._ask(authority, file, visit, lane))
+        if found.rules is not None:
+            await self.slow_down(lane.host, lane, found.delay_s)
+        return found
 
     async def _stored(self, authority: str) -> RobotsFile | None:
         with contextlib.suppress(RedisError):
@@ -139,15 +135,16 @@ class RobotsFinder:
         if file.state == "unreachable":
             return CachedRules(until, None, file.failures)
         rules = parse(file.text, self._agent)
-        return CachedRules(until, rules, delay_s=min(rules.crawl_delay_s, self._max_delay_s), weight=len(file.text))
+        delay_s = min(rules.crawl_delay_s, self._max_delay_s)
+        return CachedRules(until, rules, delay_s=delay_s, size_bytes=len(file.text))
 
     # -- Asking the host ----------------------------------------------------------------------------------------------
 
     async def _ask(self, authority: str, earlier: RobotsFile | None, visit: Visit, lane: Lane) -> RobotsFile:
-        """Asks for the file, unless another worker does; that one's answer is waited for."""
+        """Asks the host for the file, or waits until another worker that is asking has stored it."""
         owner = self._worker.session.owner
         with contextlib.suppress(RedisError):
-            while not await self._shared.begin(authority, owner):
+            while not await self._shared.start_asking(authority, owner):
                 await asyncio.sleep(POLL_SECONDS)
                 file = await self._shared.read(authority)
                 if file is not None and file.fresh_s > 0:
@@ -157,7 +154,7 @@ class RobotsFinder:
             found = await self._fetch(authority, earlier, visit, lane)
         finally:
             with contextlib.suppress(RedisError):
-                await self._shared.end(authority, found)
+                await self._shared.finish_asking(authority, found)
         return found
 
     async def _fetch(self, authority: str, earlier: RobotsFile | None, visit: Visit, lane: Lane) -> RobotsFile:
@@ -172,34 +169,34 @@ class RobotsFinder:
     async def _follow(
         self, authority: str, earlier: RobotsFile | None, visit: Visit, turns: dict[str, Lane]
     ) -> RobotsFile:
-        """Follows the file from host to host; the turns that it acquires are added to those it has."""
+        """Follows redirects from host to host; turns that it acquires are added to `turns`."""
         url = f"{authority}/robots.txt"
-        nowhere = robots_file.of_response(404, b"", 0.0, earlier, self._retry_s)
+        nowhere = RobotsFile.from_response(404, b"", 0.0, earlier, self._retry_s)
         for hop in range(MAX_REDIRECTS + 1):
             try:
                 response = await self._download(url, visit, turns)
-            except Exception as error:  # whatever a download raises: there was no answer
+            except Exception as error:  # whatever a download raises, there was no answer
                 outcome = outcome_of_error(error)
-                of_the_page = outcome.operation == "release" or outcome == PAGE_TIMEOUT
-                if of_the_page or (hop == 0 and outcome.reason == "private-address"):
+                concerns_visit = outcome.operation == "release" or outcome == PAGE_TIMEOUT
+                if concerns_visit or (hop == 0 and outcome.reason == "private-address"):
                     raise
                 logger.info("%s: %s", url, outcome.reason)
                 if outcome.reason == "bad-redirect":
                     return nowhere
-                return robots_file.unreachable(earlier, self._retry_s)
+                return RobotsFile.from_no_response(earlier, self._retry_s)
             wait_s = retry_after_s(response.headers.get("Retry-After"))
             location = response.headers.get("Location")
             if response.status not in REDIRECT_STATUSES or location is None:
-                return robots_file.of_response(response.status, response.body, wait_s, earlier, self._retry_s)
+                return RobotsFile.from_response(response.status, response.body, wait_s, earlier, self._retry_s)
             try:
                 url = urls.canonical(location.decode("utf-8", "replace"), url)
             except UrlError:
                 return nowhere
             target = urls.origin(url)
             if target != authority and url == f"{target}/robots.txt":
-                known = await self._stored(target)
-                if known is not None and known.fresh_s > 0:
-                    return known
+                stored = await self._stored(target)
+                if stored is not None and stored.fresh_s > 0:
+                    return stored
         return nowhere
 
     async def _download(self, url: str, visit: Visit, turns: dict[str, Lane]) -> Response:
@@ -207,24 +204,24 @@ class RobotsFinder:
         assert engine is not None  # it runs us
         host = urls.host(url)
         if host not in turns:
-            turns[host] = await self._turn_elsewhere(host, visit.seed.site)
+            turns[host] = await self._acquire_other(host, visit.seed.site)
         state = RequestState(visit, turns[host], robots_bytes=0)
         meta = state.meta(dont_obey_robotstxt=True, dont_redirect=True, download_timeout=self._timeout_s)
-        # Asked for uncompressed, so that what is truncated is still a file.
+        # Uncompressed, so that the beginning of a file can be read when the rest is truncated.
         request = Request(url, headers={"Accept-Encoding": "identity"}, meta=meta, dont_filter=True)
         assert self._crawler.stats is not None  # it is there before any request
         self._crawler.stats.inc_value("robotstxt/request_count")
         with self._truncation.listening():
             return await engine.download_async(request)
 
-    async def _turn_elsewhere(self, host: str, site: str) -> Lane:
-        """Takes a turn of the host that a file has moved to.
+    async def _acquire_other(self, host: str, site: str) -> Lane:
+        """Acquires a turn of the host that a file has moved to.
 
         Raises:
-            RefusedError: None gets free; the seed goes back, and its turn to a visit that may be waiting for that one.
-            HostBackoffError: The host has a long backoff: the file is as good as unreachable.
+            RefusedError: There was none in time; the seed is released, and its turn, for which others may wait.
+            HostBackoffError: The host has a long backoff; the file then counts as unreachable.
         """
-        until = _now() + random.uniform(*ELSEWHERE_SECONDS)
+        until = _now() + random.uniform(*OTHER_TURN_SECONDS)
         while True:
             with contextlib.suppress(RedisError):
                 try:

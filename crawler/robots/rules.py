@@ -1,25 +1,27 @@
-"""robots.txt by RFC 9309: a file's rules for one crawler, and whether they allow a URL. Pure: bytes in, answers out.
+"""Parses robots.txt by RFC 9309: the file's rules for one crawler, and whether they allow a URL. Does no I/O.
 
 Where the RFC is silent, Google's parser (https://github.com/google/robotstxt) is followed: misspelt keys, keys that
 only begin like one (`Disallowed`), a missing colon, lines cut at 16,663 bytes, NUL as the end of a line, a part of a
 byte order mark, `Allow: /x/index.html` for `/x/` too, and `*` and `$` counting as octets of a pattern. Where the two
-differ, the RFC wins:
+differ, the RFC is followed:
 
 - 2.2.2: escapes of unreserved characters are undone on both sides: `/%62` and `/b` are one path (Google: two).
 - 2.2.2: octets that no URI may hold are escaped on both sides (Google: in rules, and only those beyond ASCII).
-- 2.2.2: reserved octets are equal to their escapes (Google: not): `/a:b` and `/a%3Ab` are one path. But not `?`, `$`
-  and `*`, which have a meaning of their own, nor `/` in a path; in a query, as in the RFC's table, `/` is.
+- 2.2.2: reserved octets are equal to their escapes (Google: not): `/a:b` and `/a%3Ab` are one path. Exceptions are
+  `?`, `$` and `*`, which have a meaning of their own, and `/` in a path; in a query `/` is equal to its escape, as in
+  the RFC's table.
 - 2.2.3: `%2A` and `%24` in a rule stand for `*` and `$` in a URL (Google: for themselves only).
 - 2.2.2: `/robots.txt` itself is always allowed (Google leaves it to its caller).
 
-Beyond both: a product token may hold digits, dots and letters beyond ASCII, as real ones do; it must then stand in the
-file as a whole word. Crawl-delay, which neither knows, counts for the agents named above it, up to an earlier rule or
-Crawl-delay; for rules it ends, as every unknown line, no group.
+Beyond both: a product token may have digits, dots and letters beyond ASCII, as real ones do; it must then be a whole
+word in the file. Crawl-delay, which is in neither, applies to the agents named above it, up to an earlier rule or
+Crawl-delay. It doesn't end a list of agents for the rules below it.
 
-Not done, though others do: a group for `bot` doesn't count for `bot-news`, rules before any group count for nobody, a
-pattern that begins neither with `/` nor with `*` matches nothing, and no line but a rule ends a list of agents.
+Other parsers differ: here a group for `bot` doesn't apply to `bot-news`, rules before any group apply to nobody, a
+pattern that begins neither with `/` nor with `*` matches nothing, and only a rule ends a list of agents.
 
-Time and memory are linear in the file. Matching has no backtracking: a hostile pattern costs what a long one does.
+Time and memory are linear in the file's size. Matching doesn't backtrack, so a hostile pattern is no slower than any
+other of its length.
 """
 
 from __future__ import annotations
@@ -40,33 +42,43 @@ _TOKEN = re.compile(r"[A-Za-z_-]*")  # RFC 9309, 2.2.1: all that a product token
 _DELAY = re.compile(r"[0-9]{1,9}(?:\.[0-9]{0,9})?|\.[0-9]{1,9}")
 _AGENT_KEYS = ("user-agent", "useragent", "user agent")
 _RULE_KEYS = ("allow", "disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw")
-_NOBODY, _ALL, _US = range(3)  # whom lines are for; the more specific is the greater
+_NOBODY, _ALL, _US = range(3)  # the agents that a line applies to; more specific ones are greater
 # An escape, or an octet that RFC 3986 allows nowhere in a URI.
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]")
-_ALIKE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:@!&'()+,;=[]")  # escaped or not
-_QUERY_SLASH = "\0"  # a slash in a query, escaped or not; no path has it
+# Characters that are equal to their escapes.
+_UNESCAPED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:@!&'()+,;=[]")
+_QUERY_SLASH = "\0"  # stands for a slash in a query, escaped or not, which no path has
 _AUTHORITY = re.compile(r"(?://|[^/?;]*?://)?[^/?;]*")
 
 
 class _Wildcard(NamedTuple):
-    """A pattern with `*` or `$`: literal pieces that follow each other at any distance."""
+    """A pattern with `*` or `$`: literal pieces that follow each other at any distance.
+
+    Attributes:
+        priority: Length of the pattern, and whether it allows.
+        head: What a path must begin with.
+        middle: The pieces between two `*`, each in its forms (see `_forms`).
+        tail: The piece after the last `*`, in its forms; empty: there is no `*`.
+        anchored: Whether the pattern ends with `$`.
+    """
 
     priority: tuple[int, bool]
     head: str
-    middle: tuple[tuple[str, ...], ...]  # of each piece its forms, see `_forms`
-    tail: tuple[str, ...]  # empty: there is no `*`
+    middle: tuple[tuple[str, ...], ...]
+    tail: tuple[str, ...]
     anchored: bool
 
     def matches(self, path: str) -> bool:
-        """The leftmost place of each piece leaves most to the others, so no other needs to be tried.
+        """Returns whether a path matches.
 
-        A form for the path lies before any for the query.
+        The leftmost match of each piece leaves most of the path to the others, so no other match needs to be tried. A
+        form of a piece for the path matches before any for the query.
         """
         if not path.startswith(self.head):
             return False
         at = len(self.head)
         if not self.tail:
-            return at == len(path)  # without `*` it is here for its `$`
+            return at == len(path)  # a pattern without `*` ends with `$`
         for forms in self.middle:
             at = next((found + len(form) for form in forms if (found := path.find(form, at)) >= 0), -1)
             if at < 0:
@@ -80,10 +92,11 @@ class Rules:
     """The rules of one robots.txt for one crawler.
 
     Args:
-        rules: (whether it allows, pattern as it stands in the file), in any order; empty patterns match nothing.
+        rules: For each rule, whether it allows, and its pattern as in the file; in any order. Empty patterns match
+            nothing.
 
     Attributes:
-        crawl_delay_s: What Crawl-delay asks for, in seconds, as it stands there; 0: nothing.
+        crawl_delay_s: The file's Crawl-delay in seconds, not bounded; 0: none.
     """
 
     __slots__ = ("_lengths", "_plain", "_wild", "crawl_delay_s")
@@ -141,7 +154,7 @@ class Rules:
 
 
 def clip(body: bytes) -> bytes:
-    """Returns what is read of a file: every line that begins in its first 500 KiB."""
+    """Returns the part of a file that is parsed: every line that begins in its first 500 KiB."""
     if len(body) <= MAX_FILE_BYTES:
         return body
     rest = body[MAX_FILE_BYTES : MAX_FILE_BYTES + MAX_LINE_BYTES]
@@ -150,20 +163,20 @@ def clip(body: bytes) -> bytes:
 
 
 def parse(body: bytes, agent: str) -> Rules:
-    """Reads a file's rules for one crawler: those of all groups that name it, else those of all groups for `*`.
+    """Parses a file's rules for one crawler: those of all groups that name it, else those of all groups for `*`.
 
-    Any bytes will do; what is no line of robots.txt is skipped.
+    Lines that aren't valid are skipped, whatever bytes they have.
 
     Args:
-        body: The file as it came. What `clip` cuts off is ignored.
+        body: The file as received. What `clip` cuts off is ignored.
         agent: The crawler's product token (see `product_token`), in any case.
     """
     token = agent.partition("/")[0].strip().encode("utf-8", "replace").decode("latin-1").lower()
-    rules: tuple[list[tuple[bool, str]], ...] = ([], [], [])  # by whom they are for
-    delays_s = [0.0, 0.0, 0.0]
-    named = _ALL
-    ruled = paced = _NOBODY  # whom a rule and a Crawl-delay at this line are for
-    has_rule = has_delay = False  # the group at hand
+    rules: tuple[list[tuple[bool, str]], ...] = ([], [], [])  # by the agents that they apply to
+    delays_s = [0.0, 0.0, 0.0]  # likewise
+    named = _ALL  # the most specific agents that the file names
+    ruled = paced = _NOBODY  # the agents that a rule and a Crawl-delay at this line apply to
+    has_rule = has_delay = False  # of the present group
     for key, value in _fields(body):
         if key.startswith(_AGENT_KEYS):
             whom = _whom(value, token)
@@ -182,13 +195,13 @@ def parse(body: bytes, agent: str) -> Rules:
 
 
 def product_token(user_agent: str) -> str:
-    """Returns the token of a User-Agent that robots.txt calls a crawler by: `headroom` of `headroom/1.0 (+https://...)`."""
+    """Returns the name of a crawler in robots.txt by its User-Agent: `headroom` of `headroom/1.0 (+https://...)`."""
     found = _WORD.match(user_agent.strip())
     return found[0] if found else ""
 
 
 def _fields(body: bytes) -> Iterator[tuple[str, str]]:
-    """Yields key, in lower case, and value of each line that has them; text is Latin-1, a character for each byte."""
+    """Yields the key, in lower case, and the value of each line that has them, decoded as Latin-1."""
     text = clip(body).decode("latin-1")
     start = 0
     while start < len(_BOM) and text[start : start + 1] == _BOM[start]:
@@ -205,7 +218,7 @@ def _fields(body: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _whom(value: str, token: str) -> int:
-    """Returns whom a user-agent line names: the token stands there as a product token, or as a word that is none."""
+    """Returns the agents that a user-agent line names; the token may be there as a product token or as a whole word."""
     if value.startswith("*") and value[1:2].strip(_WHITE) == "":
         return _ALL
     value = value.lower()
@@ -214,7 +227,7 @@ def _whom(value: str, token: str) -> int:
 
 
 def _escaped(text: str) -> str:
-    """Returns Latin-1 text with every escape that is needed, in capitals, and no other."""
+    """Returns Latin-1 text with all escapes that are needed, in capitals, and no others."""
     return _ESCAPE.sub(_escape, text)
 
 
@@ -222,11 +235,11 @@ def _escape(found: re.Match[str]) -> str:
     if len(found[0]) == 1:
         return f"%{ord(found[0]):02X}"
     character = chr(int(found[0][1:], 16))
-    return character if character in _ALIKE else found[0].upper()
+    return character if character in _UNESCAPED else found[0].upper()
 
 
 def _forms(piece: str) -> tuple[str, ...]:
-    """Returns how a part of a pattern looks where it begins in the path and, if that differs, within the query."""
+    """Returns how a piece of a pattern looks if it begins in the path and, if that differs, within the query."""
     path, mark, query = piece.partition("?")
     within = _slashes_marked(piece)
     begins = path + mark + _slashes_marked(query)

@@ -1,6 +1,6 @@
-"""robots.txt as the cluster shares it: each authority's file in Redis, who asks for it, and the delay it wants.
+"""The robots.txt files that the workers share in Redis, which worker is asking for one, and the delays they ask for.
 
-Every method may raise `redis.exceptions.RedisError` when Redis is away; workers then ask for themselves.
+Every method may raise `redis.exceptions.RedisError` when Redis is away; each worker then asks hosts by itself.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from crawler.tasks import cancel
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
-ASK_MILLISECONDS = 5_000  # an asker silent for so long is taken for dead; it gives three signs of life in that time
+ASKING_MILLISECONDS = 5_000  # expiry of an asking worker's mark, which it renews three times in that time
 
 
 class SharedRobots:
-    """The files of all authorities.
+    """The robots.txt files of all authorities, in Redis.
 
     Args:
         redis: With `decode_responses=False`.
@@ -34,10 +34,10 @@ class SharedRobots:
         self._redis = redis
         self._keys = keys
         self._partitions = partitions
-        self._asking: dict[str, asyncio.Task[None]] = {}
+        self._keeping: dict[str, asyncio.Task[None]] = {}
 
     async def read(self, authority: str) -> RobotsFile | None:
-        """Returns what is known; None when nothing is, or junk lies there. What isn't fresh tells failures only."""
+        """Returns an authority's file, which may not be fresh; None when Redis has none, or has junk in its place."""
         key = self._keys.robots(authority)
         async with self._redis.pipeline(transaction=False) as pipeline:
             pipeline.getrange(key, 0, MAX_RECORD_BYTES)  # not GET: junk may be of any size
@@ -45,17 +45,17 @@ class SharedRobots:
             raw, expires_ms = await pipeline.execute()
         return RobotsFile.load(raw, expires_ms / 1000) if raw else None
 
-    async def begin(self, authority: str, owner: str) -> bool:
-        """Returns whether this worker is to ask for the file, and call `end` after. False: another is; look again."""
+    async def start_asking(self, authority: str, owner: str) -> bool:
+        """Returns whether this worker is to ask for the file; it must then call `finish_asking`. False: another is."""
         asked = self._keys.robots_asked(authority)
-        if not await self._redis.set(asked, owner, nx=True, px=ASK_MILLISECONDS):
+        if not await self._redis.set(asked, owner, nx=True, px=ASKING_MILLISECONDS):
             return False
-        self._asking[authority] = asyncio.create_task(self._stay(asked), name=f"asks {authority} for robots.txt")
+        self._keeping[authority] = asyncio.create_task(self._keep(asked), name=f"asks {authority} for robots.txt")
         return True
 
-    async def end(self, authority: str, file: RobotsFile | None) -> None:
-        """Shares what asking brought; None when it brought nothing, and others are to try."""
-        if (asking := self._asking.pop(authority, None)) is not None:
+    async def finish_asking(self, authority: str, file: RobotsFile | None) -> None:
+        """Stores the result of asking; None: there is none, and another worker may ask."""
+        if (asking := self._keeping.pop(authority, None)) is not None:
             await cancel(asking)
         async with self._redis.pipeline(transaction=False) as pipeline:
             if file is not None:
@@ -64,14 +64,14 @@ class SharedRobots:
             await pipeline.execute()
 
     async def slow_down(self, host: str, delay_s: float) -> None:
-        """Sets the least delay of a host's turns for all workers; 0: robots.txt asks for none."""
+        """Sets the shortest delay of a host's turns for all workers; 0: robots.txt asks for none."""
         partition = partition_of(host, self._partitions)
         keys = self._keys.partition(partition).script_keys("content")
         await scripts.run(self._redis, "slow", keys, [host, int(delay_s * 1000)])
 
-    async def _stay(self, asked: str) -> None:
-        """Keeps the asker's mark for as long as it asks."""
+    async def _keep(self, asked: str) -> None:
+        """Renews this worker's mark as long as it asks."""
         while True:
-            await asyncio.sleep(ASK_MILLISECONDS / 3_000)
+            await asyncio.sleep(ASKING_MILLISECONDS / 3_000)
             with contextlib.suppress(RedisError):
-                await self._redis.pexpire(asked, ASK_MILLISECONDS)
+                await self._redis.pexpire(asked, ASKING_MILLISECONDS)

@@ -1,4 +1,4 @@
-"""Downloads of robots.txt end when there is as much of the file as is read; what came by then is the response."""
+"""Ends the download of a robots.txt when enough of it has arrived; the response then has the bytes received."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class Truncation:
-    """Counts the bytes of requests whose state has `robots_bytes`.
+    """Counts the bytes of requests for robots.txt, whose state has `robots_bytes`.
 
-    It listens while there is such a request only: the signal comes with each read of each page.
+    It is connected only while there is such a request, because the signal is sent for each piece of every page.
 
     Args:
         max_bytes: How much of a body is read.
@@ -33,7 +33,7 @@ class Truncation:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Truncates such downloads meanwhile."""
+        """Truncates downloads of robots.txt within a context; such contexts may overlap."""
         if not self._downloads:
             self._signals.connect(self.bytes_received, signal=signals.bytes_received)
         self._downloads += 1
@@ -45,10 +45,10 @@ class Truncation:
                 self._signals.disconnect(self.bytes_received, signal=signals.bytes_received)
 
     def bytes_received(self, data: bytes, request: Request) -> None:
-        """Counts what came.
+        """Counts the bytes received.
 
         Raises:
-            StopDownload: It is enough.
+            StopDownload: They are as many as are read of a file.
         """
         state = state_of(request)
         if state is not None and state.robots_bytes is not None:

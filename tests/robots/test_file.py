@@ -6,7 +6,7 @@ from base64 import b64encode
 import orjson
 import pytest
 
-from crawler.robots.file import KEEP_SECONDS, MAX_RECORD_BYTES, REMEMBER_SECONDS, RobotsFile, of_response, unreachable
+from crawler.robots.file import KEEP_FAILURES_SECONDS, KEEP_SECONDS, MAX_RECORD_BYTES, RobotsFile
 from crawler.robots.rules import MAX_FILE_BYTES, MAX_LINE_BYTES
 
 DAY = 86_400
@@ -21,7 +21,7 @@ DAY = 86_400
     ],
 )
 def test_a_status_means(status, state):
-    file = of_response(status, b"User-agent: *", 0, None, 60)
+    file = RobotsFile.from_response(status, b"User-agent: *", 0, None, 60)
     assert file.state == state
     assert file.text == (b"User-agent: *" if state == "rules" else b"")
     assert 0 < file.fresh_s <= file.expires_s <= DAY
@@ -30,29 +30,30 @@ def test_a_status_means(status, state):
 def test_an_unreachable_file_is_asked_for_again_later_and_later_but_within_the_hour():
     file, waits = None, []
     for _ in range(6):
-        file = unreachable(file, 60)
+        file = RobotsFile.from_no_response(file, 60)
         waits.append(file.fresh_s)
     assert waits == [60, 240, 960, 3600, 3600, 3600]
     assert file.failures == 6
-    assert unreachable(RobotsFile("unreachable", failures=10**9), 60).fresh_s == 3600
-    assert of_response(404, b"", 0, file, 60).failures == 0
+    assert RobotsFile.from_no_response(RobotsFile("unreachable", failures=10**9), 60).fresh_s == 3600
+    assert RobotsFile.from_response(404, b"", 0, file, 60).failures == 0
 
 
 def test_it_is_not_asked_for_before_its_retry_after_is_over():
-    assert of_response(429, b"", 1800, None, 60).fresh_s == 1800
-    assert of_response(503, b"", 10, None, 60).fresh_s == 60
-    assert of_response(503, b"", 10**9, None, 60).expires_s <= DAY
+    assert RobotsFile.from_response(429, b"", 1800, None, 60).fresh_s == 1800
+    assert RobotsFile.from_response(503, b"", 10, None, 60).fresh_s == 60
+    assert RobotsFile.from_response(503, b"", 10**9, None, 60).expires_s <= DAY
 
 
 def test_a_record_keeps_all_but_its_time_which_is_the_key_s():
-    for file in (RobotsFile("rules", b"User-agent: \xff\0" * 99), RobotsFile("none"), unreachable(None, 60)):
+    unreachable = RobotsFile.from_no_response(None, 60)
+    for file in (RobotsFile("rules", b"User-agent: \xff\0" * 99), RobotsFile("none"), unreachable):
         assert RobotsFile.load(file.dump(), file.expires_s) == file
-    assert RobotsFile.load(unreachable(None, 60).dump(), REMEMBER_SECONDS - 1).fresh_s < 0
+    assert RobotsFile.load(unreachable.dump(), KEEP_FAILURES_SECONDS - 1).fresh_s < 0
 
 
 def test_the_largest_file_fits_into_a_record():
     noise = b"".join(zlib.crc32(b"%d" % number).to_bytes(4) for number in range(200_000))
-    file = of_response(200, noise.replace(b"\n", b"").replace(b"\r", b""), 0, None, 60)
+    file = RobotsFile.from_response(200, noise.replace(b"\n", b"").replace(b"\r", b""), 0, None, 60)
     assert len(file.text) == MAX_FILE_BYTES + MAX_LINE_BYTES
     assert len(file.dump()) < MAX_RECORD_BYTES
     assert RobotsFile.load(file.dump(), KEEP_SECONDS) == file
