@@ -1,13 +1,17 @@
-"""Things that many tests need one of: a claimed seed, and the visit of it."""
+"""Objects that many tests need: a claimed seed, a visit of one with what it published, and statistics."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
 
+from scrapy import Request
+from scrapy.http import TextResponse
+
 from crawler.events import Events
 from crawler.models import Claimed, Seed
 from crawler.worker.lanes import Lane
-from crawler.worker.visits import Visit
+from crawler.worker.request_state import RequestState
+from crawler.worker.visits import PageFetched, Visit, VisitEnded
 
 
 def a_claim(url="http://a.test/", *, owner="A", number=0, due_ms=0, delay_s=0.0, **more):
@@ -19,6 +23,40 @@ def a_visit(url="http://a.test/", *, lane=None, events=None, **claim):
     """A visit of a claimed seed, on a lane of its own unless one is given."""
     claimed = a_claim(url, **claim)
     return Visit(claimed, lane or Lane(claimed.seed.host, 1001, 0, claimed.delay_s), events or Events())
+
+
+class RecordedVisit:
+    """A visit on a lane, and what was published of it."""
+
+    def __init__(self, **claim):
+        self.fetched = []
+        self.settlements = []
+        events = Events()
+        events.subscribe(PageFetched, lambda event: self.fetched.append(event.visit))
+        events.subscribe(VisitEnded, lambda event: self.settlements.append(event.settlement))
+        self.visit = a_visit(events=events, **claim)
+        self.lane = self.visit.lane
+
+    def end_callback(self):
+        """Ends the first part, as when the page's callback has ended."""
+        self.visit.end_fetch()
+        self.visit.end_part()
+
+    def request(self, url="http://a.test/", **state):
+        return Request(url, meta=RequestState(self.visit, **{"lane": self.lane} | state).meta())
+
+    def response(self, request=None, status=200, **headers):
+        request = request or self.request()
+        return TextResponse(
+            request.url,
+            status=status,
+            headers={name.replace("_", "-").title(): value for name, value in headers.items()},
+            request=request,
+        )
+
+    @property
+    def outcomes(self):
+        return [(settlement.operation, settlement.reason) for settlement in self.settlements]
 
 
 class Stats(SimpleNamespace):

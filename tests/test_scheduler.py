@@ -1,4 +1,4 @@
-"""The scheduler feeds the engine from the frontier: what it claims, hands out, gives back and ends."""
+"""The scheduler feeds the engine from the frontier: it claims, starts, releases and settles."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ async def test_a_seed_s_request_is_made_as_the_seed_says(build):
     assert state_of(request).visit.seed.url == request.url
 
 
-async def test_follow_up_requests_run_first(build):
+async def test_follow_up_requests_come_first(build):
     scheduler = await build()
     await offer(scheduler, content(1))
     await until(lambda: asyncio.sleep(0, scheduler.has_pending_requests()))
@@ -132,12 +132,12 @@ async def test_follow_up_requests_run_first(build):
     assert (await requests(scheduler, 1))[0] is follow_up
 
 
-async def test_a_host_s_backoff_hands_back_what_is_not_begun(build):
+async def test_a_host_s_backoff_releases_the_visits_not_started(build):
     scheduler = await build()
     await offer(scheduler, content(1), content(2))
-    [begun] = await requests(scheduler, 1)
+    [started] = await requests(scheduler, 1)
     scheduler.worker.events.publish(HostBackoff("a.test", 30.0))
-    end(begun)
+    end(started)
 
     async def released():
         found = await totals(scheduler)
@@ -146,7 +146,7 @@ async def test_a_host_s_backoff_hands_back_what_is_not_begun(build):
     await until(released)
 
 
-async def test_a_lost_session_drops_everything_held(build):
+async def test_a_lost_session_drops_all_visits(build):
     scheduler = await build()
     await offer(scheduler, content(1))
     [request] = await requests(scheduler, 1)
@@ -160,10 +160,10 @@ async def test_a_lost_session_drops_everything_held(build):
     assert scheduler.worker.session.alive
 
 
-async def test_told_to_stop_it_hands_back_what_is_not_begun_and_lets_the_rest_end(build):
+async def test_a_stop_releases_the_visits_not_started_and_lets_the_others_end(build):
     scheduler = await build()
     await offer(scheduler, content(1), content(2))
-    [begun] = await requests(scheduler, 1)
+    [started] = await requests(scheduler, 1)
     scheduler.crawler.engine._stopping = True
 
     async def released():
@@ -173,7 +173,7 @@ async def test_told_to_stop_it_hands_back_what_is_not_begun_and_lets_the_rest_en
     await until(released)
     assert scheduler.worker.stopping.is_set()
     assert scheduler.worker.room() == 0
-    end(begun)
+    end(started)
 
     async def over():
         return (await totals(scheduler)).finished == 1
@@ -181,12 +181,12 @@ async def test_told_to_stop_it_hands_back_what_is_not_begun_and_lets_the_rest_en
     await until(over)
 
 
-async def test_closing_hands_back_what_is_under_way(build):
+async def test_closing_releases_all_visits(build):
     scheduler = await build()
     await offer(scheduler, content(1), content(2))
-    [begun] = await requests(scheduler, 1)
+    [started] = await requests(scheduler, 1)
     await scheduler.close("shutdown").asFuture(asyncio.get_running_loop())
-    assert state_of(begun).visit.ended
+    assert state_of(started).visit.ended
     async with scheduler.worker.redis as redis:
         found = await type(scheduler.worker.queue)(redis, scheduler.worker.config.frontier.keys, "content").totals()
     assert (found.ready, found.executing) == (2, 0)

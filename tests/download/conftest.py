@@ -10,10 +10,6 @@ from scrapy.utils.test import get_crawler
 
 from crawler.download.dns import DnsCache
 from crawler.download.handler import CurlDownloadHandler
-from crawler.events import Events
-from crawler.models import Claimed, Seed
-from crawler.worker.lanes import Lane
-from crawler.worker.visits import Visit
 
 PLAIN = {"User-Agent": "test", "Accept": "text/html"}
 
@@ -84,9 +80,3 @@ def head_of(asked):
     """Returns the request line and the headers of what a host was asked, in lower case, as pairs."""
     first, *lines = asked.head.partition(b"\r\n\r\n")[0].split(b"\r\n")
     return first, [tuple(line.split(b": ", 1)) for line in lines]
-
-
-def new_visit(delay_s=0.0):
-    lane = Lane("a.test", 1001, 0, delay_s)
-    claimed = Claimed(Seed("http://a.test/", "p", "s"), b"f", 0, "A#1", 1001, 0, 0, delay_s)
-    return Visit(claimed, lane, Events())

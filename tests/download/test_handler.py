@@ -12,9 +12,10 @@ import time
 from ipaddress import IPv4Address
 
 import pytest
-from download.conftest import PLAIN, head_of, new_visit
+from download.conftest import PLAIN, head_of
 from hostile.hostile_wire_bodies import answer, chunk, forever
 from hostile.hostile_wire_server import HOLD, RESET
+from samples import a_visit
 from scrapy import Request, signals
 from scrapy.exceptions import (
     CannotResolveHostError,
@@ -370,7 +371,7 @@ async def test_a_download_ends_with_its_visit(get, opened, end, error):
         loop.call_soon_threadsafe(begun.set)
         yield HOLD
 
-    host, visit = opened(script), new_visit()
+    host, visit = opened(script), a_visit()
     downloading = asyncio.create_task(get(host.page, meta=RequestState(visit, visit.lane).meta()))
     await begun.wait()
     if end == "abandon":
@@ -422,7 +423,7 @@ async def forgetful():
 async def test_what_a_kept_connection_lost_is_sent_again_after_the_delay(forgetful, get, monkeypatch):
     starts, mark_start = [], Lane.mark_start
     monkeypatch.setattr(Lane, "mark_start", lambda lane: (starts.append(time.monotonic()), mark_start(lane)))
-    visit = new_visit(0.3)
+    visit = a_visit(delay_s=0.3)
     for _ in range(2):
         await visit.lane.start()
         assert (await get(forgetful.url, meta=RequestState(visit, visit.lane).meta())).status == 200

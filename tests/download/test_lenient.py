@@ -7,10 +7,11 @@ import itertools
 import time
 
 import pytest
-from download.conftest import head_of, new_visit
+from download.conftest import head_of
 from hostile.hostile_wire_bodies import PAGE, answer, chunked, forever
 from hostile.hostile_wire_certificates import OTHER_HOST
 from hostile.hostile_wire_server import HOLD, RESET
+from samples import a_visit
 from scrapy import Request
 from scrapy.exceptions import DownloadCancelledError, DownloadTimeoutError
 
@@ -57,7 +58,7 @@ async def test_odd_heads_are_read_and_the_host_remembered(odd_host, get, end):
 
 
 async def test_the_second_request_is_another_start_on_the_turn(odd_host, get):
-    host, visit = odd_host(answer(PAGE, *LINES)), new_visit(0.2)
+    host, visit = odd_host(answer(PAGE, *LINES)), a_visit(delay_s=0.2)
     started = time.monotonic()
     await visit.lane.start()
     await get(host.page, meta=RequestState(visit, visit.lane).meta())
@@ -163,7 +164,7 @@ async def test_a_lenient_download_ends_with_its_visit(odd_host, get):
         loop.call_soon_threadsafe(begun.set)
         yield HOLD
 
-    host, visit = odd_host(script), new_visit()
+    host, visit = odd_host(script), a_visit()
     get.handler._odd_hosts[host.url] = None
     downloading = asyncio.create_task(get(host.page, meta=RequestState(visit, visit.lane).meta()))
     await begun.wait()

@@ -1,4 +1,4 @@
-"""Answers reach the spider decoded, or their seed fares as their encoding says."""
+"""Answers reach the spider decoded; a body that can't be decoded decides the outcome of its seed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def response(body, coding, status=200):
     return Response("http://a.test/", status=status, headers=headers, body=body)
 
 
-def test_it_says_what_we_read_unless_the_request_does(middleware):
+def test_accept_encoding_is_set_unless_the_request_has_one(middleware):
     request = Request("http://a.test/")
     middleware.process_request(request)
     assert request.headers["Accept-Encoding"] == b"gzip, deflate, br, zstd"
@@ -37,7 +37,7 @@ def test_it_says_what_we_read_unless_the_request_does(middleware):
 
 
 @pytest.mark.parametrize("coding", ["gzip", "gzip, identity"])
-def test_a_page_is_decoded_and_says_so_no_more(middleware, coding):
+def test_a_page_is_decoded_and_its_content_encoding_removed(middleware, coding):
     decoded = middleware.process_response(REQUEST, response(gzip.compress(PAGE), coding))
     assert isinstance(decoded, HtmlResponse)
     assert decoded.body == PAGE
@@ -53,12 +53,12 @@ def test_a_page_is_decoded_and_says_so_no_more(middleware, coding):
         (gzip.compress(bytes(1_001)), "gzip", ("fail", "too-large")),
     ],
 )
-def test_what_cant_be_decoded_is_no_page(middleware, body, coding, outcome):
+def test_a_page_that_can_t_be_decoded_is_an_error(middleware, body, coding, outcome):
     with pytest.raises(AnswerError) as caught:
         middleware.process_response(REQUEST, response(body, coding))
     assert outcome_of_error(caught.value) == outcome
 
 
-def test_an_answer_that_is_no_page_fares_by_its_status(middleware):
+def test_an_answer_that_is_no_page_only_loses_its_body(middleware):
     answer = middleware.process_response(REQUEST, response(PAGE, "gzip", status=503))
     assert (answer.status, answer.body) == (503, b"")

@@ -1,4 +1,4 @@
-"""A redirect on the host is followed on the turn at hand; one to another host ends the seed."""
+"""A redirect on the same host is followed on the same lane; one to another host is left to the spider."""
 
 from __future__ import annotations
 
@@ -16,46 +16,50 @@ def middleware():
     return RedirectMiddleware.from_crawler(get_crawler(settings_dict={"REDIRECT_MAX_TIMES": 2}))
 
 
-def test_on_the_same_host_it_is_followed_on_the_same_turn(middleware, held):
-    request = held.request("http://a.test/old")
-    target = middleware.process_response(request, held.response(request, 302, location="/new"))
+def test_a_redirect_on_the_same_host_is_followed_on_the_same_lane(middleware, recorded):
+    request = recorded.request("http://a.test/old")
+    target = middleware.process_response(request, recorded.response(request, 302, location="/new"))
     assert isinstance(target, Request)
     assert target.url == "http://a.test/new"
-    assert state_of(target).lane is held.lane
-    assert state_of(target).visit is held.visit
+    assert state_of(target).lane is recorded.lane
+    assert state_of(target).visit is recorded.visit
 
 
-def test_from_http_to_https_of_a_host_is_the_same_host(middleware, held):
-    request = held.request("http://a.test/")
-    target = middleware.process_response(request, held.response(request, 301, location="https://a.test/"))
+def test_http_and_https_of_a_host_are_the_same_host(middleware, recorded):
+    request = recorded.request("http://a.test/")
+    target = middleware.process_response(request, recorded.response(request, 301, location="https://a.test/"))
     assert target.url == "https://a.test/"
 
 
 @pytest.mark.parametrize("location", ["http://b.test/", "//b.test/", "http://a.test:8080/", "http://www.a.test/"])
-def test_to_another_host_the_spider_sees_it(middleware, held, location):
-    request = held.request("http://a.test/")
-    response = held.response(request, 302, location=location)
+def test_a_redirect_to_another_host_reaches_the_spider(middleware, recorded, location):
+    request = recorded.request("http://a.test/")
+    response = recorded.response(request, 302, location=location)
     assert middleware.process_response(request, response) is response
 
 
 @pytest.mark.parametrize("location", ["ftp://a.test/", "http://", "javascript:alert(1)", "file:///etc/passwd"])
-def test_to_nowhere_fails_the_seed(middleware, held, location):
-    request = held.request("http://a.test/")
+def test_a_redirect_to_no_valid_url_fails_the_seed(middleware, recorded, location):
+    request = recorded.request("http://a.test/")
     with pytest.raises(RefusedError) as caught:
-        middleware.process_response(request, held.response(request, 302, location=location))
+        middleware.process_response(request, recorded.response(request, 302, location=location))
     assert caught.value.outcome == ("fail", "bad-redirect")
 
 
-def test_too_many_fail_the_seed(middleware, held):
-    request = held.request("http://a.test/0")
+def test_too_many_redirects_fail_the_seed(middleware, recorded):
+    request = recorded.request("http://a.test/0")
     for number in range(1, 3):
-        request = middleware.process_response(request, held.response(request, 302, location=f"/{number}"))
+        request = middleware.process_response(request, recorded.response(request, 302, location=f"/{number}"))
     with pytest.raises(RefusedError) as caught:
-        middleware.process_response(request, held.response(request, 302, location="/3"))
+        middleware.process_response(request, recorded.response(request, 302, location="/3"))
     assert caught.value.outcome == ("fail", "too-many-redirects")
 
 
-def test_other_answers_pass(middleware, held):
-    request = held.request()
-    for response in (held.response(request), held.response(request, 302), held.response(request, 304, location="/x")):
+def test_other_answers_pass(middleware, recorded):
+    request = recorded.request()
+    for response in (
+        recorded.response(request),
+        recorded.response(request, 302),
+        recorded.response(request, 304, location="/x"),
+    ):
         assert middleware.process_response(request, response) is response

@@ -1,4 +1,4 @@
-"""What the crawler never asks for, whoever linked to it."""
+"""Requests of a visit to anything but the public web are refused."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def middleware(allow=0):
         ("file:///etc/passwd", "bad-url"),
     ],
 )
-async def test_it_is_refused(held, url, reason):
+async def test_other_schemes_and_private_addresses_are_refused(recorded, url, reason):
     with pytest.raises(RefusedError) as caught:
-        middleware().process_request(held.request(url))
+        middleware().process_request(recorded.request(url))
     assert caught.value.outcome == ("fail", reason)
 
 
-async def test_public_pages_pass_and_private_ones_where_allowed(held):
-    middleware().process_request(held.request("https://example.org/"))
-    middleware(1).process_request(held.request("http://127.0.0.1:8000/"))
+async def test_public_hosts_pass_and_private_ones_where_allowed(recorded):
+    middleware().process_request(recorded.request("https://example.org/"))
+    middleware(1).process_request(recorded.request("http://127.0.0.1:8000/"))
 
 
-def test_other_spiders_may_do_as_they_like():
+def test_requests_of_other_spiders_pass():
     middleware().process_request(Request("http://127.0.0.1/"))

@@ -1,4 +1,4 @@
-"""Where addresses have a budget, a request takes its address last and gives it back first."""
+"""Where addresses have a budget, a request acquires a turn of its address last and releases it first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crawler.worker.turn import Turn
 
 
 class Budget:
-    """The budget as the middleware sees it."""
+    """The IP budget as the middleware sees it."""
 
     def __init__(self):
         self.free = asyncio.Event()
@@ -43,68 +43,70 @@ def middleware(worker, addresses):
     return TurnMiddleware(worker, addresses)
 
 
-async def test_a_request_holds_its_address_until_it_is_answered(middleware, addresses, held, worker):
-    request = held.request("http://a.test:8080/")
+async def test_a_request_holds_its_address_until_it_is_answered(middleware, addresses, recorded, worker):
+    request = recorded.request("http://a.test:8080/")
     await middleware.process_request(request)
     assert addresses.asked == ["a.test"]
     assert worker.turns.released == []
-    middleware.process_response(request, held.response(request))
+    middleware.process_response(request, recorded.response(request))
     assert [turn.host for turn in worker.turns.released] == ["@a.test"]
-    assert not held.lane._in_use.locked()
+    assert not recorded.lane._in_use.locked()
     assert state_of(request).address is None
 
 
-async def test_the_host_s_delay_counts_from_when_the_request_is_sent(middleware, addresses, held):
-    held.lane.delay_s = 60.0
+async def test_the_host_s_delay_counts_from_when_the_request_is_sent(middleware, addresses, recorded):
+    recorded.lane.delay_s = 60.0
     addresses.free.clear()
-    sending = asyncio.create_task(middleware.process_request(held.request()))
+    sending = asyncio.create_task(middleware.process_request(recorded.request()))
     await asyncio.sleep(0.05)
     addresses.free.set()
     await sending
-    assert held.lane.pause_s() > 59.99
+    assert recorded.lane.pause_s() > 59.99
 
 
-async def test_the_address_s_delay_counts_from_when_it_may_have_got_the_request(middleware, addresses, held, worker):
+async def test_the_address_s_delay_counts_from_when_the_request_may_have_arrived(
+    middleware, addresses, recorded, worker
+):
     addresses.delay_s = 60.0
-    request = held.request()
+    request = recorded.request()
     await middleware.process_request(request)
     await asyncio.sleep(0.1)
     middleware.headers_received(request)
-    middleware.process_response(request, held.response(request))
+    middleware.process_response(request, recorded.response(request))
     assert 59_900 < worker.turns.released[0].backoff_ms <= 60_000
 
 
-async def test_a_busy_address_sends_a_page_back_untried_and_its_lane_away(middleware, addresses, held):
+async def test_a_busy_address_releases_a_visit_not_started_and_backs_its_lane_off(middleware, addresses, recorded):
     addresses.error = HostBackoffError("192.0.2.7", 5.0)
     with pytest.raises(RefusedError) as caught:
-        await middleware.process_request(held.request())
+        await middleware.process_request(recorded.request())
     assert caught.value.outcome == ("release", "left-alone")
-    assert 4 < held.lane.backoff_s <= 5
-    assert not held.lane._in_use.locked()
+    assert 4 < recorded.lane.backoff_s <= 5
+    assert not recorded.lane._in_use.locked()
 
 
-async def test_a_borrowed_turn_goes_back_with_its_address(middleware, addresses, held, worker):
-    request = held.request("http://b.test/i.png", lane=None)
+async def test_an_acquired_turn_is_released_with_its_address(middleware, addresses, recorded, worker):
+    request = recorded.request("http://b.test/i.png", lane=None)
     await middleware.process_request(request)
     middleware.process_exception(request, TimeoutError())
     assert [turn.host for turn in worker.turns.released] == ["@b.test", "b.test"]
 
 
-async def test_one_that_is_cut_off_leaves_nothing_behind(middleware, addresses, held, worker):
+async def test_a_request_that_is_cancelled_holds_no_turn(middleware, addresses, recorded, worker):
     addresses.free.clear()
-    sending = asyncio.create_task(middleware.process_request(held.request("http://b.test/", lane=None)))
+    sending = asyncio.create_task(middleware.process_request(recorded.request("http://b.test/", lane=None)))
     await asyncio.sleep(0.01)
-    held.visit.release()
+    recorded.visit.release()
     await asyncio.wait([sending])
     assert sending.exception() is not None
     assert [turn.host for turn in worker.turns.released] == ["b.test"]
 
 
-async def test_what_has_no_address_or_goes_through_a_proxy_needs_none(middleware, addresses, held, worker):
-    proxied = held.request()
+async def test_proxied_requests_and_hosts_without_an_address_need_no_turn(middleware, addresses, recorded, worker):
+    proxied = recorded.request()
     proxied.meta["proxy"] = "http://192.0.2.1:3128"
-    for request in (held.request("http://nowhere.test/"), proxied):
+    for request in (recorded.request("http://nowhere.test/"), proxied):
         await middleware.process_request(request)
-        middleware.process_response(request, held.response(request))
+        middleware.process_response(request, recorded.response(request))
     assert addresses.asked == ["nowhere.test"]
     assert worker.turns.released == []

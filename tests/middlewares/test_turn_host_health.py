@@ -1,4 +1,4 @@
-"""Every answer says how its host is, whatever was asked for, and the host's turns keep it."""
+"""The result of every request is recorded on its turn as the host's health."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ def middleware(worker):
     return TurnMiddleware(worker)
 
 
-async def answered(middleware, held, status, **headers):
-    request = held.request()
+async def answered(middleware, recorded, status, **headers):
+    request = recorded.request()
     await middleware.process_request(request)
-    middleware.process_response(request, held.response(request, status, **headers))
-    return held.lane
+    middleware.process_response(request, recorded.response(request, status, **headers))
+    return recorded.lane
 
 
 @pytest.mark.parametrize("status", [200, 204, 301, 304, 400, 401, 403, 404, 408, 410, 451])
-async def test_an_answer_shows_that_the_host_is_well(middleware, held, status):
-    lane = await answered(middleware, held, status)
+async def test_most_statuses_say_that_the_host_is_healthy(middleware, recorded, status):
+    lane = await answered(middleware, recorded, status)
     assert (lane.release().error_level_change, lane.failing) == (-1, False)
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504, 520, 599])
-async def test_an_answer_shows_that_the_host_has_too_much_to_do(middleware, held, worker, status):
-    lane = await answered(middleware, held, status)
+async def test_some_statuses_say_that_the_host_is_overloaded(middleware, recorded, worker, status):
+    lane = await answered(middleware, recorded, status)
     assert lane.failing
-    assert [(news.turn, news.error_level_change, news.error_level_min) for news in worker.turns.reports] == [
+    assert [(report.turn, report.error_level_change, report.error_level_min) for report in worker.turns.reports] == [
         (0, 1, 1)
-    ]  # said at once
+    ]  # reported at once
     back = lane.release()
     assert 900 < back.backoff_ms <= 1_000
-    assert (back.turn, back.error_level_change, back.error_level_min) == (1001, 0, 0)  # and once
+    assert (back.turn, back.error_level_change, back.error_level_min) == (1001, 0, 0)  # and only once
 
 
 @pytest.mark.parametrize(
@@ -56,11 +56,11 @@ async def test_an_answer_shows_that_the_host_has_too_much_to_do(middleware, held
         NoRouteError(),
     ],
 )
-async def test_no_answer_says_the_same(middleware, held, error):
-    request = held.request()
+async def test_no_answer_says_that_the_host_is_failing(middleware, recorded, error):
+    request = recorded.request()
     await middleware.process_request(request)
     middleware.process_exception(request, error)
-    assert held.lane.failing
+    assert recorded.lane.failing
 
 
 @pytest.mark.parametrize(
@@ -73,11 +73,11 @@ async def test_no_answer_says_the_same(middleware, held, error):
         ValueError("ours"),
     ],
 )
-async def test_what_is_not_the_host_s_fault_says_nothing(middleware, held, error):
-    request = held.request()
+async def test_an_error_that_is_not_the_host_s_fault_is_not_recorded(middleware, recorded, error):
+    request = recorded.request()
     await middleware.process_request(request)
     middleware.process_exception(request, error)
-    back = held.lane.release()
+    back = recorded.lane.release()
     assert (back.error_level_change, back.error_level_min, back.backoff_ms) == (0, 0, 0)
 
 
@@ -101,56 +101,56 @@ def in_90_s():
         (404, "90", 0),
     ],
 )
-async def test_a_host_is_left_alone_for_as_long_as_it_asks(middleware, held, status, retry_after, seconds):
+async def test_a_host_s_backoff_is_as_long_as_it_asks(middleware, recorded, status, retry_after, seconds):
     text = retry_after() if callable(retry_after) else retry_after
-    lane = await answered(middleware, held, status, retry_after=text)
+    lane = await answered(middleware, recorded, status, retry_after=text)
     assert max(0, seconds - 2) <= lane.backoff_s <= seconds
 
 
-async def test_a_borrowed_turn_takes_the_news_back_to_its_host(middleware, held, worker):
-    request = held.request("http://b.test/i.png", lane=None)
+async def test_an_acquired_turn_reports_the_health_of_its_own_host(middleware, recorded, worker):
+    request = recorded.request("http://b.test/i.png", lane=None)
     await middleware.process_request(request)
-    middleware.process_response(request, held.response(request, 429, retry_after="600"))
+    middleware.process_response(request, recorded.response(request, 429, retry_after="600"))
     for told in (*worker.turns.reports, *worker.turns.released):
         assert told.host == "b.test"
         assert 599_000 < told.backoff_ms <= 600_000
-    assert [news.error_level_change for news in worker.turns.reports] == [1]
+    assert [report.error_level_change for report in worker.turns.reports] == [1]
     assert len(worker.turns.released) == 1
-    assert not held.lane.backoff_s
+    assert not recorded.lane.backoff_s
 
 
-async def test_a_page_that_was_not_begun_goes_back_without_a_try(middleware, held):
-    held.lane.back_off(60)
+async def test_a_backoff_releases_a_visit_that_has_not_started(middleware, recorded):
+    recorded.lane.back_off(60)
     with pytest.raises(RefusedError) as caught:
-        await middleware.process_request(held.request())
+        await middleware.process_request(recorded.request())
     assert caught.value.outcome == ("release", "left-alone")
-    assert not held.visit.started
+    assert not recorded.visit.started
 
 
-async def test_robots_txt_is_no_try_of_the_page(middleware, held):
-    request = held.request("http://a.test/robots.txt", robots_bytes=0)
+async def test_a_request_for_robots_txt_doesn_t_start_the_visit(middleware, recorded):
+    request = recorded.request("http://a.test/robots.txt", robots_bytes=0)
     await middleware.process_request(request)
-    middleware.process_response(request, held.response(request, 503, retry_after="60"))
+    middleware.process_response(request, recorded.response(request, 503, retry_after="60"))
     with pytest.raises(RefusedError):
-        await middleware.process_request(held.request())
+        await middleware.process_request(recorded.request())
 
 
-async def test_a_page_under_way_does_without_what_the_host_won_t_give(middleware, held):
-    await answered(middleware, held, 200)
-    held.lane.back_off(60)
+async def test_a_started_visit_goes_on_without_what_a_backoff_keeps_from_it(middleware, recorded):
+    await answered(middleware, recorded, 200)
+    recorded.lane.back_off(60)
     with pytest.raises(HostBackoffError):
-        await middleware.process_request(held.request("http://a.test/i.png"))
-    assert not held.lane._in_use.locked()
+        await middleware.process_request(recorded.request("http://a.test/i.png"))
+    assert not recorded.lane._in_use.locked()
 
 
-async def ask(middleware, held, took_s, monkeypatch):
+async def lateness(middleware, recorded, took_s, monkeypatch):
     """Sends a request that is answered after so long; returns how late it is taken to have arrived."""
-    request, late = held.request(), []
+    request, late = recorded.request(), []
     await middleware.process_request(request)
-    monkeypatch.setattr(held.lane, "elapsed_s", lambda: took_s)
-    monkeypatch.setattr(held.lane, "delay_start", late.append)
+    monkeypatch.setattr(recorded.lane, "elapsed_s", lambda: took_s)
+    monkeypatch.setattr(recorded.lane, "delay_start", late.append)
     middleware.headers_received(request)
-    middleware.process_response(request, held.response(request))
+    middleware.process_response(request, recorded.response(request))
     return late[0]
 
 
@@ -158,40 +158,40 @@ class SlowableLane(Lane):
     """A lane whose methods a test may replace."""
 
 
-async def test_the_delay_counts_from_when_the_host_may_have_got_the_request(middleware, held, monkeypatch):
+async def test_the_delay_counts_from_when_the_request_may_have_arrived(middleware, recorded, monkeypatch):
     """A busy worker holds a request up by 0.3 s: the host, which answers in 0.05 s, may have got it as late."""
-    held.lane = SlowableLane("a.test", 1001, 0, 0.0)
+    recorded.lane = SlowableLane("a.test", 1001, 0, 0.0)
     for _ in range(20):  # of a host that isn't known yet, all the time may have been the request's way there
-        assert await ask(middleware, held, 0.05, monkeypatch) == 0.05
-    assert await ask(middleware, held, 0.05, monkeypatch) == 0
-    assert await ask(middleware, held, 0.35, monkeypatch) == pytest.approx(0.3)
-    assert await ask(middleware, held, 0.05, monkeypatch) <= 0
+        assert await lateness(middleware, recorded, 0.05, monkeypatch) == 0.05
+    assert await lateness(middleware, recorded, 0.05, monkeypatch) == 0
+    assert await lateness(middleware, recorded, 0.35, monkeypatch) == pytest.approx(0.3)
+    assert await lateness(middleware, recorded, 0.05, monkeypatch) <= 0
 
 
-async def test_a_host_that_got_slower_is_not_taken_for_late_for_ever(middleware, held, monkeypatch):
-    held.lane = SlowableLane("a.test", 1001, 0, 0.0)
+async def test_a_host_that_got_slower_is_not_taken_for_late_for_ever(middleware, recorded, monkeypatch):
+    recorded.lane = SlowableLane("a.test", 1001, 0, 0.0)
     for _ in range(20):
-        await ask(middleware, held, 0.05, monkeypatch)
-    late = [await ask(middleware, held, 1.0, monkeypatch) for _ in range(200)]
+        await lateness(middleware, recorded, 0.05, monkeypatch)
+    late = [await lateness(middleware, recorded, 1.0, monkeypatch) for _ in range(200)]
     assert late[0] > 0.9
     assert all(after <= before for before, after in pairwise(late))
     assert late[-1] < 0.05
 
 
-async def test_a_late_request_puts_off_the_next(middleware, held):
-    held.lane.delay_s = 60.0
-    request = held.request()
+async def test_a_late_request_delays_the_next(middleware, recorded):
+    recorded.lane.delay_s = 60.0
+    request = recorded.request()
     await middleware.process_request(request)
     await asyncio.sleep(0.1)
     middleware.headers_received(request)
-    assert held.lane.pause_s() > 59.98
-    middleware.process_response(request, held.response(request))
+    assert recorded.lane.pause_s() > 59.98
+    middleware.process_response(request, recorded.response(request))
 
 
-async def test_one_that_failed_may_have_arrived_just_before(middleware, held):
-    held.lane.delay_s = 60.0
-    request = held.request()
+async def test_a_failed_request_may_have_arrived_just_before(middleware, recorded):
+    recorded.lane.delay_s = 60.0
+    request = recorded.request()
     await middleware.process_request(request)
     await asyncio.sleep(0.05)
     middleware.process_exception(request, ValueError())
-    assert held.lane.pause_s() > 59.99
+    assert recorded.lane.pause_s() > 59.99

@@ -40,86 +40,88 @@ def failure_of(request, error):
     return failure
 
 
-async def test_other_spiders_outputs_pass_untouched(middleware, held):
-    response = held.response(Request("http://a.test/"))
+async def test_outputs_of_other_spiders_pass_untouched(middleware, recorded):
+    response = recorded.response(Request("http://a.test/"))
     assert await run(middleware, response, {"x": 1}, None) == [{"x": 1}, None]
 
 
-async def test_items_are_counted_until_they_are_delivered(middleware, held):
-    assert await run(middleware, held.response(), PAGE, {"x": 1}) == [PAGE, {"x": 1}]
-    assert (held.visit.items, held.ended, held.fetched) == (2, [], [])
-    held.visit.end_fetch()  # the page's media
-    assert held.fetched == [held.visit]
-    held.visit.end_part()
-    held.visit.end_part()
-    assert held.ended == [("finish", "")]
+async def test_items_are_counted_until_they_are_delivered(middleware, recorded):
+    assert await run(middleware, recorded.response(), PAGE, {"x": 1}) == [PAGE, {"x": 1}]
+    assert (recorded.visit.items, recorded.outcomes, recorded.fetched) == (2, [], [])
+    recorded.visit.end_fetch()  # the page's media
+    assert recorded.fetched == [recorded.visit]
+    recorded.visit.end_part()
+    recorded.visit.end_part()
+    assert recorded.outcomes == [("finish", "")]
 
 
-async def test_without_media_an_item_keeps_no_turn(held):
+async def test_without_media_an_item_keeps_no_lane(recorded):
     middleware = VisitSpiderMiddleware(media=False, retry_base_s=2, retry_max_s=600)
-    await run(middleware, held.response(), PAGE)
-    assert (held.fetched, held.ended) == ([held.visit], [])
+    await run(middleware, recorded.response(), PAGE)
+    assert (recorded.fetched, recorded.outcomes) == ([recorded.visit], [])
 
 
-async def test_none_is_no_output(middleware, held):
-    assert await run(middleware, held.response(), None) == []
-    assert held.ended == [("finish", "")]
+async def test_none_begins_no_part(middleware, recorded):
+    assert await run(middleware, recorded.response(), None) == []
+    assert recorded.outcomes == [("finish", "")]
 
 
 @pytest.mark.parametrize("before", [0, 1])
-async def test_a_callback_that_raises_ends_its_own_part_only(middleware, held, before):
-    response = held.response()
+async def test_a_callback_that_raises_ends_its_own_part_only(middleware, recorded, before):
+    response = recorded.response()
     with pytest.raises(ZeroDivisionError):
         await run(middleware, response, *[{"x": 1}] * before, error=ZeroDivisionError())
-    held.visit.decide_outcome("fail", "callback-error")
+    recorded.visit.decide_outcome("fail", "callback-error")
     middleware.raised(response)  # Scrapy's signal, afterwards
     if before:
-        assert held.ended == []
-        held.visit.end_part()
-    assert [operation for operation, _reason in held.ended] == ["fail" if before else "finish"]
+        assert recorded.outcomes == []
+        recorded.visit.end_part()
+    assert [operation for operation, _reason in recorded.outcomes] == ["fail" if before else "finish"]
 
 
-async def test_a_callback_that_raises_before_any_output_ends_too(middleware, held):
+async def test_a_callback_that_raises_before_any_output_ends_too(middleware, recorded):
     """A plain function: Scrapy never asks for its output."""
-    response = held.response()
-    held.visit.decide_outcome("fail", "callback-error")
+    response = recorded.response()
+    recorded.visit.decide_outcome("fail", "callback-error")
     middleware.raised(response)
     middleware.raised(response)
-    assert held.ended == [("fail", "callback-error")]
+    assert recorded.outcomes == [("fail", "callback-error")]
 
 
-async def test_a_visit_that_has_ended_yields_nothing_more(middleware, held):
-    held.visit.release()
-    assert await run(middleware, held.response(), PAGE) == []
-    assert held.ended == [("release", "stopped")]
+async def test_a_visit_that_has_ended_yields_nothing_more(middleware, recorded):
+    recorded.visit.release()
+    assert await run(middleware, recorded.response(), PAGE) == []
+    assert recorded.outcomes == [("release", "stopped")]
 
 
-async def test_a_request_to_the_same_host_runs_on_the_same_turn(middleware, held):
-    first = held.response()
+async def test_a_request_to_the_same_host_runs_on_the_same_lane(middleware, recorded):
+    first = recorded.response()
     [request] = await run(middleware, first, Request("http://a.test/2", meta=dict(first.meta)))
-    assert state_of(request).lane is held.lane
-    assert (held.fetched, held.ended) == ([], [])
-    await run(middleware, held.response(request))
-    assert (held.fetched, held.ended) == ([held.visit], [("finish", "")])
+    assert state_of(request).lane is recorded.lane
+    assert (recorded.fetched, recorded.outcomes) == ([], [])
+    await run(middleware, recorded.response(request))
+    assert (recorded.fetched, recorded.outcomes) == ([recorded.visit], [("finish", "")])
 
 
-async def test_a_request_to_another_host_keeps_no_turn_of_this_one(middleware, held):
-    [request] = await run(middleware, held.response(), Request("http://b.test/", meta=dict(held.request().meta)))
+async def test_a_request_to_another_host_doesn_t_keep_the_lane(middleware, recorded):
+    [request] = await run(
+        middleware, recorded.response(), Request("http://b.test/", meta=dict(recorded.request().meta))
+    )
     assert state_of(request).lane is None
-    assert (held.fetched, held.ended) == ([held.visit], [])
-    await run(middleware, held.response(request))
-    assert held.ended == [("finish", "")]
+    assert (recorded.fetched, recorded.outcomes) == ([recorded.visit], [])
+    await run(middleware, recorded.response(request))
+    assert recorded.outcomes == [("finish", "")]
 
 
-async def test_a_follow_up_that_fails_decides_for_its_seed(middleware, held):
-    [request] = await run(middleware, held.response(), Request("http://a.test/2"))
+async def test_a_follow_up_that_fails_decides_the_outcome(middleware, recorded):
+    [request] = await run(middleware, recorded.response(), Request("http://a.test/2"))
     assert await collect(request.errback(failure_of(request, TimeoutError()))) == []
-    assert held.ended == [("retry", "download-error")]
-    assert held.settlements[0].amount_ms > 0
+    assert recorded.outcomes == [("retry", "download-error")]
+    assert recorded.settlements[0].amount_ms > 0
 
 
 @pytest.mark.parametrize("kind", ["function", "generator", "coroutine"])
-async def test_a_follow_up_s_own_errback_decides_and_may_yield(middleware, held, kind):
+async def test_a_follow_up_s_own_errback_is_called_and_may_yield(middleware, recorded, kind):
     def function(failure):
         return [{"instead": 1}]
 
@@ -130,23 +132,23 @@ async def test_a_follow_up_s_own_errback_decides_and_may_yield(middleware, held,
         return [{"instead": 1}]
 
     errback = {"function": function, "generator": generator, "coroutine": coroutine}[kind]
-    [request] = await run(middleware, held.response(), Request("http://a.test/2", errback=errback))
+    [request] = await run(middleware, recorded.response(), Request("http://a.test/2", errback=errback))
     assert await collect(request.errback(failure_of(request, TimeoutError()))) == [{"instead": 1}]
-    assert held.ended == []
-    held.visit.end_part()
-    assert held.ended == [("finish", "")]
+    assert recorded.outcomes == []
+    recorded.visit.end_part()
+    assert recorded.outcomes == [("finish", "")]
 
 
-async def test_an_errback_that_raises_ends_its_part_once(middleware, held):
+async def test_an_errback_that_raises_ends_its_part_once(middleware, recorded):
     def broken(failure):
         raise ZeroDivisionError
 
-    [request] = await run(middleware, held.response(), Request("http://a.test/2", errback=broken))
+    [request] = await run(middleware, recorded.response(), Request("http://a.test/2", errback=broken))
     failure = failure_of(request, TimeoutError())
     with pytest.raises(ZeroDivisionError):
         await collect(request.errback(failure))
     middleware.raised(failure)
-    assert held.ended == [("finish", "")]
+    assert recorded.outcomes == [("finish", "")]
 
 
 def test_it_is_built_from_settings():

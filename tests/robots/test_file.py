@@ -20,14 +20,14 @@ DAY = 86_400
         *((status, "unreachable") for status in (100, 429, 500, 502, 503, 504, 599, 600, 999)),
     ],
 )
-def test_a_status_means(status, state):
+def test_each_status_has_a_meaning(status, state):
     file = RobotsFile.from_response(status, b"User-agent: *", 0, None, 60)
     assert file.state == state
     assert file.text == (b"User-agent: *" if state == "rules" else b"")
     assert 0 < file.fresh_s <= file.expires_s <= DAY
 
 
-def test_an_unreachable_file_is_asked_for_again_later_and_later_but_within_the_hour():
+def test_an_unreachable_file_is_asked_for_after_growing_delays_of_an_hour_at_most():
     file, waits = None, []
     for _ in range(6):
         file = RobotsFile.from_no_response(file, 60)
@@ -38,13 +38,13 @@ def test_an_unreachable_file_is_asked_for_again_later_and_later_but_within_the_h
     assert RobotsFile.from_response(404, b"", 0, file, 60).failures == 0
 
 
-def test_it_is_not_asked_for_before_its_retry_after_is_over():
+def test_a_retry_after_is_the_shortest_delay():
     assert RobotsFile.from_response(429, b"", 1800, None, 60).fresh_s == 1800
     assert RobotsFile.from_response(503, b"", 10, None, 60).fresh_s == 60
     assert RobotsFile.from_response(503, b"", 10**9, None, 60).expires_s <= DAY
 
 
-def test_a_record_keeps_all_but_its_time_which_is_the_key_s():
+def test_a_record_has_all_of_a_file_but_its_age():
     unreachable = RobotsFile.from_no_response(None, 60)
     for file in (RobotsFile("rules", b"User-agent: \xff\0" * 99), RobotsFile("none"), unreachable):
         assert RobotsFile.load(file.dump(), file.expires_s) == file

@@ -1,4 +1,4 @@
-"""A frontier in an empty Redis, and the parts of a worker that stands before it."""
+"""A frontier in an empty Redis, and parts of a worker over it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from frontier.conftest import frontier, losing, redis  # noqa: F401 -- fixtures
-from samples import Stats
+from samples import RecordedVisit, Stats
 
 from crawler.events import Events
 from crawler.servers import redis_retry
@@ -19,6 +19,11 @@ from crawler.worker.turns import Turns
 @pytest.fixture
 def redis_settings(redis_url):
     return {"REDIS_URL": redis_url}
+
+
+@pytest.fixture
+async def recorded():
+    return RecordedVisit()
 
 
 @pytest.fixture(autouse=True)

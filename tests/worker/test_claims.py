@@ -1,4 +1,4 @@
-"""A worker claims from partition after partition, and is sure of what it holds."""
+"""A worker claims from partition after partition, and agrees with Redis about what it holds."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ async def test_partitions_are_asked_in_turn_until_one_has_seeds(parts):
     assert parts.stats["frontier/claimed"] == 30
 
 
-async def test_the_earliest_moment_of_all_partitions_is_the_answer(parts):
+async def test_an_empty_answer_has_the_shortest_wait_of_all_partitions(parts):
     now_ms = await parts.driver.now_ms()
     for number in range(30):
         await parts.driver.offer(content(1, f"h{number}.test"), due_ms=now_ms + 60_000 - number * 1_000)
@@ -71,7 +71,7 @@ async def test_the_earliest_moment_of_all_partitions_is_the_answer(parts):
     assert 25_000 < answer.wait_ms <= 31_000
 
 
-async def test_what_was_given_to_a_session_that_was_lost_meanwhile_is_not_ours(parts, monkeypatch):
+async def test_seeds_claimed_for_a_session_that_was_lost_meanwhile_are_dropped(parts, monkeypatch):
     await parts.driver.offer(content(1))
     queue = parts.driver.queues["content"]
     real = queue.claim
@@ -86,7 +86,7 @@ async def test_what_was_given_to_a_session_that_was_lost_meanwhile_is_not_ours(p
     assert (answer.state, answer.seeds, parts.claims.carrying) == ("lapsed", [], 0)
 
 
-async def test_what_redis_wrongly_believes_to_be_held_is_given_back_now_and_then(parts, monkeypatch, caplog):
+async def test_seeds_that_only_redis_believes_to_be_held_are_released_now_and_then(parts, monkeypatch, caplog):
     now_s = [0.0]
     monkeypatch.setattr(claims_module.time, "monotonic", lambda: 100.0 + now_s[0])
     await parts.claims.claim(100)

@@ -1,4 +1,4 @@
-"""A deadline passes once, in its time, and not while somebody holds it."""
+"""A deadline passes once, in its time, and not while it is paused."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ async def passed():
     return Passed()
 
 
-async def test_it_passes(passed):
+async def test_a_deadline_passes(passed):
     passed.deadline.start(0.01)
     assert not passed.deadline.passed
     await passed.soon()
     assert passed.deadline.passed
 
 
-async def test_not_before_it_is_started(passed):
+async def test_a_deadline_never_passes_before_it_is_started(passed):
     with passed.deadline.paused():
         pass
     await passed.never()
 
 
-async def test_not_after_it_is_stopped(passed):
+async def test_a_deadline_never_passes_after_it_is_stopped(passed):
     passed.deadline.start(0.01)
     with passed.deadline.paused():
         passed.deadline.stop()
@@ -52,7 +52,7 @@ async def test_not_after_it_is_stopped(passed):
     passed.deadline.stop()
 
 
-async def test_not_while_it_is_held_and_then_with_what_was_left(passed):
+async def test_a_paused_deadline_goes_on_with_the_time_left(passed):
     loop = asyncio.get_running_loop()
     passed.deadline.start(0.05)
     with passed.deadline.paused():
@@ -65,14 +65,14 @@ async def test_not_while_it_is_held_and_then_with_what_was_left(passed):
     assert 0.03 < loop.time() - left < 0.5
 
 
-async def test_started_while_it_is_held_it_runs_afterwards(passed):
+async def test_a_deadline_started_while_paused_runs_afterwards(passed):
     with passed.deadline.paused():
         passed.deadline.start(0.0)
         await passed.never()
     await passed.soon()
 
 
-async def test_what_is_held_after_it_passed_doesn_t_start_it_again(passed):
+async def test_a_pause_after_it_passed_doesn_t_start_it_again(passed):
     passed.deadline.start(0.0)
     await passed.soon()
     passed.event.clear()

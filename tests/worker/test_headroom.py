@@ -1,4 +1,4 @@
-"""The patent's rule, and what keeps it sane: bounds, floors, several workers, noisy samples."""
+"""The patent's rule, and its refinements: bounds, several workers on a node, smoothed samples."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LIMITS = Limits(memory_percent=80, cpu_percent=90, first_batch=5)
         (Load(memory=10, cpu=91, own_memory=1, own_cpu=1), 10, 0),
     ],
 )
-def test_the_rule(load, carried, expected):
+def test_the_batch_size_follows_the_patent_s_rule(load, carried, expected):
     assert batch_size(LIMITS, load, carried) == expected
 
 
@@ -41,11 +41,11 @@ def test_workers_of_a_node_share_its_headroom():
     assert batch_size(LIMITS, load, 10, workers=3) == 6
 
 
-def test_an_idle_process_doesn_t_carry_seeds_for_nothing():
+def test_each_seed_has_a_least_cost():
     assert batch_size(LIMITS, Load(memory=50, cpu=50), 10) == math.floor(30 / MIN_COST_PERCENT)
 
 
-def test_a_limit_of_100_percent_is_none():
+def test_a_limit_of_100_percent_never_holds():
     free = Limits(memory_percent=100, cpu_percent=100, first_batch=5)
     assert batch_size(free, Load(100, 100, 50, 50), 10) == UNLIMITED_SEEDS
     only_memory = Limits(memory_percent=80, cpu_percent=100, first_batch=5)

@@ -37,46 +37,46 @@ def write(redis, keys):
     return run
 
 
-def told(redis, keys):
+def written(redis, keys):
     return {owner.decode(): orjson.loads(raw) for owner, raw in redis.hgetall(keys.node("node")).items()}
 
 
-def test_what_a_worker_tells_is_dated_by_redis(redis, keys, write):
+def test_figures_are_dated_by_redis(redis, keys, write):
     assert write("node:1:2:a", IDLE, NOW_S) == 1
-    assert told(redis, keys) == {"node:1:2:a": {**IDLE, "time": NOW_S}}
+    assert written(redis, keys) == {"node:1:2:a": {**IDLE, "time": NOW_S}}
 
 
 def test_workers_of_a_node_count_each_other_and_forget_the_silent(redis, keys, write):
     write("node:1:2:a", IDLE, NOW_S)
     assert write("node:2:2:b", IDLE, NOW_S) == 2
     assert write("node:2:2:b", IDLE, NOW_S + NODE_SILENT_SECONDS + 1) == 1
-    assert list(told(redis, keys)) == ["node:2:2:b"]
+    assert list(written(redis, keys)) == ["node:2:2:b"]
 
 
-def test_an_idle_worker_says_little(redis, keys, write):
+def test_an_idle_worker_writes_seldom(redis, keys, write):
     write("node:1:2:a", IDLE, NOW_S)
     before = redis.info("commandstats")["cmdstat_hset"]["calls"]
     for second in range(3, IDLE_SECONDS, 3):
         write("node:1:2:a", {**IDLE, "cpu_percent": float(second)}, NOW_S + second)
     assert redis.info("commandstats")["cmdstat_hset"]["calls"] == before
     write("node:1:2:a", IDLE, NOW_S + IDLE_SECONDS)
-    assert told(redis, keys)["node:1:2:a"]["time"] == NOW_S + IDLE_SECONDS
+    assert written(redis, keys)["node:1:2:a"]["time"] == NOW_S + IDLE_SECONDS
 
 
 @pytest.mark.parametrize("change", [{"carrying": 3}, {"sinks_down": ["kafka"]}, {"redis_full": True}])
-def test_news_are_told_at_once(redis, keys, write, change):
+def test_a_change_is_written_at_once(redis, keys, write, change):
     write("node:1:2:a", IDLE, NOW_S)
     write("node:1:2:a", {**IDLE, **change}, NOW_S + 3)
-    assert told(redis, keys)["node:1:2:a"] == {**IDLE, **change, "time": NOW_S + 3}
+    assert written(redis, keys)["node:1:2:a"] == {**IDLE, **change, "time": NOW_S + 3}
 
 
-def test_a_working_one_tells_each_time(redis, keys, write):
+def test_a_worker_that_carries_seeds_writes_each_time(redis, keys, write):
     for second in (0, 3):
         write("node:1:2:a", {**IDLE, "carrying": 3}, NOW_S + second)
-    assert told(redis, keys)["node:1:2:a"]["time"] == NOW_S + 3
+    assert written(redis, keys)["node:1:2:a"]["time"] == NOW_S + 3
 
 
-def test_who_leaves_is_forgotten(redis, keys, write):
+def test_a_worker_that_leaves_withdraws_its_figures(redis, keys, write):
     write("node:1:2:a", IDLE, NOW_S)
     Heartbeat(keys, Events()).withdraw(redis, "node:1:2:a")
-    assert told(redis, keys) == {}
+    assert written(redis, keys) == {}

@@ -1,4 +1,4 @@
-"""Hosts of one address share its budget: so many requests at once, so long between two starts, whoever asks."""
+"""Hosts of one address share its budget, over all workers: requests at once, and the delay between two starts."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def test_hosts_of_one_address_wait_for_each_other_over_all_workers(frontie
         assert (await waiting).host == "@192.0.2.7"
 
 
-async def test_as_many_at_once_as_the_budget_says(frontier, budget):
+async def test_no_more_requests_at_once_than_the_budget_allows(frontier, budget):
     mine = budget(concurrency=3)
     for _ in range(3):
         await mine.acquire("a.test", a_visit())
@@ -70,7 +70,7 @@ async def test_the_delay_lies_between_any_two_starts(frontier, budget):
     assert time.monotonic() - begun > 0.2
 
 
-async def test_a_dead_worker_s_turn_comes_back_a_delay_after_its_deadline(frontier, budget):
+async def test_a_dead_worker_s_turn_is_free_a_delay_after_its_deadline(frontier, budget):
     await frontier.session("C")
     await budget("C", delay_s=5.0).acquire("a.test", a_visit())
     now = await frontier.now_ms()
@@ -81,7 +81,7 @@ async def test_a_dead_worker_s_turn_comes_back_a_delay_after_its_deadline(fronti
     assert int(state[b"n1"]) == now + 4_000
 
 
-async def test_a_page_not_begun_doesn_t_queue_behind_many_others(frontier, budget):
+async def test_a_visit_not_started_doesn_t_wait_behind_many_others(frontier, budget):
     mine = budget()
     await mine.acquire("a.test", a_visit())
     queued = [asyncio.create_task(mine.acquire("a.test", a_visit())) for _ in range(ip_budget.MAX_WAITING)]
@@ -100,7 +100,7 @@ async def test_a_page_not_begun_doesn_t_queue_behind_many_others(frontier, budge
     assert mine._lines == {}
 
 
-async def test_who_waits_is_told_when_it_is_over(frontier, budget):
+async def test_waiting_ends_with_the_visit_or_the_session(frontier, budget):
     mine, nobody, mine_to_wait = budget(), budget(None), a_visit()
     await mine.acquire("a.test", a_visit())
     waiting = asyncio.create_task(mine.acquire("a.test", mine_to_wait))
@@ -112,11 +112,11 @@ async def test_who_waits_is_told_when_it_is_over(frontier, budget):
         await nobody.acquire("c.test", a_visit())
 
 
-async def test_a_name_without_an_address_needs_none(frontier, budget):
+async def test_a_name_without_an_address_needs_no_turn(frontier, budget):
     assert await budget().acquire("gone.test", a_visit()) is None
 
 
-def test_it_is_off_unless_asked_for():
+def test_there_is_no_budget_without_a_concurrency():
     settings = {"ADDRESS_CONCURRENCY": 0, "ADDRESS_DELAY_SECONDS": 0}
     assert IpBudget.from_settings(SimpleNamespace(), look_up, settings) is None
     assert IpBudget.from_settings(SimpleNamespace(), look_up, settings | {"ADDRESS_CONCURRENCY": "2"}) is not None

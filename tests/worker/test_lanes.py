@@ -1,4 +1,4 @@
-"""Lanes give out a host's seeds one by one, and none to a host that is failing or has asked for a pause."""
+"""Lanes start a host's visits one by one, and none while the host has a backoff."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from crawler.worker.lanes import Lane, LaneEmpty, Lanes
 from crawler.worker.visits import VisitEnded
 
 
-class Held:
-    """Lanes with visits in them, and what became of both."""
+class RecordedLanes:
+    """Lanes with visits, and what was published of both."""
 
     def __init__(self):
         self.released = []
-        self.ended = []
+        self.outcomes = []
         self.events = Events()
         self.events.subscribe(LaneEmpty, lambda event: self.released.append(event.lane))
         self.events.subscribe(
-            VisitEnded, lambda event: self.ended.append((event.settlement.operation, event.settlement.reason))
+            VisitEnded, lambda event: self.outcomes.append((event.settlement.operation, event.settlement.reason))
         )
         self.lanes = Lanes(self.events)
 
@@ -31,64 +31,64 @@ class Held:
         self.lanes.start(lane)
         return lane
 
-    def fetch(self, lane, *, well):
+    def fetch(self, lane, *, success):
         """Fetches the lane's next page."""
         visit = self.lanes.next_visit()
         assert visit.lane is lane
-        lane.record(success=well)
+        lane.record(success=success)
         visit.end_fetch()
         return visit
 
 
 @pytest.fixture
-async def held():
-    return Held()
+async def recorded():
+    return RecordedLanes()
 
 
-async def test_a_lane_goes_on_while_its_host_is_well(held):
-    lane = held.lane(3)
+async def test_a_lane_starts_visit_after_visit_while_its_host_is_healthy(recorded):
+    lane = recorded.lane(3)
     for _ in range(3):
-        held.fetch(lane, well=True)
-    assert held.released == [lane]
-    back = lane.release()
-    assert (back.error_level_change, back.error_level_min, back.backoff_ms) == (-3, 0, 0)
-    assert held.ended == []
+        recorded.fetch(lane, success=True)
+    assert recorded.released == [lane]
+    told = lane.release()
+    assert (told.error_level_change, told.error_level_min, told.backoff_ms) == (-3, 0, 0)
+    assert recorded.outcomes == []
 
 
-async def test_a_failure_sends_the_other_seeds_back_untried(held):
-    lane = held.lane(3)
-    held.fetch(lane, well=True)
-    held.fetch(lane, well=False)
-    assert held.released == [lane]
-    assert held.ended == [("release", "stopped")]
-    back = lane.release()
-    assert (back.error_level_change, back.error_level_min) == (0, 1)
-    assert 900 < back.backoff_ms <= 1_000
+async def test_a_failure_releases_the_visits_not_started(recorded):
+    lane = recorded.lane(3)
+    recorded.fetch(lane, success=True)
+    recorded.fetch(lane, success=False)
+    assert recorded.released == [lane]
+    assert recorded.outcomes == [("release", "stopped")]
+    told = lane.release()
+    assert (told.error_level_change, told.error_level_min) == (0, 1)
+    assert 900 < told.backoff_ms <= 1_000
 
 
-async def test_visits_on_slow_hosts_are_told_apart(held):
-    quick, paced, slow = held.lane(2), held.lane(3, "b.test", delay_s=60.0), held.lane(4, "c.test")
-    assert held.lanes.slow_visits() == 0
+async def test_visits_on_slow_lanes_are_counted(recorded):
+    quick, paced, slow = recorded.lane(2), recorded.lane(3, "b.test", delay_s=60.0), recorded.lane(4, "c.test")
+    assert recorded.lanes.slow_visits() == 0
     await paced.start()
     paced.finish()
-    assert held.lanes.slow_visits() == 3
+    assert recorded.lanes.slow_visits() == 3
     for lane in (quick, paced, slow):
-        assert held.lanes.next_visit().lane is lane
+        assert recorded.lanes.next_visit().lane is lane
     await slow.start()
     slow._last_start -= 5  # no answer yet
-    assert held.lanes.slow_visits() == 3 + 4
+    assert recorded.lanes.slow_visits() == 3 + 4
     slow.finish()
-    assert held.lanes.slow_visits() == 3
+    assert recorded.lanes.slow_visits() == 3
 
 
-async def test_a_host_that_another_worker_found_failing_is_left_alone_here_too(held):
-    busy, idle, other = held.lane(2), held.lane(2), held.lane(2, "b.test")
-    visit = held.lanes.next_visit()
+async def test_a_backoff_that_another_worker_found_releases_the_visits_not_started(recorded):
+    busy, idle, other = recorded.lane(2), recorded.lane(2), recorded.lane(2, "b.test")
+    visit = recorded.lanes.next_visit()
     assert visit.lane is busy
-    held.lanes.back_off("a.test", 30.0)
-    assert held.released == [idle]
-    assert held.ended == [("release", "stopped")] * 3
-    assert held.lanes.next_visit().lane is other
-    visit.end_fetch()  # what was sent is brought to its end
-    assert held.released == [idle, busy]
+    recorded.lanes.back_off("a.test", 30.0)
+    assert recorded.released == [idle]
+    assert recorded.outcomes == [("release", "stopped")] * 3
+    assert recorded.lanes.next_visit().lane is other
+    visit.end_fetch()  # a page under way is still fetched
+    assert recorded.released == [idle, busy]
     assert all(lane.backoff_s > 29 for lane in (busy, idle))

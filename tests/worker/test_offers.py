@@ -37,7 +37,7 @@ async def full_redis(redis, frontier):
     await redis.config_set("maxmemory", 0)
 
 
-async def test_they_wait_for_room(frontier, full_redis, offering):
+async def test_offers_wait_for_a_full_redis(frontier, full_redis, offering):
     waiting = asyncio.create_task(offering.offers.offer([content(1), content(2)]))
 
     async def refused():
@@ -52,13 +52,13 @@ async def test_they_wait_for_room(frontier, full_redis, offering):
     assert offering.stats.values == {"frontier/offered": 2, "frontier/offered/new": 2}
 
 
-async def test_a_worker_that_stops_gives_them_up(full_redis, offering):
+async def test_a_worker_that_stops_gives_its_offers_up(full_redis, offering):
     offering.stopping.set()
     with pytest.raises(UnavailableError, match="1 offers are left to the next visit"):
         await offering.offers.offer([content(1)])
 
 
-async def test_they_wait_for_a_redis_that_is_away(offering, monkeypatch, caplog):
+async def test_offers_wait_for_a_redis_that_is_away(offering, monkeypatch, caplog):
     real, tries = scripts.run, itertools.count()
 
     async def away(*arguments):

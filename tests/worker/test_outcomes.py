@@ -1,4 +1,4 @@
-"""Every way in which a fetch can fail has one word, and a wait that makes sense."""
+"""Every way in which a fetch can fail has one outcome, and retries have growing delays."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from crawler.worker.refused import RefusedError
         (OSError("anything"), ("retry", "download-error")),
     ],
 )
-def test_exceptions(error, outcome):
+def test_an_exception_has_an_outcome(error, outcome):
     assert outcome_of_error(error) == outcome
 
 
@@ -61,7 +61,7 @@ def test_the_table_names_exceptions_that_exist():
         (503, ("retry", "http-503")),
     ],
 )
-def test_statuses(status, outcome):
+def test_a_status_has_an_outcome(status, outcome):
     assert outcome_of_status(status) == outcome
 
 
@@ -83,16 +83,16 @@ def test_statuses(status, outcome):
         (b"Mon, 00 Jan 2030 99:99:99 +9999", 0),
     ],
 )
-def test_retry_after(header, seconds):
+def test_a_retry_after_is_a_number_of_seconds(header, seconds):
     assert retry_after_s(header) == seconds
 
 
-def test_retry_after_as_a_date():
+def test_a_retry_after_may_be_a_date():
     when = datetime.now(UTC) + timedelta(seconds=90)
     assert 85 < retry_after_s(format_datetime(when, usegmt=True).encode()) <= 90
 
 
-def test_no_header_raises():
+def test_no_retry_after_raises():
     source = random.Random(1)
     alphabet = b"0123456789 ,:+-GMTJanWed\xff\x00"
     for _ in range(2_000):
@@ -100,7 +100,7 @@ def test_no_header_raises():
         assert 0 <= retry_after_s(header) <= 3_600
 
 
-def test_the_wait_doubles_up_to_its_bound():
+def test_the_retry_delay_doubles_up_to_its_bound():
     for tries, middle_s in enumerate((2, 4, 8, 16)):
         waits = {retry_delay_ms(tries, 2, 600) for _ in range(50)}
         assert all(750 * middle_s <= wait <= 1_250 * middle_s for wait in waits)

@@ -1,4 +1,4 @@
-"""The one object that a visit's request carries in its meta."""
+"""The state of a visit's request is one object in its meta."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crawler.worker.request_state import META_KEY, RequestState, state_of
 from crawler.worker.visits import PageFetched, VisitEnded
 
 
-def test_it_is_found_on_the_requests_of_visits_alone():
+def test_only_requests_of_visits_have_a_state():
     state = RequestState(a_visit())
     request = Request("http://a.test/", meta=state.meta(download_timeout=3))
     assert state_of(request) is state
@@ -21,7 +21,7 @@ def test_it_is_found_on_the_requests_of_visits_alone():
     assert state_of(None) is None
 
 
-async def test_a_turn_that_was_released_is_none():
+async def test_a_request_doesn_t_hold_a_turn_that_was_released():
     visit = a_visit()
     state = RequestState(visit, visit.lane)
     assert state.turn is visit.lane
@@ -30,7 +30,7 @@ async def test_a_turn_that_was_released_is_none():
 
 
 @pytest.mark.parametrize("keeps_lane", [True, False])
-async def test_its_callback_ends_once(keeps_lane):
+async def test_a_callback_ends_once(keeps_lane):
     events, heard = Events(), []
     for kind in (PageFetched, VisitEnded):
         events.subscribe(kind, lambda event: heard.append(type(event)))

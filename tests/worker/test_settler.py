@@ -1,4 +1,4 @@
-"""What was settled reaches the frontier once, in batches, through outages."""
+"""Settlements reach the frontier once, in batches, and through outages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def settler(settling):
     return settling.settler
 
 
-def told(settling):
+def counts(settling):
     """(accepted, refused), over all calls."""
     return settling.stats.get("frontier/settled", 0), settling.stats.get("frontier/refused", 0)
 
@@ -38,25 +38,25 @@ def put(settler, owner, seeds):
         settler.release(owner, 0, turn)
 
 
-async def test_what_comes_together_goes_together(frontier, settling, settler):
+async def test_settlements_queued_together_are_sent_together(frontier, settling, settler):
     put(settler, "A", await claimed(frontier, 8))
     assert await settler.drain(PATIENCE_S)
-    assert told(settling) == (8, 0)
+    assert counts(settling) == (8, 0)
     assert (await frontier.totals()).finished == 8
     assert await frontier.session("A", what="end")
 
 
-async def test_a_large_batch_goes_in_pieces(frontier, settling, settler):
+async def test_more_than_a_batch_is_sent_in_several(frontier, settling, settler):
     put(settler, "A", await claimed(frontier, 25))
     assert await settler.drain(PATIENCE_S)
-    assert told(settling) == (25, 0)
+    assert counts(settling) == (25, 0)
 
 
-async def test_nothing_to_tell_is_drained_at_once(settler):
+async def test_an_empty_settler_is_drained_at_once(settler):
     assert await settler.drain(PATIENCE_S)
 
 
-async def test_through_an_outage_nothing_is_lost(frontier, settler, monkeypatch):
+async def test_nothing_is_lost_in_an_outage(frontier, settler, monkeypatch):
     seeds = await claimed(frontier, 12)
     real, tries = scripts.run, []
 
@@ -84,11 +84,11 @@ async def test_a_settle_whose_answer_is_lost_is_refused_the_second_time(frontier
     await frontier.until(arrived)
     losing.clear()
     assert await settler.drain(PATIENCE_S)
-    assert told(settling) == (0, 3)
+    assert counts(settling) == (0, 3)
     assert await frontier.problems() == []
 
 
-async def test_what_a_lost_session_had_to_say_is_forgotten(frontier, settling, settler, losing):
+async def test_settlements_of_a_lost_session_are_dropped(frontier, settling, settler, losing):
     seeds = await claimed(frontier, 3)
     losing.add("settle")
     put(settler, "A", seeds)
@@ -100,10 +100,10 @@ async def test_what_a_lost_session_had_to_say_is_forgotten(frontier, settling, s
     assert await settler.drain(PATIENCE_S)
     put(settler, "A", seeds)  # late
     assert await settler.drain(PATIENCE_S)
-    assert told(settling) in [(1, 3), (1, 6)]  # what was on its way may have been refused, too
+    assert counts(settling) in [(1, 3), (1, 6)]  # what was on its way may have been refused, too
 
 
-async def test_it_closes_at_any_moment(frontier, losing):
+async def test_it_can_be_closed_at_any_moment(frontier, losing):
     for wait_s in (0.0, 0.001, 0.05):
         settler = Settler(frontier.queues["content"], batch=10, wait_s=wait_s, stats=Stats())
         settler.start()

@@ -1,4 +1,4 @@
-"""A turn paces requests to its host, and keeps what they tell of the host's health."""
+"""A turn delays requests to its host, and records the host's health."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def test_a_turn_sends_one_request_at_a_time_a_delay_apart():
     assert all(later - earlier >= DELAY_S for earlier, later in itertools.pairwise(starts))
 
 
-async def test_waiting_on_a_turn_may_be_given_up():
+async def test_a_cancelled_start_leaves_the_turn_free():
     turn = Turn("a.test", 1001, 0, 60.0)
     await turn.start()
     queued = asyncio.create_task(turn.start())
@@ -44,10 +44,10 @@ async def test_waiting_on_a_turn_may_be_given_up():
     await asyncio.wait([paused])
     turn.delay_s = 0.0
     async with asyncio.timeout(1):
-        await turn.start()  # nobody kept it
+        await turn.start()
 
 
-async def test_a_host_that_wants_to_be_left_alone_is_left_alone_on_the_turn_at_hand():
+async def test_the_longest_backoff_counts():
     turn = Turn("a.test", 1001, 0, 0.0)
     assert (turn.backoff_s, turn.pause_s()) == (0.0, 0.0)
     turn.back_off(30.0)
@@ -57,7 +57,7 @@ async def test_a_host_that_wants_to_be_left_alone_is_left_alone_on_the_turn_at_h
     assert 29_000 < turn.release().backoff_ms <= 30_000
 
 
-async def test_a_turn_goes_back_with_the_age_of_its_last_start():
+async def test_a_released_turn_tells_when_its_last_request_started():
     turn = Turn("a.test", 1001, 0, 0.0)
     assert not turn.released
     assert turn.release() == TurnRelease("a.test", 1001, -1, 0)
@@ -66,7 +66,7 @@ async def test_a_turn_goes_back_with_the_age_of_its_last_start():
     assert 0 <= turn.release().since_start_ms < 1_000
 
 
-async def test_a_host_that_recovered_while_a_page_was_under_way_is_well():
+async def test_a_success_after_a_failure_makes_the_host_healthy():
     turn = Turn("a.test", 1001, 0, 0.0)
     turn.record(success=False)
     assert turn.failing
@@ -77,14 +77,14 @@ async def test_a_host_that_recovered_while_a_page_was_under_way_is_well():
 @pytest.mark.parametrize(
     ("failures", "delay_s", "pause_s"), [(1, 0, 1), (2, 0, 2), (5, 0, 16), (1, 20, 20), (3, 20, 80), (12, 0, 300)]
 )
-async def test_a_page_s_further_requests_wait_ever_longer_for_a_failing_host(failures, delay_s, pause_s):
+async def test_each_failure_doubles_the_backoff(failures, delay_s, pause_s):
     turn = Turn("a.test", 1001, 0, delay_s)
     for _ in range(failures):
         turn.record(success=False)
     assert pause_s - 0.1 < turn.backoff_s <= pause_s
 
 
-async def test_they_don_t_wait_for_long():
+async def test_a_long_backoff_refuses_a_request():
     turn = Turn("a.test", 1001, 0, 0.0)
     turn.back_off(11)
     with pytest.raises(HostBackoffError) as caught:
@@ -93,7 +93,7 @@ async def test_they_don_t_wait_for_long():
     assert not turn._in_use.locked()
 
 
-async def test_who_queues_when_the_host_asks_to_be_left_alone_is_told():
+async def test_a_long_backoff_refuses_a_request_that_waits_already():
     turn = Turn("a.test", 1001, 0, 0.0)
     await turn.start()
     queued = asyncio.create_task(turn.start())

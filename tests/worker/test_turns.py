@@ -1,4 +1,4 @@
-"""Turns of hosts that no seed of the worker stands for."""
+"""Turns are acquired for hosts of which the worker holds no seed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def test_a_short_backoff_is_waited_for(frontier, turns):
         assert (await turns.acquire(HOST, a_visit())).token
 
 
-async def test_it_outlasts_an_outage_of_redis(turns, monkeypatch, caplog):
+async def test_waiting_for_a_turn_outlasts_an_outage_of_redis(turns, monkeypatch, caplog):
     real, tries = scripts.run, []
 
     async def away(*arguments):

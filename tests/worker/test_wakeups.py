@@ -1,4 +1,4 @@
-"""What idle workers hear on the wake channel."""
+"""Messages on the wake channel wake the worker, or become events."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ async def heard(redis):
         await listening
 
 
-@pytest.mark.parametrize("news", [b"offer", b"turn", b"release", b"sites", b"leave soon", b"leave 1 ", b"\xff\x00"])
-async def test_any_news_wakes(redis, heard, news):
-    await redis.publish("w", news)
+@pytest.mark.parametrize("message", [b"offer", b"turn", b"release", b"sites", b"leave soon", b"leave 1 ", b"\xff\x00"])
+async def test_any_other_message_wakes_the_worker(redis, heard, message):
+    await redis.publish("w", message)
     async with asyncio.timeout(5):
         await heard.wake.wait()
-    assert (len(heard.sites), heard.backoffs) == (news == b"sites", [])
+    assert (len(heard.sites), heard.backoffs) == (message == b"sites", [])
 
 
-async def test_a_host_to_be_left_alone_is_told_and_wakes_nobody(redis, heard):
+async def test_a_host_s_backoff_is_published_and_wakes_no_worker(redis, heard):
     await redis.publish("w", b"leave 1500 a.test:8080")
     await redis.publish("w", b"leave 7 \xff")
     await redis.publish("w", b"sites")

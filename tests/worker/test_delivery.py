@@ -1,0 +1,80 @@
+"""An item ends its part of the visit; an item or a callback that fails also decides the visit's outcome."""
+
+from __future__ import annotations
+
+import pytest
+from scrapy import signals
+from scrapy.exceptions import DropItem
+from scrapy.http import Response
+from scrapy.utils.test import get_crawler
+from twisted.python.failure import Failure
+
+from crawler.errors import ExtractError, SinkRejectedError, UnavailableError
+from crawler.worker.delivery import Delivery
+
+ITEM = {"x": 1}
+
+
+@pytest.fixture
+def send():
+    """Returns a function that sends one of Scrapy's signals to the extension."""
+    crawler = get_crawler()
+    delivery = Delivery.from_crawler(crawler)
+
+    def send(signal, response, **arguments):
+        results = crawler.signals.send_catch_log(signal, response=response, spider=None, **arguments)
+        own = [result for receiver, result in results if getattr(receiver, "__self__", None) is delivery]
+        assert own == [None]  # called once, without an error
+
+    return send
+
+
+async def test_a_visit_ends_when_all_its_items_are_delivered(send, recorded):
+    for _ in range(2):
+        recorded.visit.begin_part(fetches=False)
+    recorded.end_callback()
+    send(signals.item_scraped, recorded.response(), item=ITEM)
+    assert recorded.outcomes == []
+    send(signals.item_scraped, recorded.response(), item=ITEM)
+    assert recorded.outcomes == [("finish", "")]
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [
+        (UnavailableError("away"), ("release", "sink-unavailable")),
+        (SinkRejectedError("too large", "Too large!"), ("fail", "too-large")),
+        (ZeroDivisionError(), ("fail", "pipeline-error")),
+    ],
+)
+async def test_an_error_in_a_pipeline_decides_the_outcome(send, recorded, error, outcome):
+    recorded.visit.begin_part(fetches=False)
+    recorded.end_callback()
+    send(signals.item_error, recorded.response(), item=ITEM, failure=Failure(error))
+    assert recorded.outcomes == [outcome]
+
+
+@pytest.mark.parametrize(("message", "reason"), [("No keyword", "no-keyword"), ("", "dropped")])
+async def test_a_dropped_item_fails_its_seed(send, recorded, message, reason):
+    recorded.visit.begin_part(fetches=False)
+    recorded.end_callback()
+    send(signals.item_dropped, recorded.response(), item=ITEM, exception=DropItem(message))
+    assert recorded.outcomes == [("fail", reason)]
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"), [(ExtractError("No text"), "no-text"), (ZeroDivisionError(), "callback-error")]
+)
+async def test_a_callback_that_raises_fails_its_seed_when_its_part_has_ended(send, recorded, error, reason):
+    send(signals.spider_error, recorded.response(), failure=Failure(error))
+    assert recorded.outcomes == []
+    recorded.end_callback()
+    assert recorded.outcomes == [("fail", reason)]
+
+
+@pytest.mark.parametrize("response", [None, Response("http://a.test/")])
+async def test_items_of_other_spiders_are_ignored(send, response):
+    send(signals.item_scraped, response, item=ITEM)
+    send(signals.item_dropped, response, item=ITEM, exception=DropItem(""))
+    send(signals.item_error, response, item=ITEM, failure=Failure(ValueError()))
+    send(signals.spider_error, response, failure=Failure(ValueError()))
