@@ -1,7 +1,6 @@
-"""Named events inside one process: who causes one publishes it, who must act on it has subscribed to its class.
+"""Named events within one process: a part publishes what happened, and the parts that must act on it have subscribed.
 
-An event is an instance of a small class that stands beside the code which publishes it. `docs/architecture.md` lists
-them all, with publishers and subscribers.
+Each event is an instance of a small class, which is defined beside the code that publishes it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ E = TypeVar("E")
 class Events:
     """Calls the subscribers of an event's class, in the order in which they subscribed, before `publish` returns.
 
-    A subscriber that raises stops the others, and the publisher: subscribers handle their own errors.
+    An error of a subscriber reaches the publisher and keeps the event from later subscribers.
     """
 
     def __init__(self) -> None:

@@ -90,9 +90,9 @@ async def test_a_visit_not_started_doesn_t_wait_behind_many_others(frontier, bud
         with pytest.raises(HostBackoffError) as caught:
             await mine.acquire("b.test", a_visit())
         assert caught.value.wait_s == pytest.approx(0.1 * (ip_budget.MAX_WAITING + place), abs=0.05)
-    begun = a_visit()
-    begun.started = True
-    media = asyncio.create_task(mine.acquire("b.test", begun))
+    started = a_visit()
+    started.started = True
+    media = asyncio.create_task(mine.acquire("b.test", started))
     assert await is_kept_waiting(media)
     for task in (media, *queued):
         task.cancel()
