@@ -12,7 +12,7 @@ The flow, by file:
 - `delivery.py`: every sink acknowledged: the seed is finished; else it is retried or fails with a reason.
 - `worker.py`: this process's share in the cluster: connection, session, claims, settles.
 - `download/`: what stands between the wire and a page; `fast/`: Scrapy's engine and downloader, the same in less time.
-- `commands/`: scrapy plan, seeds, ledger, nodes, site, items, demo.
+- `commands/`: scrapy plan, seeds, ledger, nodes, site, items.
 """
 
 __version__ = "0.1.0"

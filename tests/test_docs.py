@@ -20,7 +20,7 @@ DOCUMENTS = [
     ROOT / "tests" / "faults" / "README.md",
 ]
 SETTING = re.compile(r"`([A-Z][A-Z_]{3,})`")
-COMMAND = re.compile(r"scrapy (plan|seeds|ledger|nodes|site|items|crawl|demo)(?: ([a-z]+))?")
+COMMAND = re.compile(r"scrapy (plan|seeds|ledger|nodes|site|items|crawl)(?: ([a-z]+))?")
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

@@ -16,6 +16,8 @@ from faults.rig import FULL
 from kafka import KafkaAdminClient
 from pymongo import MongoClient
 
+pytestmark = pytest.mark.faults
+
 STOPPED = "stopped: nothing of it is left running\n"
 
 

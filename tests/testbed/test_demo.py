@@ -16,6 +16,8 @@ from crawler.errors import HeadroomError
 from testbed import demo
 from testbed.demo import MARK, output_folder
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def start(tmp_path):

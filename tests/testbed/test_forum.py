@@ -20,6 +20,8 @@ from parsel import Selector
 from testbed.forum import content, files, kinds
 from testbed.forum.content import expected_results, threads
 
+pytestmark = pytest.mark.process
+
 DELAY_MS = 100
 HOSTILE = ["\"quoted\" 'words'", "a&b=c#d", "line\nbreak", "flood 🌊", "x" * 200, "{q} {}", "<b>%41+1</b>", "重庆 洪水"]
 

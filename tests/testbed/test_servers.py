@@ -16,6 +16,8 @@ from crawler.errors import UnavailableError
 from testbed.servers import Process, Redis, Server, kafka
 from testbed.servers.process import PORTS, free_port
 
+pytestmark = pytest.mark.process
+
 STARTER = """
 import signal, sys, time
 from pathlib import Path
@@ -163,6 +165,7 @@ def test_redis_comes_from_the_wheel_where_the_path_has_none(tmp_path, monkeypatc
         assert client.info("server")["valkey_version"]
 
 
+@pytest.mark.faults  # which rely on it
 def test_mongo_keeps_what_it_acknowledged_over_a_kill(mongo_server, mongo_database):
     with MongoClient(mongo_server.url) as client:
         pages = client[mongo_database].pages
@@ -175,6 +178,7 @@ def test_mongo_keeps_what_it_acknowledged_over_a_kill(mongo_server, mongo_databa
         assert "url_1" in pages.index_information()
 
 
+@pytest.mark.faults  # which rely on it
 def test_kafka_keeps_what_it_acknowledged_over_a_kill(kafka_server, topic_prefix):
     def write(values):
         producer = KafkaProducer(bootstrap_servers=kafka_server.bootstrap, acks="all")
