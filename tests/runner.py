@@ -48,6 +48,10 @@ class Runner:
         return self
 
     def __exit__(self, *_):
+        self.kill()
+
+    def kill(self):
+        """Kills whatever still runs."""
         for process in self.started:
             process.kill()
 

@@ -46,16 +46,16 @@ def origin(server_folder):
 
 
 @pytest.fixture
-def rig(tmp_path, origin, redis_server, mongo_server, kafka_server):
+def rig(fork_server, tmp_path, origin, redis_server, mongo_server, kafka_server):
     """A cluster with every sink. What a test kills it starts again: others use the servers too."""
-    rig = Rig(tmp_path, origin, redis_server, mongo_server, kafka_server)
+    rig = Rig(fork_server, tmp_path, origin, redis_server, mongo_server, kafka_server)
     yield rig
     rig.close()
 
 
 @pytest.fixture
-def files_rig(tmp_path, origin, redis_server):
+def files_rig(fork_server, tmp_path, origin, redis_server):
     """A cluster that writes files alone."""
-    rig = Rig(tmp_path, origin, redis_server)
+    rig = Rig(fork_server, tmp_path, origin, redis_server)
     yield rig
     rig.close()

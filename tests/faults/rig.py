@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import subprocess
 import sys
-import time
 import uuid
 from collections import Counter
 from dataclasses import dataclass, field
@@ -16,13 +14,14 @@ from pathlib import Path
 import redis
 from kafka import KafkaConsumer, TopicPartition
 from pymongo import MongoClient
+from runner import Runner
+from waiting import until
 
 from crawler.frontier.keys import Keys
-from testbed.servers.process import Process, Server, free_port
+from testbed.servers.process import Server, free_port
 
-ROOT = Path(__file__).parent.parent.parent
 HERE = Path(__file__).parent
-FULL = os.environ.get("FAULTS") == "full"  # `make faults`; the short form runs with all other tests
+FULL = os.environ.get("FAULTS") == "full"  # as `make faults` has it
 SESSION_SECONDS = 3.0
 SETTINGS = {
     "ALLOW_PRIVATE_ADDRESSES": 1,
@@ -97,68 +96,34 @@ class Audit:
 class Rig:
     """One test's cluster on servers that may be shared: its own database, topics and files."""
 
-    def __init__(self, folder, origin, redis_server, mongo_server=None, kafka_server=None):
+    def __init__(self, fork_server, folder, origin, redis_server, mongo_server=None, kafka_server=None):
         self.folder = folder
         self.origin = origin
         self.redis_server, self.mongo_server, self.kafka_server = redis_server, mongo_server, kafka_server
-        self.redis_url = redis_server.url
         self.database = f"faults_{uuid.uuid4().hex}"
         self.topics = f"faults-{uuid.uuid4().hex}."
+        sinks, environment = ["files"], {"REDIS_URL": redis_server.url, "PYTHONPATH": str(HERE.parent)}
+        if mongo_server:
+            sinks.append("mongo")
+            environment |= {"MONGO_URL": mongo_server.url, "MONGO_DATABASE": self.database}
+        if kafka_server:
+            sinks.append("kafka")
+            environment |= {"KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap}
+        files = {"ITEMS_DIR": folder / "items", "SITES_DIR": HERE / "sites"}
+        settings = SETTINGS | files | {"ITEM_SINKS": ",".join(sinks), "TOPIC_PREFIX": self.topics}
+        self.runner = Runner(fork_server, folder, settings, environment)
+        self.workers = self.runner.started
         self.account: set[str] = set()
-        self.workers: list[Process] = []
-        with self.redis() as client:
-            client.flushall()
+        self.redis = redis.Redis.from_url(redis_server.url)  # straight to it, whatever workers have between
+        self.redis.flushall()
 
-    # -- Servers and commands -----------------------------------------------------------------------------------------
+    # -- Commands and workers -----------------------------------------------------------------------------------------
 
-    @contextlib.contextmanager
-    def redis(self):
-        """A client straight to Redis, whatever stands between it and the workers."""
-        with contextlib.closing(redis.Redis.from_url(self.redis_server.url)) as client:
-            yield client
-
-    @property
-    def sinks(self):
-        """Those that have a server, and files."""
-        servers = {"mongo": self.mongo_server, "kafka": self.kafka_server}
-        return ["files", *(name for name, server in servers.items() if server)]
-
-    def environment(self):
-        """Where the servers are, for commands."""
-        nowhere = "127.0.0.1:1"
-        return {
-            "REDIS_URL": self.redis_url,
-            "MONGO_URL": self.mongo_server.url if self.mongo_server else f"mongodb://{nowhere}",
-            "MONGO_DATABASE": self.database,
-            "KAFKA_BOOTSTRAP_SERVERS": self.kafka_server.bootstrap if self.kafka_server else nowhere,
-            "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "tests"))),
-        }
-
-    def command(self, name, *words, **settings):
-        """The words of a `scrapy` command."""
-        files = {"ITEMS_DIR": self.folder / "items", "ITEM_SINKS": ",".join(self.sinks), "TOPIC_PREFIX": self.topics}
-        values = SETTINGS | files | {"SITES_DIR": HERE / "sites"} | settings
-        options = [word for key, value in values.items() for word in ("-s", f"{key}={value}")]
-        return [sys.executable, "-m", "scrapy", name, *options, *map(str, words)]
-
-    def scrapy(self, name, *words, stdin="", **settings):
+    def scrapy(self, *words, stdin=""):
         """Runs a command to its end and returns what it printed."""
-        done = self.try_scrapy(name, *words, stdin=stdin, **settings)
+        done = self.runner.run(*words, stdin=stdin)
         assert done.returncode == 0, done.stderr
         return done.stdout
-
-    def try_scrapy(self, name, *words, stdin="", **settings):
-        """Runs a command to its end, which may be a bad one."""
-        return subprocess.run(
-            self.command(name, *words, **settings),
-            input=stdin,
-            cwd=ROOT,
-            env=os.environ | self.environment(),
-            capture_output=True,
-            encoding="utf-8",
-            timeout=300,
-            check=False,
-        )
 
     def offer(self, urls, site="origin"):
         """Injects URLs, and remembers them."""
@@ -169,17 +134,15 @@ class Rig:
     def worker(self, *, under=(), environment=None, **settings):
         """Starts a consumer, run by the words `under`; its User-Agent in the origin's log is its `name`."""
         name = f"worker-{len(self.workers) + 1}"
-        words = [*under, *self.command("crawl", "consumer", **({"USER_AGENT": name} | settings))]
-        environment = self.environment() | (environment or {})
-        process = Process(name, words, self.folder, environment=environment, directory=ROOT)
-        self.workers.append(process)
-        process.start()
-        return process
+        settings = {"USER_AGENT": name} | settings
+        return self.runner.start(
+            "crawl", "consumer", settings=settings, environment=environment, under=under, name=name
+        )
 
     def close(self):
         """Ends the workers, and starts the servers that a failed test has left dead."""
-        for process in self.workers:
-            process.kill()
+        self.runner.kill()
+        self.redis.close()
         for server in (self.redis_server, self.mongo_server, self.kafka_server):
             if server is not None:
                 server.start()
@@ -188,22 +151,13 @@ class Rig:
 
     def counts(self, frontier="content"):
         """Seeds by state, from Redis, as numbers."""
-        with self.redis() as client:
-            raw = client.hgetall(KEYS.partition(0).of(frontier, "counts"))
+        raw = self.redis.hgetall(KEYS.partition(0).of(frontier, "counts"))
         return Counter({name.decode(): int(value) for name, value in raw.items()})
 
     def ended(self):
         """How many seeds are over."""
         counts = self.counts()
         return counts["finished"] + counts["failed"]
-
-    def until(self, condition, what, seconds=60.0, pause_s=0.02):
-        """Waits for a condition and returns what it gave."""
-        deadline = time.monotonic() + seconds
-        while not (found := condition()):
-            assert time.monotonic() < deadline, f"waited {seconds:g} s in vain for {what}: {dict(self.counts())}"
-            time.sleep(pause_s)
-        return found
 
     def until_done(self, seconds=120.0):
         """Waits until every injected URL is over, or at least none is on its way."""
@@ -212,17 +166,13 @@ class Rig:
             counts = self.counts()
             return not counts["ready"] and not counts["executing"] and counts["offered"] > 0
 
-        self.until(done, "the end of the crawl", seconds, 0.1)
+        until(done, "the end of the crawl", seconds)
 
     def audit(self):
         """Holds the account against the sinks, and the ledger against the sets."""
         ledger = json.loads(self.scrapy("ledger", "--verify", "--json"))
-        failed = {
-            seed["url"]
-            for seed in json.loads(self.scrapy("seeds", "list", "--state", "failed", "--limit", 1_000_000, "--json"))[
-                "seeds"
-            ]
-        }
+        listed = json.loads(self.scrapy("seeds", "list", "--state", "failed", "--limit", 1_000_000, "--json"))
+        failed = {seed["url"] for seed in listed["seeds"]}
         found = [{one["url"] for one in self.items()}]
         audit = Audit(stuck=self.counts()["executing"], difference=ledger["total"]["difference"])
         if self.mongo_server:

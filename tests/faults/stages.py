@@ -8,7 +8,8 @@ import signal
 from contextlib import closing
 from pathlib import Path
 
-from faults.proxy import Wire
+from faults.wire import Wire
+from waiting import until
 
 from crawler.frontier import scripts
 from crawler.settings import SINKS
@@ -34,8 +35,7 @@ def asking_for_robots(rig):
     worker = rig.worker()
     os.kill(rig.origin.pid, signal.SIGSTOP)
     try:
-        with rig.redis() as client:
-            rig.until(lambda: next(client.scan_iter("hr:robots_asked:*"), None), "a question for robots.txt")
+        until(lambda: next(rig.redis.scan_iter("hr:robots_asked:*"), None), "a question for robots.txt")
         worker.kill()
     finally:
         os.kill(rig.origin.pid, signal.SIGCONT)
@@ -46,7 +46,7 @@ def during_fetch(rig):
     """Requests are on the wire, no answer has come."""
     log = rig.origin.size()
     worker = rig.worker()
-    rig.until(lambda: any(agent == worker.name for _, _, agent, _ in rig.origin.requests(log)), "a request")
+    until(lambda: any(agent == worker.name for _, _, agent, _ in rig.origin.requests(log)), "a request")
     worker.kill()
     return worker
 
@@ -65,10 +65,10 @@ def unacknowledged(rig):
     """Kafka has been sent items, and has not answered: the broker is frozen."""
     broker = rig.kafka_server.pid
     worker = rig.worker()
-    rig.until(lambda: rig.ended() > 0, "the first pages")
+    until(lambda: rig.ended() > 0, "the first pages")
     os.kill(broker, signal.SIGSTOP)
     try:
-        rig.until(lambda: _unread_bytes(rig.kafka_server.port), "messages before the broker")
+        until(lambda: _unread_bytes(rig.kafka_server.port), "messages before the broker")
         worker.kill()
     finally:
         os.kill(broker, signal.SIGCONT)
@@ -125,7 +125,7 @@ def _behind_sink(rig, name):
     place = list(SINKS).index(name) + 1
     sinks = [*SINKS.items()]
     sinks.insert(place, ("kill", "faults.killpoints.KillSink"))
-    chosen = ",".join([*rig.sinks, "kill"])
+    chosen = rig.runner.settings["ITEM_SINKS"] + ",kill"
     worker = rig.worker(SINKS=json.dumps(dict(sinks)), ITEM_SINKS=chosen, KILL_AT_ITEM=AT_ITEM)
     assert worker.wait(PATIENCE_SECONDS) == -signal.SIGKILL
     return worker
@@ -147,10 +147,8 @@ def _on_the_wire(rig, script, *, call=lambda data: data, answer=lambda data, _nu
     with closing(Wire(rig.redis_server.port)) as wire:
         wire.on_call = on_call
         wire.on_answer = lambda data, number: answer(data, number, state)
-        direct, rig.redis_url = rig.redis_url, f"redis://127.0.0.1:{wire.port}/0"
-        worker = rig.worker()
-        rig.redis_url = direct
-        rig.until(lambda: not worker.running, "the worker's death", PATIENCE_SECONDS)
+        worker = rig.worker(environment={"REDIS_URL": wire.url})
+        until(lambda: not worker.running, "the worker's death")
     return worker
 
 

@@ -8,6 +8,7 @@ import time
 import pytest
 from faults.rig import FULL
 from needs import need
+from waiting import until
 
 SEEDS = 3_000 if FULL else 300
 SESSION_SECONDS = 8.0  # a busy machine may hold a heartbeat up for seconds: that would be no clock's fault
@@ -25,12 +26,12 @@ def test_a_clock_is_off_by_five_minutes(files_rig, row, wrong):
     log = rig.origin.size()
     odd = rig.worker(under=["faketime", "-f", wrong], environment=WALL_CLOCK_ALONE, **SHARED)
     right = rig.worker(**SHARED)
-    rig.until(lambda: {agent for *_, agent, _ in rig.origin.requests(log)} >= {odd.name, right.name}, "both at work")
-    rig.until(lambda: rig.ended() >= SEEDS // 3, "pages", 300)
+    until(lambda: {agent for *_, agent, _ in rig.origin.requests(log)} >= {odd.name, right.name}, "both at work")
+    until(lambda: rig.ended() >= SEEDS // 3, "pages", 300)
     early, lost = rig.counts()["reclaimed"], right.log.read_text().count("was lost")
     odd.kill()
     killed = time.monotonic()
-    taken_s = rig.until(lambda: rig.counts()["reclaimed"] and time.monotonic() - killed, "its seeds to be reclaimed")
+    taken_s = until(lambda: rig.counts()["reclaimed"] and time.monotonic() - killed, "its seeds to be reclaimed")
     rig.until_done(300)
     audit = rig.audit()
     row(

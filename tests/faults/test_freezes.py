@@ -7,6 +7,7 @@ import signal
 import time
 
 from faults.rig import FULL
+from waiting import until
 
 ROUNDS = 20 if FULL else 2
 SESSIONS = 3
@@ -27,14 +28,14 @@ def test_sigstop_for_three_sessions(files_rig, row):
     for number in range(ROUNDS):
         log, before = rig.origin.size(), rig.ended()
         rig.offer(rig.origin.urls(SEEDS, "slow", first=SEEDS * number), site="paced")
-        rig.until(lambda log=log: _asked(rig, log, frozen) >= 3, "requests of the one to be frozen")
+        until(lambda log=log: _asked(rig, log, frozen) >= 3, "requests of the one to be frozen")
         os.kill(frozen.pid, signal.SIGSTOP)
         stopped = time.monotonic()
-        rig.until(lambda before=before: rig.ended() == before + SEEDS, "the other worker to do it all", 120)
-        rig.until(lambda stopped=stopped: time.monotonic() - stopped > SESSIONS * SESSION_SECONDS, "three sessions")
+        until(lambda before=before: rig.ended() == before + SEEDS, "the other worker to do it all", 120)
+        until(lambda stopped=stopped: time.monotonic() - stopped > SESSIONS * SESSION_SECONDS, "three sessions")
         log, sessions = rig.origin.size(), _lost_sessions(frozen)
         os.kill(frozen.pid, signal.SIGCONT)
-        rig.until(lambda sessions=sessions: _lost_sessions(frozen) > sessions, "the frozen one to notice")
+        until(lambda sessions=sessions: _lost_sessions(frozen) > sessions, "the frozen one to notice")
         late_fetches += _asked(rig, log, frozen)
     lost_sessions = _lost_sessions(frozen)
     refused = rig.counts()["refused"]

@@ -9,6 +9,7 @@ import time
 import pytest
 from faults.rig import FULL
 from faults.stages import SHORT_STAGES, STAGES
+from waiting import until
 
 SEEDS, KILLS = (50_000, 20) if FULL else (3_000, 3)
 WORKERS = 2
@@ -22,7 +23,7 @@ def test_kill_9_over_many_seeds(rig, row):
     running = [rig.worker() for _ in range(WORKERS)]
     began, in_flight = time.monotonic(), 0
     for kill in range(KILLS):
-        rig.until(lambda kill=kill: rig.ended() >= SEEDS * (kill + 1) // (KILLS + 1), "pages", 600, 0.1)
+        until(lambda kill=kill: rig.ended() >= SEEDS * (kill + 1) // (KILLS + 1), "pages", 600)
         running.pop(0).kill()
         in_flight += rig.counts()["executing"]
         running.append(rig.worker())
@@ -89,13 +90,13 @@ def test_a_killed_workers_seeds_are_claimed_within_20_s(files_rig, row):
     rig = files_rig
     rig.offer(rig.origin.urls(400, "slow"), site="paced")
     first = rig.worker(SESSION_SECONDS=15)
-    rig.until(lambda: rig.counts()["executing"] and rig.ended() >= 2, "seeds at work")
+    until(lambda: rig.counts()["executing"] and rig.ended() >= 2, "seeds at work")
     idle = rig.worker(SESSION_SECONDS=15)
-    rig.until(lambda: "on frontier content" in idle.log.read_text(), "the other worker")
+    until(lambda: "on frontier content" in idle.log.read_text(), "the other worker")
     log = rig.origin.size()
     first.kill()
     killed = time.monotonic()
-    took = rig.until(
+    took = until(
         lambda: next((at - killed for at, _, agent, _ in rig.origin.requests(log) if agent == idle.name), None),
         "a request of the other worker",
         TRANSFER_SECONDS + 10,
@@ -110,7 +111,7 @@ def test_sigterm_hands_everything_back(files_rig, row, times):
     rig = files_rig
     rig.offer(rig.origin.urls(400, "slow"), site="paced")
     worker = rig.worker()
-    rig.until(lambda: rig.ended() >= 3, "the first pages")
+    until(lambda: rig.ended() >= 3, "the first pages")
     began = time.monotonic()
     for _ in range(times):
         os.kill(worker.pid, signal.SIGTERM)
@@ -122,8 +123,7 @@ def test_sigterm_hands_everything_back(files_rig, row, times):
     assert took <= STOP_SECONDS
     assert (counts["executing"], counts["failed"], counts["reclaimed"]) == (0, 0, 0)
     assert counts["ready"] + counts["finished"] == len(rig.account)
-    with rig.redis() as client:
-        held = [key for key in client.scan_iter("hr:{*}:*") if b":turns:" in key or b":held:" in key]
+    held = [key for key in rig.redis.scan_iter("hr:{*}:*") if b":turns:" in key or b":held:" in key]
     assert held == []
 
 
@@ -133,12 +133,11 @@ def test_rolling_restarts_cost_no_attempt(files_rig, row):
     rig.offer(rig.origin.urls(600 if not FULL else 3_000, "slow"), site="paced")
     running, restarts = [rig.worker(), rig.worker()], 6 if FULL else 2
     for restart in range(restarts):
-        rig.until(lambda restart=restart: rig.ended() >= 20 * (restart + 1), "pages")
+        until(lambda restart=restart: rig.ended() >= 20 * (restart + 1), "pages")
         running.append(rig.worker())
         running.pop(0).stop()
     rig.until_done(300)
-    with rig.redis() as client:
-        tries = client.hlen("hr:{0}:content:tries")
+    tries = rig.redis.hlen("hr:{0}:content:tries")
     audit, counts = rig.audit(), rig.counts()
     row("rolling restarts", restarts=restarts, lost=audit.lost, attempts_lost=tries, reclaimed=counts["reclaimed"])
     assert (audit.lost, audit.stuck, audit.difference, tries) == (0, 0, 0, 0)

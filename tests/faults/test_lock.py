@@ -7,7 +7,9 @@ import subprocess
 import sys
 import time
 
-from faults.rig import FULL, HERE, ROOT
+from faults.rig import FULL, HERE
+from runner import ROOT
+from waiting import until
 
 KILLS, CONTENDERS = (50, 16) if FULL else (3, 4)
 LOCK_MS = 2_000  # LOCK_MILLISECONDS' default
@@ -31,7 +33,7 @@ def test_a_claimant_dies_holding_the_lock(files_rig, row, tmp_path):
             dying.kill()
             killed = time.monotonic()
             dying.communicate()
-            waits.append(rig.until(lambda killed=killed: _next_claim(output, killed), "the next claim") - killed)
+            waits.append(until(lambda killed=killed: _next_claim(output, killed), "the next claim") - killed)
     finally:
         for contender in contenders:
             contender.kill()
@@ -50,7 +52,7 @@ def test_a_claimant_dies_holding_the_lock(files_rig, row, tmp_path):
 
 
 def _contender(rig, output, *words):
-    command = [sys.executable, str(HERE / "contender.py"), rig.redis_url, str(LOCK_MS), str(output), *words]
+    command = [sys.executable, str(HERE / "contender.py"), rig.redis_server.url, str(LOCK_MS), str(output), *words]
     return subprocess.Popen(command, cwd=ROOT, env={"PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, text=True)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from contextlib import closing
 
-from faults.proxy import Wire
 from faults.rig import FULL, Rig
+from faults.wire import Wire
+from waiting import until
 
 from testbed.servers import Redis
 
@@ -24,12 +25,12 @@ def test_redis_is_killed_and_restarted(files_rig, row):
     workers = [rig.worker() for _ in range(2)]
     waits = []
     for number in range(RESTARTS):
-        rig.until(lambda number=number: rig.ended() >= 200 * (number + 1), "pages", 180, 0.1)
+        until(lambda number=number: rig.ended() >= 200 * (number + 1), "pages", 180)
         rig.redis_server.kill()
         time.sleep(1)  # it is away for a while: that is the fault, not a wait for something
         rig.redis_server.start()
         back, ended = time.monotonic(), rig.ended()
-        rig.until(lambda ended=ended: rig.ended() > ended, "workers to go on", RECONNECT_SECONDS + 20)
+        until(lambda ended=ended: rig.ended() > ended, "workers to go on", RECONNECT_SECONDS + 20)
         waits.append(time.monotonic() - back)
     assert all(worker.running for worker in workers)
     rig.until_done(240)
@@ -45,19 +46,19 @@ def test_redis_is_killed_and_restarted(files_rig, row):
     assert max(waits) <= RECONNECT_SECONDS
 
 
-def test_redis_forgets_its_last_second(tmp_path, origin, row):
+def test_redis_forgets_its_last_second(fork_server, tmp_path, origin, row):
     """What it had acknowledged is gone; after one pass of the same offers nothing is missing."""
     with Redis(tmp_path / "own") as server:
-        rig = Rig(tmp_path, origin, server)
+        rig = Rig(fork_server, tmp_path, origin, server)
         try:
             rig.offer(origin.urls(600, "slow"))
             workers = [rig.worker() for _ in range(2)]
-            rig.until(lambda: rig.ended() >= 100, "pages")
+            until(lambda: rig.ended() >= 100, "pages")
             log = next((tmp_path / "own" / "redis" / "appendonlydir").glob("*.incr.aof"))
             kept = log.stat().st_size
             finished = rig.ended()  # before the offer: while its command starts, all may end
             rig.offer(origin.urls(100, "slow", first=600))
-            rig.until(lambda: rig.ended() >= finished + 20, "more pages")
+            until(lambda: rig.ended() >= finished + 20, "more pages")
             server.kill()
             cut = log.stat().st_size - kept
             with log.open("r+b") as file:
@@ -85,21 +86,19 @@ def test_a_worker_is_cut_off_from_redis(files_rig, row):
     rig = files_rig
     settings = {"SESSION_SECONDS": SESSION_SECONDS, "CONCURRENT_REQUESTS": 8}  # fewer than the turns: both get some
     with closing(Wire(rig.redis_server.port)) as wire:
-        direct, rig.redis_url = rig.redis_url, f"redis://127.0.0.1:{wire.port}/0"
-        lonely = rig.worker(**settings)
-        rig.redis_url = direct
+        lonely = rig.worker(environment={"REDIS_URL": wire.url}, **settings)
         rig.offer(rig.origin.urls(800, "slow"), site="paced")
-        rig.until(lambda: rig.ended() >= 10, "pages")
+        until(lambda: rig.ended() >= 10, "pages")
         log = rig.origin.size()
         wire.cut()
         cut = time.monotonic()
         rig.worker(**settings)
-        rig.until(lambda: time.monotonic() - cut > CUT_SECONDS, "the wire to be mended", CUT_SECONDS + 10)
+        until(lambda: time.monotonic() - cut > CUT_SECONDS, "the wire to be mended", CUT_SECONDS + 10)
         asked = [at - cut for at, _, agent, _ in rig.origin.requests(log) if agent == lonely.name]
         log = rig.origin.size()
         wire.mend()
         rig.offer(rig.origin.urls(800, "slow", first=800), site="paced")
-        rig.until(lambda: any(agent == lonely.name for *_, agent, _ in rig.origin.requests(log)), "it to work again")
+        until(lambda: any(agent == lonely.name for *_, agent, _ in rig.origin.requests(log)), "it to work again")
         rig.until_done(240)
     audit = rig.audit()
     row(
@@ -113,22 +112,21 @@ def test_a_worker_is_cut_off_from_redis(files_rig, row):
     assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
 
 
-def test_redis_is_full(tmp_path, origin, row):
+def test_redis_is_full(fork_server, tmp_path, origin, row):
     """Claims and offers are refused in words; what runs ends; with room everything goes on."""
     with Redis(tmp_path / "own") as server:
-        rig = Rig(tmp_path, origin, server)
+        rig = Rig(fork_server, tmp_path, origin, server)
         try:
             rig.offer(origin.urls(400, "slow"), site="paced")
             worker = rig.worker()
-            rig.until(lambda: rig.ended() >= 5, "pages")
-            with rig.redis() as client:
-                client.config_set("maxmemory", 1)
-                rig.until(lambda: "full" in rig.scrapy("nodes"), "the worker's word that Redis is full")
-                rig.until(lambda: not rig.counts()["executing"], "what runs to end")
-                ended = rig.ended()
-                refused = rig.try_scrapy("seeds", "offer", *origin.urls(1, first=9_999))
-                client.config_set("maxmemory", 0)
-            rig.until(lambda: rig.ended() > ended, "the worker to go on")
+            until(lambda: rig.ended() >= 5, "pages")
+            rig.redis.config_set("maxmemory", 1)
+            until(lambda: "full" in rig.scrapy("nodes"), "the worker's word that Redis is full")
+            until(lambda: not rig.counts()["executing"], "what runs to end")
+            ended = rig.ended()
+            refused = rig.runner.run("seeds", "offer", *origin.urls(1, first=9_999))
+            rig.redis.config_set("maxmemory", 0)
+            until(lambda: rig.ended() > ended, "the worker to go on")
             rig.until_done(120)
             audit = rig.audit()
             row("Redis at maxmemory", lost=audit.lost, stuck=audit.stuck, said=repr(refused.stderr.strip()[:60]))

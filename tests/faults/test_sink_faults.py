@@ -9,6 +9,7 @@ import psutil
 import pytest
 from faults.rig import FULL
 from needs import need
+from waiting import until
 
 KILL_SECONDS, ITEMS = (30.0, 100_000) if FULL else (5.0, 2_500)
 AWAY_SECONDS = 300.0 if FULL else 6.0
@@ -21,7 +22,7 @@ def test_kafka_is_killed_again_and_again(rig, row):
     rig.offer(rig.origin.urls(ITEMS))
     workers = [rig.worker() for _ in range(2)]
     kills, counts = 0, rig.counts()
-    rig.until(lambda: rig.ended() > 0, "the first pages")
+    until(lambda: rig.ended() > 0, "the first pages")
     began, killed = time.monotonic(), time.monotonic()
     while counts["ready"] or counts["executing"]:
         soon = not kills and counts["finished"] >= ITEMS // 4  # the short form may be over before its time has come
@@ -50,7 +51,7 @@ def test_a_sink_is_away(rig, row, sink):
     """Claims pause, memory stays bounded, no worker exits, everything goes on by itself."""
     rig.offer(rig.origin.urls(3_000))
     worker = rig.worker()
-    rig.until(lambda: rig.ended() >= 100, "pages")
+    until(lambda: rig.ended() >= 100, "pages")
     process = psutil.Process(worker.pid)
     before = most = process.memory_info().rss
     server = rig.kafka_server if sink == "kafka" else rig.mongo_server
@@ -61,7 +62,7 @@ def test_a_sink_is_away(rig, row, sink):
         time.sleep(0.2)
     ended, carrying = rig.ended(), rig.counts()["executing"]
     server.start()
-    rig.until(lambda: rig.ended() > ended, "the worker to go on")
+    until(lambda: rig.ended() > ended, "the worker to go on")
     rig.until_done(180)
     audit, growth = rig.audit(), (most - before) / 1e6
     row(
@@ -94,7 +95,7 @@ def test_no_room_for_files(files_rig, row, small_disk):
     pages = rig.origin.urls(600)
     rig.offer(pages)
     worker = rig.worker(ITEMS_DIR=small_disk)
-    rig.until(lambda: "files: down" in worker.log.read_text(), "a full disk")
+    until(lambda: "files: down" in worker.log.read_text(), "a full disk")
     lines = b"".join(file.read_bytes() for file in small_disk.glob("*.jsonl"))
     finished = rig.ended()
     assert _mount("-o", f"remount,size={LARGE_DISK}", small_disk).returncode == 0
@@ -114,7 +115,7 @@ def test_no_room_for_media(files_rig, row, small_disk):
     rig = files_rig
     rig.offer(rig.origin.urls(200, "album"))
     worker = rig.worker(FILES_STORE=small_disk)
-    rig.until(lambda: "the media store takes nothing" in worker.log.read_text(), "a full disk")
+    until(lambda: "the media store takes nothing" in worker.log.read_text(), "a full disk")
     assert _mount("-o", f"remount,size={LARGE_DISK}", small_disk).returncode == 0
     rig.until_done()
     audit = rig.audit()

@@ -13,7 +13,7 @@ class Wire:
     """Forwards TCP connections from a port of its own to another one on loopback, in a thread.
 
     Attributes:
-        port: Where workers connect.
+        url: Where workers find Redis.
         on_call: Called with (data, connection number) before data of a worker goes on; returns what goes on, or None
             to swallow it.
         on_answer: Likewise for data that goes back.
@@ -53,7 +53,7 @@ class Wire:
         self._ended = asyncio.Event()
         self._tasks = set()
         server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
-        self.port = server.sockets[0].getsockname()[1]
+        self.url = f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}/0"
         started.set()
         await self._ended.wait()
         server.close()
