@@ -78,7 +78,7 @@ def kafka_server(server_folder):
 
 @pytest.fixture(scope="session")
 def mediawiki(server_folder):
-    with started(MediaWiki, server_folder, wiki_pages()) as server:
+    with started(MediaWiki, server_folder, wiki_pages(60)) as server:
         yield server
 
 

@@ -53,19 +53,19 @@ class Hit:
         return self.target.partition("?")[0]
 
 
-class Crowd(Server):
+class ManyHosts(Server):
     """The process that serves all the hosts.
 
     Args:
-        folder: Its log and the files that it shares with this process go to a folder `crowd` in it.
+        folder: Its log and the files that it shares with this process go to a folder `many-hosts` in it.
         addresses: How many, from 127.0.0.1 on.
         ports: How many hosts there are on each address.
     """
 
     def __init__(self, folder: Path, addresses: int = 1, ports: int = 1) -> None:
-        own = folder / "crowd"
+        own = folder / "many-hosts"
         command = [sys.executable, "-m", __spec__.name, str(own), str(addresses), str(ports)]
-        super().__init__("crowd", command, own)
+        super().__init__("many-hosts", command, own)
 
     @property
     def hosts(self) -> list[str]:

@@ -1,50 +1,44 @@
-"""A crowd of hosts to crawl, and sites that say how politely."""
+"""Many hosts to crawl, sites that say how politely, and workers that do it."""
 
 from __future__ import annotations
 
 import contextlib
 import json
-import os
-import subprocess
+from collections import Counter
 
 import pytest
+import redis
 import yaml
 from needs import started
 
-from testbed.servers.many_hosts import Crowd
+from crawler.frontier.keys import Keys
+from testbed.servers.many_hosts import ManyHosts
 
 SETTINGS = {
     "ALLOW_PRIVATE_ADDRESSES": 1,
     "NODE_CPU_LIMIT_PERCENT": 100,
     "NODE_MEMORY_LIMIT_PERCENT": 100,
-    "STOP_WHEN_DONE": 1,
     "RETRY_BASE_SECONDS": 0.1,
 }
+CRAWL_SECONDS = 120.0  # all of them take under 20 on an idle machine
 
 
 @pytest.fixture
-def crowd(tmp_path):
-    """Returns a function that starts a crowd of hosts; it ends with the test."""
+def many_hosts(tmp_path):
+    """Returns a function that starts hosts on so many addresses and ports; they end with the test."""
     with contextlib.ExitStack() as servers:
-        yield lambda *numbers: servers.enter_context(started(Crowd, tmp_path, *numbers))
+        yield lambda *numbers: servers.enter_context(started(ManyHosts, tmp_path, *numbers))
 
 
 class Crawl:
-    """A plan or pages over a crowd: sites of a given politeness, workers, and what became of it."""
+    """Sites, what they are asked for, workers, and what became of it."""
 
-    def __init__(self, scrapy, scrapy_command, spawn, folder):
-        self.scrapy = scrapy
-        self._command = scrapy_command
-        self._spawn = spawn
-        self._sites = folder / "sites"
-        self._sites.mkdir()
-        self._plan = folder / "plan.yaml"
-        self._settings = SETTINGS | {"SITES_DIR": self._sites}
-        self._workers = 0
-
-    def on_cluster(self, partitions):
-        """Has everything go to a Redis Cluster, which the fixture `redis_url` must name."""
-        self._settings |= {"REDIS_CLUSTER": 1, "FRONTIER_PARTITIONS": partitions}
+    def __init__(self, runner, folder, redis_url):
+        self.runner = runner
+        self.redis = redis.Redis.from_url(redis_url)
+        self._folder = folder
+        (folder / "sites").mkdir()
+        runner.settings |= SETTINGS | {"SITES_DIR": folder / "sites"}
 
     def site(self, name="s", *, delay=0.0, concurrency=1, burst=10, search=None):
         """Writes a site; `search` is the template of its search pages."""
@@ -55,49 +49,57 @@ class Crawl:
         }
         if search:
             site |= {"search": {"url": search, "paging": {"kind": "page"}}, "results": {"links": "css:a.result"}}
-        (self._sites / f"{name}.yaml").write_text(yaml.safe_dump(site))
+        (self._folder / "sites" / f"{name}.yaml").write_text(yaml.safe_dump(site))
+
+    def scrapy(self, *words, stdin=""):
+        """Runs a command that goes well; returns what it printed."""
+        done = self.runner.run(*words, stdin=stdin)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
 
     def offer(self, urls, site="s"):
-        """Offers pages; returns when the frontier has them."""
-        words, environment = self._command("seeds", "offer", "--site", site, "-", settings=self._settings)
-        lines = "".join(f"{url}\n" for url in urls)
-        done = subprocess.run(
-            words, env=os.environ | environment, input=lines, capture_output=True, encoding="utf-8", check=False
-        )
-        assert done.returncode == 0, done.stderr
+        self.scrapy("seeds", "offer", "--site", site, "-", stdin="".join(f"{url}\n" for url in urls))
 
     def submit(self, sites, words, pages=1):
         """Submits a plan of one search for each of the words, on each of the sites."""
         plan = {"name": "plan", "sites": sites, "pages": pages, "keywords": {"word": {"optional": words}}}
-        self._plan.write_text(yaml.safe_dump(plan))
-        done = self.scrapy("plan", "submit", self._plan, settings=self._settings)
-        assert done.returncode == 0, done.stderr
+        (self._folder / "plan.yaml").write_text(yaml.safe_dump(plan))
+        self.scrapy("plan", "submit", self._folder / "plan.yaml")
 
-    def worker(self, spider="consumer", **settings):
+    def worker(self, spider="consumer", *arguments, environment=None, **settings):
         """Starts a worker; its number stands in its User-Agent."""
-        self._workers += 1
-        settings = self._settings | {"USER_AGENT": f"headroom-{self._workers}"} | settings
-        return self._spawn("crawl", spider, settings=settings)
+        settings = {"USER_AGENT": f"headroom-{len(self.runner.started) + 1}"} | settings
+        return self.runner.start("crawl", spider, *arguments, settings=settings, environment=environment)
 
-    def run(self, consumers=1, producers=0, *, seconds=120.0, **settings):
-        """Runs workers till all is done."""
+    def run(self, consumers=1, producers=0, **settings):
+        """Runs workers until all is done; returns the consumers' logs."""
         spiders = ["consumer"] * consumers + ["producer"] * producers
-        workers = [self.worker(spider, **settings) for spider in spiders]
+        workers = [self.worker(spider, STOP_WHEN_DONE=1, **settings) for spider in spiders]
         for worker in workers:
-            assert worker.wait(seconds) == 0, worker.log.read_text()
+            assert worker.wait(CRAWL_SECONDS) == 0, worker.log.read_text()
+        return "".join(worker.log.read_text() for worker in workers)
 
-    def account(self):
-        """Returns the ledger's total, after a recount."""
-        done = self.scrapy("ledger", "--verify", "--json", settings=self._settings)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return json.loads(done.stdout)["total"]
+    def counts(self, frontier="content"):
+        """Returns the seeds by state, from Redis itself."""
+        counts = self.redis.hgetall(Keys("hr").partition(0).of(frontier, "counts"))
+        return Counter({name.decode(): int(seeds) for name, seeds in counts.items()})
 
-    def failures(self):
-        """Returns the reasons of what failed, by URL."""
-        listed = self.scrapy("seeds", "list", "--state", "failed", "--limit", "10000", "--json")
-        return {seed["url"]: seed["reason"] for seed in json.loads(listed.stdout)["seeds"]}
+    def total(self):
+        """Returns the ledger's total, after a recount that agrees with it."""
+        return json.loads(self.scrapy("ledger", "--verify", "--json"))["total"]
+
+    def states(self):
+        """Returns the states of all workers, as `scrapy nodes` says them."""
+        return [worker["state"] for worker in json.loads(self.scrapy("nodes", "--json"))["workers"]]
+
+    def items(self):
+        """Returns what the files sink has."""
+        files = (self._folder / "items").glob("*.jsonl")
+        return [json.loads(line) for file in files for line in file.read_bytes().splitlines()]
 
 
 @pytest.fixture
-def crawl(scrapy, scrapy_command, spawn, tmp_path):
-    return Crawl(scrapy, scrapy_command, spawn, tmp_path)
+def crawl(runner, tmp_path, redis_url):
+    crawl = Crawl(runner, tmp_path, redis_url)
+    yield crawl
+    crawl.redis.close()

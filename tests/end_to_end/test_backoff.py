@@ -5,19 +5,23 @@ from __future__ import annotations
 from itertools import pairwise
 from urllib.parse import quote
 
+import pytest
+from waiting import until
+
+pytestmark = pytest.mark.faults
 TOLERANCE_SECONDS = 0.05
 
 
-def asked(crowd, host):
-    return [hit for hit in crowd.hits() if hit.host == host]
+def asked(web, host):
+    return [hit for hit in web.hits() if hit.host == host]
 
 
-def test_retry_after_holds_for_the_whole_host_whatever_asked(crowd, crawl):
+def test_retry_after_holds_for_the_whole_host_whatever_asked(many_hosts, crawl):
     """Content, robots.txt, media on the page's host, media on a borrowed turn, and nav: 2 s each, two consumers."""
-    crowd = crowd(1, 6)
-    content, robots, own, other, nav, owner = crowd.hosts
+    web = many_hosts(1, 6)
+    content, robots, own, other, nav, owner = web.hosts
     busy = "/answer?status=503&retry=2"
-    crowd.robots({robots: {"status": 429, "retry": "2"}})
+    web.robots({robots: {"status": 429, "retry": "2"}})
     crawl.site(burst=2)
     crawl.site("searched", search=f"http://{nav}{busy}&q={{query}}&page={{page}}")
     crawl.submit(["searched"], ["one", "two"])
@@ -33,26 +37,26 @@ def test_retry_after_holds_for_the_whole_host_whatever_asked(crowd, crawl):
     crawl.offer(f"http://{host}/page/{number}" for host in (content, own, other) for number in range(6))
     crawl.run(consumers=2, producers=1, MAX_ATTEMPTS=2, ROBOTS_RETRY_SECONDS=0.1)
     for host in (content, robots, own, other, nav):
-        hits = asked(crowd, host)
+        hits = asked(web, host)
         rests = [hit for hit in hits if "retry=" in hit.target or (host == robots and hit.path == "/robots.txt")]
         assert rests, host
         assert len(hits) > 1, host
         for rest in rests:
             after = [hit.start - rest.end for hit in hits if hit.start > rest.end]
             assert not after or min(after) >= 2 - TOLERANCE_SECONDS, (host, rest)
-    account = crawl.account()
-    assert account["failures"] == {"http-503": 3, "http-429": 1, "robots-unreachable": 1}
-    assert account["finished"] == 2 + 3 * 6
+    total = crawl.total()
+    assert total["failures"] == {"http-503": 3, "http-429": 1, "robots-unreachable": 1}
+    assert total["finished"] == 2 + 3 * 6
 
 
-def test_a_failing_host_is_asked_ever_less_and_holds_up_nobody(crowd, crawl):
-    crowd = crowd(1, 6)
-    failing, *well = crowd.hosts
+def test_a_failing_host_is_asked_ever_less_and_holds_up_nobody(many_hosts, crawl):
+    web = many_hosts(1, 6)
+    failing, *well = web.hosts
     crawl.site(concurrency=4, burst=5)
     crawl.offer(f"http://{failing}/answer?status=500&n={number}" for number in range(7))
     crawl.offer(f"http://{host}/page/{number}" for host in well for number in range(40))
     crawl.run(consumers=2, MAX_ATTEMPTS=1)
-    first, *hits = asked(crowd, failing)
+    first, *hits = asked(web, failing)
     assert first.path == "/robots.txt"
     # One failure raises the level. What was under way by then may still arrive; after it, one at a time.
     alone = [hit for hit in hits if hit.start > hits[0].end + 0.5]
@@ -60,28 +64,27 @@ def test_a_failing_host_is_asked_ever_less_and_holds_up_nobody(crowd, crawl):
     assert len(pauses) >= 3
     for level, pause in enumerate(pauses, start=1):
         assert pause >= 2 ** (level - 1) - TOLERANCE_SECONDS
-    others = [hit for hit in crowd.hits() if hit.host != failing]
+    others = [hit for hit in web.hits() if hit.host != failing]
     assert others[-1].start < hits[-1].start  # 200 pages, while the failing host had seven requests
-    assert crawl.account()["failures"] == {"http-500": 7}
-    assert crawl.account()["finished"] == 200
+    assert crawl.total()["failures"] == {"http-500": 7}
+    assert crawl.total()["finished"] == 200
 
 
-def test_a_host_that_is_back_is_asked_more_and_more_again(crowd, crawl):
+def test_a_host_that_is_back_is_asked_more_and_more_again(many_hosts, crawl):
     """Three failures in a row, then well: the pauses get shorter again, and no seed fails meanwhile."""
-    crowd = crowd(1, 1)
-    (host,) = crowd.hosts
-    crowd.robots({host: {"status": 503}})
+    web = many_hosts(1, 1)
+    (host,) = web.hosts
+    web.robots({host: {"status": 503}})
     crawl.site(concurrency=2, burst=5)
     crawl.offer(f"http://{host}/page/{number}" for number in range(8))
-    worker = crawl.worker(ROBOTS_RETRY_SECONDS=0.1)
-    while len(asked(crowd, host)) < 3:
-        assert worker.running
-    crowd.robots({})
+    worker = crawl.worker(ROBOTS_RETRY_SECONDS=0.1, STOP_WHEN_DONE=1)
+    until(lambda: len(asked(web, host)) >= 3, "three questions")
+    web.robots({})
     assert worker.wait(60) == 0
-    hits = asked(crowd, host)
+    hits = asked(web, host)
     pauses = [after.start - before.start for before, after in pairwise(hits)]
     assert [hit.path for hit in hits[:4]] == ["/robots.txt"] * 4
     for pause, least in zip(pauses, (1, 2, 4, 0, 1), strict=False):  # the fourth answer is well, a page follows it
         assert pause >= least - TOLERANCE_SECONDS, pauses
     assert max(pauses[5:]) < 1, pauses
-    assert crawl.account()["finished"] == 8
+    assert crawl.total()["finished"] == 8

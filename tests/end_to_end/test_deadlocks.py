@@ -5,15 +5,14 @@ from __future__ import annotations
 from itertools import pairwise
 from urllib.parse import quote
 
-PAGES = 12
-SECONDS = 90.0  # two workers on an idle machine take under 15
+PAGES = 6
 
 
-def test_hosts_that_need_each_other_all_finish(crowd, crawl):
+def test_hosts_that_need_each_other_all_finish(many_hosts, crawl):
     """Media on each other, on their own host and on a third, redirects to and fro, robots.txt in circles."""
-    crowd = crowd(1, 5)
-    one, other, third, *circle = crowd.hosts
-    crowd.robots(
+    web = many_hosts(1, 5)
+    one, other, third, *circle = web.hosts
+    web.robots(
         {
             one: {"to": f"http://{other}/r.txt"},
             other: {"to": f"http://{one}/robots.txt"},  # in a circle: there are no rules
@@ -32,10 +31,10 @@ def test_hosts_that_need_each_other_all_finish(crowd, crawl):
                 f"http://{here}/go?to={quote(f'/page/moved-{n}?image={elsewhere}')}",
             ]
     crawl.offer(urls)
-    crawl.run(consumers=2, seconds=SECONDS)
-    account = crawl.account()
-    assert account["failures"] == {}
-    assert account["finished"] == len(urls) + 5 * PAGES  # the redirects to other hosts, and where they lead
-    for host in crowd.hosts:
-        hits = [hit for hit in crowd.hits() if hit.host == host]
+    crawl.run(consumers=2)
+    total = crawl.total()
+    assert total["failures"] == {}
+    assert total["finished"] == len(urls) + 5 * PAGES  # the redirects to other hosts, and where they lead
+    for host in web.hosts:
+        hits = [hit for hit in web.hits() if hit.host == host]
         assert all(after.start >= before.end for before, after in pairwise(hits))

@@ -1,19 +1,26 @@
-"""From a plan to delivered items, as the README says it, on real servers."""
+"""From a plan to delivered items, as the README says it, on real servers, while a worker is killed."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from pathlib import Path
+import uuid
+from collections import Counter
+from contextlib import closing
+from types import SimpleNamespace
 
 import pytest
+import redis
 from kafka import KafkaConsumer
 from pymongo import MongoClient
+from runner import Runner
+from waiting import until
 
+from crawler.frontier.keys import Keys
 from testbed.forum import content, kinds
 from testbed.forum.files import image as image_bytes
 
-WORKER_SECONDS = 120.0  # a run takes 15 on an idle machine
+CRAWL_SECONDS = 120.0  # a run takes 15 on an idle machine
 PLAN = """
 name: flood
 sites:
@@ -25,12 +32,6 @@ keywords:
 pages: 4
 """
 COMBINATIONS = [[region, "洪水", event] for region in ("重庆", "四川") for event in ("救援", "停电")]
-
-
-def lines(folder):
-    """Returns the messages of a folder of JSON-lines files."""
-    files = sorted(Path(folder).glob("*.jsonl"))
-    return [json.loads(line) for file in files for line in file.read_bytes().splitlines()]
 
 
 def wanted(board):
@@ -46,85 +47,91 @@ def expected_items(board):
     return {number: thread for number, thread in wanted(board).items() if thread.kind.ending == "finish"}
 
 
-@pytest.fixture
-def submitted(scrapy, forum, tmp_path):
-    """The plan, submitted."""
-    plan = tmp_path / "flood.yaml"
-    plan.write_text(PLAN.format(base=forum.url), encoding="utf-8")
-    done = scrapy("plan", "submit", plan)
-    assert done.returncode == 0, done.stderr
-    return plan
+@pytest.fixture(scope="module")
+def delivered(fork_server, redis_server, forum, kafka_server, mongo_server, tmp_path_factory):
+    """What two producers and three consumers make of the plan; one consumer is killed, and another takes its place.
 
+    `files`, `mongo` (by id) and `kafka` (messages) are what the sinks have, `ledger` what the command says, `media` the
+    store.
+    """
+    folder = tmp_path_factory.mktemp("plan")
+    topics, database = f"test-{uuid.uuid4().hex}.", f"test_{uuid.uuid4().hex}"
+    settings = {
+        "ITEMS_DIR": folder / "items",
+        "FILES_STORE": folder / "media",
+        "ITEM_SINKS": "files,kafka,mongo",
+        "TOPIC_PREFIX": topics,
+        "KEY_PREFIX": topics[:-1],
+        "SESSION_SECONDS": 3,
+        "ALLOW_PRIVATE_ADDRESSES": 1,
+        "NODE_CPU_LIMIT_PERCENT": 100,
+        "NODE_MEMORY_LIMIT_PERCENT": 100,
+    }
+    servers = {
+        "REDIS_URL": redis_server.url,
+        "KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap,
+        "MONGO_URL": mongo_server.url,
+        "MONGO_DATABASE": database,
+    }
+    (folder / "flood.yaml").write_text(PLAN.format(base=forum.url), encoding="utf-8")
+    counts_key = Keys(topics[:-1]).partition(0).of("content", "counts")
+    with Runner(fork_server, folder, settings, servers) as runner, redis.Redis.from_url(redis_server.url) as client:
 
-@pytest.fixture
-def crawl(spawn):
-    """Returns a function that runs workers until all is done."""
+        def count(state):
+            return int(client.hget(counts_key, state) or 0)
 
-    def run(*spiders, **options):
-        settings = {"STOP_WHEN_DONE": 1, "ALLOW_PRIVATE_ADDRESSES": 1, "NODE_CPU_LIMIT_PERCENT": 100}
-        settings |= options.pop("settings", {})
-        workers = [spawn("crawl", spider, settings=settings, **options) for spider in spiders]
-        for worker in workers:
-            assert worker.wait(WORKER_SECONDS) == 0, worker.log.read_text()
+        def start(spider):
+            return runner.start("crawl", spider, settings={"STOP_WHEN_DONE": 1})
 
-    return run
-
-
-def test_two_producers_and_three_consumers_deliver_each_thread_once_to_every_sink(
-    scrapy, crawl, submitted, forum, kafka_server, mongo_server, mongo_database, topic_prefix, tmp_path
-):
-    sinks = {"ITEM_SINKS": "files,kafka,mongo", "TOPIC_PREFIX": topic_prefix, "MONGO_DATABASE": mongo_database}
-    servers = {"KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap, "MONGO_URL": mongo_server.url}
-    crawl("producer", "producer", "consumer", "consumer", "consumer", settings=sinks, environment=servers)
-
-    in_files = lines(tmp_path / "items")
+        submitted = runner.run("plan", "submit", folder / "flood.yaml")
+        assert submitted.returncode == 0, submitted.stderr
+        workers = [start(spider) for spider in ("producer", "producer", "consumer", "consumer", "consumer")]
+        until(lambda: count("finished") >= 20 and count("executing"), "the first pages, and more at work")
+        workers.pop().kill()
+        for worker in [*workers, start("consumer")]:
+            assert worker.wait(CRAWL_SECONDS) == 0, worker.log.read_text()
+        ledger = json.loads(runner.run("ledger", "--verify", "--json").stdout)
     with MongoClient(mongo_server.url) as client:
-        in_mongo = {document["_id"]: document for document in client[mongo_database]["items"].find()}
-    consumer = KafkaConsumer(
-        f"{topic_prefix}board",
-        f"{topic_prefix}ajax",
-        bootstrap_servers=kafka_server.bootstrap,
-        auto_offset_reset="earliest",
-        consumer_timeout_ms=5_000,
-    )
-    messages = list(consumer)
-    consumer.close()
+        in_mongo = {document.pop("_id"): document for document in client[database]["items"].find()}
+        client.drop_database(database)
+    options = {"auto_offset_reset": "earliest", "consumer_timeout_ms": 2_000}
+    with closing(KafkaConsumer(bootstrap_servers=kafka_server.bootstrap, **options)) as consumer:
+        consumer.subscribe([f"{topics}board", f"{topics}ajax"])
+        messages = list(consumer)
+    files = b"".join(file.read_bytes() for file in (folder / "items").glob("*.jsonl"))
+    in_files = [json.loads(line) for line in files.splitlines()]
+    return SimpleNamespace(files=in_files, mongo=in_mongo, kafka=messages, ledger=ledger, media=folder / "media")
 
-    assert sorted(item["id"] for item in in_files) == sorted(in_mongo)
-    assert {json.loads(message.value)["id"] for message in messages} == set(in_mongo)
-    assert len(messages) == len(in_mongo)
-    for message in messages:
+
+def test_every_thread_is_in_every_sink(delivered):
+    """What the killed worker had in flight may be twice in files and in Kafka, not in Mongo."""
+    assert {item["id"] for item in delivered.files} == set(delivered.mongo)
+    assert {json.loads(message.value)["id"] for message in delivered.kafka} == set(delivered.mongo)
+    for message in delivered.kafka:
         item = json.loads(message.value)
         assert message.key.decode() == item["fingerprint"]
-        assert message.topic == topic_prefix + item["resource"]
-        stored = dict(in_mongo[item["id"]])
-        del stored["_id"]
-        assert stored == item
-
+        assert message.topic.endswith(f".{item['resource']}")
+        assert delivered.mongo[item["id"]] == item
     for board, resource in (("html", "board"), ("ajax", "ajax")):
-        titles = sorted(item["title"] for item in in_files if item["resource"] == resource)
+        titles = [item["title"] for item in delivered.mongo.values() if item["resource"] == resource]
         expected = expected_items(board).values()
-        exact = sorted(thread.title for thread in expected if thread.kind.item == "equal")
         assert len(titles) == len(expected)
-        assert set(exact) <= set(titles)
-
-    ledger = scrapy("ledger", "--verify", "--json")
-    assert ledger.returncode == 0, ledger.stderr
-    account = json.loads(ledger.stdout)
-    assert account["problems"] == []
-    assert account["total"]["difference"] == account["total"]["ready"] == account["total"]["executing"] == 0
-    board = next(row for row in account["rows"] if row["site"] == "board")
-    reasons = {}
-    for thread in wanted("html").values():
-        if thread.kind.ending == "fail":
-            reasons[thread.kind.reason] = reasons.get(thread.kind.reason, 0) + 1
-    assert board["failures"] == reasons
+        assert {thread.title for thread in expected if thread.kind.item == "equal"} <= set(titles)
 
 
-def test_equal_threads_on_both_boards_give_equal_items(crawl, submitted, tmp_path):
-    crawl("producer", "consumer")
+def test_the_ledger_accounts_for_every_thread(delivered):
+    total = delivered.ledger["total"]
+    assert delivered.ledger["problems"] == []
+    assert total["difference"] == total["ready"] == total["executing"] == 0
+    board = next(row for row in delivered.ledger["rows"] if row["site"] == "board")
+    assert board["failures"] == Counter(
+        thread.kind.reason for thread in wanted("html").values() if thread.kind.ending == "fail"
+    )
+
+
+def test_equal_threads_on_both_boards_give_equal_items(delivered):
     by_board = {"board": {}, "ajax": {}}
-    for item in lines(tmp_path / "items"):
+    for item in delivered.mongo.values():
         by_board[item["resource"]][int(item["url"].rpartition("/")[2])] = item
     stories = {thread.story: thread for thread in expected_items("ajax").values()}
     pairs = [
@@ -140,11 +147,10 @@ def test_equal_threads_on_both_boards_give_equal_items(crawl, submitted, tmp_pat
         assert [image["sha256"] for image in left["images"]] == [image["sha256"] for image in right["images"]]
 
 
-def test_an_item_holds_what_the_thread_says_and_its_files_lie_in_the_store(crawl, submitted, tmp_path):
-    crawl("producer", "consumer")
+def test_an_item_holds_what_the_thread_says_and_its_files_lie_in_the_store(delivered):
     threads = expected_items("ajax")
     checked = 0
-    for item in lines(tmp_path / "items"):
+    for item in delivered.mongo.values():
         if item["resource"] != "ajax":
             continue
         thread = threads[int(item["url"].rpartition("/")[2])]
@@ -154,12 +160,12 @@ def test_an_item_holds_what_the_thread_says_and_its_files_lie_in_the_store(crawl
         hashes = sorted(hashlib.sha256(image_bytes(number)).hexdigest() for number in thread.images)
         assert sorted(image["sha256"] for image in item["images"]) == hashes
         for image in item["images"]:
-            stored = (tmp_path / "media" / image["path"]).read_bytes()
+            stored = (delivered.media / image["path"]).read_bytes()
             assert hashlib.sha256(stored).hexdigest() == image["sha256"]
             checked += 1
     assert checked > 20
 
 
-def test_all_odd_pages_are_met(forum):
+def test_all_odd_pages_are_met():
     met = {thread.kind for thread in wanted("html").values()}
     assert set(kinds.ODD) <= met

@@ -6,30 +6,28 @@ import asyncio
 import contextlib
 import itertools
 import json
-import time
 
 import pytest
 import redis as sync_redis
 from needs import started
 from scrapy.settings import Settings
+from waiting import until
 
 from crawler.events import Events
 from crawler.frontier.session import Session
 from crawler.frontier.settlement import Settlement, TurnRelease
 from crawler.models import Seed
 from crawler.plans.operator import Operator
-from testbed.forum import content, kinds
+from testbed.forum import content
 from testbed.servers import Redis
 
-PATIENCE_SECONDS = 40.0
 STOP_SECONDS = 30.0  # what a stopping worker has
-SETTINGS = {"ALLOW_PRIVATE_ADDRESSES": 1, "NODE_CPU_LIMIT_PERCENT": 100}
 FULL = "is full: raise its maxmemory (CONFIG SET maxmemory, and in its configuration file)"
 SEEDS = 10_000
 BATCH = 500
 HOSTS = 40
 PLAN = """
-name: flood
+name: {name}
 sites: [{{use: demo_forum, name: board, base: "{base}"}}]
 keywords: {{event: {{optional: [洪水, 重庆, 四川, 救援]}}}}
 pages: 4
@@ -50,6 +48,18 @@ def redis_url(own_redis):
     return own_redis.url
 
 
+@pytest.fixture
+def plan(forum, tmp_path):
+    """Returns a function that writes a plan of the given name."""
+
+    def write(name):
+        file = tmp_path / f"{name}.yaml"
+        file.write_text(PLAN.format(name=name, base=forum.url), encoding="utf-8")
+        return file
+
+    return write
+
+
 def limit(client, more_bytes=0):
     """Sets maxmemory to what is in use and a bit more."""
     client.config_set("maxmemory", max(1, client.info("memory")["used_memory"] + more_bytes))
@@ -58,32 +68,6 @@ def limit(client, more_bytes=0):
 def refusals(client):
     """Returns how many commands the server has refused for want of memory."""
     return client.info("errorstats").get("errorstat_OOM", {"count": 0})["count"]
-
-
-def until(condition, what, seconds=PATIENCE_SECONDS):
-    """Waits for a condition."""
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.05)
-    return found
-
-
-@pytest.fixture
-def account(own_redis):
-    """Returns a function that gives a frontier's counts."""
-
-    def read(frontier="content"):
-        counts = {name.decode(): int(seeds) for name, seeds in own_redis.hgetall(f"hr:{{0}}:{frontier}:counts").items()}
-        return {name: counts.get(name, 0) for name in ("offered", "ready", "executing", "finished", "failed")}
-
-    return read
-
-
-@pytest.fixture
-def states(scrapy):
-    """Returns a function that gives the states of all workers, as `scrapy nodes` says them."""
-    return lambda: [one["state"] for one in json.loads(scrapy("nodes", "--json").stdout)["workers"]]
 
 
 class Outsider:
@@ -171,56 +155,52 @@ async def test_what_was_offered_before_during_and_after_is_all_there(own_redis, 
 # -- Commands ---------------------------------------------------------------------------------------------------------
 
 
-def test_commands_that_need_room_say_so_and_those_that_make_room_work(own_redis, scrapy, forum, account, tmp_path):
-    plan = tmp_path / "flood.yaml"
-    plan.write_text(PLAN.format(base=forum.url), encoding="utf-8")
-    late = tmp_path / "late.yaml"
-    late.write_text(PLAN.format(base=forum.url).replace("flood", "late"), encoding="utf-8")
-    assert scrapy("plan", "submit", plan).returncode == 0
+def test_commands_that_need_room_say_so_and_those_that_make_room_work(own_redis, scrapy, crawl, forum, plan):
+    late = plan("late")
+    crawl.scrapy("plan", "submit", plan("flood"))
     limit(own_redis)
-    for words in (("plan", "submit", late), ("plan", "submit", plan), ("seeds", "offer", f"{forum.url}/thread/1")):
+    for words in (
+        ("plan", "submit", late),
+        ("plan", "submit", plan("flood")),
+        ("seeds", "offer", f"{forum.url}/thread/1"),
+    ):
         done = scrapy(*words)
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr.startswith("error: Redis at ")
         assert FULL in done.stderr
         assert done.stderr.count("\n") == 1
         assert done.stderr.endswith("; the same command completes it\n") == (words[0] == "plan")
-    assert account("nav")["offered"] == 16
+    assert crawl.counts("nav")["offered"] == 16
     for action in ("pause", "resume", "cancel", "delete"):
         done = scrapy("plan", action, "flood")
         assert (done.returncode, done.stderr) == (0, "")
-    done = scrapy("crawl", "consumer", settings=SETTINGS | {"STOP_WHEN_DONE": 1})
-    assert done.returncode == 0, done.stderr  # a worker can start; with nothing left it needn't wait for room to end
-    assert done.stderr.count("Redis is full") == 1
+    log = crawl.run()  # a worker can start; with nothing left it needn't wait for room to end
+    assert log.count("Redis is full") == 1
     own_redis.config_set("maxmemory", 0)
-    assert scrapy("plan", "submit", late).returncode == 0
-    assert account("nav")["ready"] == 16
-    assert scrapy("ledger", "--verify").returncode == 0
+    crawl.scrapy("plan", "submit", late)
+    assert crawl.counts("nav")["ready"] == 16
+    assert crawl.total()["difference"] == 0
 
 
 # -- Workers ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_consumer_ends_what_it_holds_waits_and_goes_on_by_itself(
-    own_redis, scrapy, spawn, forum, account, states, tmp_path
-):
-    threads = content.threads()
-    urls = [forum.url + one.path for one in threads if one.kind is kinds.PLAIN and len(one.pages) == 1][:80]
-    sites = tmp_path / "sites"
-    sites.mkdir()
-    (sites / "quick.yaml").write_text("name: quick\npoliteness: {delay: 0.1, concurrency: 2, burst: 5}\n")
-    offered = scrapy("seeds", "offer", "--site", "quick", *urls, settings={"SITES_DIR": sites})
-    assert offered.returncode == 0, offered.stderr
-    worker = spawn("crawl", "consumer", settings=SETTINGS | {"STOP_WHEN_DONE": 1})
-    until(lambda: account()["finished"] >= 3, "the first pages")
+def test_a_consumer_ends_what_it_holds_waits_and_goes_on_by_itself(own_redis, crawl, many_hosts):
+    (host,) = many_hosts().hosts
+    urls = [f"http://{host}/slow?s=0.1&n={number}" for number in range(80)]
+    crawl.site(concurrency=2)
+    crawl.offer(urls)
+    worker = crawl.worker(STOP_WHEN_DONE=1)
+    until(lambda: crawl.counts()["finished"] >= 3, "the first pages")
     own_redis.config_set("maxmemory", 1)
-    until(lambda: states() == ["redis-full"], "the worker to say that Redis is full")
-    before = until(lambda: (found := account())["executing"] == 0 and found, "what it holds to end")
-    assert before["ready"] + before["finished"] == len(urls)
-    assert before["ready"] > 0
-    assert "redis-full" in scrapy("nodes", environment={"COLUMNS": "150"}).stdout
-    (waiting,) = json.loads(scrapy("seeds", "list", "--state", "ready", "--limit", "1", "--json").stdout)["seeds"]
-    assert "claim nothing while Redis is full" in scrapy("seeds", "show", waiting["url"]).stdout
+    until(lambda: crawl.states() == ["redis-full"], "the worker to say that Redis is full")
+    until(lambda: not crawl.counts()["executing"], "what it holds to end")
+    counts = crawl.counts()
+    assert counts["ready"] + counts["finished"] == len(urls)
+    assert counts["ready"] > 0
+    assert "redis-full" in crawl.runner.run("nodes", environment={"COLUMNS": "150"}).stdout
+    (waiting,) = json.loads(crawl.scrapy("seeds", "list", "--state", "ready", "--limit", "1", "--json"))["seeds"]
+    assert "claim nothing while Redis is full" in crawl.scrapy("seeds", "show", waiting["url"])
     tries = refusals(own_redis)
     until(lambda: refusals(own_redis) >= tries + 2, "it to try again")  # in vain: no further line in its log
     assert worker.running
@@ -228,50 +208,40 @@ def test_a_consumer_ends_what_it_holds_waits_and_goes_on_by_itself(
     assert log.count("Redis is full") == 1
     assert "not renewed" not in log
     own_redis.config_set("maxmemory", 0)
-    assert worker.wait(120) == 0, worker.log.read_text()
+    assert worker.wait(60) == 0, worker.log.read_text()
     log = worker.log.read_text()
     assert log.count("Redis has room again") == 1
     assert "Traceback" not in log
     assert "was lost" not in log
-    found = [
-        json.loads(line)["url"]
-        for file in (tmp_path / "items").glob("*.jsonl")
-        for line in file.read_bytes().splitlines()
-    ]
-    assert sorted(found) == sorted(urls)
-    assert account() == {"offered": len(urls), "ready": 0, "executing": 0, "finished": len(urls), "failed": 0}
-    assert scrapy("ledger", "--verify").returncode == 0
+    assert sorted(item["url"] for item in crawl.items()) == sorted(urls)
+    total = crawl.total()
+    assert (total["finished"], total["failed"], total["difference"]) == (len(urls), 0, 0)
 
 
-def test_a_producer_s_offers_wait_and_are_handed_back_on_sigterm(
-    own_redis, scrapy, spawn, forum, account, states, tmp_path
-):
-    plan = tmp_path / "flood.yaml"
-    plan.write_text(PLAN.format(base=forum.url), encoding="utf-8")
-    assert scrapy("plan", "submit", plan).returncode == 0
-    questions = account("nav")["offered"]
-    producer = spawn("crawl", "producer", settings=SETTINGS)
-    until(lambda: own_redis.zcard("hr:{0}:nav:execute"), "a search page to be held")
+@pytest.mark.faults
+def test_a_producer_s_offers_wait_and_are_handed_back_on_sigterm(own_redis, crawl, forum, plan):
+    crawl.scrapy("plan", "submit", plan("flood"))
+    questions = crawl.counts("nav")["offered"]
+    producer = crawl.worker("producer")
+    until(lambda: crawl.counts("nav")["executing"], "a search page to be held")
     own_redis.config_set("maxmemory", 1)
-    until(lambda: states() == ["redis-full"], "the worker to say that Redis is full")
-    held = account("nav")["executing"]
-    assert held > 0
-    assert held + account("nav")["ready"] + account("nav")["finished"] == questions
-    begun = time.monotonic()
-    producer.stop()
-    assert time.monotonic() - begun < STOP_SECONDS
+    until(lambda: crawl.states() == ["redis-full"], "the worker to say that Redis is full")
+    counts = crawl.counts("nav")
+    assert counts["executing"] > 0
+    assert counts["executing"] + counts["ready"] + counts["finished"] == questions
+    assert producer.stop(STOP_SECONDS) == 0
     log = producer.log.read_text()
     assert log.count("Redis is full") == 1
     assert "Traceback" not in log
-    after = account("nav")
-    assert (after["executing"], after["failed"]) == (0, 0)
-    assert after["ready"] + after["finished"] == questions
-    assert states() == []
+    counts = crawl.counts("nav")
+    assert (counts["executing"], counts["failed"]) == (0, 0)
+    assert counts["ready"] + counts["finished"] == questions
+    assert crawl.states() == []
 
     own_redis.config_set("maxmemory", 0)
-    spawn("crawl", "producer", settings=SETTINGS)
-    until(lambda: account("nav")["finished"] == questions, "all search pages")
+    crawl.worker("producer")
+    until(lambda: crawl.counts("nav")["finished"] == questions, "all search pages")
     expected = {forum.url + one.path for word in WORDS for one in content.expected_results(word, "html")[:80]}
-    listed = json.loads(scrapy("seeds", "list", "--frontier", "content", "--limit", "10000", "--json").stdout)
+    listed = json.loads(crawl.scrapy("seeds", "list", "--frontier", "content", "--limit", "10000", "--json"))
     assert {row["url"] for row in listed["seeds"]} == expected
-    assert scrapy("ledger", "--verify").returncode == 0
+    assert crawl.total()["difference"] == 0

@@ -3,138 +3,85 @@
 from __future__ import annotations
 
 import json
-import time
+import os
+import signal
 
 import pytest
+from needs import need
+from waiting import until
 
+from crawler.errors import UnavailableError
 from testbed.forum import content, kinds
-from testbed.servers import Kafka
+from testbed.servers import kafka, mongo
 
-PATIENCE_SECONDS = 40.0
-SETTINGS = {"ALLOW_PRIVATE_ADDRESSES": 1, "NODE_CPU_LIMIT_PERCENT": 100}
-
-
-def until(condition, what, seconds=PATIENCE_SECONDS):
-    """Waits for a condition."""
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.05)
-    return found
+STOP_SECONDS = 30.0  # what a stopping worker has
 
 
-def plain_pages(forum):
-    """Returns the addresses of threads that have nothing odd about them."""
-    threads = content.threads()
-    return [forum.url + thread.path for thread in threads if thread.kind is kinds.PLAIN and len(thread.pages) == 1]
+def test_an_idle_consumer_fetches_what_is_offered(crawl, many_hosts):
+    (host,) = many_hosts().hosts
+    crawl.site()
+    worker = crawl.worker()
+    until(lambda: "on frontier content" in worker.log.read_text(), "the worker")
+    crawl.offer([f"http://{host}/page/1", f"http://{host}/answer?status=404"])
+    until(lambda: crawl.counts()["finished"] == crawl.counts()["failed"] == 1, "the seeds to end")
+    assert "http-404" in crawl.scrapy("seeds", "show", f"http://{host}/answer?status=404")
 
 
-@pytest.fixture
-def total(scrapy):
-    """Returns a function that gives the ledger's total."""
-
-    def read():
-        return json.loads(scrapy("ledger", "--json").stdout)["total"]
-
-    return read
-
-
-def test_an_idle_consumer_fetches_what_is_offered(scrapy, spawn, forum, total):
-    spawn("crawl", "consumer", settings=SETTINGS)
-    until(lambda: "consumer" in scrapy("nodes").stdout or "content" in scrapy("nodes").stdout, "the worker")
-    offered = scrapy("seeds", "offer", f"{forum.url}/thread/1001", f"{forum.url}/gone/nothing")
-    assert offered.returncode == 0, offered.stderr
-    until(lambda: total()["finished"] == 1 and total()["failed"] == 1, "the seeds to end")
-    shown = scrapy("seeds", "show", f"{forum.url}/gone/nothing")
-    assert "http-404" in shown.stdout
+def test_sigterm_hands_back_what_was_not_begun(crawl, many_hosts):
+    (host,) = many_hosts().hosts
+    crawl.site(concurrency=4)
+    crawl.offer(f"http://{host}/slow?s=0.1&n={number}" for number in range(300))
+    worker = crawl.worker()
+    until(lambda: crawl.counts()["finished"] >= 3, "the first pages")
+    os.kill(worker.pid, signal.SIGTERM)
+    assert worker.wait(STOP_SECONDS) == 0
+    counts = crawl.counts()
+    assert (counts["executing"], counts["failed"], counts["reclaimed"]) == (0, 0, 0)
+    assert counts["ready"] + counts["finished"] == 300
+    assert counts["ready"] > 0
+    assert [key for key in crawl.redis.scan_iter("hr:{*}:*") if b":turns:" in key or b":held:" in key] == []
+    assert crawl.total()["difference"] == 0
 
 
-def test_sigterm_hands_back_what_was_not_begun(scrapy, spawn, forum, total):
-    urls = plain_pages(forum)[:150]
-    assert scrapy("seeds", "offer", *urls).returncode == 0
-    worker = spawn("crawl", "consumer", settings=SETTINGS)
-    until(lambda: total()["finished"] >= 3, "the first pages")
-    begun = time.monotonic()
-    worker.stop()
-    assert time.monotonic() - begun < 30
-    after = total()
-    assert after["executing"] == 0
-    assert after["failed"] == 0
-    assert after["finished"] + after["ready"] == len(urls)
-    assert scrapy("ledger", "--verify").returncode == 0
-
-
-def test_a_killed_workers_seeds_go_to_the_next_one(scrapy, spawn, forum, total, tmp_path):
-    urls = plain_pages(forum)[:40]
-    assert scrapy("seeds", "offer", *urls).returncode == 0
-    settings = SETTINGS | {"SESSION_SECONDS": 2}
-    first = spawn("crawl", "consumer", settings=settings)
-    until(lambda: (now := total())["finished"] >= 3 and now["executing"] >= 3, "the first pages, and more at work")
-    first.kill()
-    assert total()["executing"] > 0
-    second = spawn("crawl", "consumer", settings=settings | {"STOP_WHEN_DONE": 1})
-    assert second.wait(120) == 0, second.log.read_text()
-    after = total()
-    assert after["finished"] == len(urls)
-    files = (tmp_path / "items").glob("*.jsonl")
-    found = {json.loads(line)["url"] for file in files for line in file.read_bytes().splitlines()}
-    assert found == set(urls)
-
-
-def test_a_sink_that_is_away_stops_claims_until_it_is_there(scrapy, spawn, forum, total, topic_prefix, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "kind"), [("mongo", mongo.Mongo), pytest.param("kafka", kafka.Kafka, marks=pytest.mark.faults)]
+)
+def test_a_sink_that_is_away_at_the_start_stops_claims_until_it_is_there(crawl, many_hosts, tmp_path, name, kind):
     try:
-        kafka = Kafka(tmp_path)
-    except Exception as error:  # noqa: BLE001 -- no Java on this machine: said by the fixture of the other tests
-        pytest.skip(str(error))
-    assert scrapy("seeds", "offer", *plain_pages(forum)[:20]).returncode == 0
-    environment = {"KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrap}
-    settings = SETTINGS | {"ITEM_SINKS": "kafka", "TOPIC_PREFIX": topic_prefix, "STOP_WHEN_DONE": 1}
-    worker = spawn("crawl", "consumer", settings=settings, environment=environment)
-    until(lambda: "kafka" in scrapy("nodes", "--json").stdout, "the worker to say that Kafka is away")
-    assert total()["finished"] == 0
-    kafka.start()
-    try:
-        assert worker.wait(120) == 0, worker.log.read_text()
-        assert total()["finished"] == 20
-    finally:
-        kafka.stop()
+        server = kind(tmp_path)
+    except UnavailableError as error:
+        need(error)
+    address = {"mongo": "MONGO_URL", "kafka": "KAFKA_BOOTSTRAP_SERVERS"}[name]
+    environment = {address: server.url if name == "mongo" else server.bootstrap, "MONGO_DATABASE": "test"}
+    hosts = many_hosts(1, 20).hosts
+    crawl.site()
+    crawl.offer(f"http://{host}/page/1" for host in hosts)
+    worker = crawl.worker(ITEM_SINKS=name, STOP_WHEN_DONE=1, SINK_RETRY_MAX_SECONDS=0.2, environment=environment)
+    until(lambda: f'"{name}"' in crawl.scrapy("nodes", "--json"), "the worker to say that the sink is away")
+    assert crawl.counts()["finished"] == 0
+    with server:
+        assert worker.wait(60) == 0, worker.log.read_text()
+    assert crawl.counts()["finished"] == len(hosts)
 
 
-def test_redis_that_is_away_at_start_is_named_and_the_process_ends(scrapy):
-    done = scrapy(
-        "crawl",
-        "consumer",
-        settings={"CONNECT_SECONDS": 1},
-        environment={"REDIS_URL": "redis://user:secret@127.0.0.1:1/0"},
-    )
+def test_pages_that_are_no_pages_fail_with_a_reason_and_a_feed_of_scrapys_has_the_items(crawl, forum, tmp_path):
+    odd = {kind.name: next(thread for thread in content.threads() if thread.kind is kind) for kind in kinds.ODD}
+    paths = ("/big", odd["empty"].path, odd["not-html"].path, odd["mislabelled"].path, "/thread/1001")
+    crawl.site(concurrency=4)
+    crawl.offer(forum.url + path for path in paths)
+    worker = crawl.worker("consumer", "-o", tmp_path / "feed.jsonl", STOP_WHEN_DONE=1)
+    assert worker.wait(60) == 0, worker.log.read_text()
+    assert crawl.total()["failures"] == {"too-large": 1, "empty-body": 1, "not-html": 1}
+    assert "Traceback" not in worker.log.read_text()
+    feed = [json.loads(line) for line in (tmp_path / "feed.jsonl").read_bytes().splitlines()]
+    assert len(feed) == 2
+    assert feed == crawl.items()
+
+
+def test_redis_that_is_away_at_the_start_is_named_without_its_password(crawl):
+    environment = {"REDIS_URL": "redis://user:secret@127.0.0.1:1/0"}
+    done = crawl.runner.run("crawl", "consumer", settings={"CONNECT_SECONDS": 0}, environment=environment)
     assert done.returncode == 1
     assert "127.0.0.1:1" in done.stderr
     assert "secret" not in done.stderr + done.stdout
     assert "Traceback" not in done.stderr
-
-
-def test_a_setting_out_of_range_is_named(scrapy):
-    done = scrapy("crawl", "consumer", settings={"SESSION_SECONDS": "0"})
-    assert done.returncode == 1
-    assert "SESSION_SECONDS" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_pages_that_are_no_pages_fail_with_a_reason(scrapy, spawn, forum, total):
-    odd = {kind.name: next(thread for thread in content.threads() if thread.kind is kind) for kind in kinds.ODD}
-    urls = [forum.url + path for path in ("/big", odd["empty"].path, odd["not-html"].path, odd["mislabelled"].path)]
-    assert scrapy("seeds", "offer", *urls).returncode == 0
-    worker = spawn("crawl", "consumer", settings=SETTINGS | {"STOP_WHEN_DONE": 1})
-    assert worker.wait(120) == 0
-    assert total()["failures"] == {"too-large": 1, "empty-body": 1, "not-html": 1}
-    assert total()["finished"] == 1
-    assert "Traceback" not in worker.log.read_text()
-
-
-def test_scrapys_own_feeds_have_the_items(scrapy, spawn, forum, tmp_path):
-    assert scrapy("seeds", "offer", f"{forum.url}/thread/1001").returncode == 0
-    feed = tmp_path / "feed.jsonl"
-    worker = spawn("crawl", "consumer", "-o", feed, settings=SETTINGS | {"STOP_WHEN_DONE": 1})
-    assert worker.wait(60) == 0
-    (file,) = (tmp_path / "items").glob("*.jsonl")
-    assert json.loads(feed.read_text()) == json.loads(file.read_text())

@@ -10,6 +10,8 @@ from faults.rig import FULL
 from needs import need
 from waiting import until
 
+pytestmark = pytest.mark.faults
+
 SEEDS = 3_000 if FULL else 300
 SESSION_SECONDS = 8.0  # a busy machine may hold a heartbeat up for seconds: that would be no clock's fault
 SHARED = {"SESSION_SECONDS": SESSION_SECONDS, "CONCURRENT_REQUESTS": 8}  # fewer than the turns there are: both get some

@@ -6,8 +6,11 @@ import os
 import signal
 import time
 
+import pytest
 from faults.rig import FULL
 from waiting import until
+
+pytestmark = pytest.mark.faults
 
 ROUNDS = 20 if FULL else 2
 SESSIONS = 3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import time
 
@@ -11,10 +10,11 @@ from faults.rig import FULL
 from faults.stages import SHORT_STAGES, STAGES
 from waiting import until
 
+pytestmark = pytest.mark.faults
+
 SEEDS, KILLS = (50_000, 20) if FULL else (3_000, 3)
 WORKERS = 2
 TRANSFER_SECONDS = 20.0  # from a kill to the first claim of the seeds elsewhere, with default settings
-STOP_SECONDS = 30.0
 
 
 def test_kill_9_over_many_seeds(rig, row):
@@ -103,28 +103,6 @@ def test_a_killed_workers_seeds_are_claimed_within_20_s(files_rig, row):
     )
     row("kill -9 to the first request elsewhere, default settings", seconds=f"{took:.1f}")
     assert took <= TRANSFER_SECONDS
-
-
-@pytest.mark.parametrize("times", [1, 2], ids=["once", "twice"])
-def test_sigterm_hands_everything_back(files_rig, row, times):
-    """What wasn't begun is ready again when the process has ended; a second SIGTERM changes nothing."""
-    rig = files_rig
-    rig.offer(rig.origin.urls(400, "slow"), site="paced")
-    worker = rig.worker()
-    until(lambda: rig.ended() >= 3, "the first pages")
-    began = time.monotonic()
-    for _ in range(times):
-        os.kill(worker.pid, signal.SIGTERM)
-        time.sleep(0.5)
-    worker.wait(STOP_SECONDS)
-    took = time.monotonic() - began
-    counts = rig.counts()
-    row(f"SIGTERM, {times} times", seconds=f"{took:.1f}", executing=counts["executing"], failed=counts["failed"])
-    assert took <= STOP_SECONDS
-    assert (counts["executing"], counts["failed"], counts["reclaimed"]) == (0, 0, 0)
-    assert counts["ready"] + counts["finished"] == len(rig.account)
-    held = [key for key in rig.redis.scan_iter("hr:{*}:*") if b":turns:" in key or b":held:" in key]
-    assert held == []
 
 
 def test_rolling_restarts_cost_no_attempt(files_rig, row):

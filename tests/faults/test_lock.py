@@ -7,9 +7,12 @@ import subprocess
 import sys
 import time
 
+import pytest
 from faults.rig import FULL, HERE
 from runner import ROOT
 from waiting import until
+
+pytestmark = pytest.mark.faults
 
 KILLS, CONTENDERS = (50, 16) if FULL else (3, 4)
 LOCK_MS = 2_000  # LOCK_MILLISECONDS' default

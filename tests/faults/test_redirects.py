@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from faults.rig import FULL
+
+pytestmark = pytest.mark.faults
 
 SEEDS = 10_000 if FULL else 400
 KINDS = ("one", "chain", "loop", "cross", "wide-loop")

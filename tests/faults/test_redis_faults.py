@@ -1,15 +1,18 @@
-"""Redis dies, forgets its last second, fills up, or can't be reached; workers stay and lose nothing."""
+"""Redis dies, forgets its last second, or can't be reached; workers stay and lose nothing."""
 
 from __future__ import annotations
 
 import time
 from contextlib import closing
 
+import pytest
 from faults.rig import FULL, Rig
 from faults.wire import Wire
 from waiting import until
 
 from testbed.servers import Redis
+
+pytestmark = pytest.mark.faults
 
 RESTARTS = 10 if FULL else 2
 CUT_SECONDS = 60.0 if FULL else 8.0
@@ -110,29 +113,3 @@ def test_a_worker_is_cut_off_from_redis(files_rig, row):
     assert lonely.running
     assert max(asked, default=0) <= SESSION_SECONDS + 0.1
     assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
-
-
-def test_redis_is_full(fork_server, tmp_path, origin, row):
-    """Claims and offers are refused in words; what runs ends; with room everything goes on."""
-    with Redis(tmp_path / "own") as server:
-        rig = Rig(fork_server, tmp_path, origin, server)
-        try:
-            rig.offer(origin.urls(400, "slow"), site="paced")
-            worker = rig.worker()
-            until(lambda: rig.ended() >= 5, "pages")
-            rig.redis.config_set("maxmemory", 1)
-            until(lambda: "full" in rig.scrapy("nodes"), "the worker's word that Redis is full")
-            until(lambda: not rig.counts()["executing"], "what runs to end")
-            ended = rig.ended()
-            refused = rig.runner.run("seeds", "offer", *origin.urls(1, first=9_999))
-            rig.redis.config_set("maxmemory", 0)
-            until(lambda: rig.ended() > ended, "the worker to go on")
-            rig.until_done(120)
-            audit = rig.audit()
-            row("Redis at maxmemory", lost=audit.lost, stuck=audit.stuck, said=repr(refused.stderr.strip()[:60]))
-            assert refused.returncode == 1
-            assert "maxmemory" in refused.stderr
-            assert worker.running
-            assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
-        finally:
-            rig.close()

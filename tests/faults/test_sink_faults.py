@@ -11,6 +11,8 @@ from faults.rig import FULL
 from needs import need
 from waiting import until
 
+pytestmark = pytest.mark.faults
+
 KILL_SECONDS, ITEMS = (30.0, 100_000) if FULL else (5.0, 2_500)
 AWAY_SECONDS = 300.0 if FULL else 6.0
 GROWTH_MB = 200
