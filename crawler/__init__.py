@@ -1,18 +1,17 @@
 """Headroom: a distributed topical crawler on Scrapy.
 
-The flow, by file:
+The rooms, in the order in which a plan becomes items; `docs/architecture.md` follows one seed through them.
 
-- `plans/`: a plan's YAML becomes combinations, and those become nav seeds.
-- `frontier/queue.py`: seeds in Redis are offered, claimed and settled, each by one Lua script in `frontier/lua/`.
-- `headroom.py`: how many more seeds this node can carry.
-- `scheduler.py`: claims as many ahead and hands them to Scrapy as requests, paced by their turns (`visits.py`).
-- `spiders/producer.py`: nav page -> links (`extract/`, `sites/`) -> content seeds offered.
-- `spiders/consumer.py`: content page -> fields (`extract/`, `sites/`) -> item.
-- `pipelines/`: item -> clean -> media -> files, MongoDB, Kafka.
-- `delivery.py`: every sink acknowledged: the seed is finished; else it is retried or fails with a reason.
-- `worker.py`: this process's share in the cluster: connection, session, claims, settles.
-- `download/`: what stands between the wire and a page; `fast/`: Scrapy's engine and downloader, the same in less time.
-- `commands/`: scrapy plan, seeds, ledger, nodes, site, items.
+- `plans/`: a plan's YAML becomes combinations, and those become nav seeds: search pages to visit.
+- `frontier/`: all seeds in Redis are offered, claimed and settled, each by one Lua script.
+- `worker/`: one process's share in the cluster: how much it claims, on which turns, and what became of each seed.
+- `scheduler.py`: hands claimed seeds to Scrapy as requests, paced by the turns of their hosts.
+- `middlewares/`, `robots/`, `download/`: what a request passes on its way to the wire, and the wire.
+- `spiders/`: `producer` reads search pages and offers content seeds, `consumer` reads items from content pages.
+- `sites/`, `extract/`: how a source is searched and read, as its YAML says; bytes become fields and links.
+- `pipelines/`: an item is cleaned, its media are fetched, and every sink acknowledges it; then its seed is finished.
+- `servers/`: how Redis, Kafka and MongoDB are connected. `fast/`: Scrapy's engine in less time.
+- `commands/`, `cli/`: `scrapy plan`, `seeds`, `ledger`, `nodes`, `site`, `items`, `crawl`, and what they share.
 """
 
 __version__ = "0.1.0"

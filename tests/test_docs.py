@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
 from pathlib import Path
@@ -49,8 +50,31 @@ def test_every_make_target_exists(document):
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_file_exists(document):
-    for path in re.findall(r"\b((?:crawler|plans|benchmarks|tests)/[\w./-]*)", document.read_text(encoding="utf-8")):
-        assert (ROOT / path.rstrip(".")).exists(), path
+    text = document.read_text(encoding="utf-8")
+    for path in re.findall(r"(?<![\w/])((?:crawler|plans|benchmarks|testbed|tests)/[\w./-]*)", text):
+        assert any((folder / path.rstrip(".")).exists() for folder in (ROOT, ROOT / "crawler")), path
+
+
+def defined_in(path):
+    """Returns what a module defines: `function`, `Class`, `Class.method`."""
+    names = set()
+    for node in ast.parse((ROOT / path).read_text(encoding="utf-8")).body:
+        name = getattr(node, "name", None)
+        names |= {name} | {f"{name}.{getattr(inner, 'name', None)}" for inner in getattr(node, "body", ())}
+    return names
+
+
+def test_every_place_that_the_architecture_names_exists():
+    places = re.findall(r"`([\w/]+\.py):([\w.]+)`", (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
+    assert len(places) > 50
+    for path, name in places:
+        assert name in defined_in(path), f"{path}:{name}"
+
+
+def test_every_event_is_listed_in_the_architecture():
+    listed = set(re.findall(r"^\| `(\w+)` \|", (ROOT / "docs" / "architecture.md").read_text("utf-8"), re.MULTILINE))
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "crawler").rglob("*.py")]
+    assert listed == {name for text in sources for name in re.findall(r"subscribe\(\s*([A-Z]\w+),", text)}
 
 
 def blocks(language):
