@@ -69,7 +69,7 @@ async def start_services(
             values[address] = named[address]
             await remove(name, values)  # there is nothing yet: this shows that the server answers
             stack.push_async_callback(remove, name, values)
-            note(f"{name}: {redacted_address(named[address])}, as {address} says")
+            note(f"{name}: {redacted_address(named[address])}, as {address} says; the demo's part of it is {scope}")
             continue
         try:
             server = KINDS[name](folder)
