@@ -1,7 +1,7 @@
-"""Pages of sites without selectors: trafilatura finds the article.
+"""Content pages of sites without selectors: trafilatura finds the article.
 
-It takes some 50 us an element, and ten times as much where its second opinions (jusText, readability) are asked on a
-page of small nested blocks: those are kept to pages of an article's size, and huge pages are refused.
+trafilatura takes some 50 us an element, and ten times as much on a page of small nested blocks if it also asks jusText
+and readability. So it asks them only for pages of an article's size, and huge pages are refused.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ if TYPE_CHECKING:
     from crawler.models import Fetched
 
 MAX_ARTICLE_BYTES = 3_000_000  # 0.4 s a MB, whatever is in it
-MAX_ELEMENTS = 50_000  # 5 s at worst, in a thread of their own (apart.py); the longest articles of Wikipedia have fewer
-MAX_ELEMENTS_COMPARED = 5_000  # 3 s at worst; a page of news has 500 to 3,000
+MAX_ELEMENTS = 50_000  # 5 s at worst, in a thread (offload.py); the longest articles of Wikipedia have fewer
+MAX_ELEMENTS_COMPARED = 5_000  # up to here the others are asked, 3 s at worst; a page of news has 500 to 3,000
 
 
 def read_article(page: Fetched) -> Fields:
-    """Returns what trafilatura finds on a page, not yet clean. Dates have no time of day.
+    """Returns what trafilatura finds on a page, not yet clean; dates have no time of day.
 
     Raises:
-        ExtractError: `not-html` and the like; `too-large` and `too-many-tags` beyond an article's size; `no-content`
-            when trafilatura finds none or gives up.
+        ExtractError: Those of `HtmlDocument`; `too-large` or `too-many-tags` beyond an article's size; `no-content` if
+            trafilatura finds no article or fails.
     """
-    from trafilatura import bare_extraction  # half a second of imports that most workers never need
+    from trafilatura import bare_extraction  # takes half a second to import, and most workers never need it
 
     if len(page.body) > MAX_ARTICLE_BYTES:
         raise ExtractError("too-large", f"{len(page.body)} bytes, an article has at most {MAX_ARTICLE_BYTES}")
-    document = HtmlDocument(page, html.HTMLParser)  # trafilatura takes no other elements
+    document = HtmlDocument(page, html.HTMLParser)  # trafilatura takes only lxml.html's elements
     elements = int(_count(document.root))
     if elements > MAX_ELEMENTS:
         raise ExtractError("too-many-tags", f"{elements} elements, an article has at most {MAX_ELEMENTS}")
     fast = elements > MAX_ELEMENTS_COMPARED
     try:
         found = bare_extraction(document.root, url=page.url, fast=fast, with_metadata=True, include_comments=False)
-    except Exception as error:  # heuristics on hostile pages: any failure means that there is no article
+    except Exception as error:  # of heuristics on a hostile page: whatever it is, there is no article
         raise ExtractError("no-content", f"trafilatura: {type(error).__name__}: {error}") from error
-    if found is None or isinstance(found, dict):  # a dict only by an option that isn't set
+    if found is None or isinstance(found, dict):  # a dict is returned only for an option that isn't set
         raise ExtractError("no-content", "trafilatura found no article")
     return Fields(
         title=found.title or "",

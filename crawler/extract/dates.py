@@ -1,4 +1,4 @@
-"""What people write for a date becomes UTC: exact formats first, a hundred times faster than guessing."""
+"""Dates as people write them, converted to UTC. Exact formats are tried first, a hundred times faster than guessing."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
 MAX_DATE_CHARACTERS = 100  # a longer text is no date, and guessing takes time for each word
-YEARS = range(1970, 2100)  # outside: an unset field or a page number
-MILLISECONDS_FROM = 100_000_000_000  # an epoch of 12 digits or more counts ms; in seconds it would be the year 5138
+YEARS = range(1970, 2100)  # any other year is an unset field or a page number
+MILLISECONDS_FROM = 100_000_000_000  # a larger epoch counts ms; in seconds it would be the year 5138
 LANGUAGES = ["zh", "en", "ja", "ko", "ru", "de", "fr", "es", "pt", "it"]
 
-# 2026年11月3日 14:05:06, 2026-11-3 14:05, 2026/11/03, 2026.11.3 下午2:05; something may stand before ("发表于 ")
+# 2026年11月3日 14:05:06, 2026-11-3 14:05, 2026/11/03, 2026.11.3 下午2:05; other text may stand before ("发表于 ")
 _YEAR_FIRST = re.compile(
     r"(?<!\d)(?P<year>\d{4})\s?(?:年|[-/.])\s?(?P<month>\d{1,2})\s?(?:月|[-/.])\s?(?P<day>\d{1,2})(?!\d)\s?日?"
     r"(?:[\sT,]*(?:[(\uff08]?(?:星期|周)?.[)\uff09]|(?:星期|周).)?\s*(?P<half>上午|下午|晚上|凌晨|中午)?\s*"
@@ -28,7 +28,7 @@ _WITHOUT_YEAR = re.compile(r"(?<![\d年])\d{1,2}\s?月\s?\d{1,2}\s?日")  # as m
 _EPOCH = re.compile(r"\d{9,13}(?:\.\d+)?")
 _MAIL = re.compile(r"(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}(?::\d{2})?(?: (?:[+-]\d{4}|GMT|UTC))?")
 _NOON, _MIDNIGHT, _MINUTES = 12, 24, 60
-# What a word for the half of the day makes of an hour below 12, and of 12 itself.
+# By the word for a half of the day: hours to add to an hour below 12, and the hour that 12 itself becomes.
 _HALVES = {
     **dict.fromkeys(("上午", "凌晨", "am"), (0, 0)),
     **dict.fromkeys(("中午", "下午", "pm"), (_NOON, _NOON)),
@@ -40,12 +40,12 @@ def to_utc(value: str | float, zone: ZoneInfo, pattern: str = "") -> str | None:
     """Returns a date as UTC ISO 8601, `2026-11-03T06:05:06Z`.
 
     Args:
-        value: What the page says; a number is an epoch in s or ms.
+        value: A date as written, or an epoch in s or ms.
         zone: Time zone of a date that names none.
-        pattern: strptime format that is tried first.
+        pattern: strptime format that is tried first; empty for none.
 
     Returns:
-        None when it is no date, or one outside `YEARS`.
+        None if the value is no date, or one outside `YEARS`.
     """
     text = str(value).strip()
     if not text or len(text) > MAX_DATE_CHARACTERS:
@@ -84,7 +84,7 @@ def _by_epoch(text: str) -> datetime | None:
 
 
 def _without_year(text: str) -> datetime | None:
-    """Takes the year in which the date was last; a day's slack for time zones."""
+    """Reads a date without a year as its last occurrence, up to a day ahead because of time zones."""
     match = _WITHOUT_YEAR.search(text)
     if not match:
         return None
@@ -114,7 +114,7 @@ def _year_first(text: str) -> datetime | None:
 
 
 def _by_mail(text: str) -> datetime | None:
-    """RFC 5322, as in HTTP headers and feeds; the library's parser would also read a PM as an AM."""
+    """Reads RFC 5322, as in HTTP headers and feeds. Anything else, the library might misread (PM as AM)."""
     return parsedate_to_datetime(text) if _MAIL.fullmatch(text) else None
 
 
@@ -123,7 +123,7 @@ def _offset(zone: str) -> Any:
 
 
 def _guess(zone: ZoneInfo) -> Callable[[str], datetime | None]:
-    """Words and relative dates: `3 hours ago`, `昨天 12:30`, `5 November 2026`."""
+    """Reads words and relative dates: `3 hours ago`, `昨天 12:30`, `5 November 2026`."""
     return lambda text: _date_parser(zone.key).get_date_data(text).date_obj
 
 
@@ -132,5 +132,5 @@ def _date_parser(zone: str) -> Any:
     from dateparser.date import DateDataParser
 
     settings = {"TIMEZONE": zone, "RETURN_AS_TIMEZONE_AWARE": True, "REQUIRE_PARTS": ["month", "day"]}
-    settings["PREFER_DATES_FROM"] = "past"  # `3 November` without a year
+    settings["PREFER_DATES_FROM"] = "past"  # for a date without a year
     return DateDataParser(languages=LANGUAGES, settings=settings)

@@ -1,4 +1,4 @@
-"""A body becomes an lxml tree or JSON, whatever it claims to be; what is written there becomes canonical URLs."""
+"""Bodies parsed into an lxml tree or JSON, and the links in them made canonical URLs."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from crawler.models import Fetched
 
-SNIFF_BYTES = 1_024  # as browsers do when the type says nothing
+SNIFF_BYTES = 1_024  # are looked at if the Content-Type says nothing; as many as in browsers
 
-_QUERY_CHARACTERS = "%/:?@!$&'()*+,;=-._~#[]"  # stay as they are in a query
+_QUERY_CHARACTERS = "%/:?@!$&'()*+,;=-._~#[]"  # aren't escaped in a query
 _MARKUP_TYPES = frozenset({"", "text/html", "application/xhtml+xml", "application/xml", "text/xml"})
 _VAGUE_TYPES = frozenset({"text/plain", "application/octet-stream", "application/x-unknown", "*/*"})
 _BINARY_STARTS = (b"%pdf-", b"\x89png", b"gif8", b"\xff\xd8\xff", b"pk\x03\x04")
@@ -31,17 +31,17 @@ _MARKUP_STARTS = (b"<!doctype html", b"<html", b"<head", b"<body", b"<title", b"
 
 
 def parse_json(page: Fetched) -> Any:
-    """Returns the body's JSON value. Of a key that stands there twice the last value counts, as in a browser.
+    """Returns the JSON value of a body. Of a key that an object has twice the last value counts, as in browsers.
 
     Raises:
-        ExtractError: `empty-body`, `too-large` or `not-json`, which is also said of NaN, of numbers beyond 1.8e308
-            and of more than 1,024 brackets in each other.
+        ExtractError: `empty-body`, `too-large` or `not-json`; the latter also for NaN, numbers beyond 1.8e308 and more
+            than 1,024 levels.
     """
     _check_size(page)
     try:
         return orjson.loads(page.body)
     except orjson.JSONDecodeError:
-        pass  # a byte order mark, or another encoding than UTF-8
+        pass  # the body may have a byte order mark, or another encoding than UTF-8
     try:
         return orjson.loads(decode(page)[0].encode(errors="replace"))
     except orjson.JSONDecodeError as error:
@@ -49,7 +49,7 @@ def parse_json(page: Fetched) -> Any:
 
 
 class Document:
-    """A page that is parsed once, when first asked for, whoever asks how often.
+    """A page that is parsed on first use, once.
 
     Attributes:
         page: As downloaded.
@@ -60,12 +60,12 @@ class Document:
 
     @cached_property
     def html(self) -> HtmlDocument:
-        """The page as HTML; raises as `HtmlDocument`."""
+        """The page as HTML; raises what `HtmlDocument` raises."""
         return HtmlDocument(self.page)
 
     @cached_property
     def json(self) -> Any:
-        """The page's JSON value; raises as `parse_json`."""
+        """The page's JSON value; raises what `parse_json` raises."""
         return parse_json(self.page)
 
 
@@ -74,13 +74,16 @@ class HtmlDocument:
 
     Args:
         page: As downloaded.
-        parser: Whose elements it gets; those of `lxml.html` cost three times as much to look at.
+        parser: Class of parser; the elements of `lxml.html` take three times as long to look at.
 
     Attributes:
         root: The `<html>` element.
         index: For selectors.
-        base: URL that its links are relative to.
-        encoding: It was read in.
+        base: URL to which links are relative.
+        encoding: The encoding in which the page was read.
+
+    Raises:
+        ExtractError: `empty-body`, `too-large`, `not-html`, `too-many-tags`, `too-many-attributes` or `too-deep`.
     """
 
     def __init__(self, page: Fetched, parser: type[etree.HTMLParser] = etree.HTMLParser) -> None:
@@ -90,26 +93,26 @@ class HtmlDocument:
         data, self.encoding = utf8(page)
         self.root = _parsed(data, parser)
         self.index = PageIndex(self.root, len(data) if len(data) <= MAX_INDEXED_TAGS else data.count(b"<"))
-        base = absolute(_base_href(self.root), page.url)  # of another scheme: none, as in a browser
+        base = absolute(_base_href(self.root), page.url)  # a base of another scheme is ignored, as in browsers
         self.base = base[0] if base else page.url
 
 
 def absolute(
     values: Iterable[str], base: str, *, encoding: str = "utf-8", drop: frozenset[str] = frozenset()
 ) -> tuple[str, ...]:
-    """Returns links as canonical absolute URLs, each once, in their order; what is no http(s) URL is left out.
+    """Returns links as canonical URLs, each once, in their order. Links that are no http(s) URL are left out.
 
     Args:
         values: Links as they stand on a page.
-        base: URL that they are relative to.
-        encoding: Of the page; browsers send a link's query in it.
-        drop: Names of parameters that don't name a page.
+        base: URL to which they are relative.
+        encoding: Encoding of the page, in which browsers send the query of a link.
+        drop: Names of parameters to drop, as `canonical` takes them.
     """
     found: dict[str, None] = {}
     resolve = LinkResolver(base).resolve
     for value in values:
         link = value.strip()
-        if not link:  # would be the page itself
+        if not link:  # an empty link leads to the page itself
             continue
         if not link.isascii() and encoding not in UNICODE:
             head, mark, query = link.partition("?")
@@ -117,23 +120,23 @@ def absolute(
         try:
             found[resolve(link, drop=drop)] = None
         except UrlError:
-            continue  # javascript:, mailto:, data:, or a typo: nothing to fetch
+            continue  # javascript:, mailto:, data:, or a typo
     return tuple(found)
 
 
 def parse_markup(text: str) -> Any:
-    """Returns the root element of HTML text. Entities that a page defines itself, and files it names, aren't read.
+    """Returns the root element of HTML text. Entities that a page defines and files that it names aren't read.
 
     Raises:
-        ExtractError: `not-html`: there is no element in it; `too-many-tags`, `too-many-attributes` or `too-deep`.
+        ExtractError: `not-html`, if the text has no element; `too-many-tags`, `too-many-attributes` or `too-deep`.
     """
     return _parsed(text.encode(errors="replace"), etree.HTMLParser)
 
 
 def _parsed(data: bytes, kind: type[etree.HTMLParser]) -> Any:
-    data = data.replace(b"\0", b"")  # libxml2 ends at a NUL
+    data = data.replace(b"\0", b"")  # libxml2 stops at a NUL
     is_counted = check_markup(data)
-    # huge_tree: libxml2's own limit would cut a page off at 256 open elements, without a word
+    # huge_tree: else libxml2 silently truncates a page at 256 open elements
     parser = kind(encoding="utf-8", huge_tree=True, no_network=True, remove_comments=True, remove_pis=True)
     try:
         root = etree.fromstring(data, parser)

@@ -1,13 +1,13 @@
-"""Bytes become text. Witnesses in the WHATWG's order: byte order mark, HTTP header, `<meta>`, the bytes themselves.
+"""Bodies decoded to text, in the WHATWG's order: by byte order mark, HTTP header, `<meta>`, or the bytes themselves.
 
-Only the encodings that browsers read count (https://encoding.spec.whatwg.org/): a label that names another one of
-Python's codecs (`utf-7`, `zlib`, `punycode`, `unicode-escape`) is no label, as in a browser, whatever it would decode.
+Only the encodings of browsers count (https://encoding.spec.whatwg.org/). A label of another one of Python's codecs
+(`utf-7`, `zlib`, `punycode`, `unicode-escape`) is ignored, as in browsers.
 """
 
 from __future__ import annotations
 
 import codecs
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING
 
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, resolve_encoding
@@ -15,15 +15,14 @@ from w3lib.encoding import html_body_declared_encoding, http_content_type_encodi
 if TYPE_CHECKING:
     from crawler.models import Fetched
 
-UNICODE = frozenset({"utf-8", "utf-16-le", "utf-16-be"})  # pages in one of them send their forms' fields as UTF-8
+UNICODE = frozenset({"utf-8", "utf-16-le", "utf-16-be"})  # browsers send the queries of such pages as UTF-8
 DETECT_BYTES = 8_192  # enough text to tell encodings apart
-UTF8_MIN = 32  # continuation bytes that make it no accident that a text is valid UTF-8
-MAX_TYPE_CHARACTERS = 100  # of a Content-Type that is remembered
-MISREAD_MIN, MISREAD_SHARE = 10, 0.01  # more U+FFFD than that, and the page is in another encoding than it says
+UTF8_MIN = 32  # continuation bytes; a valid UTF-8 text with as many is hardly in another encoding
+MISREAD_MIN, MISREAD_SHARE = 10, 0.01  # a text with more U+FFFD than both is in another encoding than declared
 
 _BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16-be"), (b"\xff\xfe", "utf-16-le"))
 _MARKS = tuple(mark for mark, _ in _BYTE_ORDER_MARKS)
-# Python's names, as w3lib resolves the WHATWG's labels to them (it takes gb2312 for gb18030, latin-1 for cp1252 ...).
+# Python's names of the WHATWG's encodings, as w3lib resolves their labels (gb2312 to gb18030, latin-1 to cp1252 ...).
 _KNOWN = UNICODE | frozenset(
     """gbk gb18030 big5 big5hkscs euc_jp iso2022_jp shift_jis cp932 euc_kr cp949 koi8-r koi8-u mac-roman mac-cyrillic
     cp866 cp874 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 iso8859-2 iso8859-3 iso8859-4 iso8859-5
@@ -32,11 +31,11 @@ _KNOWN = UNICODE | frozenset(
 
 
 def decode(page: Fetched) -> tuple[str, str]:
-    """Returns the body's text and the encoding that it was read in, one of Python's names.
+    """Returns the text of a body, and Python's name of the encoding in which it was read.
 
-    A byte order mark decides. Unlike a browser's user, nobody here sees that another label is wrong, so one that the
-    bytes contradict is dropped: text in some other encoding is no valid UTF-8, and UTF-8 text has next to no U+FFFD.
-    What can't be decoded becomes U+FFFD.
+    A byte order mark decides. Nobody sees here that any other label is wrong, as a browser's user does, so a label that
+    the bytes contradict is ignored: text in another encoding is hardly ever valid UTF-8, and UTF-8 has few U+FFFD.
+    Bytes that can't be decoded become U+FFFD.
     """
     body = page.body
     for mark, encoding in _BYTE_ORDER_MARKS:
@@ -53,7 +52,7 @@ def decode(page: Fetched) -> tuple[str, str]:
 
 
 def utf8(page: Fetched) -> tuple[bytes, str]:
-    """Returns the body as UTF-8, and the encoding that `decode` reads it in. A body that is UTF-8 stays as it is."""
+    """Returns the body in UTF-8, unchanged if it is UTF-8 already, and the encoding in which `decode` reads it."""
     body = page.body
     if b"\xef\xbf\xbd" not in body and not body.startswith(_MARKS) and _declared(page) == "utf-8":
         try:
@@ -67,36 +66,24 @@ def utf8(page: Fetched) -> tuple[bytes, str]:
 
 
 def _text(body: bytes, encoding: str) -> str:
-    """Decodes, with U+FFFD for what can't be. In a table for single bytes that costs nothing; an error is 0.2 us."""
+    """Decodes a body. By a table, U+FFFD costs nothing; by a codec, each takes 0.2 us."""
     table = _table(encoding)
     return codecs.charmap_decode(body, "strict", table)[0] if table else body.decode(encoding, "replace")
 
 
 @cache
 def _table(encoding: str) -> str:
-    """Returns the characters of a single-byte encoding's 256 bytes; empty for other encodings."""
+    """Returns the characters of the 256 bytes of a single-byte encoding; empty for other encodings."""
     single = encoding.startswith(("cp125", "cp8", "iso8859", "koi8", "mac-"))
     return bytes(range(256)).decode(encoding, "replace") if single else ""
 
 
 def _declared(page: Fetched) -> str | None:
-    """Returns what the header says, or else the page itself; None when neither names an encoding that browsers read."""
-    if known := _of_header(page.encoding, page.content_type):
+    """Returns the encoding that the header names, or else the page; None if neither names one of browsers."""
+    if known := _known(page.encoding or http_content_type_encoding(page.content_type)):
         return "utf-16-le" if known == "utf-16" else known
     meta = _known(html_body_declared_encoding(page.body))
-    return "utf-8" if meta and meta.startswith("utf-16") else meta  # it was read as ASCII: it can't be UTF-16
-
-
-def _of_header(encoding: str | None, content_type: str) -> str | None:
-    if encoding:
-        return _known(encoding)
-    is_usual = len(content_type) <= MAX_TYPE_CHARACTERS
-    return (_of_type if is_usual else _of_type.__wrapped__)(content_type)
-
-
-@lru_cache(256)  # servers have few
-def _of_type(content_type: str) -> str | None:
-    return _known(http_content_type_encoding(content_type))
+    return "utf-8" if meta and meta.startswith("utf-16") else meta  # a label read as ASCII can't be in UTF-16
 
 
 def _known(label: str | None) -> str | None:
@@ -105,7 +92,7 @@ def _known(label: str | None) -> str | None:
 
 
 def _is_utf8(body: bytes) -> bool:
-    """Other encodings' texts are no valid UTF-8, but for a few characters by chance."""
+    """Returns whether a body is UTF-8. In other encodings, a few characters may be valid UTF-8 by chance."""
     try:
         return len(body) - len(body.decode()) >= UTF8_MIN
     except UnicodeDecodeError:
@@ -113,14 +100,14 @@ def _is_utf8(body: bytes) -> bool:
 
 
 def _detected(body: bytes) -> str | None:
-    """Guesses the encoding of a page that doesn't say; None leaves it at UTF-8."""
+    """Guesses the encoding of a page that declares none; None for UTF-8 and for no idea."""
     sample = body[:DETECT_BYTES]
-    end = max(sample.rfind(b"<"), sample.rfind(b"\n"))  # not inside a character
+    end = max(sample.rfind(b"<"), sample.rfind(b"\n"))  # a place that isn't inside a character
     sample = sample[:end] if len(body) > DETECT_BYTES and end > 0 else sample
     try:
         sample.decode()
     except UnicodeDecodeError:
-        import charset_normalizer  # few pages need it
+        import charset_normalizer  # late, since few pages need it
 
         best = charset_normalizer.from_bytes(sample).best()
         return _known(best.encoding) if best else None

@@ -1,4 +1,4 @@
-"""Markup becomes text: what a reader sees, with line breaks where a browser makes them."""
+"""The text of an element as a reader sees it, with line breaks where a browser makes them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lxml import etree
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
-# Never text to a reader, or not part of what the author wrote.
+# Elements whose text no reader sees, or that isn't part of what the author wrote.
 _INVISIBLE = frozenset(
     """audio button canvas embed head iframe math noscript object option script select style svg template textarea
     video""".split()  # noqa: SIM905 -- a list of words reads better
@@ -24,11 +24,11 @@ _CELLS = frozenset({"td", "th"})
 _hidden_style = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE).search
 
 
-def html_text(element: Any, skip: Container[Any] = frozenset()) -> str:  # noqa: C901 -- one loop: a call each would double it
-    """Returns an element's text, not yet clean: runs of blanks and of line breaks are left to `text.paragraphs`.
+def html_text(element: Any, skip: Container[Any] = frozenset()) -> str:  # noqa: C901 -- a loop without calls takes half the time
+    """Returns the text of an element, not yet clean: runs of blanks and line breaks are left to `text.paragraphs`.
 
     Args:
-        element: An lxml element; what it is itself (a `<title>`, a `<textarea>`) doesn't matter, only what is inside.
+        element: An lxml element. Its own tag doesn't matter, so that a `<title>` or `<textarea>` has text, too.
         skip: Elements whose text is left out.
     """
     tag = element.tag
@@ -36,7 +36,7 @@ def html_text(element: Any, skip: Container[Any] = frozenset()) -> str:  # noqa:
     parts: list[str] = [around]
     if text := element.text:
         parts.append(text if keeps_lines else _on_one_line(text))
-    # Elements that are open, each with what was around it: a page may nest deeper than Python may call.
+    # Open elements, each with what to go on with after it: pages may nest deeper than Python's calls.
     opened: list[tuple[Any, Iterator[Any], str, bool]] = []
     children = iter(element) if len(element) else iter(())
     while True:
@@ -71,12 +71,12 @@ def _on_one_line(text: str) -> str:
     return text.replace("\n", " ").replace("\r", " ")
 
 
-# What a browser puts before and after an element; None: nobody sees it.
+# What a browser puts before and after an element; None for an element that it doesn't show.
 _AROUND: dict[Any, str | None] = {
     **dict.fromkeys(_BLOCKS, "\n"),
     **dict.fromkeys(_CELLS, " "),
     **dict.fromkeys(_INVISIBLE),
-    **dict.fromkeys((etree.Comment, etree.ProcessingInstruction, etree.Entity)),  # what is no element has this as tag
+    **dict.fromkeys((etree.Comment, etree.ProcessingInstruction, etree.Entity)),  # their "tags"
 }
 
 

@@ -1,8 +1,8 @@
-"""What of a page may go into lxml: its parser and XPath take quadratic time for some pages that no browser minds.
+"""Limits of what goes into lxml, whose parser and XPath take quadratic time for some pages.
 
-libxml2 walks all attributes of an element to append one (100,000 of them: 14 s), the whole stack of open elements for
-some tags, and every ancestor for selectors such as `.post img`. So a page that isn't small is first counted by
-libxml2's own tokenizer, without building a tree, at some 0.6 us a tag.
+libxml2 walks all attributes of an element to append one (14 s for 100,000), the whole stack of open elements for some
+tags, and all ancestors for selectors such as `.post img`. So a page that isn't small is first counted, by libxml2's own
+tokenizer and without building a tree, at some 0.6 us a tag.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from lxml import etree
 from crawler.errors import ExtractError
 
 MAX_BODY_BYTES = 10_000_000  # a page of 10 MB takes a second to clean; larger ones are no articles
-MAX_TAGS = 250_000  # some 3 us and 250 bytes each: under a second, 60 MB. HTML's own standard on one page has 150,000
-MAX_DEPTH = 512  # open elements at once, as in Chromium; unclosed <font>s of old forums reach the hundreds
-MAX_DEPTHS = 2_000_000  # sum of all elements' depths: what a selector climbs, at up to 0.7 us each
-MAX_ATTRIBUTES = 256  # of one element; pages have 30
-IMPLIED_DEPTH = 12  # elements that the parser adds by itself: <html>, <body>, and more than it ever does
-LIGHT_BYTES, LIGHT_TAGS = 64_000, 4_000  # up to there all attributes of a page on one element take 0.3 s
+MAX_TAGS = 250_000  # some 3 us and 250 bytes each: under a second, 60 MB. The HTML standard on one page has 150,000
+MAX_DEPTH = 512  # open elements at once, as in Chromium; unclosed <font>s of old forums reach hundreds
+MAX_DEPTH_SUM = 2_000_000  # of all elements' depths, which a selector climbs at up to 0.7 us a level
+MAX_ATTRIBUTES = 256  # of one element; usual ones have at most 30
+IMPLIED_DEPTH = 12  # elements that the parser may add by itself, such as <html> and <body>; more than it ever does
+LIGHT_BYTES, LIGHT_TAGS = 64_000, 4_000  # smaller pages take at most 0.3 s, even with all attributes on one element
 
 
 def check_markup(data: bytes) -> bool:
@@ -29,7 +29,7 @@ def check_markup(data: bytes) -> bool:
         data: HTML in UTF-8, without NULs.
 
     Returns:
-        Whether all is said; a small page may still be too deep, which `check_depth` tells for less when it is parsed.
+        Whether the depth was checked, too. For a small page `check_depth` does that at less cost after parsing.
 
     Raises:
         ExtractError: `too-many-tags`, `too-many-attributes` or `too-deep`.
@@ -46,7 +46,7 @@ def check_markup(data: bytes) -> bool:
 
 
 def check_depth(root: Any) -> None:
-    """Looks at the depth of a page after it was parsed.
+    """Checks the depth of a parsed page.
 
     Raises:
         ExtractError: `too-deep`.
@@ -56,28 +56,28 @@ def check_depth(root: Any) -> None:
 
 
 class _Census:
-    """A parser target that keeps nothing but sums."""
+    """A parser target that counts and keeps nothing else."""
 
     def __init__(self) -> None:
-        self._depth = self._depths = 0
+        self._depth = self._depth_sum = 0
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """An element opens."""
+        """Counts an element that opens."""
         self._depth += 1
-        self._depths += self._depth
+        self._depth_sum += self._depth
         if self._depth > MAX_DEPTH:
             _refuse("too-deep", f"<{tag[:20]}> in {MAX_DEPTH} open elements")
-        if self._depths > MAX_DEPTHS:
-            _refuse("too-deep", f"the depths of all elements sum up to {MAX_DEPTHS}")
+        if self._depth_sum > MAX_DEPTH_SUM:
+            _refuse("too-deep", f"the depths of all elements sum up to {MAX_DEPTH_SUM}")
         if len(attributes) > MAX_ATTRIBUTES:
             _refuse("too-many-attributes", f"<{tag[:20]}> has {len(attributes)}")
 
     def end(self, _tag: str) -> None:
-        """An element closes."""
+        """Counts an element that closes."""
         self._depth -= 1
 
     def close(self) -> None:
-        """The page ends."""
+        """Does nothing at the end of the page; lxml wants the method."""
 
 
 _beyond_depth = etree.XPath("boolean(" + "/*" * (MAX_DEPTH + 1) + ")")

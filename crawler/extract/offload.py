@@ -1,7 +1,7 @@
-"""Pages that take long are read in a thread, so that the worker's event loop goes on meanwhile.
+"""Reads pages that take long in a thread, while the worker's event loop goes on.
 
-lxml lets go of Python's lock while it parses and selects; what is Python's own (trafilatura) shares it in slices of
-5 ms. A small page is read at once: to hand it over would cost as much as it takes to read.
+lxml releases Python's global lock while it parses and selects; code in Python (trafilatura) yields it every 5 ms. A
+small page is read at once, since handing it over would cost as much as reading it.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ HEAVY_BYTES = 1_000_000  # some 50 ms
 HEAVY_TAGS = 20_000  # likewise
 
 Result = TypeVar("Result")
-_thread = ThreadPoolExecutor(1, thread_name_prefix="extract")  # two would only take turns
+_thread = ThreadPoolExecutor(1, thread_name_prefix="extract")  # the global lock would let two only take turns
 
 
 async def offload(read: Callable[..., Result], page: Fetched, site: Site, **options: object) -> Result:
-    """Returns `read(page, site, **options)`; the event loop doesn't stand still for a page that takes long.
+    """Returns `read(page, site, **options)`, which runs in a thread if the page takes long.
 
     Raises:
-        Exception: What `read` raised.
+        Exception: `read` raised it.
     """
     if not _is_heavy(page, site):
         return read(page, site, **options)
-    own = Site.from_definition(site.definition())  # a compiled XPath is locked while it runs: here none waits for it
+    own = Site.from_definition(site.definition())  # a compiled XPath is locked while it runs; the loop has its own
     return await asyncio.get_running_loop().run_in_executor(_thread, partial(read, page, own, **options))
 
 
 def _is_heavy(page: Fetched, site: Site) -> bool:
     by_trafilatura = site.content is None and not site.parser
-    if len(page.body) <= HEAVY_TAGS:  # has fewer tags than bytes
+    if len(page.body) <= HEAVY_TAGS:  # a page has fewer tags than bytes
         return by_trafilatura
     return by_trafilatura or len(page.body) > HEAVY_BYTES or page.body.count(b"<") > HEAVY_TAGS

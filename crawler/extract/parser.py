@@ -1,7 +1,7 @@
-"""Runs the Python function of a site that YAML can't describe.
+"""Runs a site's `parser`: a Python function for pages that YAML can't describe.
 
-A definition comes from Redis, so what it names isn't imported unless the operator has listed the module in the setting
-PARSER_MODULES. The function gets the page and the site, and returns `Fields`:
+Definitions come from Redis, so a module is imported only if the operator has listed it in the setting PARSER_MODULES.
+The function gets the page and the site, and returns `Fields`:
 
     def read(page: Fetched, site: Site) -> Fields: ...
 """
@@ -31,12 +31,12 @@ def run_parser(page: Fetched, site: Site, modules: Collection[str]) -> Fields:
 
     Args:
         page: As downloaded.
-        site: With a `parser`.
+        site: A site with a `parser`.
         modules: Names of the modules that may be imported.
 
     Raises:
-        ExtractError: `parser-refused`: its module isn't listed. `parser-error`: it can't be imported, raises, or
-            returns something other than `Fields` with values of their types. Its own `ExtractError` passes.
+        ExtractError: `parser-refused`, if the parser's module isn't listed; `parser-error`, if the parser can't be
+            imported, raises, or returns anything but `Fields` with values of their types; or the parser's own.
     """
     module, _, name = site.parser.partition(":")
     if module not in modules:
@@ -49,12 +49,12 @@ def run_parser(page: Fetched, site: Site, modules: Collection[str]) -> Fields:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
         raise ExtractError("parser-error", f"{site.parser}: {where}: {first['msg']}") from None
-    except Exception as error:  # somebody else's code on a hostile page: its failure is the page's
+    except Exception as error:  # of code that isn't ours on a hostile page: the page fails, whatever it is
         raise ExtractError("parser-error", f"{site.parser}: {type(error).__name__}: {error}") from error
 
 
 def _checked(result: Any) -> Fields:
-    """Returns the fields after a trip through JSON, where they will go: only its types survive."""
+    """Returns the fields as they come out of JSON, so that their values have its types only."""
     if not isinstance(result, Fields):
         raise TypeError(f"returned {type(result).__name__}, expected Fields")
     return _fields_type.validate_json(orjson.dumps(asdict(result)), strict=True)

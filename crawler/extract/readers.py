@@ -1,4 +1,4 @@
-"""Two kinds of content page, one way to ask them: what stands at this rule, as text or as URLs."""
+"""The values that a site's rules find on a content page, as text or as URLs; for HTML and for JSON."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
     from crawler.sites.definition import Rule
 
 MAX_VALUES = 1_000  # of one field; a page with more images is a trap
-INTEGER_BITS = 64  # what MongoDB and most readers of JSON can take, with its sign
+INTEGER_BITS = 64  # with the sign; MongoDB and most readers of JSON take no larger integers
 
 
 class Reader(Protocol):
-    """A content page that can be asked for the values of a rule."""
+    """A content page on which rules find values."""
 
     def texts(self, rule: Rule, *, date: bool = False) -> list[Scalar]:
-        """Returns what the rule finds: the first value, or all of them when it says so. Strings are not clean yet.
+        """Returns the first value that the rule finds, or all of them for `all`. Strings are not clean yet.
 
         Args:
             rule: From the site's definition.
-            date: Prefer an element's `datetime` attribute to its text.
+            date: Prefer the `datetime` attribute of an element to its text.
         """
 
     def urls(self, rule: Rule, tags: str) -> tuple[str, ...]:
-        """Returns the absolute URLs that the rule finds, all of them.
+        """Returns all URLs that the rule finds, made absolute.
 
         Args:
             rule: From the site's definition.
-            tags: `images` or `videos`: what to look for in HTML inside JSON.
+            tags: `images` or `videos`; which elements' URLs are taken from HTML inside JSON.
         """
 
 
@@ -51,27 +51,27 @@ class HtmlReader:
         self._document = document
 
     def texts(self, rule: Rule, *, date: bool = False) -> list[Scalar]:
-        """Returns elements as their prose, other matches as they are."""
+        """Returns the text of elements, and other matches as they are."""
         root = self._document.root
         found = matches(rule.select.find(self._document.index))
         removed = _removed(root, rule)
         return [_text(match, removed, date=date) for match in (found[:MAX_VALUES] if rule.all else found[:1])]
 
-    def urls(self, rule: Rule, tags: str) -> tuple[str, ...]:  # noqa: ARG002 -- the selector has chosen the elements
-        """Returns the matches' addresses."""
+    def urls(self, rule: Rule, tags: str) -> tuple[str, ...]:  # noqa: ARG002 -- the rule selects the elements
+        """Returns the URLs of the matches."""
         document = self._document
         found = map(address, matches(rule.select.find(document.index))[:MAX_VALUES])
         return absolute(found, document.base, encoding=document.encoding)
 
 
 class JsonReader:
-    """Reads a JSON answer, and HTML inside of it."""
+    """Reads a JSON page, and HTML inside its values."""
 
     def __init__(self, value: Any, url: str) -> None:
         self._value, self._url = value, url
 
     def texts(self, rule: Rule, *, date: bool = False) -> list[Scalar]:
-        """Returns strings and numbers; HTML in them as its prose."""
+        """Returns strings and numbers, or the text of HTML in them for `html`."""
         found = scalars(rule.select.search(self._value))
         found = found if rule.all else found[:1]
         if not rule.html or date:
@@ -79,7 +79,7 @@ class JsonReader:
         return [html_text(root, _removed(root, rule)) for root in _fragments(found)]
 
     def urls(self, rule: Rule, tags: str) -> tuple[str, ...]:
-        """Returns the strings found, or the sources of the images or videos in the HTML found."""
+        """Returns the strings as URLs, or the URLs of images or videos in the HTML for `html`."""
         values = scalars(rule.select.search(self._value))
         found: Iterable[Any] = values
         if rule.html:
@@ -88,7 +88,7 @@ class JsonReader:
 
 
 def matches(found: Any) -> list[Any]:
-    """Returns all that a selector found on a page; a single value is the one entry; what says nothing (NaN), none."""
+    """Returns what a selector found as a list: a single value as its one entry, and an empty one or NaN as none."""
     if isinstance(found, list):
         return found
     nothing = found in (None, "", False) or (isinstance(found, float) and not math.isfinite(found))
@@ -96,7 +96,12 @@ def matches(found: Any) -> list[Any]:
 
 
 def scalars(found: Any, *, most: int | None = MAX_VALUES) -> list[Scalar]:
-    """Returns the strings and numbers of what a JSON path found, a huge integer as its digits; None for all of them."""
+    """Returns the strings and numbers that a JSON path found, huge integers as text.
+
+    Args:
+        found: One value or a list of them.
+        most: How many are returned; None for all.
+    """
     values = found[:most] if isinstance(found, list) else [found]
     return [
         str(value) if isinstance(value, int) and value.bit_length() >= INTEGER_BITS else value
@@ -106,7 +111,7 @@ def scalars(found: Any, *, most: int | None = MAX_VALUES) -> list[Scalar]:
 
 
 def address(match: Any) -> str:
-    """Returns the URL that an element or attribute holds, as it stands there; empty for none."""
+    """Returns the URL in an element or attribute, as written; empty for none."""
     if etree.iselement(match):
         return match.get("src") or match.get("href") or match.get("content") or ""
     return str(match)
@@ -133,7 +138,7 @@ def _removed(root: Any, rule: Rule) -> frozenset[Any]:
 
 def _fragments(values: list[Any]) -> list[Any]:
     tags = sum(str(value).count("<") for value in values)
-    if tags > MAX_TAGS:  # together; each by itself is counted when it is parsed
+    if tags > MAX_TAGS:  # of all values together; those of each are counted as it is parsed
         raise ExtractError("too-many-tags", f"{tags} in the HTML of a JSON value, at most {MAX_TAGS} are read")
     roots = []
     for value in values:
@@ -142,7 +147,7 @@ def _fragments(values: list[Any]) -> list[Any]:
         except ExtractError as error:
             if error.reason != "not-html":
                 raise
-            continue  # nothing in it that is markup or text
+            continue  # an empty value
     return roots
 
 

@@ -1,4 +1,4 @@
-"""A content page is read for both: the links that its site follows, and its fields. It is parsed once."""
+"""Reads the fields of a content page and the links that its site follows, from one parse."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Reading:
     """What a content page yields. A page without an item may still have links.
 
     Attributes:
-        links: To follow.
-        found: The fields, or why there are none.
+        links: Links to follow.
+        found: The fields, or the error if there are none.
     """
 
     links: Links
@@ -47,11 +47,11 @@ def read(page: Fetched, site: Site, *, most_links: int, parser_modules: Collecti
     Args:
         page: As downloaded.
         site: Whose selectors (or parser) say where things are.
-        most_links: Links wanted, if the site doesn't want fewer; 0: they aren't looked for.
+        most_links: Most links to return, if the site doesn't want fewer; 0: links aren't looked for.
         parser_modules: The setting PARSER_MODULES.
 
     Raises:
-        ExtractError: Links are wanted, and the page isn't what the site says at all (`not-html`, `not-json` ...).
+        ExtractError: Links are wanted, and the page can't be parsed as what the site says (`not-html`, `not-json` ...).
     """
     document = Document(page)
     links = followed(page, site, most=most_links, document=document) if most_links else Links()

@@ -1,4 +1,4 @@
-"""A page of search results becomes links and the request for the next page; a content page, links to follow."""
+"""Reads the links of a page of search results with the request for its next page, and the links of a content page."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from crawler.sites.selector import Selector
 
 MAX_LINKS = 1_000  # of a page, unless the caller says otherwise
-MAX_LINKS_LOOKED_AT = 10_000  # the same link may stand there several times; 10 us each
+MAX_LINKS_LOOKED_AT = 10_000  # more than `MAX_LINKS`, since a link may stand on a page several times; 10 us each
 MAX_CURSOR_CHARACTERS = 2_000  # it becomes part of a URL
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """What a page of results yields.
+    """The links of a page.
 
     Attributes:
-        urls: Canonical absolute URLs of content pages, each once, in the order of the page.
+        urls: Canonical URLs of content pages, each once, in the order of the page.
         next: The next page, where only this one knows it (cursor paging); None at the end or with other paging.
-        empty: The site says that there are no (more) results.
-        left_out: Links beyond the most that were asked for.
-        traps: Links that look like one of infinitely many (`urls.trap`); they are no part of `urls`.
+        empty: Whether the site says that there are no (more) results.
+        left_out: How many links were left out, beyond the most that were asked for.
+        traps: How many links were left out because they look like part of a crawler trap (`urls.trap`).
     """
 
     urls: tuple[str, ...] = ()
@@ -42,7 +42,7 @@ class Links:
     traps: int = 0
 
     def stats(self) -> dict[str, int]:
-        """Returns what isn't among `urls`, by the name of the stat that counts it."""
+        """Returns how many links aren't among `urls`, by the name of the statistic that counts them."""
         return {"links/left_out": self.left_out, "links/traps": self.traps}
 
 
@@ -52,13 +52,13 @@ def links(page: Fetched, site: Site, *, body: str = "", number: int = 1, most: i
     Args:
         page: As downloaded.
         site: Whose selectors say where the links are.
-        body: Of the request that it answers; the next page's is made from it.
-        number: Its place in the paging, from 1.
-        most: Links wanted; those that come first on the page.
+        body: Body of the page's request, from which that of the next page is made.
+        number: Number of the page, from 1.
+        most: Most links to return; the first on the page are.
 
     Raises:
-        ExtractError: `not-results`: neither results nor the site's "no results" page (a login page, an error with
-            status 200); or it isn't what the site says at all (`not-html`, `not-json` ...).
+        ExtractError: `not-results`, if the page has neither results nor the site's sign that there are none (a login
+            page, an error with status 200); or the page can't be parsed as what the site says (`not-html` ...).
     """
     results = site.results
     source = _Source(Document(page), is_json=results.type == "json")
@@ -68,7 +68,7 @@ def links(page: Fetched, site: Site, *, body: str = "", number: int = 1, most: i
     chosen = source.chosen(values, site, most)
     if chosen.urls or chosen.traps:
         return replace(chosen, next=_next(source, page, site, body, number))
-    # HTML of a site that doesn't say what "none" looks like can't be told apart
+    # An HTML page without links counts as empty if the site doesn't say what an empty one looks like.
     empty_by_shape = source.find(results.links) == [] if source.is_json else results.empty is None
     if empty_by_shape or (results.empty and source.find(results.empty)):
         return Links(empty=True)
@@ -76,16 +76,16 @@ def links(page: Fetched, site: Site, *, body: str = "", number: int = 1, most: i
 
 
 def followed(page: Fetched, site: Site, *, most: int = MAX_LINKS, document: Document | None = None) -> Links:
-    """Reads the links of a content page that its site follows; none, when the site follows none.
+    """Reads those links of a content page that its site follows.
 
     Args:
         page: As downloaded.
-        site: Whose `follow` says which they are.
-        most: Links wanted, if the site doesn't want fewer.
+        site: Whose `follow` selects the links; a site without it follows none.
+        most: Most links to return, if the site doesn't want fewer.
         document: The same page, perhaps parsed already.
 
     Raises:
-        ExtractError: It isn't what the site says at all (`not-html`, `not-json` ...).
+        ExtractError: The page can't be parsed as what the site says (`not-html`, `not-json` ...).
     """
     follow = site.follow
     if follow is None:
@@ -97,7 +97,7 @@ def followed(page: Fetched, site: Site, *, most: int = MAX_LINKS, document: Docu
 
 
 class _Source:
-    """A page that links are read from."""
+    """A page with links, in HTML or JSON."""
 
     def __init__(self, document: Document, *, is_json: bool) -> None:
         self.is_json, self._document = is_json, document
@@ -107,11 +107,11 @@ class _Source:
             self._base, self._encoding = document.html.base, document.html.encoding
 
     def find(self, selector: Selector) -> Any:
-        """Returns what the selector finds."""
+        """Returns the matches of a selector."""
         return selector.search(self._value) if self.is_json else selector.find(self._document.html.index)
 
     def values(self, selector: Selector) -> list[str]:
-        """Returns what stands where the selector says, each as it is written there."""
+        """Returns the matches of a selector as links, each as it is written."""
         found = self.find(selector)
         if self.is_json:
             return [str(value) for value in scalars(found, most=None)]
@@ -120,7 +120,7 @@ class _Source:
     def chosen(
         self, values: Sequence[str], site: Site, most: int, is_wanted: Callable[[str], bool] = lambda _url: True
     ) -> Links:
-        """Returns the first `most` of the links that are no traps and wanted."""
+        """Returns the first `most` links that are wanted and no traps."""
         looked_at = values[:MAX_LINKS_LOOKED_AT]
         wanted = [
             url for url in absolute(looked_at, self._base, encoding=self._encoding, drop=site.drop) if is_wanted(url)
@@ -145,7 +145,7 @@ def _next(source: _Source, page: Fetched, site: Site, body: str, number: int) ->
     url, next_body = paging.next_request(site.search, page.url, body, cursor)
     try:
         url = canonical(url)
-    except UrlError:  # the cursor made it too long
+    except UrlError:  # with the cursor, the URL is too long
         return None
     if (url, next_body) == (page.url, body):  # the page names itself as its next
         return None
