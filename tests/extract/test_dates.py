@@ -1,4 +1,4 @@
-"""What people write for a date."""
+"""Dates as people write them become UTC, and nothing else does."""
 
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -40,7 +40,7 @@ SHANGHAI = ZoneInfo("Asia/Shanghai")
         1793685900.5,
     ],
 )
-def test_one_moment_in_many_ways(written):
+def test_one_moment_written_in_many_ways(written):
     assert to_utc(written, SHANGHAI) == "2026-11-03T06:05:00Z"
 
 
@@ -57,7 +57,7 @@ def test_one_moment_in_many_ways(written):
         ("2026-11-03 凌晨2:05", "2026-11-02T18:05:00Z"),
     ],
 )
-def test_days_and_halves_of_days(written, utc):
+def test_days_without_a_time_and_halves_of_days(written, utc):
     assert to_utc(written, SHANGHAI) == utc
 
 
@@ -66,7 +66,7 @@ def test_a_pattern_decides_what_is_ambiguous():
     assert to_utc("11.03.2026 14:05", SHANGHAI, "%m.%d.%Y %H:%M") == "2026-11-03T06:05:00Z"
 
 
-def test_a_date_without_a_year_was_the_last_one():
+def test_a_date_without_a_year_is_its_last_occurrence():
     now = datetime.now(SHANGHAI)
     for days in (3, 200, 360):
         then = now - timedelta(days=days)
@@ -86,5 +86,5 @@ def test_relative_dates_count_from_now():
      float("inf"), float("nan"), 10**30, "0001-01-01", "9999-12-31 23:59", "2026-11-03 99:99", "1" * 5_000, "\x00",
      "$(id)", "2026-02-30"],
 )  # fmt: skip
-def test_what_is_no_date(written):
+def test_anything_else_is_no_date(written):
     assert to_utc(written, SHANGHAI) is None

@@ -1,4 +1,4 @@
-"""Texts in the languages that readers meet, and what is none of them."""
+"""Texts in the expected languages are recognized, and other texts have no language."""
 
 import random
 
@@ -30,7 +30,7 @@ def test_a_passage_is_in_its_language(code):
 
 
 @pytest.mark.parametrize("code", PASSAGES)
-def test_so_is_half_of_it_and_many_of_it(code):
+def test_half_a_passage_and_many_passages_are_in_its_language(code):
     passage = PASSAGES[code]
     assert language_of(passage[: len(passage) // 2]) == code
     dice = random.Random(code)
@@ -38,7 +38,7 @@ def test_so_is_half_of_it_and_many_of_it(code):
         assert language_of("\n".join(dice.choices([passage, passage[20:], passage[:60]], k=20))) == code
 
 
-def test_capitals_do_not_change_it():
+def test_capitals_do_not_change_the_language():
     assert language_of(PASSAGES["en"].upper()) == "en"
 
 
@@ -57,7 +57,7 @@ def test_chinese_without_kana_is_not_japanese():
         "ABC DEF GHI JKL MNO PQR STU VWX",
     ],
 )
-def test_what_is_in_none_of_them_has_none(sample):
+def test_a_text_in_no_expected_language_has_none(sample):
     assert language_of(sample) is None
 
 
@@ -67,7 +67,7 @@ def test_the_likeliest_is_one_of_those_asked_for():
     assert likeliest("", ("en",))[1] <= 1.01
 
 
-def test_any_characters_will_do():
+def test_any_characters_have_a_probability():
     dice = random.Random(1)
     for _ in range(300):
         sample = "".join(dice.choices("ab \n漢éΩ\u0301ク。!\ud800\0\u2028", k=dice.randint(0, 200)))
@@ -91,5 +91,5 @@ def test_any_characters_will_do():
         ("x" * 100, None),
     ],
 )
-def test_language(sample, language):
+def test_short_texts_have_a_language_if_they_have_enough_letters(sample, language):
     assert language_of(sample) == language

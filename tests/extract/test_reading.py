@@ -1,4 +1,4 @@
-"""A content page is parsed once for its links and its fields, and yields what each would by itself."""
+"""One parse of a content page yields the same links and fields as a parse for each."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def page(body, kind="text/html; charset=utf-8"):
     return Fetched("http://x.org/t/1", 200, kind, body)
 
 
-def test_both_come_from_one_parse(monkeypatch):
+def test_links_and_fields_come_from_one_parse(monkeypatch):
     parsed, parse = [], document._parsed
     monkeypatch.setattr(document, "_parsed", lambda *arguments: parsed.append(arguments) or parse(*arguments))
     site = sites.parse(SITE, "forum.yaml")
@@ -37,7 +37,7 @@ def test_both_come_from_one_parse(monkeypatch):
     assert reading.fields() == extract.fields(page(THREAD), site)
 
 
-def test_json_likewise():
+def test_links_and_fields_of_json():
     site, body = (
         sites.parse(JSON, "api.yaml"),
         page(b'{"title": "a", "text": "b", "links": ["/t/2"]}', "application/json"),
@@ -51,13 +51,13 @@ def test_links_are_only_looked_for_when_they_are_wanted():
     assert extract.read(page(THREAD), sites.parse(SITE, "forum.yaml"), most_links=0).links.urls == ()
 
 
-def test_a_page_without_an_item_has_its_links():
+def test_a_page_without_an_item_still_has_links():
     reading = extract.read(page(b"<a href=/t/2>more</a>"), sites.parse(SITE, "forum.yaml"), most_links=10)
     assert reading.links.urls == ("http://x.org/t/2",)
     with pytest.raises(ExtractError, match="no-content"):
         reading.fields()
 
 
-def test_what_is_no_page_has_neither():
+def test_a_page_that_is_no_html_has_neither():
     with pytest.raises(ExtractError, match="not-html"):
         extract.read(page(b"%PDF-1.7", "application/pdf"), sites.parse(SITE, "forum.yaml"), most_links=10)

@@ -1,0 +1,95 @@
+"""The fields of a content page, by a site's rules or by trafilatura."""
+
+import pytest
+from extract.pages import API, BASE, BOARD, URL, html, json, reason
+
+from crawler import extract, sites
+from crawler.extract import Fields
+
+
+def test_fields_of_a_page():
+    page = html("""<!doctype html><html><head><meta name="forum" content="Rain"><title>t</title>
+        <base href="/deep/"><style>p {}</style></head><body><h1> Flood\n in <b>Wulong</b> </h1>
+        <span class=author>Li  Si</span>
+        <time datetime="2026-11-03T14:05:00+08:00">yesterday</time>
+        <div class=post><p>First&nbsp; line<br>second</p><script>alert(1)</script><p hidden>hidden</p>
+        <p style="color:red; display : none">gone</p><!-- no --><pre>a
+  b</pre><table><tr><td>1<td>2</table><img src=a.png><img src="/b.png"><img src="a.png"><img src="data:x"></div>
+        <div class=post>Third \u65e5\u672c e\u0301\x00\x1b[31m<div class=sig>bye</div></div>
+        <i class=tag>x</i><i class=tag> y </i><a class=next href="?page=2">n</a></body></html>""")
+    assert extract.fields(page, BOARD) == Fields(
+        title="Flood in Wulong",
+        author="Li Si",
+        published="2026-11-03T06:05:00Z",
+        content="First line\nsecond\na\nb\n1 2\nThird 日本 é",
+        images=(f"{BASE}/deep/a.png", f"{BASE}/b.png"),
+        extra={"tags": ["x", "y"], "replies": 2, "forum": "Rain"},
+        next_page=f"{BASE}/deep/?page=2",
+        missing=(),
+    )
+
+
+def test_fields_of_a_json_answer():
+    value = {
+        "title": "Flood\u0000 in\nWulong",
+        "html": "<p>One</p><script>x</script><p>Two<img src=/a.png><i class=sig>bye</i></p>",
+        "likes": 7,
+        "tags": ["a", "", {"no": 1}, 3],
+    }
+    assert extract.fields(json(value), API) == Fields(
+        title="Flood in Wulong",
+        content="One\nTwo",
+        images=(f"{BASE}/a.png",),
+        extra={"likes": 7, "tags": ["a", 3]},
+    )
+
+
+def test_only_a_page_without_required_fields_fails():
+    assert extract.fields(html("<p class=post>text"), BOARD).missing == (
+        "title",
+        "author",
+        "published",
+        "images",
+        "extra.tags",
+        "extra.forum",
+    )
+    assert reason(extract.fields, html("<h1>Not found</h1>"), BOARD) == "no-content"
+
+
+def test_the_next_page_is_another_page_of_the_same_host():
+    post = "<p class=post>text</p>"
+    assert extract.fields(html(f"{post}<a class=next href='http://evil.org/'>"), BOARD).next_page is None
+    assert extract.fields(html(f"{post}<a class=next href='{URL}#top'>"), BOARD).next_page is None
+    assert extract.fields(html(f"{post}<a class=next href='javascript:go()'>"), BOARD).next_page is None
+
+
+def test_pages_of_an_item_are_joined():
+    one = Fields("T", None, None, "a", ("i1",), (), {"tags": ["x"], "n": 1}, "u2", missing=("author", "published"))
+    two = Fields("T2", "A", None, "b", ("i2", "i1"), ("v",), {"tags": ["y", "x"], "n": 2}, None, missing=("published",))
+    assert extract.join([one, two]) == Fields(
+        "T", "A", None, "a\nb", ("i1", "i2"), ("v",), {"tags": ["x", "y"], "n": 1}, None, missing=("published",)
+    )
+    assert extract.join([one]) is one
+
+
+def test_without_rules_trafilatura_finds_the_article():
+    site = sites.parse('name: any\nsearch: {url: "http://x.org/?q={query}"}\nresults: {links: css:a}\n', "any.yaml")
+    story = "".join(
+        f"<p>The flood of day {n} took the bridge at Wulong and the road behind it, people say.</p>" for n in range(9)
+    )
+    page = html(
+        '<html><head><title>Flood</title><meta property="article:published_time" content="2026-11-03"></head><body>'
+        f"<nav><a href=/>Home</a></nav><article><h1>Flood in Wulong</h1>{story}</article>"
+        "<footer>Imprint</footer></body></html>"
+    )
+    found = extract.fields(page, site)
+    assert found.title.startswith("Flood")
+    assert found.published == "2026-11-03T00:00:00Z"
+    assert found.content.count("bridge at Wulong") == 9
+    assert "Imprint" not in found.content
+    assert reason(extract.fields, html("<html><body></body></html>"), site) == "no-content"
+
+
+@pytest.mark.parametrize("value", [1, None, [], {}, {"title": None, "html": {"a": 1}}, {"html": []}, [{"html": "x"}]])
+def test_json_of_another_shape_has_no_content(value):
+    assert reason(extract.fields, json(value), API) == "no-content"

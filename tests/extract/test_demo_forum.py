@@ -1,0 +1,78 @@
+"""The demo forum's boards, read whole: in HTML, through its API, and through its feed."""
+
+from dataclasses import replace
+from datetime import UTC
+from urllib.parse import urlsplit
+
+from extract.pages import BASE, FEED
+
+from crawler import extract, sites
+from crawler.models import Fetched
+from testbed.forum import content
+from testbed.forum.routes import Forum, Request
+
+
+def request(url):
+    parts = urlsplit(url)
+    return Request(parts.path, parts.query, BASE)
+
+
+def read(forum, url, site):
+    """Reads a thread over all its pages, following redirects."""
+    parts = []
+    while url:
+        answer = forum.respond(request(url))
+        if answer.location:
+            url = f"{BASE}{urlsplit(answer.location).path}"
+            continue
+        if answer.status >= 500:
+            continue  # the second request succeeds
+        parts.append(extract.fields(Fetched(url, answer.status, answer.content_type, answer.body), site))
+        url = parts[-1].next_page
+    return extract.join(parts)
+
+
+def test_every_thread_of_both_boards_is_read_whole():
+    forum = Forum()
+    boards = {"html": sites.load("demo_forum"), "ajax": sites.load("demo_forum_ajax")}
+    count = 0
+    for thread in content.threads():
+        if thread.kind.item != "equal":
+            continue
+        found = read(forum, BASE + thread.path, boards["ajax" if thread.kind.name == "api" else "html"])
+        count += 1
+        assert (found.title, found.author, found.content) == (thread.title, thread.author, "\n".join(thread.paragraphs))
+        assert found.published == thread.published.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        assert len(found.images) == len(set(thread.images))
+        assert len(found.videos) == (thread.video is not None)
+    assert count > 500
+
+
+def test_equal_threads_on_both_boards_give_equal_items():
+    forum = Forum()
+    html_board, ajax_board = sites.load("demo_forum"), sites.load("demo_forum_ajax")
+    readable = [thread for thread in content.threads() if thread.kind.item == "equal"]
+    twins = {(t.title, t.published): t for t in readable if t.kind.name == "api"}
+    pairs = [(t, twins[key]) for t in readable if t.kind.name != "api" and (key := (t.title, t.published)) in twins]
+    assert len(pairs) >= 10
+    for one, other in pairs:
+        left, right = read(forum, BASE + one.path, html_board), read(forum, BASE + other.path, ajax_board)
+        assert replace(left, images=(), videos=()) == replace(right, images=(), videos=())
+        for urls in zip(left.images + left.videos, right.images + right.videos, strict=True):
+            assert len({forum.respond(request(url)).body for url in urls}) == 1
+
+
+def test_cursors_lead_through_the_whole_feed():
+    forum = Forum()
+    target = FEED.search_targets(["洪水"], pages=99, per_page=20, sort="newest")[0]
+    urls, numbers = [], []
+    while target:
+        answer = forum.respond(request(target.url))
+        page = Fetched(target.url, answer.status, answer.content_type, answer.body)
+        found = extract.links(page, FEED, body=target.body, number=target.page)
+        urls += found.urls
+        numbers.append(target.page)
+        target = found.next
+    assert urls == [BASE + thread.path for thread in content.expected_results("洪水", "ajax")]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert len(numbers) == -(-len(urls) // 20) > 1

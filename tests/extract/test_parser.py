@@ -1,0 +1,61 @@
+"""A site's own parser: run only if it is listed, and its fields are checked."""
+
+import pytest
+from extract.pages import BASE, html, reason
+
+from crawler import extract, sites
+from crawler.errors import ExtractError
+from crawler.extract import Fields
+
+
+def good_parser(page, site):
+    return Fields(
+        title=f" {site.name}\x00 ",
+        content=page.body.decode(),
+        published="2026-11-03",
+        images=("/a.png", "file:///etc/passwd"),
+        extra={"n": 1},
+        next_page="http://evil.org/",
+    )
+
+
+def raising_parser(page, site):
+    raise ZeroDivisionError("by zero")
+
+
+def refusing_parser(page, site):
+    raise ExtractError("login-wall")
+
+
+def wrong_parser(page, site):
+    return Fields(title="x", content=b"bytes")
+
+
+def none_parser(page, site):
+    return None
+
+
+def parsed(name, modules=(__name__,)):
+    own = 'name: own\nsearch: {url: "http://x.org/?q={query}"}\nresults: {links: css:a}\n'
+    text = f"{own}parser: {__name__}:{name}\n"
+    return extract.fields(html(" text "), sites.parse(text, "own.yaml"), parser_modules=modules)
+
+
+def test_a_parser_reads_what_yaml_cannot_and_is_cleaned():
+    found = parsed("good_parser")
+    assert (found.title, found.content, found.published) == ("own", "text", "2026-11-03T00:00:00Z")
+    assert (found.images, found.extra, found.next_page) == ((f"{BASE}/a.png",), {"n": 1}, None)
+
+
+def test_a_parser_that_the_operator_has_not_listed_is_not_imported():
+    assert reason(parsed, "good_parser", modules=()) == "parser-refused"
+    assert reason(parsed, "good_parser", modules=("os", __name__ + "x", __name__[:-1])) == "parser-refused"
+
+
+@pytest.mark.parametrize("name", ["raising_parser", "wrong_parser", "none_parser", "no_such_function"])
+def test_a_parser_that_fails_has_a_reason(name):
+    assert reason(parsed, name) == "parser-error"
+
+
+def test_a_parser_may_give_its_own_reason():
+    assert reason(parsed, "refusing_parser") == "login-wall"

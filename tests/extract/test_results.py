@@ -1,0 +1,64 @@
+"""The links of a page of results, and the request for the next page."""
+
+import pytest
+from extract.pages import API, BASE, BOARD, FEED, changed, html, json, reason
+
+from crawler import extract, sites
+
+
+def test_links_are_canonical_and_each_is_there_once():
+    site = changed(BOARD, drop_parameters=["sid"])
+    page = html(
+        "<p class=r><a href='/t/1?utm_source=x#a'>1</a><a href=' /t/1 '>1</a><a href='../t/2?sid=9&p=1'>2</a>"
+        "<a href='javascript:x()'>x</a><a href='mailto:a@b'>x</a><a>x</a><a href='http://[bad'>x</a></p>",
+        url=f"{BASE}/s/search?q=1",
+    )
+    assert extract.links(page, site).urls == (f"{BASE}/t/1", f"{BASE}/t/2?p=1")
+
+
+def test_no_results_is_told_from_a_page_that_is_no_results_page():
+    assert extract.links(html("<p class=none>Nothing</p>"), BOARD) == extract.Links(empty=True)
+    assert reason(extract.links, html("<h1>Log in</h1>"), BOARD) == "not-results"
+    assert extract.links(json({"items": []}), API) == extract.Links(empty=True)
+    assert reason(extract.links, json({"error": "too fast"}), API) == "not-results"
+
+
+def test_a_phrase_may_say_that_there_are_no_results():
+    site = changed(BOARD, results={"links": "css:.r a", "empty": "text:No  results"})
+    assert extract.links(html("<p>Sorry, <b>No\n results</b> here"), site).empty
+    assert reason(extract.links, html("<p>Sorry</p>"), site) == "not-results"
+
+
+def test_ids_become_links_in_which_nothing_acts_as_markup():
+    page = json({"items": [{"id": 5}, {"id": "a/b?c#d"}, {"id": "{base}"}, {"id": None}, {"id": {"x": 1}}, {}]})
+    assert extract.links(page, API).urls == (
+        "http://x.org/t/5",
+        "http://x.org/t/a%2Fb%3Fc%23d",
+        "http://x.org/t/%7Bbase%7D",
+    )
+
+
+@pytest.mark.parametrize(
+    ("body_type", "body", "expected"),
+    [
+        ("json", '{"q":"{x}","after":"old"}', '{"q":"{x}","after":"a&b\\"{query}"}'),
+        ("form", "q=%7B&after=old", "q=%7B&after=a%26b%22%7Bquery%7D"),
+        ("form", "q=%7B", "q=%7B&after=a%26b%22%7Bquery%7D"),
+    ],
+)
+def test_the_next_cursor_replaces_the_one_in_the_body(body_type, body, expected):
+    site = sites.parse(
+        f"name: feed\nsearch: {{url: 'http://x.org/', body_type: {body_type}, paging: {{kind: cursor}},"
+        " body: {q: '{query}', after: '{cursor}'}}\n"
+        "results: {type: json, links: json:items, next: json:next}",
+        "feed.yaml",
+    )
+    page = json({"items": ["/1"], "next": 'a&b"{query}'}, url="http://x.org/")
+    found = extract.links(page, site, body=body, number=3)
+    assert found.next == sites.SearchTarget("http://x.org/", "POST", expected, 4)
+
+
+@pytest.mark.parametrize("cursor", [None, "", [], {}, {"a": 1}, "x" * 100_000, False, "same"])
+def test_a_search_ends_without_a_new_cursor(cursor):
+    page = json({"items": [{"url": "/1"}], "next_cursor": cursor}, url=f"{BASE}/api/feed?q=a&limit=20&cursor=same")
+    assert extract.links(page, FEED).next is None
