@@ -143,11 +143,11 @@ def test_byte_order_marks_and_line_ends_do_not_matter(raw):
     assert yamlfile.parse(raw, "f").value == {"a": "洪"}
 
 
-def test_anchors_and_merges_work():
+def test_anchors_and_merges_are_unfolded():
     document = yamlfile.parse("a: &x {p: 1}\nb:\n  <<: *x\n  q: 2", "f")
     assert document.value["b"] == {"p": 1, "q": 2}
     assert document.line(("b", "q")) == 4
-    assert document.line(("b", "p")) == 2  # where it is merged into
+    assert document.line(("b", "p")) == 2  # the line of the merge
 
 
 def test_a_full_megabyte_is_read():
@@ -167,7 +167,7 @@ def test_errors_about_values_from_no_file_have_no_line():
     assert str(error) == "stored plan: a: got 1, expected text"
 
 
-def test_what_is_no_readable_file_is_refused(tmp_path):
+def test_paths_of_no_readable_file_are_refused(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     big = tmp_path / "big"
@@ -242,6 +242,6 @@ def test_the_first_thing_that_does_not_fit_is_named(text, expected):
     assert str(caught.value) == expected
 
 
-def test_what_fits_becomes_the_model():
+def test_a_valid_document_becomes_the_model():
     document = yamlfile.parse("named: {k: {required: a}}\npair: [x]", "f")
     assert yamlfile.validate(document, Outer) == Outer(named={"k": Inner(required="a")}, pair=("x",))

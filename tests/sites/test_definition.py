@@ -1,4 +1,4 @@
-"""What a site file may say, and how it is told what it may not."""
+"""Site files are accepted, or refused with the line, the key and what was expected."""
 
 import json
 
@@ -72,7 +72,7 @@ BAD = [
 ]
 
 
-def test_a_good_file():
+def test_a_good_file_becomes_a_site():
     site = sites.parse(GOOD, "board.yaml")
     assert site.name == "board"
     assert site.base == "https://board.example.org/forum"
@@ -82,7 +82,7 @@ def test_a_good_file():
 
 
 @pytest.mark.parametrize(("old", "new", "line", "key"), BAD, ids=[new.strip() or old for old, new, *_ in BAD])
-def test_a_bad_file_is_told_where_and_what(old, new, line, key):
+def test_the_error_of_a_bad_file_names_line_and_key(old, new, line, key):
     assert old in GOOD
     with pytest.raises(InputError) as caught:
         sites.parse(GOOD.replace(old, new, 1), "board.yaml")
@@ -102,7 +102,7 @@ def test_a_bad_file_is_told_where_and_what(old, new, line, key):
         ("&page={page}", "", r"expected \{page\} in url or body, for its paging$"),
     ],
 )
-def test_the_message_says_what_was_expected(old, new, expected):
+def test_the_error_of_a_bad_file_says_what_was_expected(old, new, expected):
     with pytest.raises(InputError, match=expected):
         sites.parse(GOOD.replace(old, new, 1), "board.yaml")
 
@@ -144,7 +144,7 @@ def test_a_site_without_search_only_takes_offered_pages():
     assert sites.load("demo_forum").searchable
 
 
-def test_a_kind_gets_a_name_and_a_place():
+def test_a_site_may_get_another_name_and_base():
     wiki = sites.load("mediawiki")
     assert wiki.needs_base
     city = wiki.named("city-wiki", "https://wiki.example.org/w/")
@@ -155,7 +155,7 @@ def test_a_kind_gets_a_name_and_a_place():
 @pytest.mark.parametrize(
     "base", ["ftp://x.org", "x.org", "", "https://x.org/?a=1", "javascript:alert(1)", "https://x.org/#a"]
 )
-def test_a_place_is_an_http_url(base):
+def test_a_base_is_an_http_url(base):
     wiki = sites.load("mediawiki")
     if base:
         with pytest.raises(InputError, match="base"):

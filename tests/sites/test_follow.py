@@ -1,4 +1,4 @@
-"""Which links a site follows: patterns that can't hang, domains, and definitions that say so."""
+"""Which links a site follows: by patterns, which take linear time, by domains, and how many."""
 
 import pytest
 
@@ -50,12 +50,12 @@ def test_links_of_the_pages_own_host_are_followed():
         ("{links: 'xpath://a[2]/@href'}", ["/thread/2/print"]),
     ],
 )
-def test_patterns_choose(follow, expected):
+def test_patterns_allow_and_deny_links(follow, expected):
     found = followed(follow, "/thread/2", "/thread/2/print", "/user/7", "/list")
     assert list(found) == [BASE + path for path in expected]
 
 
-def test_domains_widen_the_scope_with_all_below_them():
+def test_allowed_domains_include_their_subdomains():
     links = (
         "http://a.friend.test/",
         "http://friend.test:81/",
@@ -65,7 +65,7 @@ def test_domains_widen_the_scope_with_all_below_them():
     assert followed("{allow_domains: [Friend.test]}", *links) == ("http://a.friend.test/", "http://friend.test:81/")
 
 
-def test_a_page_gives_so_many_links_and_says_what_it_left_out():
+def test_links_of_a_page_are_limited_and_the_rest_is_counted():
     links = [f"/{number}" for number in range(20_000)]
     traps = ["/a/b/a/b/a/b/a/b", "/" + "x/" * 50]
     found = extract.followed(page(*traps, "/0", *links), site("{per_page: 3}"))
@@ -80,7 +80,7 @@ def test_links_of_json_pages():
     assert extract.followed(answer, own).urls == (f"{BASE}/a", f"{BASE}/thread/7")
 
 
-def test_a_site_without_it_follows_nothing():
+def test_a_site_without_follow_follows_nothing():
     assert extract.followed(page("/a"), sites.load("demo_forum")) == Links()
     with pytest.raises(ExtractError, match="empty-body"):
         extract.followed(Fetched(PAGE, 200, "text/html", b""), site())
@@ -106,17 +106,17 @@ def test_a_site_without_it_follows_nothing():
         ("{dept: 1}", "dept"),
     ],
 )
-def test_a_definition_that_is_wrong_says_what_was_expected(follow, expected):
+def test_the_error_of_a_wrong_definition_says_what_was_expected(follow, expected):
     with pytest.raises(InputError, match=expected.replace("(", r"\(").replace(".", r"\.")):
         site(follow)
 
 
-def test_json_pages_need_a_json_path():
+def test_json_pages_need_a_json_selector():
     with pytest.raises(InputError, match="json:"):
         site("{}", "content: {type: json, content: json:text}")
 
 
-def test_a_definition_comes_back_from_redis_as_it_went():
+def test_a_stored_definition_makes_an_equal_site():
     own = site(
         "{links: 'css:.x a', allow: [a, b+], deny: [c], allow_domains: [d.test], depth: 7, per_page: 8, per_host: 9}"
     )
@@ -127,5 +127,5 @@ def test_a_definition_comes_back_from_redis_as_it_went():
 @pytest.mark.parametrize(
     "text", ["(a+)+$", "(a|a)*x", "(.*)*x", "(a?){99}a{99}$", "(x+x+)+y", r"^(([a-z])+.)+[A-Z]([a-z])+$"]
 )
-def test_patterns_that_hang_elsewhere_take_linear_time(text):
+def test_patterns_that_hang_pythons_re_take_linear_time(text):
     assert not Pattern.parse(text).found_in("a" * 8_000 + "!")

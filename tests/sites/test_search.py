@@ -79,7 +79,7 @@ def test_hostile_words_arrive_in_a_form(word):
     assert parse_qs(target.body, strict_parsing=True) == {"q": [word], "n": ["20"]}
 
 
-def test_a_gbk_site_gets_gbk():
+def test_a_gbk_site_gets_its_query_in_gbk():
     search = '{url: "{base}/gbk/search?q={query}&page={page}", encoding: gb2312, paging: {kind: page}}'
     target = first(search, ["洪水", "镕"])  # the second isn't in GB 2312, only in GBK
     assert target.url == "http://127.0.0.1:8800/gbk/search?q=%BA%E9%CB%AE%20%E9F&page=1"
@@ -89,12 +89,12 @@ def test_a_gbk_site_gets_gbk():
     assert json.loads(forum.respond(Request("/echo/last", "", "")).body)["q"] == "洪水 镕"
 
 
-def test_a_word_that_the_encoding_lacks_is_named():
+def test_the_error_for_a_word_outside_the_encoding_names_it():
     with pytest.raises(sites.SiteError, match="site board searches in gbk, which can't write '🌊'"):
         first('{url: "{base}/?q={query}", encoding: gbk}', ["洪水", "🌊"])
 
 
-def test_a_query_that_is_too_long_for_a_url():
+def test_a_query_that_is_too_long_for_a_url_is_refused():
     with pytest.raises(sites.SiteError, match="site board: URL of"):
         first('{url: "{base}/?q={query}"}', ["水" * 5_000])
 
@@ -120,6 +120,6 @@ def test_since_as_epoch_is_midnight_at_the_site():
     assert board.request_content_type == "application/json"
 
 
-def test_a_kind_without_a_place_says_how_to_give_it_one():
+def test_the_error_for_a_missing_base_says_how_to_give_one():
     with pytest.raises(sites.SiteError, match=r"site mediawiki needs a base: \{use: mediawiki"):
         sites.load("mediawiki").search_targets(["a"], pages=1, per_page=20, sort="newest")

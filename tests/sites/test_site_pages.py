@@ -1,7 +1,7 @@
-"""A saved page and what it yields is the test: `pages/SITE/CASE/page.html` (or .json) and `expected.json` beside it.
+"""Saved pages yield what they did when they were saved: `pages/SITE/CASE/page.html` (or .json) and `expected.json`.
 
-A new case: save the page, write what `scrapy site check SITE URL --base BASE --json` prints into `expected.json`, and
-read that with care.
+To add a case, save the page, write what `scrapy site check SITE URL --base BASE --json` prints into `expected.json`, and
+check that against the page.
 """
 
 import json
