@@ -8,16 +8,17 @@ PATIENCE_SECONDS = 60.0  # longer than anything takes on a loaded machine: only 
 POLL_SECONDS = 0.02
 
 
-def until(condition, what, seconds=PATIENCE_SECONDS):
+def until(condition, what, seconds=PATIENCE_SECONDS, poll_seconds=POLL_SECONDS):
     """Waits until `condition()` is true, and returns what it gave.
 
     Args:
         condition: Called again and again.
         what: Said when it never came true.
         seconds: The longest wait.
+        poll_seconds: Between two calls; a condition that costs much is asked less often.
     """
     deadline = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < deadline, f"waited {seconds:g} s in vain for {what}"
-        time.sleep(POLL_SECONDS)
+        time.sleep(poll_seconds)
     return found

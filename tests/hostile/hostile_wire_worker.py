@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import redis
 from hostile.hostile_wire_cases import FINISH
 from hostile.hostile_wire_server import Host
+from runner import Runner
+from waiting import until
 
-from testbed.servers import Process
-
-ROOT = Path(__file__).parents[2]
 CAP_BYTES = 4 * 1024 * 1024
 TIMEOUT_S, PAGE_S = 3, 7
 SETTINGS = {
@@ -32,29 +27,29 @@ SETTINGS = {
     "DOWNLOAD_MAXSIZE": CAP_BYTES,
     "PAGE_SECONDS": PAGE_S,
 }
-NOWHERE = {"KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "MONGO_URL": "mongodb://127.0.0.1:1"}
-PATIENCE_S = 60.0
 # In a log: what no server may bring about.
 TROUBLE = re.compile(r"Traceback|\] (ERROR|CRITICAL)|Unhandled|callback-error|download-error")
 
 
-class Worker:
-    """Starts with an empty Redis.
+class Worker(Runner):
+    """A consumer, with an empty Redis at first; it runs while it is used as a context.
 
     Args:
         settings: Beside SETTINGS; they win.
         variables: Of its environment.
     """
 
-    def __init__(self, redis_server, folder, settings, **variables):
+    def __init__(self, fork_server, redis_server, folder, settings=None, **variables):
         with contextlib.closing(redis.Redis(port=redis_server.port)) as client:
             client.flushall()
         self.folder = folder
-        self._settings = SETTINGS | {"ITEMS_DIR": folder / "items", "FILES_STORE": folder / "media"} | settings
-        self._environment = {"REDIS_URL": redis_server.url, **NOWHERE, **variables}
-        self.process = Process(
-            "consumer", self._words("crawl", "consumer"), folder, environment=self._environment, directory=ROOT
-        )
+        folders = {"ITEMS_DIR": folder / "items", "FILES_STORE": folder / "media"}
+        environment = {"REDIS_URL": redis_server.url, **variables}
+        super().__init__(fork_server, folder, SETTINGS | folders | (settings or {}), environment)
+
+    def __enter__(self):
+        self.process = self.start("crawl", "consumer")
+        return self
 
     @property
     def peak_bytes(self):
@@ -66,38 +61,27 @@ class Worker:
     def log(self):
         return self.process.log.read_text()
 
-    def run(self, *arguments, **options):
+    def json(self, *words, **options):
         """Runs a command to its end; returns what it prints as JSON."""
-        done = subprocess.run(
-            self._words(*arguments, "--json"),
-            cwd=ROOT,
-            env=os.environ | self._environment,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=PATIENCE_S,
-            check=True,
-            **options,
-        )
+        done = self.run(*words, "--json", **options)
+        assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
     def crawl(self, urls):
         """Offers pages and returns how each ended."""
-        self.run("seeds", "offer", "--site", "hostile", "-", input="\n".join(urls))
-        deadline = time.monotonic() + PATIENCE_S
-        while (total := self.run("ledger")["total"])["ready"] or total["executing"]:
-            assert time.monotonic() < deadline, f"still at it: {total}\n{self.log[-3_000:]}"
-            time.sleep(0.2)
-        failed = {one["url"]: one["reason"] for one in self.run("seeds", "list", "--limit", "1000")["seeds"]}
+        self.json("seeds", "offer", "--site", "hostile", "-", stdin="\n".join(urls))
+        until(self._done, f"the end of {len(urls)} pages", poll_seconds=0.2)
+        failed = {one["url"]: one["reason"] for one in self.json("seeds", "list", "--limit", "1000")["seeds"]}
         return {url: failed.get(url, FINISH) for url in urls}
+
+    def _done(self):
+        total = self.json("ledger")["total"]
+        return not total["ready"] and not total["executing"]
 
     def items(self):
         """Returns the items by URL."""
         lines = [line for file in (self.folder / "items").glob("*.jsonl") for line in file.read_bytes().splitlines()]
         return {item["url"]: item for item in map(json.loads, lines)}
-
-    def _words(self, command, *arguments):
-        options = [word for key, value in self._settings.items() for word in ("-s", f"{key}={value}")]
-        return [sys.executable, "-m", "scrapy", command, *options, *arguments]
 
 
 @contextlib.contextmanager

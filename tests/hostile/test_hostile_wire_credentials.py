@@ -7,7 +7,7 @@ from hostile.hostile_wire_bodies import answer
 from hostile.hostile_wire_cases import FINISH
 from hostile.hostile_wire_server import Host
 from hostile.hostile_wire_worker import Worker
-from middlewares.conftest import Held
+from samples import RecordedVisit
 from scrapy import Request
 from scrapy.utils.test import get_crawler
 
@@ -22,9 +22,9 @@ def middleware():
 
 
 def redirected(middleware, url, location):
-    held = Held()
-    request = held.request(url).replace(headers=SECRETS)
-    return middleware.process_response(request, held.response(request, 302, location=location))
+    recorded = RecordedVisit()
+    request = recorded.request(url).replace(headers=SECRETS)
+    return middleware.process_response(request, recorded.response(request, 302, location=location))
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ async def test_to_another_host_no_request_is_made_of_them(middleware, location):
     assert not isinstance(redirected(middleware, "http://a.test/", location), Request)
 
 
-def test_a_site_s_cookies_are_its_own(redis_server, tmp_path):
+def test_a_site_s_cookies_are_its_own(fork_server, redis_server, tmp_path):
     cookies = b"Set-Cookie: own=secret\r\nSet-Cookie: wide=secret; Domain=%b\r\nSet-Cookie: all=secret; Domain=."
     there = Host(lambda _path: [answer()], address="127.0.0.2")
     steps = {
@@ -55,8 +55,7 @@ def test_a_site_s_cookies_are_its_own(redis_server, tmp_path):
     }
     here = Host(lambda path: [steps[path]])
     try:
-        worker = Worker(redis_server, tmp_path, {"COOKIES_ENABLED": 1})
-        with worker.process:
+        with Worker(fork_server, redis_server, tmp_path, {"COOKIES_ENABLED": 1}) as worker:
             assert worker.crawl([here.page]) == {here.page: FINISH}
             assert set(worker.items()) == {there.page}
     finally:
