@@ -1,7 +1,7 @@
 """Saved pages yield what they did when they were saved: `pages/SITE/CASE/page.html` (or .json) and `expected.json`.
 
-To add a case, save the page, write what `scrapy site check SITE URL --base BASE --json` prints into `expected.json`, and
-check that against the page.
+To add a case, save the page, write what `scrapy site check SITE URL --base BASE --json` prints into `expected.json`,
+and check that against the page.
 """
 
 import json
