@@ -139,7 +139,7 @@ class Queue:
             carrying: Seeds that the owner holds already.
         """
         keys, token = self._script_keys[partition], secrets.token_bytes(8)
-        await self._undo(partition, owner)
+        await self._recall(partition, owner)
         in_flight = self._in_flight[partition, owner]
         with in_flight.call(claim) as serial:
             try:
@@ -185,7 +185,7 @@ class Queue:
         self, partition: int, owner: str, settlements: Sequence[Settlement], turns: Sequence[TurnRelease] = ()
     ) -> tuple[int, int]:
         """Ends claims and gives turns back; returns how many settlements were accepted and how many refused."""
-        await self._undo(partition, owner)
+        await self._recall(partition, owner)
         pauses = [int(BACKOFF_FIRST_SECONDS * 1000), int(BACKOFF_LONGEST_SECONDS * 1000)]
         limits = [self._max_attempts, self._fail_days, *pauses, len(settlements)]
         arguments: list[object] = [self._wake, self._other_wake, owner, *limits]
@@ -206,14 +206,7 @@ class Queue:
 
         That happens when Redis loses writes that it had acknowledged. Returns how many seeds are ready again.
         """
-        number = 0
-        for partition in range(self.partitions):
-            await self._undo(partition, owner)
-            in_flight = self._in_flight[partition, owner]
-            known = [*in_flight.seeds, *in_flight.turns]
-            arguments = [self._wake, owner, in_flight.first_under_way(), *known]
-            number += cast("int", await self._run("recall", partition, arguments))
-        return number
+        return sum([await self._recall(partition, owner, all_unknown=True) for partition in range(self.partitions)])
 
     def forget(self, owner: str) -> None:
         """Forgets what an owner was given: its session was lost, others have it."""
@@ -239,10 +232,10 @@ class Queue:
 
     async def _acquire(self, host: str, owner: str, site: str, *budget: int) -> tuple[int, int]:
         partition = partition_of(host, self.partitions)
-        await self._undo(partition, owner)
+        await self._recall(partition, owner)
         in_flight = self._in_flight[partition, owner]
         with in_flight.call() as serial:
-            turn, number = await self._run("turn", partition, [owner, host, site, serial, *budget])
+            turn, number = await self._run("acquire_turn", partition, [owner, host, site, serial, *budget])
         if turn > NO_TURN:
             in_flight.turns.add(f"{turn} {host}")
         return turn, number
@@ -275,12 +268,26 @@ class Queue:
             return host, None
         return host, seed if sound else None
 
-    async def _undo(self, partition: int, owner: str) -> None:
-        """Takes back what the owner's calls with lost answers gave; what is still on its way is void."""
+    async def _recall(self, partition: int, owner: str, *, all_unknown: bool = False) -> int:
+        """Makes Redis take back what calls gave whose answers never came; those that are still on their way are void.
+
+        Args:
+            all_unknown: Also whatever else Redis believes that the owner holds and no answer has said.
+
+        Returns:
+            How many seeds of the latter kind are ready again.
+        """
         in_flight = self._in_flight[partition, owner]
-        if missed := list(in_flight.unanswered):
-            await self._run("undo", partition, [self._wake, owner, *itertools.chain(*missed)])
-            in_flight.unanswered = [call for call in in_flight.unanswered if call not in missed]
+        given_up = list(in_flight.unanswered)
+        if not given_up and not all_unknown:
+            return 0
+        first_under_way = in_flight.first_under_way() if all_unknown else 0
+        arguments = [self._wake, owner, first_under_way, len(given_up), *itertools.chain(*given_up)]
+        if all_unknown:
+            arguments += [*in_flight.seeds, *in_flight.turns]
+        recalled = cast("int", await self._run("recall", partition, arguments))
+        in_flight.unanswered = [call for call in in_flight.unanswered if call not in given_up]
+        return recalled
 
     async def _run(self, name: str, partition: int, arguments: Sequence[object]) -> list[int]:
         answer: list[int] = await scripts.run(self.redis, name, self._script_keys[partition], arguments)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from redis.asyncio import Redis
 
-SHARED = ("keys", "finished", "turns", "states")  # what stands before every script, each part over those before it
+SHARED = ("keys", "values", "ledger", "finished", "fence", "turns", "hosts", "states")  # each builds on those before it
 EVEN_WHEN_FULL = "#!lua flags=allow-oom\nreturn redis.call(ARGV[1], KEYS[1], unpack(ARGV, 2))"
 
 

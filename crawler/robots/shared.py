@@ -67,7 +67,7 @@ class SharedRobots:
         """Sets the shortest delay of a host's turns for all workers; 0: robots.txt asks for none."""
         partition = partition_of(host, self._partitions)
         keys = self._keys.partition(partition).script_keys("content")
-        await scripts.run(self._redis, "slow", keys, [host, int(delay_s * 1000)])
+        await scripts.run(self._redis, "crawl_delay", keys, [host, int(delay_s * 1000)])
 
     async def _keep(self, asked: str) -> None:
         """Renews this worker's mark as long as it asks."""

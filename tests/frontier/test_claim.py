@@ -205,7 +205,7 @@ async def test_cancelled_seeds_fail_when_their_time_comes(frontier):
 
 async def test_what_a_claim_gave_whose_answer_was_lost_is_taken_back(frontier, losing):
     await frontier.offer(content(1), content(2))
-    losing.update({"claim", "turn"})
+    losing.update({"claim", "acquire_turn"})
     with pytest.raises(RedisConnectionError):
         await frontier.claim()
     assert (await frontier.totals()).executing == 2  # and this worker will renew its session for days
@@ -219,7 +219,7 @@ async def test_taking_back_spares_what_the_owner_knows_of(frontier, losing):
     await frontier.polite(concurrency=2, burst=1)
     await frontier.offer(content(1), content(2))
     known = (await frontier.claim(most=1)).seeds
-    losing.update({"claim", "turn"})
+    losing.update({"claim", "acquire_turn"})
     with pytest.raises(RedisConnectionError):
         await frontier.claim()
     losing.clear()
@@ -230,7 +230,7 @@ async def test_taking_back_spares_what_the_owner_knows_of(frontier, losing):
 
 async def test_a_borrowed_turn_is_taken_back_likewise(frontier, losing):
     queue = frontier.queues["content"]
-    losing.update({"claim", "turn"})
+    losing.update({"claim", "acquire_turn"})
     with pytest.raises(RedisConnectionError):
         await queue.acquire_turn("img.test", "s", "A")
     losing.clear()
@@ -243,12 +243,12 @@ async def test_a_call_that_arrives_after_it_was_given_up_gives_nothing(frontier)
     await frontier.offer(content(1))
     keys = frontier.keys.partition(0).script_keys("content")
     late = 10**9  # as if the latest call were the lost one
-    await scripts.run(frontier.redis, "undo", keys, ["wake", "A", "A#lost", late])
+    await scripts.run(frontier.redis, "recall", keys, ["wake", "A", 0, 1, "A#lost", late])
     await frontier.redis.set(frontier.key("lock"), "token")
     arguments = ["wake", "other", "token", "A", "A#lost", late, 10, 0]
     state, _wait, _now, flat = await scripts.run(frontier.redis, "claim", keys, arguments)
     assert (state, flat) == (b"locked", [])
-    assert await scripts.run(frontier.redis, "turn", keys, ["A", "img.test", "s", late]) == [0, 0]
+    assert await scripts.run(frontier.redis, "acquire_turn", keys, ["A", "img.test", "s", late]) == [0, 0]
     assert len((await frontier.claim("B")).seeds) == 1
 
 

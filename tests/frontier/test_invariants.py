@@ -132,7 +132,7 @@ class RandomCrawl:
 
     async def lose(self):
         owner, frontier = self.random.choice(list(self.holds))
-        self.losing.add(self.random.choice(("claim", "turn")))
+        self.losing.add(self.random.choice(("claim", "acquire_turn")))
         try:
             if self.random.random() < 0.5:
                 await self.driver.claim(

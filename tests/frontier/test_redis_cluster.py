@@ -75,8 +75,8 @@ async def test_a_crawl_over_all_nodes(driver, redis_cluster, redis_settings):
         (question, *_others) = (await driver.claim("B", 10, frontier="nav", partition=partition)).seeds
         await driver.queues["content"].acquire_turn("img.test", "s", "A")
         keys = driver.keys.partition(partition).script_keys("nav")
-        await scripts.run(driver.redis, "undo", keys, ["wake", "B", question.claim, 10**6])
-        await scripts.run(driver.redis, "slow", keys, [question.seed.host, 100])
+        await scripts.run(driver.redis, "recall", keys, ["wake", "B", 0, 1, question.claim, 10**6])
+        await scripts.run(driver.redis, "crawl_delay", keys, [question.seed.host, 100])
     assert finished == 600
     await driver.lapse("B")
     for partition in range(PARTITIONS):

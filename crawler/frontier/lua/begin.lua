@@ -1,10 +1,11 @@
 #!lua flags=allow-oom
--- Notes that a doubted seed is begun: should its worker die now, it is a suspect; those that only lay there remain doubted.
+-- Notes that the fetch of a suspected seed begins: should its worker die from now on, the seed is quarantined. Those that the worker
+-- only holds stay suspected.
 --
 -- ARGV: fingerprint, claim id.
--- Returns 1, or 0: the claim is over.
+-- Returns 1; or 0 when the claim is over.
 
-local fp, claim = ARGV[1], ARGV[2]
-if call('HGET', claims, fp) ~= claim then return 0 end
-call('HSET', crashes, fp, BEGUN)
+local fingerprint, claim = ARGV[1], ARGV[2]
+if call('HGET', claims, fingerprint) ~= claim then return 0 end
+call('HSET', crashes, fingerprint, SUSPECTED_BEGUN)
 return 1

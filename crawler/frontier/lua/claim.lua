@@ -1,168 +1,201 @@
 #!lua
--- Moves a batch ready -> execute for one owner. Sent in one pipeline behind SET lock token NX PX.
+-- Claims a batch of ready seeds for one owner. Sent in one pipeline right behind SET lock TOKEN NX PX, so it is the only one at work
+-- unless the lock expired.
 --
--- ARGV: wake channel, the other frontier's, lock token, owner, claim id, serial number of the call, most seeds, seeds the owner
---   carries.
--- Returns {state, next_ms, server_ms, flat list}:
---   state    'ok', 'locked' (next_ms: what the lock has left), 'lapsed' (open a session first), 'drain' (a suspect, with which
---            two workers died, waits for you: finish what you carry, then claim again), 'quarantined' (the one seed given is)
---   next_ms  ms until a claim may succeed; -1: nothing in sight
---   list     per seed: fingerprint, stored value, token of its turn, due in ms, tries, delay in ms, 1 if it is doubted
+-- ARGV: wake channel, the other frontier's; lock token; owner, claim id, serial number of the call; most seeds to give; how many seeds
+--   the owner carries.
+-- Returns {state, next_ms, server_ms, seeds}:
+--   state    'ok', 'locked' (next_ms: what is left of the lock), 'lapsed' (the owner must open a session first), 'drain' (a
+--            quarantined seed waits for this owner, who must end all that it carries and claim again), or 'quarantined' (the one seed
+--            given is)
+--   next_ms  ms until a claim may succeed; -1: nothing is in sight
+--   seeds    a flat list, for each seed: fingerprint, stored value, token of its turn, when it was due, tries, delay of its host in ms,
+--            and 1 if it is suspected, else 0
 
-local LOCK_MAX_MS = 60000 -- LOCK_MILLISECONDS may be no more
-local WALK_MAX = 1000     -- hosts looked at in one call
-local RECLAIM_MAX = 200   -- seeds and turns of lapsed sessions moved in one call
-local LAPSED_MAX = 10     -- lapsed sessions looked at in one call
-local CRASHES_MAX = 3     -- a seed that killed its worker so often, alone, is given up
-local GRACE_MS = 100      -- after another session's deadline, so that one look finds it lapsed
-local ALONE_MS = 60000    -- how long an owner may take to drain for a suspect
-local YIELD_MS = 1200     -- how long a turn is left to who wants it: borrowers ask once a second, workers come when called
+local LOCK_MAX_MS = 60000     -- the largest LOCK_MILLISECONDS
+local RECLAIM_MAX = 200       -- seeds and turns of lapsed sessions that are reclaimed in one call
+local LAPSED_MAX = 10         -- lapsed sessions looked at in one call
+local CRASHES_MAX = 3         -- workers that may die with a quarantined seed; then it fails
+local QUARANTINE_LOOK_MAX = 20 -- quarantined seeds looked at in one call
+local DRAIN_MS = 60000        -- how long an owner may take to end what it carries before it gets a quarantined seed
+local YIELD_MS = 1200         -- how long a turn is left to who waits for it: who needs one without a seed asks once a second
+local HOSTS_PER_READ = 200    -- hosts read from `hosts` at once
+local HOSTS_MAX = 1000        -- hosts looked at in one call
+local LAPSE_GRACE_MS = 100    -- added to the next session's deadline, so that one look finds it lapsed
+local DRAIN_LOOK_MS = 1000    -- until the next look for a quarantined seed: another owner may be draining for it
 
 local channel, other_channel, token, owner, claim = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local serial, most, carrying = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
 
-if call('GET', lock) ~= token then
-  local left = call('PTTL', lock)
-  if left >= 0 and left <= LOCK_MAX_MS then return { 'locked', left, now, {} } end
-  call('DEL', lock) -- none of ours: it would keep everybody off for ever
-  return { 'locked', 0, now, {} }
-end
-local deadline = call('ZSCORE', sessions, owner)
-if not deadline or tonumber(deadline) < now then
-  call('DEL', lock)
-  return { 'lapsed', 0, now, {} }
-end
-if is_void(owner, serial) then
-  call('DEL', lock)
-  return { 'locked', 0, now, {} }
+-- Returns the answer with which the call ends at once, or nil when it may go on: it holds the lock, its owner has a session, and it
+-- was not given up. Reads `lock`, `sessions` and `fence`; deletes `lock` where it must not stay.
+local function refuse()
+  if call('GET', lock) ~= token then
+    local left = call('PTTL', lock)
+    if left >= 0 and left <= LOCK_MAX_MS then return { 'locked', left, now, {} } end
+    call('DEL', lock) -- none of ours, which expire: it would keep everybody off for ever
+    return { 'locked', 0, now, {} }
+  end
+  local deadline = call('ZSCORE', sessions, owner)
+  local has_lapsed = not deadline or tonumber(deadline) < now
+  if has_lapsed or is_void(owner, serial) then
+    call('DEL', lock)
+    return { has_lapsed and 'lapsed' or 'locked', 0, now, {} }
+  end
 end
 
--- 1. What lapsed sessions held. No sweeper has to be alive: whoever claims does it.
-for _, gone in ipairs(call('ZRANGE', sessions, '-inf', '(' .. now, 'BYSCORE', 'LIMIT', 0, LAPSED_MAX)) do
-  local ended = call('ZSCORE', sessions, gone)
-  call('ZADD', lapsed, ended, gone)
-  call('ZADD', other_lapsed, ended, gone)
-  call('ZREM', sessions, gone)
+-- Moves lapsed sessions out of `sessions`, into `lapsed` of both frontiers. From then on they can't be renewed.
+local function end_lapsed_sessions()
+  for _, gone in ipairs(call('ZRANGE', sessions, '-inf', '(' .. now, 'BYSCORE', 'LIMIT', 0, LAPSED_MAX)) do
+    local deadline = call('ZSCORE', sessions, gone)
+    call('ZADD', lapsed, deadline, gone)
+    call('ZADD', other_lapsed, deadline, gone)
+    call('ZREM', sessions, gone)
+  end
 end
-local moved, turns_came_back = 0, false
-local gone = call('ZRANGE', lapsed, 0, LAPSED_MAX - 1, 'WITHSCORES')
-for i = 1, #gone, 2 do
-  local lost, ended = gone[i], tonumber(gone[i + 1])
-  local entries = moved < RECLAIM_MAX and call('SPOP', turns .. lost, RECLAIM_MAX - moved) or {}
+
+-- Frees up to `limit` turns of an owner whose session lapsed at `deadline`. Each starts a delay after that: the owner may have sent a
+-- request just before. Reads and writes turns:OWNER and the hosts' turns. Returns how many, and whether a host has a turn again.
+local function reclaim_turns(lost, deadline, limit)
+  local entries, any = limit > 0 and call('SPOP', turns .. lost, limit) or {}, false
   for _, entry in ipairs(entries) do
-    local turn_token, host = string.match(entry, '^(%d+) (.+)$')
+    local turn_token, host = split_turn(entry)
     if host then
-      local state = turns_of(host)
-      local delay = politeness_of(state)
-      give_turn(state, lost, turn_token, ended + delay) -- it may have started a request just before its deadline
-      refresh_both(state)
-      turns_came_back = true
+      local host_turns = turns_of(host)
+      release_turn(host_turns, lost, turn_token, deadline + politeness_of(host_turns))
+      update_host_in_both(host_turns)
+      any = true
     end
   end
-  moved = moved + #entries
-  local fps = moved < RECLAIM_MAX and call('SPOP', held .. lost, RECLAIM_MAX - moved) or {}
-  local values, before = hmget(seed, fps), hmget(crashes, fps)
-  for n, fp in ipairs(fps) do
-    call('ZREM', execute, fp)
-    call('HDEL', claims, fp)
+  return #entries, any
+end
+
+-- Makes up to `limit` seeds of an owner whose session lapsed ready again, suspected, in quarantine or failed. Reads and writes
+-- held:OWNER, `execute`, `claims` and `crashes`. Returns how many.
+local function reclaim_seeds(lost, limit)
+  local fingerprints = limit > 0 and call('SPOP', held .. lost, limit) or {}
+  local values, before = hash_values(seed, fingerprints), hash_values(crashes, fingerprints)
+  for n, fingerprint in ipairs(fingerprints) do
+    call('ZREM', execute, fingerprint)
+    call('HDEL', claims, fingerprint)
     if values[n] then
-      local host, kind = head(values[n])
-      local count = tonumber(before[n] or DOUBTED)
-      if count ~= DOUBTED then count = count + 1 end
+      local host, kind = host_and_kind(values[n])
+      local crashed = tonumber(before[n] or SUSPECTED)
+      if crashed ~= SUSPECTED then crashed = crashed + 1 end -- from SUSPECTED_BEGUN to 0: into quarantine
       book(kind, 'executing', -1)
       book(kind, 'reclaimed', 1)
-      if count >= CRASHES_MAX then
-        make_failed(fp, kind, 'crashed-worker')
+      if crashed >= CRASHES_MAX then
+        make_failed(fingerprint, kind, 'crashed-worker')
       else
-        call('HSET', crashes, fp, count)
-        make_ready(fp, host, kind, now)
+        call('HSET', crashes, fingerprint, crashed)
+        make_ready(fingerprint, host, kind, now)
       end
     end
   end
-  moved = moved + #fps
-  if call('EXISTS', held .. lost, turns .. lost) == 0 then call('ZREM', lapsed, lost) end
+  return #fingerprints
 end
-hosts_close()
-if turns_came_back then announce(other_channel, other_wake_pause) end
 
--- 2. Which plans are paused or cancelled.
-local stopped, any_stopped = {}, false
-for _, entry in ipairs(call('SMEMBERS', paused)) do
-  local what, plan = string.match(entry, '^(%a+) (.+)$')
-  if plan then
-    stopped[plan] = what
-    any_stopped = true
+-- Reclaims what owners in `lapsed` still hold, and removes those from it who hold nothing any more. No process of its own has to be
+-- alive for that: every claim does some of it. Returns how many seeds and turns were reclaimed.
+local function reclaim()
+  local reclaimed, any_turn = 0, false
+  local gone = call('ZRANGE', lapsed, 0, LAPSED_MAX - 1, 'WITHSCORES')
+  for i = 1, #gone, 2 do
+    local lost = gone[i]
+    local number, any = reclaim_turns(lost, tonumber(gone[i + 1]), RECLAIM_MAX - reclaimed)
+    reclaimed, any_turn = reclaimed + number, any_turn or any
+    reclaimed = reclaimed + reclaim_seeds(lost, RECLAIM_MAX - reclaimed)
+    if call('EXISTS', held .. lost, turns .. lost) == 0 then call('ZREM', lapsed, lost) end
   end
+  flush_hosts()
+  if any_turn then announce_turn(other_channel, other_wake_pause) end
+  return reclaimed
 end
 
-local list, taken, taken_at, taken_claims = {}, {}, {}, {}
-local function take(fp, value, kind, turn_token, due, delay)
-  local n, m = #list, #taken
-  list[n + 1], list[n + 2], list[n + 3], list[n + 4] = fp, value, turn_token, due
-  list[n + 5], list[n + 6], list[n + 7] = 0, delay, 0
-  taken[m + 1] = fp
-  taken_at[2 * m + 1], taken_at[2 * m + 2] = now_text, fp
-  taken_claims[2 * m + 1], taken_claims[2 * m + 2] = fp, claim
-  book_ready(fp, kind, -1)
-  book(kind, 'executing', 1)
+-- Returns which plans are stopped: plan -> 'pause' or 'cancel'; nil when none is. Reads `paused`.
+local function read_stopped_plans()
+  local stopped
+  for _, entry in ipairs(call('SMEMBERS', paused)) do
+    local what, plan = string.match(entry, '^(%a+) (.+)$')
+    if plan then
+      stopped = stopped or {}
+      stopped[plan] = what
+    end
+  end
+  return stopped
 end
 
--- Takes a seed out of circulation when its plan is paused or cancelled. Returns whether it did.
-local function is_stopped(fp, kind, due)
-  local what = stopped[kind.plan]
+-- Parks or fails a seed whose plan is stopped; the caller takes it out of ready or quarantine. Writes parked:PLAN. Returns whether the
+-- plan is.
+local function set_aside_if_stopped(stopped, fingerprint, kind, due)
+  local what = stopped and stopped[kind.plan]
   if not what then return false end
-  book_ready(fp, kind, -1)
+  book_ready(fingerprint, kind, -1)
   if what == 'pause' then
-    call('ZADD', parked .. kind.plan, due, fp)
+    call('ZADD', parked .. kind.plan, due, fingerprint)
     book(kind, 'parked', 1)
   else
-    make_failed(fp, kind, 'cancelled')
+    make_failed(fingerprint, kind, 'cancelled')
   end
   return true
 end
 
--- 3. A suspect goes to an owner who carries nothing, alone.
-local state = 'ok'
-if call('ZCARD', suspects) > 0 then
-  local holder = call('GET', alone)
-  if not holder or holder == owner or not call('ZSCORE', sessions, holder) then
-    local waiting = call('ZRANGE', suspects, '-inf', now, 'BYSCORE', 'LIMIT', 0, 20, 'WITHSCORES')
-    for i = 1, #waiting, 2 do
-      local fp, value = waiting[i], call('HGET', seed, waiting[i])
-      local host, kind = head(value or '')
-      if not value or is_stopped(fp, kind, tonumber(waiting[i + 1])) then
-        call('ZREM', suspects, fp)
-      else
-        local turn_state = turns_of(host)
-        add_site(turn_state, kind.site)
-        local delay, concurrency = politeness_of(turn_state)
-        local free = free_turns(turn_state, concurrency)
-        if #free > 0 then
-          call('SET', alone, owner, 'PX', ALONE_MS)
-          state = 'drain'
-          if carrying == 0 and call('EXISTS', held .. owner) == 0 then -- what it ended may not have been told yet
-            state = 'quarantined'
-            call('ZREM', suspects, fp)
-            local turn_token = take_turn(turn_state, owner, serial, free[1], F)
-            take(fp, value, kind, turn_token, tonumber(waiting[i + 1]), delay)
-            refresh_both(turn_state)
-          end
-          break
-        end
+-- What this call gives: for each field a list with one entry for each seed. A table for each seed costs a claim 5 % more CPU.
+-- `record_given` adds `tries` and `suspected`, with entries only where a seed has any.
+local given = { number = 0, fingerprints = {}, values = {}, turns = {}, due = {}, delays = {} }
+
+-- Gives a seed. `turn_token`: of the turn that it runs on; `delay`: its host's, in ms.
+local function give(fingerprint, value, kind, due, turn_token, delay)
+  local n = given.number + 1
+  given.number = n
+  given.fingerprints[n], given.values[n], given.due[n] = fingerprint, value, due
+  given.turns[n], given.delays[n] = turn_token, delay
+  book_ready(fingerprint, kind, -1)
+  book(kind, 'executing', 1)
+end
+
+-- Gives the first quarantined seed that is due and whose host has a free turn, if this owner is the one who may take it: none else is
+-- draining for it. An owner who holds anything must drain first. Reads and writes `quarantine` and `quarantine_owner`. Returns the
+-- call's state: 'ok' (there is none for this owner), 'drain' or 'quarantined'.
+local function give_quarantined(stopped)
+  if call('ZCARD', quarantine) == 0 then return 'ok' end
+  local drainer = call('GET', quarantine_owner)
+  if drainer and drainer ~= owner and call('ZSCORE', sessions, drainer) then return 'ok' end
+  local waiting = call('ZRANGE', quarantine, '-inf', now, 'BYSCORE', 'LIMIT', 0, QUARANTINE_LOOK_MAX, 'WITHSCORES')
+  for i = 1, #waiting, 2 do
+    local fingerprint, due = waiting[i], tonumber(waiting[i + 1])
+    local value = call('HGET', seed, fingerprint)
+    local host, kind = host_and_kind(value or '')
+    if not value or set_aside_if_stopped(stopped, fingerprint, kind, due) then
+      call('ZREM', quarantine, fingerprint)
+    else
+      local host_turns = turns_of(host)
+      add_site(host_turns, kind.site)
+      local delay, concurrency = politeness_of(host_turns)
+      local free = free_turns(host_turns, concurrency)
+      if #free > 0 then
+        call('SET', quarantine_owner, owner, 'PX', DRAIN_MS)
+        -- What the owner has ended counts until its settling has arrived here.
+        if carrying > 0 or call('EXISTS', held .. owner) == 1 then return 'drain' end
+        call('ZREM', quarantine, fingerprint)
+        give(fingerprint, value, kind, due, acquire_turn(host_turns, owner, serial, free[1], frontier), delay)
+        update_host_in_both(host_turns)
+        return 'quarantined'
       end
     end
   end
+  return 'ok'
 end
 
--- Nobody starves who shares a host: one free turn is left to who has asked for it in vain, was not served last and has waited
--- longer than F; once. Returns whether it is.
-local function yields(turn_state, free)
-  local mine = wants_since(turn_state, F) or now + 1
-  for _, who in ipairs({ 'borrow', OTHER_F }) do
-    local since = wants_since(turn_state, who)
-    if #free > 0 and since and since < mine then
-      erase(turn_state, 'w' .. who)
-      if who == OTHER_F then call('PUBLISH', other_channel, 'yield') end
+-- Leaves one of a host's free turns to who has asked for one in vain for longer than this frontier, and did not get the last one; so
+-- nobody starves who shares a host. Takes it off `free`, the numbers of the free turns. Returns whether it did.
+local function yield_turn(host_turns, free)
+  local since_here = waits_since(host_turns, frontier) or now + 1
+  for _, who in ipairs({ 'borrow', other_frontier }) do
+    local since = waits_since(host_turns, who)
+    if #free > 0 and since and since < since_here then
+      delete_field(host_turns, 'w' .. who) -- it is left to them once
+      if who == other_frontier then call('PUBLISH', other_channel, 'yield') end
       free[#free] = nil
       return true
     end
@@ -170,124 +203,168 @@ local function yields(turn_state, free)
   return false
 end
 
--- Takes seeds of a host, onto its free turns. Returns how many, when its next seed is due (nil: there is none), and whether a turn
--- was left to somebody else.
-local function take_of(host, turn_state, most_here)
-  -- One more than may be taken: it is the next.
-  local due = call('ZRANGE', ready .. host, 0, most_here, 'WITHSCORES')
-  local fps, ats = {}, {}
-  for i = 1, #due, 2 do
-    local at = tonumber(due[i + 1])
-    ats[#ats + 1] = at
-    if at <= now and #fps < most_here then fps[#fps + 1] = due[i] end
+-- Returns the fingerprints of a host's due seeds, at most `limit`; and when each of them is due, with one more entry: when the seed
+-- after them is, if there is one. Reads ready:HOST.
+local function read_due(host, limit)
+  local entries = call('ZRANGE', ready .. host, 0, limit, 'WITHSCORES')
+  local fingerprints, due = {}, {}
+  for i = 1, #entries, 2 do
+    local at = tonumber(entries[i + 1])
+    due[#due + 1] = at
+    if at <= now and #fingerprints < limit then fingerprints[#fingerprints + 1] = entries[i] end
   end
-  local values, kept, kept_kinds, out, last = hmget(seed, fps), {}, {}, {}, 0
+  return fingerprints, due
+end
+
+-- Tells seeds that may be given from others, which it parks or fails; adds the sites of the former to the host's. Returns each seed's
+-- kind; the places of those that may be given; and the fingerprints of the others.
+local function sort_out(host, host_turns, stopped, fingerprints, values, due)
+  local kinds, fit, unfit = {}, {}, {}
   for n, value in ipairs(values) do
-    local fp = fps[n]
-    local seed_host, kind = head(value or '')
-    if value and seed_host ~= host then -- damaged, or not from here: this host's turn is not for it
-      book_ready(fp, kind, -1)
-      make_failed(fp, kind, 'damaged')
-      out[#out + 1], last = fp, n
-    elseif not value or any_stopped and is_stopped(fp, kind, ats[n]) then
-      out[#out + 1], last = fp, n
+    local fingerprint = fingerprints[n]
+    local seed_host, kind = host_and_kind(value or '')
+    kinds[n] = kind
+    if value and seed_host ~= host then -- damaged, or put here by somebody else: this host's turn is not for it
+      book_ready(fingerprint, kind, -1)
+      make_failed(fingerprint, kind, 'damaged')
+      unfit[#unfit + 1] = fingerprint
+    elseif not value or stopped and set_aside_if_stopped(stopped, fingerprint, kind, due[n]) then
+      unfit[#unfit + 1] = fingerprint
     else
-      local k = #kept + 1
-      kept[k], kept_kinds[k] = n, kind
-      add_site(turn_state, kind.site)
+      fit[#fit + 1] = n
+      add_site(host_turns, kind.site)
     end
   end
+  return kinds, fit, unfit
+end
+
+-- Gives up to `limit` due seeds of a host, dealt out over its free turns, `burst` to each at most. Takes them out of ready:HOST. Returns
+-- when the host's next seed is due (nil: there is none), and whether a turn was left to somebody else.
+local function give_from_host(host, host_turns, stopped, limit)
+  local fingerprints, due = read_due(host, limit)
+  local values = hash_values(seed, fingerprints)
+  local kinds, fit, gone = sort_out(host, host_turns, stopped, fingerprints, values, due)
   local number, yielded = 0, false
-  if #kept > 0 then
-    local delay, concurrency, burst = politeness_of(turn_state) -- a stricter site may have joined
-    local free = free_turns(turn_state, concurrency)
-    yielded = yields(turn_state, free)
-    number = math.min(#kept, #free * burst)
+  if #fit > 0 then
+    local delay, concurrency, burst = politeness_of(host_turns) -- a stricter site may have joined
+    local free = free_turns(host_turns, concurrency)
+    yielded = yield_turn(host_turns, free)
+    number = math.min(#fit, #free * burst)
     local tokens = {}
-    for n = 1, number do
-      local at, k = (n - 1) % #free + 1, kept[n]
-      if n <= #free then tokens[n] = take_turn(turn_state, owner, serial, free[n], F) end
-      take(fps[k], values[k], kept_kinds[n], tokens[at], ats[k], delay)
-      out[#out + 1], last = fps[k], math.max(last, k)
+    for k = 1, number do
+      local n, at = fit[k], (k - 1) % #free + 1
+      if not tokens[at] then tokens[at] = acquire_turn(host_turns, owner, serial, free[at], frontier) end
+      give(fingerprints[n], values[n], kinds[n], due[n], tokens[at], delay)
     end
   end
-  if #out == last then -- nothing stays in front of them
-    if last > 0 then call('ZREMRANGEBYRANK', ready .. host, 0, last - 1) end
-    return number, ats[last + 1], yielded
+  if #gone == 0 then -- what was given stood in front
+    if number > 0 then call('ZREMRANGEBYRANK', ready .. host, 0, number - 1) end
+    return due[number + 1], yielded
   end
-  many('ZREM', ready .. host, out)
-  return number, first_due_of(ready, host), yielded
+  for k = 1, number do gone[#gone + 1] = fingerprints[fit[k]] end
+  call_with_all('ZREM', ready .. host, gone)
+  return first_due(ready, host), yielded
 end
 
--- 4. Hosts, longest waiting first: their free turns, up to `burst` seeds on each, the oldest seeds first.
-local walked = 0
-local left = state == 'ok' and most or 0
-while left > 0 and walked < WALK_MAX do
-  local heads = call('ZRANGE', hosts, '-inf', now_text, 'BYSCORE', 'LIMIT', 0, math.min(left, 200))
-  if #heads == 0 then break end
-  for _, host in ipairs(heads) do
-    if left <= 0 then break end
-    walked = walked + 1
-    local turn_state = turns_of(host)
-    if not turn_state.s then -- its first time: how politely, only its seeds say
-      local first = call('ZRANGE', ready .. host, 0, 0)
-      local value = #first > 0 and call('HGET', seed, first[1])
-      if value then
-        local _, kind = head(value)
-        add_site(turn_state, kind.site)
+-- Gives up to `most` seeds of hosts whose time has come, those that have waited longest first, and places each host anew. Reads and
+-- writes `hosts` and the hosts' turns.
+local function give_from_hosts(stopped)
+  local looked_at = 0
+  while given.number < most and looked_at < HOSTS_MAX do
+    local limit = math.min(most - given.number, HOSTS_PER_READ)
+    local waiting = call('ZRANGE', hosts, '-inf', now_text, 'BYSCORE', 'LIMIT', 0, limit)
+    if #waiting == 0 then break end
+    for _, host in ipairs(waiting) do
+      if given.number >= most then break end
+      looked_at = looked_at + 1
+      local host_turns = turns_of(host)
+      if not host_turns.fields.s then -- the host's first time: only a seed of it tells how politely it is asked
+        local first = call('ZRANGE', ready .. host, 0, 0)
+        local value = #first > 0 and call('HGET', seed, first[1])
+        if value then
+          local _, kind = host_and_kind(value)
+          add_site(host_turns, kind.site)
+        end
       end
+      local _, concurrency, burst = politeness_of(host_turns)
+      local free, free_at = free_turns(host_turns, concurrency)
+      local due, yielded
+      if #free == 0 then
+        note_waiting(host_turns, frontier)
+        due = first_due(ready, host)
+      else
+        due, yielded = give_from_host(host, host_turns, stopped, math.min(most - given.number, #free * burst))
+        _, concurrency = politeness_of(host_turns)
+        _, free_at = free_turns(host_turns, concurrency)
+        if yielded then free_at = math.max(free_at, now + YIELD_MS) end
+      end
+      update_host(place_host, hosts, host, due, free_at)
     end
-    local _, concurrency, burst = politeness_of(turn_state)
-    local free, free_ms = free_turns(turn_state, concurrency)
-    local first_due
-    if #free == 0 then
-      ask_in_vain(turn_state, F)
-      first_due = first_due_of(ready, host)
-    else
-      local number, yielded
-      number, first_due, yielded = take_of(host, turn_state, math.min(left, #free * burst))
-      left = left - number
-      _, concurrency = politeness_of(turn_state)
-      _, free_ms = free_turns(turn_state, concurrency)
-      if yielded then free_ms = math.max(free_ms, now + YIELD_MS) end
-    end
-    refresh(hosts, host, first_due, free_ms, false)
+    flush_hosts()
   end
-  hosts_close()
 end
 
--- 5. Write down who has what.
-if #taken > 0 then
-  many('ZADD', execute, taken_at)
-  many('HSET', claims, taken_claims)
-  many('SADD', held .. owner, taken)
+-- Writes down that the owner holds what it was given: `execute`, `claims` and held:OWNER. Adds what `tries` and `crashes` say of it.
+local function record_given()
+  local fingerprints, claimed_at, claim_ids = given.fingerprints, {}, {}
+  given.tries, given.suspected = {}, {}
+  if given.number == 0 then return end
+  for n, fingerprint in ipairs(fingerprints) do
+    claimed_at[2 * n - 1], claimed_at[2 * n] = now_text, fingerprint
+    claim_ids[2 * n - 1], claim_ids[2 * n] = fingerprint, claim
+  end
+  call_with_all('ZADD', execute, claimed_at)
+  call_with_all('HSET', claims, claim_ids)
+  call_with_all('SADD', held .. owner, fingerprints)
   if call('EXISTS', tries) == 1 then
-    for n, count in ipairs(hmget(tries, taken)) do
-      if count then list[7 * n - 2] = tonumber(count) end
-    end
+    for n, count in ipairs(hash_values(tries, fingerprints)) do given.tries[n] = count and tonumber(count) end
   end
   if call('EXISTS', crashes) == 1 then
-    for n, count in ipairs(hmget(crashes, taken)) do
-      if count and tonumber(count) < 0 then list[7 * n] = 1 end
+    for n, crashed in ipairs(hash_values(crashes, fingerprints)) do
+      given.suspected[n] = crashed and tonumber(crashed) < 0 and 1
     end
   end
 end
-hosts_close()
-turns_close()
-book_close()
-call('DEL', lock)
 
--- 6. When to ask again.
-local next_ms = moved >= RECLAIM_MAX and 0 or -1
-local function no_later(wait) next_ms = next_ms < 0 and wait or math.min(next_ms, wait) end
-local head_host = call('ZRANGE', hosts, 0, 0, 'WITHSCORES')
-if #head_host > 0 then no_later(math.max(0, tonumber(head_host[2]) - now)) end
-if call('EXISTS', execute) == 1 then -- its holder may die
-  local first = call('ZRANGE', sessions, 0, 0, 'WITHSCORES')
-  if #first > 0 then no_later(math.max(0, tonumber(first[2]) - now) + GRACE_MS) end
+-- Returns what was given as the answer's flat list.
+local function flatten_given()
+  local list, at = {}, 0
+  for n = 1, given.number do
+    list[at + 1], list[at + 2], list[at + 3] = given.fingerprints[n], given.values[n], given.turns[n]
+    list[at + 4], list[at + 5], list[at + 6] = given.due[n], given.tries[n] or 0, given.delays[n]
+    list[at + 7] = given.suspected[n] or 0
+    at = at + 7
+  end
+  return list
 end
-local head_suspect = call('ZRANGE', suspects, 0, 0, 'WITHSCORES')
-if #head_suspect > 0 then
-  no_later(math.max(1000, tonumber(head_suspect[2]) - now)) -- somebody else may be draining for it
+
+-- Returns in how many ms a claim may succeed; -1 where nothing is in sight. Reads `hosts`, `quarantine`, and, since the holder of a seed
+-- may die, `sessions`. `reclaimed`: how much this call has reclaimed; at the limit there may be more.
+local function next_claim_ms(reclaimed)
+  if reclaimed >= RECLAIM_MAX then return 0 end
+  local waits = {}
+  local first_host = call('ZRANGE', hosts, 0, 0, 'WITHSCORES')
+  if #first_host > 0 then waits[#waits + 1] = math.max(0, tonumber(first_host[2]) - now) end
+  if call('EXISTS', execute) == 1 then
+    local first_session = call('ZRANGE', sessions, 0, 0, 'WITHSCORES')
+    if #first_session > 0 then waits[#waits + 1] = math.max(0, tonumber(first_session[2]) - now) + LAPSE_GRACE_MS end
+  end
+  local first_quarantined = call('ZRANGE', quarantine, 0, 0, 'WITHSCORES')
+  if #first_quarantined > 0 then waits[#waits + 1] = math.max(DRAIN_LOOK_MS, tonumber(first_quarantined[2]) - now) end
+  return #waits > 0 and math.min(unpack(waits)) or -1
 end
-return { state, next_ms, now, list }
+
+local refusal = refuse()
+if refusal then return refusal end
+
+end_lapsed_sessions()
+local reclaimed = reclaim()
+local stopped = read_stopped_plans()
+local state = give_quarantined(stopped)
+if state == 'ok' then give_from_hosts(stopped) end
+record_given()
+flush_hosts()
+flush_turns()
+flush_ledger()
+call('DEL', lock)
+return { state, next_claim_ms(reclaimed), now, flatten_given() }

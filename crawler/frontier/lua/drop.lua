@@ -1,41 +1,36 @@
 #!lua flags=allow-oom
--- Ends seeds at once, in any state, and forgets them, so that they may be offered again: their plan is being replaced.
+-- Ends seeds at once, in any state, and forgets them, so that they may be offered again: their plan is being replaced or deleted. The
+-- settling of a seed that was executing is then refused.
 --
 -- ARGV: reason; then fingerprints. The ledger counts them as failed for the reason, unless they had failed before.
--- What is executing is taken from its holder, whose settle is then refused.
 -- Returns how many were there.
 
-local done = 0
+local reason, dropped = ARGV[1], 0
 for i = 2, #ARGV do
-  local fp = ARGV[i]
-  local value = call('HGET', seed, fp)
+  local fingerprint = ARGV[i]
+  local value = call('HGET', seed, fingerprint)
   if value then
-    local host, kind = head(value)
-    if call('ZREM', fail, fp) == 0 then
-      local claim = call('HGET', claims, fp)
+    local host, kind = host_and_kind(value)
+    if call('ZREM', fail, fingerprint) == 0 then
+      local claim = call('HGET', claims, fingerprint)
       if claim then
-        call('ZREM', execute, fp)
-        call('HDEL', claims, fp)
-        call('SREM', held .. (string.match(claim, '^(.*)#') or ''), fp)
+        call('ZREM', execute, fingerprint)
+        call('HDEL', claims, fingerprint)
+        call('SREM', held .. (string.match(claim, '^(.*)#') or ''), fingerprint)
         book(kind, 'executing', -1)
-      elseif call('ZREM', parked .. kind.plan, fp) == 1 then
-        book(kind, 'parked', -1)
       else
-        book_ready(fp, kind, -1)
-        call('ZREM', suspects, fp)
-        call('ZREM', ready .. host, fp)
-        if call('EXISTS', ready .. host) == 0 then call('ZREM', hosts, host) end
+        withdraw(fingerprint, host, kind)
       end
       book(kind, 'failed', 1)
-      book(kind, 'failed:' .. ARGV[1], 1)
+      book(kind, 'failed:' .. reason, 1)
     end
-    call('HDEL', seed, fp)
-    call('HDEL', tries, fp)
-    call('HDEL', reasons, fp)
-    call('HDEL', crashes, fp)
-    call('SREM', scheduled, fp)
-    done = done + 1
+    call('HDEL', seed, fingerprint)
+    call('HDEL', tries, fingerprint)
+    call('HDEL', reasons, fingerprint)
+    call('HDEL', crashes, fingerprint)
+    call('SREM', scheduled, fingerprint)
+    dropped = dropped + 1
   end
 end
-book_close()
-return done
+flush_ledger()
+return dropped

@@ -1,34 +1,36 @@
 #!lua flags=allow-oom
--- Forgets a plan: its failed seeds and its ledger. Finished fingerprints stay known.
+-- Forgets a plan: its failed seeds on a site, and its ledger there. Its finished seeds stay known.
 --
 -- ARGV: plan, site; then fingerprints of its failed seeds.
--- Returns 1 when the ledger is gone, 0 when seeds of it are still ready or executing, in either frontier (then nothing is touched).
+-- Returns 1; or 0 when seeds of it are still ready or executing in either frontier: then nothing was touched.
 
 local plan, site = ARGV[1], ARGV[2]
-local page = ledger .. plan .. ':' .. site
-for _, frontier in ipairs({ 'nav', 'content' }) do
+local plan_ledger = ledger .. plan .. ':' .. site
+for _, name in ipairs({ 'nav', 'content' }) do
   for _, state in ipairs({ 'ready', 'parked', 'executing' }) do
-    if tonumber(call('HGET', page, frontier .. ':' .. state) or '0') ~= 0 then return 0 end
+    if tonumber(call('HGET', plan_ledger, name .. ':' .. state) or '0') ~= 0 then return 0 end
   end
 end
 for i = 3, #ARGV do
-  local value = call('ZSCORE', fail, ARGV[i]) and call('HGET', seed, ARGV[i])
+  local fingerprint = ARGV[i]
+  local value = call('ZSCORE', fail, fingerprint) and call('HGET', seed, fingerprint)
   if value then
-    local _, kind = head(value)
+    local _, kind = host_and_kind(value)
     if kind.plan == plan and kind.site == site then
-      call('ZREM', fail, ARGV[i])
-      call('HDEL', seed, ARGV[i])
-      call('HDEL', reasons, ARGV[i])
-      call('SREM', scheduled, ARGV[i])
+      call('ZREM', fail, fingerprint)
+      call('HDEL', seed, fingerprint)
+      call('HDEL', reasons, fingerprint)
+      call('SREM', scheduled, fingerprint)
     end
   end
 end
+-- `counts` goes on to reconcile: what it holds of the plan, the sums of both `STATE` and `deleted:STATE` say.
 for _, state in ipairs({ 'offered', 'known', 'finished', 'failed' }) do
-  local amount = tonumber(call('HGET', page, F .. ':' .. state) or '0')
-  if amount ~= 0 then add(counts, 'deleted:' .. state, amount) end
+  local seeds = tonumber(call('HGET', plan_ledger, frontier .. ':' .. state) or '0')
+  if seeds ~= 0 then increment(counts, 'deleted:' .. state, seeds) end
 end
-for _, field in ipairs(call('HKEYS', page)) do
-  if string.sub(field, 1, #F + 1) == F .. ':' then call('HDEL', page, field) end
+for _, field in ipairs(call('HKEYS', plan_ledger)) do
+  if string.sub(field, 1, #frontier + 1) == frontier .. ':' then call('HDEL', plan_ledger, field) end
 end
-if call('EXISTS', page) == 0 then call('SREM', ledgers, plan .. ' ' .. site) end
+if call('EXISTS', plan_ledger) == 0 then call('SREM', ledgers, plan .. ' ' .. site) end
 return 1

@@ -1,75 +1,108 @@
 #!lua
--- Proposes seeds. What is ready, executing, failed or finished is refused and counted as known. What is beyond a host's budget
--- of followed links was never offered: it is counted as over-budget and nowhere else.
+-- Proposes seeds. Those that are ready, executing, failed or finished are refused and counted as known. Those beyond a host's budget of
+-- followed links are counted as over-budget, and nowhere else: they were never offered.
 --
--- ARGV: wake channel; then per seed: fingerprint, stored value, due in ms ('0' means now); then, for followed links only, the
--- budget of each host, as 'SEEDS WINDOW_MS'.
--- Returns one byte per seed: '1' new, '0' known, '2' over budget.
+-- ARGV: wake channel; for each seed: fingerprint, stored value, when it is due in ms ('0': now); then, for followed links only, the
+--   budget of each host, as 'SEEDS WINDOW_MS'.
+-- Returns one byte for each seed: '1' new, '0' known, '2' over budget.
 
-local fps, answer = {}, {}
-for i = 2, #ARGV - 2, 3 do fps[#fps + 1] = ARGV[i] end
-local budget, window_ms = string.match(#ARGV % 3 == 2 and ARGV[#ARGV] or '', '^(%d+) (%d+)$')
-local taken, taking = {}, {} -- per host: followed seeds until now, and with this call
-local function is_over_budget(host)
-  if not budget then return false end
-  taken[host] = taken[host] or tonumber(call('GET', followed .. host) or '0')
-  if taken[host] + (taking[host] or 0) >= tonumber(budget) then return true end
-  taking[host] = (taking[host] or 0) + 1
-  return false
-end
-local present, unknown = hmget(seed, fps), {}
-for n, fp in ipairs(fps) do
-  if not present[n] then unknown[#unknown + 1] = fp end
-end
-local finished = {}
-for n, is in ipairs(are_finished(unknown)) do finished[unknown[n]] = is end
-local fresh, hosts_first, hosts_added, any, seen = {}, {}, {}, false, {}
-for n, fp in ipairs(fps) do
-  local value = ARGV[3 * n]
-  local host, kind = head(value)
-  if present[n] or seen[fp] or finished[fp] then
-    book(kind, 'offered', 1)
-    book(kind, 'known', 1)
-    answer[n] = '0'
-  elseif is_over_budget(host) then
-    book(kind, 'over-budget', 1)
-    answer[n] = '2'
-  else
-    book(kind, 'offered', 1)
-    local due_text = ARGV[3 * n + 1]
-    local due = tonumber(due_text)
-    if due == 0 then due, due_text = now, now_text end
-    seen[fp], any = true, true
-    fresh[#fresh + 1] = fp
-    fresh[#fresh + 1] = value
-    local added = hosts_added[host]
-    if not added then added = {}; hosts_added[host] = added end
-    added[#added + 1] = due_text
-    added[#added + 1] = fp
-    hosts_first[host] = math.min(hosts_first[host] or due, due)
-    book(kind, 'ready', 1)
-    answer[n] = '1'
+local SEEDS_FROM = 2 -- place in ARGV
+local SEED_WORDS = 3
+
+local channel, number = ARGV[1], math.floor((#ARGV - 1) / SEED_WORDS)
+local has_budget = #ARGV > SEED_WORDS * number + 1
+local budget, window_ms = string.match(has_budget and ARGV[#ARGV] or '', '^(%d+) (%d+)$')
+
+-- Returns which of the fingerprints are known: fingerprint -> true. Reads `seed` and `finish`.
+local function read_known(fingerprints)
+  local known, absent = {}, {}
+  for n, value in ipairs(hash_values(seed, fingerprints)) do
+    if value then known[fingerprints[n]] = true else absent[#absent + 1] = fingerprints[n] end
   end
+  for n, is_finished in ipairs(are_finished(absent)) do known[absent[n]] = is_finished end
+  return known
 end
-if any then
-  many('HSET', seed, fresh)
-  local names, places = {}, {}
-  for host in pairs(hosts_added) do names[#names + 1] = host end
+
+local followed_before, followed_now = {}, {} -- host -> followed seeds before this call, and in it
+
+-- Takes one seed off a host's budget of followed links. Reads followed:HOST. Returns whether there was room for it.
+local function has_room(host)
+  if not budget then return true end
+  followed_before[host] = followed_before[host] or tonumber(call('GET', followed .. host) or '0')
+  local here = followed_now[host] or 0
+  if followed_before[host] + here >= tonumber(budget) then return false end
+  followed_now[host] = here + 1
+  return true
+end
+
+-- Answers each seed and books it. Returns the answers; the new seeds as fingerprint, value, fingerprint, value...; and for each host of
+-- theirs a list due, fingerprint, due, fingerprint..., and when the first of them is due.
+local function sort_out()
+  local fingerprints = {}
+  for n = 1, number do fingerprints[n] = ARGV[SEEDS_FROM + SEED_WORDS * (n - 1)] end
+  local known, answers, new, new_of, first_of = read_known(fingerprints), {}, {}, {}, {}
+  for n, fingerprint in ipairs(fingerprints) do
+    local at = SEEDS_FROM + SEED_WORDS * (n - 1)
+    local value, due_text = ARGV[at + 1], ARGV[at + 2]
+    local host, kind = host_and_kind(value)
+    if known[fingerprint] then
+      book(kind, 'offered', 1)
+      book(kind, 'known', 1)
+      answers[n] = '0'
+    elseif not has_room(host) then
+      book(kind, 'over-budget', 1)
+      answers[n] = '2'
+    else
+      book(kind, 'offered', 1)
+      book(kind, 'ready', 1)
+      answers[n] = '1'
+      known[fingerprint] = true -- should it come twice in this call
+      local due = tonumber(due_text)
+      if due == 0 then due, due_text = now, now_text end
+      new[#new + 1] = fingerprint
+      new[#new + 1] = value
+      local of_host = new_of[host]
+      if not of_host then of_host = {}; new_of[host] = of_host end
+      of_host[#of_host + 1] = due_text
+      of_host[#of_host + 1] = fingerprint
+      first_of[host] = math.min(first_of[host] or due, due)
+    end
+  end
+  return answers, new, new_of, first_of
+end
+
+-- Returns the hosts' scores in `hosts`: host -> score, false where it has none.
+local function read_scores(by_host)
+  local names, scores = {}, {}
+  for host in pairs(by_host) do names[#names + 1] = host end
   for from = 1, #names, UNPACK_MAX do
-    for n, at in ipairs(call('ZMSCORE', hosts, unpack(names, from, math.min(from + UNPACK_MAX - 1, #names)))) do places[names[from + n - 1]] = at end
+    local part = call('ZMSCORE', hosts, unpack(names, from, math.min(from + UNPACK_MAX - 1, #names)))
+    for n, score in ipairs(part) do scores[names[from + n - 1]] = score end
   end
-  for host, added in pairs(hosts_added) do
-    local at, due = places[host], hosts_first[host]
-    -- With older seeds waiting, the host already has its place, be it later since its turns are taken.
-    local older = at and due < tonumber(at) and first_due_of(ready, host)
-    if not at or due < tonumber(at) and (not older or due < older) then place(hosts, host, due, true) end
-    many('ZADD', ready .. host, added)
-  end
-  hosts_close()
-  for host, number in pairs(taking) do
-    if call('INCRBY', followed .. host, number) == number then call('PEXPIRE', followed .. host, window_ms) end
-  end
-  call('PUBLISH', ARGV[1], 'offer')
+  return scores
 end
-book_close()
-return table.concat(answer)
+
+-- Writes the new seeds: `seed`, ready:HOST, `hosts`, followed:HOST. A host with older seeds keeps its score, which may be later than their
+-- time since its turns are taken; unless a new seed is due before all of them.
+local function store(new, new_of, first_of)
+  call_with_all('HSET', seed, new)
+  local scores = read_scores(new_of)
+  for host, added in pairs(new_of) do
+    local score, due = scores[host], first_of[host]
+    local older = score and due < tonumber(score) and first_due(ready, host)
+    if not score or due < tonumber(score) and (not older or due < older) then place_host_no_later(hosts, host, due) end
+    call_with_all('ZADD', ready .. host, added)
+  end
+  flush_hosts()
+  for host, seeds in pairs(followed_now) do
+    if call('INCRBY', followed .. host, seeds) == seeds then call('PEXPIRE', followed .. host, window_ms) end
+  end
+end
+
+local answers, new, new_of, first_of = sort_out()
+if #new > 0 then
+  store(new, new_of, first_of)
+  call('PUBLISH', channel, 'offer')
+end
+flush_ledger()
+return table.concat(answers)

@@ -1,37 +1,76 @@
 #!lua flags=allow-oom
--- Takes back what an owner holds without knowing: Redis has lost its last writes (a restart, a failover), and with them how those
--- claims ended. Nobody else would ever reclaim it, since the owner lives on.
+-- Takes back what an owner holds in Redis without knowing it. The owner lives on and renews its session, so nobody else would ever
+-- reclaim it. There are two ways to come to that:
+--   - A call was given up, since its answer never came. What it gave is taken back as if the call had not been made, and if it is still
+--     on its way, it is void from now on.
+--   - Redis has lost its last writes (a restart, a failover), and with them how claims ended or turns were released.
 --
--- ARGV: wake channel, owner, serial number (turns taken by this call or later ones are left alone); then the
---   fingerprints of the seeds and the turns (`TOKEN HOST`) that the owner knows of. One claim's turns of several hosts have the
---   same token.
--- Returns how many seeds became ready again.
+-- ARGV: wake channel; owner; serial number of the owner's first call that is under way, or 0: look only for what the given-up calls
+--   gave; number of calls given up;
+--   for each of those: claim id ('' for a turn that was acquired without a seed), serial number;
+--   then everything the owner knows that it holds, unless the first serial number was 0: fingerprints, and `TOKEN HOST` of turns (the
+--   turns that one claim acquired of several hosts have the same token). No claim may be under way then.
+-- Returns how many seeds became ready again that no given-up call had claimed.
 
-local owner, before = ARGV[2], tonumber(ARGV[3])
-local known = {}
-for i = 4, #ARGV do known[ARGV[i]] = true end
+local CALLS_FROM = 5 -- place in ARGV
 
-local done = 0
-local fps, unknown = call('SMEMBERS', held .. owner), {}
-for _, fp in ipairs(fps) do
-  if not known[fp] then unknown[#unknown + 1] = fp end
+local channel, owner, first_under_way, given_up = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local looks_for_all = first_under_way > 0
+local given_up_claims, given_up_serials, known = {}, {}, {}
+for i = CALLS_FROM, CALLS_FROM + 2 * given_up - 1, 2 do
+  local serial = tonumber(ARGV[i + 1])
+  given_up_claims[ARGV[i]], given_up_serials[serial] = true, true
+  raise_fence(owner, serial)
 end
-for n, value in ipairs(hmget(seed, unknown)) do
-  if value then
-    take_back(unknown[n], value, owner)
-    done = done + 1
+for i = CALLS_FROM + 2 * given_up, #ARGV do known[ARGV[i]] = true end
+
+-- Makes a held seed ready again as if it had not been claimed. When it was due went with the answer; so it is due since the claim.
+local function take_back(fingerprint, value)
+  local host, kind = host_and_kind(value)
+  local claimed_at = tonumber(call('ZSCORE', execute, fingerprint) or now)
+  call('ZREM', execute, fingerprint)
+  call('HDEL', claims, fingerprint)
+  call('SREM', held .. owner, fingerprint)
+  book(kind, 'executing', -1)
+  make_ready(fingerprint, host, kind, claimed_at)
+end
+
+-- Takes seeds back. Reads held:OWNER, `claims` and `seed`. Returns how many of given-up claims, and how many others.
+local function recall_seeds()
+  local fingerprints = call('SMEMBERS', held .. owner)
+  local claimed_under, values = hash_values(claims, fingerprints), hash_values(seed, fingerprints)
+  local unanswered, forgotten = 0, 0
+  for n, fingerprint in ipairs(fingerprints) do
+    local value = values[n]
+    if value and given_up_claims[claimed_under[n]] then
+      take_back(fingerprint, value)
+      unanswered = unanswered + 1
+    elseif value and looks_for_all and not known[fingerprint] then
+      take_back(fingerprint, value)
+      forgotten = forgotten + 1
+    end
+  end
+  return unanswered, forgotten
+end
+
+-- Releases turns. Nothing was sent on the turn of a given-up call; when the last request on any other was started, nobody knows, so it
+-- may have been now. Reads turns:OWNER; reads and writes the hosts' turns.
+local function recall_turns()
+  for _, entry in ipairs(call('SMEMBERS', turns .. owner)) do
+    local turn_token, host, serial = split_turn(entry)
+    local is_forgotten = looks_for_all and host and not known[entry] and serial < first_under_way
+    if host and given_up_serials[serial] or is_forgotten then
+      local host_turns = turns_of(host)
+      release_turn(host_turns, owner, turn_token, not given_up_serials[serial] and now + politeness_of(host_turns) or nil)
+      update_host_in_both(host_turns)
+    end
   end
 end
-for _, entry in ipairs(call('SMEMBERS', turns .. owner)) do
-  local token, host = string.match(entry, '^(%d+) (.+)$')
-  if token and not known[entry] and math.floor(tonumber(token) / TURN_STEP) < before then
-    local state = turns_of(host)
-    give_turn(state, owner, token, now + politeness_of(state)) -- when its last request started, nobody knows
-    refresh_both(state)
-  end
-end
-hosts_close()
-turns_close()
-book_close()
-if done > 0 then call('PUBLISH', ARGV[1], 'release') end
-return done
+
+local unanswered, forgotten = recall_seeds()
+recall_turns()
+flush_hosts()
+flush_turns()
+flush_ledger()
+if unanswered + forgotten > 0 then call('PUBLISH', channel, 'release') end
+return forgotten

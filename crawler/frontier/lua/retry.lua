@@ -1,24 +1,24 @@
 #!lua flags=allow-oom
 -- Makes failed seeds ready again, as if they had just been offered.
 --
--- ARGV: wake channel; then fingerprints.
--- Returns how many were in fail.
+-- ARGV: wake channel; then fingerprints, of any state.
+-- Returns how many of them had failed.
 
-local done = 0
+local channel, retried = ARGV[1], 0
 for i = 2, #ARGV do
-  local fp = ARGV[i]
-  local value = call('ZSCORE', fail, fp) and call('HGET', seed, fp)
+  local fingerprint = ARGV[i]
+  local value = call('ZSCORE', fail, fingerprint) and call('HGET', seed, fingerprint)
   if value then
-    local host, kind = head(value)
+    local host, kind = host_and_kind(value)
     book(kind, 'failed', -1)
-    book(kind, 'failed:' .. (call('HGET', reasons, fp) or 'unknown'), -1)
-    call('ZREM', fail, fp)
-    call('HDEL', reasons, fp)
-    make_ready(fp, host, kind, now)
-    done = done + 1
+    book(kind, 'failed:' .. (call('HGET', reasons, fingerprint) or 'unknown'), -1)
+    call('ZREM', fail, fingerprint)
+    call('HDEL', reasons, fingerprint)
+    make_ready(fingerprint, host, kind, now)
+    retried = retried + 1
   end
 end
-hosts_close()
-book_close()
-if done > 0 then call('PUBLISH', ARGV[1], 'retry') end
-return done
+flush_hosts()
+flush_ledger()
+if retried > 0 then call('PUBLISH', channel, 'retry') end
+return retried

@@ -1,16 +1,16 @@
 #!lua flags=allow-oom
--- Opens, renews or ends a worker's session: its lease on all that it holds in this partition.
+-- Opens, renews or ends a worker's session: its lease on all that it holds in this partition, in both frontiers.
 --
 -- ARGV: 'open', 'renew' or 'end'; owner; SESSION_SECONDS in ms.
--- Returns the time, in ms; or 0: 'renew' finds that the session was reclaimed (renewing late is fine as long as nobody took
--- over), 'end' that seeds or turns are still held (they are then reclaimed when the deadline has passed).
+-- Returns the time, in ms; or 0: 'renew' finds that the session has lapsed and was reclaimed (a late renewal that finds it is fine), or
+-- 'end' that the owner still holds seeds or turns, which are reclaimed when the session lapses.
 
-local what, owner, ttl = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local what, owner, session_ms = ARGV[1], ARGV[2], tonumber(ARGV[3])
 if what == 'end' then
   if call('EXISTS', held .. owner, other_held .. owner, turns .. owner) > 0 then return 0 end
   call('ZREM', sessions, owner)
   return now
 end
 if what == 'renew' and not call('ZSCORE', sessions, owner) then return 0 end
-call('ZADD', sessions, now + ttl, owner)
+call('ZADD', sessions, now + session_ms, owner)
 return now

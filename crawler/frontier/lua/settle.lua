@@ -1,136 +1,177 @@
 #!lua flags=allow-oom
--- Ends claims, in a batch: the one place that moves seeds out of execute by their holder's word. Claim ids are compared, so
--- an owner whose session lapsed can't end somebody else's claim.
+-- Ends claims and releases turns, in a batch. It is the one script by which a holder's word moves seeds out of `execute`. Claim ids are
+-- compared, so an owner whose session lapsed can't end somebody else's claim.
 --
--- ARGV: wake channel, the other frontier's, owner, MAX_ATTEMPTS, FAIL_DAYS, a failing host's first extra pause in ms, its longest,
---   number of entries;
---   per entry: op, fingerprint, claim id, number, reason
---     finish  done and delivered; number: the due time that a scheduled seed was claimed with; reason: '' or a note to count
---     retry   due again in `number` ms, for `reason`; fails with it after MAX_ATTEMPTS real tries
---     fail    dead, for `reason`
---     release not tried: due again at `number`
---   then per turn given back: host, token (0: none, just news of the host), ms since its last start (-1: none), ms that the host
---     wants to be left alone (0: none), what its requests add to the host's level of errors, and what they leave it at least at
--- Returns {accepted, refused}: refused claims were somebody else's by now.
+-- ARGV: wake channel, the other frontier's; owner; MAX_ATTEMPTS, FAIL_DAYS; a failing host's first extra pause and its longest, in ms;
+--   number of settlements;
+--   for each settlement: operation, fingerprint, claim id, amount, reason
+--     finish   done and delivered. reason: '' or a note to count; amount: when the seed was due, for a scheduled one
+--     retry    tried in vain for `reason`: due again in `amount` ms, or failed after MAX_ATTEMPTS tries
+--     fail     failed for `reason`
+--     release  not tried: ready again, due at `amount`
+--   for each turn: host; token (0: it is kept, this only reports on the host); ms since its last start (-1: none); ms that the host
+--     wants to be left alone (0: it does not); what its requests add to the host's level of errors; and the least level they leave
+-- Returns {accepted, refused}: how many settlements ended a claim, and how many found it somebody else's by now.
+
+local SETTLEMENTS_FROM = 9 -- place in ARGV
+local SETTLEMENT_WORDS = 5
+local TURN_WORDS = 6
+local EXPIRED_MAX = 20     -- failed seeds forgotten in one call
 
 local channel, other_channel, owner = ARGV[1], ARGV[2], ARGV[3]
 local max_attempts, fail_days, number = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[8])
 local first_pause, longest_pause = tonumber(ARGV[6]), tonumber(ARGV[7])
-local ENTRIES, TURNS = 8, 8 + 5 * number -- what stands before them
-local TRIM_MAX = 20 -- expired failures forgotten in one call
 
-local fps = {}
-for n = 1, number do fps[n] = ARGV[ENTRIES + 5 * n - 3] end
-local present, values = hmget(claims, fps), hmget(seed, fps)
-local ended, done, forgotten, accepted, handed_back, later = {}, {}, {}, 0, false, false
-for n, fp in ipairs(fps) do
-  local at = ENTRIES + 5 * (n - 1)
-  local op, claim, amount, reason = ARGV[at + 1], ARGV[at + 3], tonumber(ARGV[at + 4]), ARGV[at + 5]
-  if present[n] == claim and values[n] and not done[fp] then
-    local host, kind = head(values[n])
-    local interval = kind.interval
-    accepted = accepted + 1
-    ended[#ended + 1] = fp
-    done[fp] = true
-    later = later or interval > 0 or op == 'retry'
-    book(kind, 'executing', -1)
-    if op == 'finish' then
-      if reason ~= '' then book(kind, reason, 1) end
-      if interval > 0 then
-        call('SADD', scheduled, fp)
-        call('HDEL', crashes, fp)
-        call('HDEL', tries, fp)
-        book(kind, 'visits', 1)
-        make_ready(fp, host, kind, math.max(now, amount + interval * 1000))
+local announces_turn, announces_other_turn = false, false -- whether workers of this frontier, and of the other, should be woken
+local announces_release = false                           -- likewise, for seeds that are ready at once
+
+-- Ends the claim of a seed that is finished. Returns whether the seed is done with; a scheduled one becomes ready for its next visit.
+-- Writes `scheduled`, deletes from `crashes` and `tries`.
+local function end_finished(fingerprint, host, kind, due, note)
+  if note ~= '' then book(kind, note, 1) end
+  if kind.interval == 0 then
+    book(kind, 'finished', 1)
+    return true
+  end
+  call('SADD', scheduled, fingerprint)
+  call('HDEL', crashes, fingerprint)
+  call('HDEL', tries, fingerprint)
+  book(kind, 'visits', 1)
+  make_ready(fingerprint, host, kind, math.max(now, due + kind.interval * 1000))
+  return false
+end
+
+-- Ends the claim of a seed that was tried in vain: it becomes ready for another try, or for its next visit if it is scheduled, or
+-- fails. Writes `tries`, `reasons` and `scheduled`, deletes from `crashes`.
+local function end_unfinished(fingerprint, host, kind, wait_ms, reason, may_retry)
+  call('HDEL', crashes, fingerprint)
+  local tried = increment(tries, fingerprint, 1)
+  if may_retry and tried < max_attempts then
+    call('HSET', reasons, fingerprint, reason)
+    book(kind, 'retried', 1)
+    make_ready(fingerprint, host, kind, now + wait_ms)
+  elseif kind.interval > 0 then -- it is asked again at its next time, whatever became of it now
+    call('SADD', scheduled, fingerprint)
+    call('HSET', reasons, fingerprint, reason)
+    call('HDEL', tries, fingerprint)
+    book(kind, 'missed', 1)
+    make_ready(fingerprint, host, kind, now + kind.interval * 1000)
+  else
+    make_failed(fingerprint, kind, reason)
+  end
+end
+
+-- Ends all claims of the call that are still the owner's. Reads `claims` and `seed`; deletes from `execute`, `claims` and held:OWNER;
+-- finished seeds are added to `finish` and deleted everywhere else. Returns how many claims it ended.
+local function settle()
+  local fingerprints = {}
+  for n = 1, number do fingerprints[n] = ARGV[SETTLEMENTS_FROM + SETTLEMENT_WORDS * (n - 1) + 1] end
+  local present, values = hash_values(claims, fingerprints), hash_values(seed, fingerprints)
+  local ended, is_ended, finished = {}, {}, {}
+  for n, fingerprint in ipairs(fingerprints) do
+    local at = SETTLEMENTS_FROM + SETTLEMENT_WORDS * (n - 1)
+    local operation, claim, amount, reason = ARGV[at], ARGV[at + 2], tonumber(ARGV[at + 3]), ARGV[at + 4]
+    if present[n] == claim and values[n] and not is_ended[fingerprint] then
+      local host, kind = host_and_kind(values[n])
+      ended[#ended + 1] = fingerprint
+      is_ended[fingerprint] = true
+      book(kind, 'executing', -1)
+      if operation == 'finish' then
+        if end_finished(fingerprint, host, kind, amount, reason) then finished[#finished + 1] = fingerprint end
+      elseif operation == 'release' then
+        make_ready(fingerprint, host, kind, amount)
+        announces_release = true
       else
-        forgotten[#forgotten + 1] = fp
-        book(kind, 'finished', 1)
+        end_unfinished(fingerprint, host, kind, amount, reason, operation == 'retry')
       end
-    elseif op == 'release' then
-      make_ready(fp, host, kind, amount)
-      handed_back = true
-    else
-      call('HDEL', crashes, fp)
-      local count = add(tries, fp, 1)
-      if op == 'retry' and count < max_attempts then
-        call('HSET', reasons, fp, reason)
-        book(kind, 'retried', 1)
-        make_ready(fp, host, kind, now + amount)
-      elseif interval > 0 then -- a scheduled question is asked again next time, whatever became of it now
-        call('SADD', scheduled, fp)
-        call('HSET', reasons, fp, reason)
-        call('HDEL', tries, fp)
-        book(kind, 'missed', 1)
-        make_ready(fp, host, kind, now + interval * 1000)
-      else
-        make_failed(fp, kind, reason)
-      end
+      announces_turn = announces_turn or kind.interval > 0 or operation == 'retry'
     end
   end
-end
-if #ended > 0 then
-  many('ZREM', execute, ended)
-  many('HDEL', claims, ended)
-  many('SREM', held .. owner, ended)
-end
-if #forgotten > 0 then
-  add_finished(forgotten)
-  many('HDEL', seed, forgotten)
-  for _, key in ipairs({ tries, reasons, crashes }) do
-    if call('EXISTS', key) == 1 then many('HDEL', key, forgotten) end
+  call_with_all('ZREM', execute, ended)
+  call_with_all('HDEL', claims, ended)
+  call_with_all('SREM', held .. owner, ended)
+  if #finished > 0 then
+    add_finished(finished)
+    call_with_all('HDEL', seed, finished)
+    for _, key in ipairs({ tries, reasons, crashes }) do
+      if call('EXISTS', key) == 1 then call_with_all('HDEL', key, finished) end
+    end
   end
+  if number > #ended then increment(counts, 'refused', number - #ended) end
+  return #ended
 end
-if number > accepted then add(counts, 'refused', number - accepted) end
 
--- A host's level of errors: a request that fails by the host's fault raises it by one, any other lowers it by one. Each level
--- doubles the extra pause after a request. What was sent before the level rose is no news: it failed for the same reason.
--- Returns when the host may be asked again, in ms; nil when it is well.
-local function weigh(state, started, delay, change, least)
-  local level = tonumber(state.e or '0')
-  if level == 0 and least == 0 or level > 0 and started < tonumber(state.u or '0') then return nil end
-  local base, highest = math.max(delay, first_pause), 1
-  while base * 2 ^ (highest - 1) < longest_pause do highest = highest + 1 end
-  local new = math.min(math.max(level + change, least), highest)
+-- Changes a host's level of errors by what a turn's requests say: one that failed by the host's fault raises it by one, any other
+-- lowers it by one. Each level doubles the extra pause after a request. Requests that were started before the level rose change
+-- nothing: they failed for the same reason. Writes the fields `e` and `u`. Returns when the host may be asked again, in ms; 0 when it is
+-- well.
+local function weigh_errors(host_turns, last_start, delay, level_change, level_min)
+  local level, rose_at = tonumber(host_turns.fields.e or '0'), host_turns.fields.u
+  if level == 0 and level_min == 0 or level > 0 and last_start < tonumber(rose_at or '0') then return 0 end
+  local pause, level_max = math.max(delay, first_pause), 1
+  while pause * 2 ^ (level_max - 1) < longest_pause do level_max = level_max + 1 end
+  local new = math.min(math.max(level + level_change, level_min), level_max)
   if new == 0 then
-    erase(state, 'e')
-    erase(state, 'u')
-    return nil
+    delete_field(host_turns, 'e')
+    delete_field(host_turns, 'u')
+    return 0
   end
-  put(state, 'e', text(new))
-  put(state, 'u', new > level and now_text or state.u or '0')
-  return started + delay + math.min(base * 2 ^ (new - 1), longest_pause)
+  set_field(host_turns, 'e', text(new))
+  set_field(host_turns, 'u', new > level and now_text or rose_at or '0')
+  return last_start + delay + math.min(pause * 2 ^ (new - 1), longest_pause)
 end
 
-local other_waits = false
-for i = TURNS + 1, #ARGV, 6 do
-  local host, token, age, leave = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3])
-  local change, least = tonumber(ARGV[i + 4]), tonumber(ARGV[i + 5])
-  local state = turns_of(host)
-  local delay = politeness_of(state)
-  give_turn(state, owner, token, age >= 0 and now - age + delay or nil)
-  local not_before = math.max(leave > 0 and now + leave or 0, age >= 0 and weigh(state, now - age, delay, change, least) or 0)
-  if not_before > now and not_before > tonumber(state.x or '0') then
-    put(state, 'x', text(not_before))
-    if state[HELD] > 0 and string.byte(host) ~= 64 then -- their holders stop too; not of an @ADDRESS, taken for one request
-      local news = string.format('leave %d %s', not_before - now, host)
-      call('PUBLISH', channel, news)
-      call('PUBLISH', other_channel, news)
+-- Lets no request to a host start before a time, and tells those who hold other turns of it. Writes the field `x`. Turns of an @ADDRESS
+-- are held for one request each, so there is nobody to tell.
+local function leave_alone(host_turns, not_before)
+  if not_before <= now or not_before <= tonumber(host_turns.fields.x or '0') then return end
+  set_field(host_turns, 'x', text(not_before))
+  if host_turns.held > 0 and string.byte(host_turns.host) ~= 64 then -- @
+    local message = string.format('leave %d %s', not_before - now, host_turns.host)
+    call('PUBLISH', channel, message)
+    call('PUBLISH', other_channel, message)
+  end
+end
+
+-- Releases the call's turns and takes in what they say of their hosts. Reads and writes the hosts' turns, and `hosts` of both frontiers.
+local function release_turns()
+  for i = SETTLEMENTS_FROM + SETTLEMENT_WORDS * number, #ARGV, TURN_WORDS do
+    local host, turn_token, since_start, leave_alone_ms = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3])
+    local level_change, level_min = tonumber(ARGV[i + 4]), tonumber(ARGV[i + 5])
+    local host_turns = turns_of(host)
+    local delay, not_before = politeness_of(host_turns), leave_alone_ms > 0 and now + leave_alone_ms or 0
+    if since_start >= 0 then
+      local last_start = now - since_start
+      release_turn(host_turns, owner, turn_token, last_start + delay)
+      not_before = math.max(not_before, weigh_errors(host_turns, last_start, delay, level_change, level_min))
+    else
+      release_turn(host_turns, owner, turn_token, nil)
     end
+    leave_alone(host_turns, not_before)
+    local is_ready, other_is_ready = update_host_in_both(host_turns)
+    announces_turn, announces_other_turn = announces_turn or is_ready, announces_other_turn or other_is_ready
   end
-  local waits, waits_there = refresh_both(state)
-  later, other_waits = later or waits, other_waits or waits_there
 end
 
-local old = call('ZRANGE', fail, '-inf', now - fail_days * 86400000, 'BYSCORE', 'LIMIT', 0, TRIM_MAX)
-if #old > 0 then
-  many('ZREM', fail, old)
-  many('HDEL', seed, old)
-  many('HDEL', reasons, old)
-  many('SREM', scheduled, old)
+-- Forgets some of the seeds that failed more than FAIL_DAYS ago: in `fail`, `seed`, `reasons` and `scheduled`.
+local function forget_expired()
+  local expired = call('ZRANGE', fail, '-inf', now - fail_days * 86400000, 'BYSCORE', 'LIMIT', 0, EXPIRED_MAX)
+  call_with_all('ZREM', fail, expired)
+  call_with_all('HDEL', seed, expired)
+  call_with_all('HDEL', reasons, expired)
+  call_with_all('SREM', scheduled, expired)
 end
-hosts_close()
-turns_close()
-book_close()
-if handed_back then call('PUBLISH', channel, 'release') elseif later then announce(channel, wake_pause) end
-if other_waits then announce(other_channel, other_wake_pause) end
+
+local accepted = settle()
+release_turns()
+forget_expired()
+flush_hosts()
+flush_turns()
+flush_ledger()
+if announces_release then
+  call('PUBLISH', channel, 'release')
+elseif announces_turn then
+  announce_turn(channel, wake_pause)
+end
+if announces_other_turn then announce_turn(other_channel, other_wake_pause) end
 return { accepted, number - accepted }

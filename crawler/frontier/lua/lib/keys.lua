@@ -1,83 +1,52 @@
--- Shared by every script, put before it: names the keys (frontier/keys.py documents them), and holds what any script may need.
--- Redis TIME is the only clock. No script reads a seed's JSON: Lua's numbers lose digits.
+-- The keys of one partition, and what each holds. Every script gets all of them, in the order in which frontier/keys.py builds
+-- them.
+--
+-- Gives the scripts: a local name for each key; `frontier` and `other_frontier`.
+--
+-- Fingerprints are the 16 bytes that identify a seed. Times are ms since the epoch by Redis's clock, unless something else is said.
+-- A key whose name ends in a colon is a prefix: scripts append a host, an owner, a plan or `PLAN:SITE` to it.
+--
+-- Of this frontier:
+--   lock              String: a token of the one claimant who is at work; expires. It only keeps contention down: no guarantee rests
+--                     on it.
+--   hosts             Sorted set: host -> when a claim of its seeds can succeed. Holds every host that has ready seeds. A score may be
+--                     too early (the next claim corrects it), never too late.
+--   ready:HOST        Sorted set: fingerprint -> when the seed is due. Seeds that wait to be claimed.
+--   execute           Sorted set: fingerprint -> when the seed was claimed. Seeds that somebody holds.
+--   claims            Hash: fingerprint -> the id of the claim under which it is held, `OWNER#NUMBER`.
+--   held:OWNER        Set: the fingerprints that an owner holds.
+--   finish            Hash: the finished seeds, packed as lib/finished.lua says.
+--   fail              Sorted set: fingerprint -> when the seed failed for good. Forgotten after FAIL_DAYS.
+--   seed              Hash: fingerprint -> `HOST PLAN SITE INTERVAL JSON`, for every seed that is not finished. INTERVAL is the time
+--                     between two visits of a scheduled seed in s, 0 for a seed that is visited once. No script reads the JSON: Lua's
+--                     numbers would lose digits.
+--   tries             Hash: fingerprint -> how often the seed was really tried; absent where it was not.
+--   reasons           Hash: fingerprint -> why the seed was retried or failed last.
+--   crashes           Hash: fingerprint -> a number that lib/states.lua explains; absent where no worker died while it held the seed.
+--   quarantine        Sorted set, in Redis named `suspects`: fingerprint -> when the seed is due. Quarantined seeds wait here and not in
+--                     ready.
+--   quarantine_owner  String, in Redis named `alone`: the owner who takes quarantined seeds, one at a time; expires.
+--   scheduled         Set: fingerprints of scheduled seeds that were visited at least once.
+--   parked:PLAN       Sorted set: fingerprint -> when the seed is due. Seeds of a paused plan.
+--   counts            Hash: state -> number of seeds, over all plans; also `buckets` (lib/finished.lua), `refused` (settlements by an
+--                     owner who no longer held the seed) and `deleted:STATE` (what forgotten plans had counted).
+--   wake_pause        String: exists for a moment after a freed turn was announced.
+--   lapsed            Sorted set: owner -> its session's deadline. Owners whose sessions lapsed and who may still hold something here.
+--   followed:HOST     String: how many seeds were accepted there because a page links to them; expires FAIL_DAYS after the first.
+-- Of both frontiers:
+--   turn:HOST         Hash: a host's turns, as lib/turns.lua says.
+--   turns:OWNER       Set: `TOKEN HOST` of every turn that an owner holds.
+--   fence:OWNER       String: calls of this owner with this serial number or a lower one are void (recall.lua); expires.
+--   sessions          Sorted set: owner -> its session's deadline.
+--   paused            Set: `pause PLAN` and `cancel PLAN`, for plans that are paused or cancelled.
+--   ledger:PLAN:SITE  Hash: `FRONTIER:STATE` -> number of seeds.
+--   ledgers           Set: `PLAN SITE` of every ledger.
+--   politeness        Hash: site -> `DELAY_MS CONCURRENCY BURST`.
+-- Of the other frontier, whose hosts take the same turns: hosts, ready:HOST, held:OWNER, wake_pause, lapsed.
 
-local lock, hosts, ready, execute, claims, held, finish, fail, seed, tries, reasons, crashes, suspects, alone, scheduled,
-  parked, counts, wake_pause, lapsed, followed, turn, turns, fence, sessions, paused, ledger, ledgers, politeness, other_hosts,
-  other_ready, other_held, other_wake_pause, other_lapsed = unpack(KEYS)
+local lock, hosts, ready, execute, claims, held, finish, fail, seed, tries, reasons, crashes, quarantine, quarantine_owner,
+  scheduled, parked, counts, wake_pause, lapsed, followed, turn, turns, fence, sessions, paused, ledger, ledgers, politeness,
+  other_hosts, other_ready, other_held, other_wake_pause, other_lapsed = unpack(KEYS)
 
-local call = redis.call
--- Redis isn't trusted: what should be a number and is none counts as 0, so that junk stops no script.
-local NUMBER_MAX = 2 ^ 53
-local parsed = tonumber
-local function tonumber(value)
-  local number = parsed(value)
-  if number and number <= NUMBER_MAX and number >= -NUMBER_MAX then return number end
-  if not number or number ~= number then return 0 end
-  return number > 0 and NUMBER_MAX or -NUMBER_MAX
-end
-local F = string.match(lock, ':(%a+):lock$')
-local OTHER_F = F == 'nav' and 'content' or 'nav'
-local time = call('TIME')
-local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-local function text(whole) return string.format('%d', whole) end -- faster than Redis, which takes numbers for fractions
-local now_text = text(now)
-local UNPACK_MAX = 4000      -- Lua's unpack ends near 8,000 values
-
--- Calls COMMAND KEY VALUES... in pieces that unpack can take; none at all without values.
-local function many(command, key, values)
-  for from = 1, #values, UNPACK_MAX do
-    call(command, key, unpack(values, from, math.min(from + UNPACK_MAX - 1, #values)))
-  end
-end
-
--- HMGET in pieces; false where a field is missing.
-local function hmget(key, fields)
-  if #fields <= UNPACK_MAX then return #fields > 0 and call('HMGET', key, unpack(fields)) or {} end
-  local all = {}
-  for from = 1, #fields, UNPACK_MAX do
-    for _, value in ipairs(call('HMGET', key, unpack(fields, from, math.min(from + UNPACK_MAX - 1, #fields)))) do all[#all + 1] = value end
-  end
-  return all
-end
-
--- What the words before a stored seed's JSON say: its host and its kind. A kind is what many seeds share: plan, site, interval
--- (s), and `booked`, what this call does to the ledger. Dashes stand for the words of a damaged seed, which its claimant will fail.
-local kinds = {}
-local function head(value)
-  local host, words = string.match(value, '^([^ ]+) ([^ ]+ [^ ]+ %d+) ')
-  words = words or '- - 0'
-  local kind = kinds[words]
-  if not kind then
-    local plan, site, interval = string.match(words, '^([^ ]+) ([^ ]+) (%d+)$')
-    kind = { plan = plan, site = site, interval = tonumber(interval), booked = {} }
-    kinds[words] = kind
-  end
-  return host or '-', kind
-end
-
--- Adds to a number in a hash and returns the sum; one that is junk begins anew.
-local function add(key, field, by)
-  local sum = redis.pcall('HINCRBY', key, field, by)
-  if type(sum) == 'number' then return sum end
-  call('HSET', key, field, by)
-  return by
-end
-
--- The ledger: sums are kept here and written once, by book_close.
-local function book(kind, state, by)
-  local booked = kind.booked
-  booked[state] = (booked[state] or 0) + by
-end
-local function book_close()
-  local totals = {}
-  for _, kind in pairs(kinds) do
-    if next(kind.booked) then call('SADD', ledgers, kind.plan .. ' ' .. kind.site) end
-    for state, by in pairs(kind.booked) do
-      if by ~= 0 then add(ledger .. kind.plan .. ':' .. kind.site, F .. ':' .. state, by) end
-      totals[state] = (totals[state] or 0) + by
-    end
-  end
-  for state, by in pairs(totals) do
-    if by ~= 0 then add(counts, state, by) end
-  end
-end
+local frontier = string.match(lock, ':(%a+):lock$') -- 'nav' or 'content'
+local other_frontier = frontier == 'nav' and 'content' or 'nav'

@@ -1,41 +1,53 @@
--- How seeds get from state to state.
+-- How seeds become ready and failed, and what is known of those whose workers died.
+--
+-- Gives the scripts: `SUSPECTED`, `SUSPECTED_BEGUN`, `book_ready`, `make_ready`, `make_failed`, `withdraw`.
+--
+-- A number in the hash `crashes` tells which seeds may kill workers:
+--   absent           No worker died while it held the seed.
+--   SUSPECTED        A worker died while it held the seed. It held others, too, so the seed is claimed like any other.
+--   SUSPECTED_BEGUN  So it was, and its next worker has begun to fetch it. Should that one die as well, the seed is quarantined.
+--   0 and more       The seed is quarantined: a worker gets it only when it holds nothing else. The number of those that died since.
+-- A worker that survives the seed ends all suspicion: settle.lua deletes the field.
 
-local DOUBTED = -2           -- in place of crashes: a worker died with it, and perhaps for another seed's sake
-local BEGUN = -1             -- likewise, and it has been begun again: should that worker die as well, it is a suspect
+local SUSPECTED = -2
+local SUSPECTED_BEGUN = -1
 
--- Books a seed in or out of ready (by = 1, -1). Re-runs of a schedule are also counted as waiting: they don't keep a crawl going.
-local function book_ready(fp, kind, by)
+-- Books a seed in or out of ready (by = 1 or -1); a scheduled one that was visited before is also counted as waiting, since it does not
+-- keep a crawl going. Reads `scheduled`.
+local function book_ready(fingerprint, kind, by)
   book(kind, 'ready', by)
-  if kind.interval > 0 and call('SISMEMBER', scheduled, fp) == 1 then book(kind, 'waiting', by) end
+  if kind.interval > 0 and call('SISMEMBER', scheduled, fingerprint) == 1 then book(kind, 'waiting', by) end
 end
 
--- Puts a seed where the next claim finds it. A doubted one is like any other; a suspect is claimed alone.
-local function make_ready(fp, host, kind, due)
-  book_ready(fp, kind, 1)
-  local crashed = call('HGET', crashes, fp)
-  if crashed and tonumber(crashed) >= 0 then call('ZADD', suspects, due, fp); return end
-  local first = call('ZRANGE', ready .. host, 0, 0, 'WITHSCORES')
-  call('ZADD', ready .. host, due, fp)
-  if #first == 0 or due < tonumber(first[2]) then place(hosts, host, due, true) end
+-- Puts a seed where claims find it: in `quarantine`, or in ready:HOST with its host in `hosts`. Reads `crashes`.
+local function make_ready(fingerprint, host, kind, due)
+  book_ready(fingerprint, kind, 1)
+  local crashed = call('HGET', crashes, fingerprint)
+  if crashed and tonumber(crashed) >= 0 then call('ZADD', quarantine, due, fingerprint); return end
+  local first = first_due(ready, host)
+  call('ZADD', ready .. host, due, fingerprint)
+  if not first or due < first then place_host_no_later(hosts, host, due) end
 end
 
--- Ends a claim as if it had not been made; when the seed was due went with the answer, so it is due since the claim.
-local function take_back(fp, value, owner)
-  local host, kind = head(value)
-  local claimed_at = tonumber(call('ZSCORE', execute, fp) or now)
-  call('ZREM', execute, fp)
-  call('HDEL', claims, fp)
-  call('SREM', held .. owner, fp)
-  book(kind, 'executing', -1)
-  make_ready(fp, host, kind, claimed_at)
-end
-
--- Ends a seed for good as failed; it stays known.
-local function make_failed(fp, kind, reason)
-  call('ZADD', fail, now_text, fp)
-  call('HSET', reasons, fp, reason)
-  call('HDEL', tries, fp)
-  call('HDEL', crashes, fp)
+-- Ends a seed for good as failed; it stays known. Writes `fail` and `reasons`, deletes from `tries` and `crashes`.
+local function make_failed(fingerprint, kind, reason)
+  call('ZADD', fail, now_text, fingerprint)
+  call('HSET', reasons, fingerprint, reason)
+  call('HDEL', tries, fingerprint)
+  call('HDEL', crashes, fingerprint)
   book(kind, 'failed', 1)
   book(kind, 'failed:' .. reason, 1)
+end
+
+-- Takes a seed that nobody holds out of wherever it waits: ready:HOST, `quarantine` or parked:PLAN. A host without ready seeds leaves
+-- `hosts`. The caller says what becomes of the seed.
+local function withdraw(fingerprint, host, kind)
+  call('ZREM', ready .. host, fingerprint)
+  call('ZREM', quarantine, fingerprint)
+  if call('EXISTS', ready .. host) == 0 then call('ZREM', hosts, host) end
+  if call('ZREM', parked .. kind.plan, fingerprint) == 1 then
+    book(kind, 'parked', -1)
+  else
+    book_ready(fingerprint, kind, -1)
+  end
 end

@@ -1,202 +1,185 @@
--- Who may ask a host, and when.
+-- A host's turns: who may ask the host, and when. An address with a budget has turns of its own, under `@ADDRESS`.
 --
--- A host's turns, hash turn:HOST: hI = `OWNER TOKEN` of who holds turn I; nI = earliest next start of turn I, ms; x = no start
--- before, ms; r = least delay that robots.txt asks for, ms; s = names of the sites that crawl the host, "a,b" (the strictest
--- counts); l = who got a turn last: `nav`, `content` or `borrow`; wWHO = since when WHO has asked in vain, ms; e = level of the
--- errors it has answered with lately, none at 0; u = when that level rose last, ms.
--- A turn's token is SERIAL * 1000 + I: the serial number of the call that took it fences it, as a claim id fences a seed.
+-- Gives the scripts: `turns_of`, `set_field`, `delete_field`, `politeness_of`, `add_site`, `free_turns`, `acquire_turn`,
+-- `release_turn`, `split_turn`, `waits_since`, `note_waiting`, `flush_turns`. A script that changes turns calls `flush_turns` once, at
+-- its end.
+--
+-- Fields of the hash turn:HOST:
+--   hI    `OWNER TOKEN`: who holds turn I. A host's turns are numbered from 1 to its concurrency.
+--   nI    When turn I may start its next request.
+--   x     No turn may start a request before that time.
+--   r     The delay in ms that the host's robots.txt asks for; of an address, the delay of its budget.
+--   s     Names of the sites that crawl the host, separated by commas. The strictest politeness of theirs counts.
+--   l     Who acquired a turn last: `nav` or `content`, for seeds of that frontier, or `borrow`, for a request without a seed.
+--   wWHO  Since when WHO, one of those three, has asked for a turn in vain.
+--   e     The level of errors that the host has answered with lately; absent while it is 0.
+--   u     When that level rose last.
+-- A token is SERIAL * 1000 + I, with the serial number of the call that acquired the turn. It fences the turn, as a claim id fences a
+-- seed: who releases it late, after somebody else has acquired the turn, changes nothing.
 
-local TURN_STEP = 1000       -- turns of a host are fewer
-local TURN_IDLE_MS = 7200000 -- a host's turns are forgotten two hours after the last was given back: no delay is longer
-local RECHECK_MS = 15000     -- all turns held: look again then, should their holder have died
-local WANT_MS = 60000        -- who asked in vain is waited for no longer: it asks again, or has gone
-local WAKE_PAUSE_MS = 200    -- between two announcements of freed turns
+local TOKENS_PER_SERIAL = 1000
+local TURN_IDLE_MS = 7200000  -- a host's turns are forgotten so long after the last was released: no delay is longer
+local RECHECK_MS = 15000      -- with all turns held, a claim looks again after that time: their holder may have died
+local WAIT_MS = 60000         -- who asked in vain so long ago is not waited for: it asks again more often, or has gone
 
--- A host's turns are read once a call and written once, by turns_close. Beside the fields of the hash, what was read holds, under
--- numbers since fields are strings: the host, which fields are to be put, which erased, how many turns are held, and how the hash
--- stood before: 'held', 'free' or 'none'.
-local HOST, PUT, ERASE, HELD, BEFORE = 1, 2, 3, 4, 5
-local read_turns = {}
-local given, taken_back = {}, {} -- per owner: `TOKEN HOST`
-local function put(state, field, value)
-  state[field], state[PUT][field], state[ERASE][field] = value, value, nil
+-- What this call knows of each host's turns: `host`; `fields`, the sound fields of its hash as they are by now; `changed`, those to be
+-- written (name -> value); `deleted`, those to be deleted (name -> true); `held`, how many turns are held; `stored`, what lay in Redis
+-- before this call: 'held' (turns, some of them held), 'free' (none of them held), or 'none'.
+local hosts_turns = {}
+
+local function set_field(host_turns, name, value)
+  host_turns.fields[name], host_turns.changed[name], host_turns.deleted[name] = value, value, nil
 end
-local function erase(state, field)
-  state[field], state[PUT][field], state[ERASE][field] = nil, nil, true
+local function delete_field(host_turns, name)
+  host_turns.fields[name], host_turns.changed[name], host_turns.deleted[name] = nil, nil, true
 end
+
+-- Returns a host's turns, read from turn:HOST when they are first asked for. Deletes junk, which might block the host for ever.
 local function turns_of(host)
-  local state = read_turns[host]
-  if state then return state end
-  state = { host, {}, {}, 0, 'none' }
-  read_turns[host] = state
+  local host_turns = hosts_turns[host]
+  if host_turns then return host_turns end
+  local fields, held_count = {}, 0
+  host_turns = { host = host, fields = fields, changed = {}, deleted = {}, held = 0, stored = 'none' }
+  hosts_turns[host] = host_turns
   local flat = call('HGETALL', turn .. host)
   for i = 1, #flat, 2 do
-    local field, value = flat[i], flat[i + 1]
-    local sound
-    if string.byte(field) == 104 then -- h
-      sound = string.find(value, '^%S+ %d+$')
-      if sound then state[HELD] = state[HELD] + 1 end
-    elseif field == 'r' then
-      sound = tonumber(value) <= TURN_IDLE_MS
+    local name, value = flat[i], flat[i + 1]
+    local is_sound
+    if string.byte(name) == 104 then -- h
+      is_sound = string.find(value, '^%S+ %d+$')
+      if is_sound then held_count = held_count + 1 end
+    elseif name == 'r' then
+      is_sound = tonumber(value) <= TURN_IDLE_MS
     else
-      sound = field == 's' or field == 'l' or tonumber(value) <= now + TURN_IDLE_MS -- junk must not block a host for ever
+      is_sound = name == 's' or name == 'l' or tonumber(value) <= now + TURN_IDLE_MS
     end
-    if sound then state[field] = value else erase(state, field) end
+    if is_sound then fields[name] = value else host_turns.deleted[name] = true end
   end
-  if #flat > 0 then state[BEFORE] = state[HELD] > 0 and 'held' or 'free' end
-  return state
+  host_turns.held = held_count
+  if #flat > 0 then host_turns.stored = held_count > 0 and 'held' or 'free' end
+  return host_turns
 end
--- Held turns are kept for as long as they are held, however slow the host; free ones need not be.
-local function turns_close()
-  for host, state in pairs(read_turns) do
-    local key, fields, gone = turn .. host, {}, {}
-    for field, value in pairs(state[PUT]) do
-      fields[#fields + 1] = field
-      fields[#fields + 1] = value
+
+local acquired, released = {}, {} -- owner -> `TOKEN HOST`, for turns:OWNER
+
+-- Writes what has changed: turn:HOST and turns:OWNER. Turns are kept for as long as one of them is held, however slow the host; free
+-- ones expire.
+local function flush_turns()
+  for host, host_turns in pairs(hosts_turns) do
+    local key, changed, deleted = turn .. host, {}, {}
+    for name, value in pairs(host_turns.changed) do
+      changed[#changed + 1] = name
+      changed[#changed + 1] = value
     end
-    for field in pairs(state[ERASE]) do gone[#gone + 1] = field end
-    many('HSET', key, fields)
-    many('HDEL', key, gone)
-    if state[HELD] > 0 then
-      if state[BEFORE] == 'free' then call('PERSIST', key) end
-    elseif #fields > 0 or #gone > 0 then
+    for name in pairs(host_turns.deleted) do deleted[#deleted + 1] = name end
+    call_with_all('HSET', key, changed)
+    call_with_all('HDEL', key, deleted)
+    if host_turns.held > 0 then
+      if host_turns.stored == 'free' then call('PERSIST', key) end
+    elseif #changed > 0 or #deleted > 0 then
       call('PEXPIRE', key, TURN_IDLE_MS)
     end
   end
-  for owner, entries in pairs(given) do many('SADD', turns .. owner, entries) end
-  for owner, entries in pairs(taken_back) do many('SREM', turns .. owner, entries) end
-  read_turns, given, taken_back = {}, {}, {}
-end
-local function note(lists, owner, entry)
-  local list = lists[owner]
-  if not list then list = {}; lists[owner] = list end
-  list[#list + 1] = entry
+  for owner, entries in pairs(acquired) do call_with_all('SADD', turns .. owner, entries) end
+  for owner, entries in pairs(released) do call_with_all('SREM', turns .. owner, entries) end
 end
 
--- Politeness of a host: the strictest of the sites that crawl it; one seed at a time while it fails. Returns delay in ms,
--- concurrency, burst.
-local known_politeness = {} -- by `s`: hosts of the same sites are many
+-- Returns delay (ms), concurrency and burst of some sites taken together. Reads `politeness`. No value is taken for larger than the
+-- largest that a site's file may say: a script must not count to a number of somebody else's.
 local function strictest(sites)
   local delay, concurrency, burst = 0, nil, nil
   for site in string.gmatch(sites, '[^,]+') do
     local d, c, b = string.match(call('HGET', politeness, site) or '', '^(%d+) (%d+) (%d+)$')
-    -- The most that a site file may say: a script must not count to a number of somebody else's.
     d, c, b = math.min(tonumber(d or 1000), 3600000), math.min(tonumber(c or 1), 64), math.min(tonumber(b or 10), 500)
     delay, concurrency, burst = math.max(delay, d), math.min(concurrency or c, c), math.min(burst or b, b)
   end
   return { delay, concurrency or 1, burst or 10 }
 end
-local function politeness_of(state)
-  local sites = state.s or ''
+
+-- Returns a host's delay between two starts of a turn (ms), its concurrency, and how many seeds one claim may take on a turn. A host
+-- with errors is given one seed at a time.
+local known_politeness = {} -- field `s` -> what strictest says: many hosts belong to the same sites
+local function politeness_of(host_turns)
+  local fields = host_turns.fields
+  local sites = fields.s or ''
   local rule = known_politeness[sites]
   if not rule then rule = strictest(sites); known_politeness[sites] = rule end
-  local delay = state.r and math.max(rule[1], tonumber(state.r)) or rule[1]
-  if state.e then return delay, 1, 1 end
+  local delay = fields.r and math.max(rule[1], tonumber(fields.r)) or rule[1]
+  if fields.e then return delay, 1, 1 end
   return delay, rule[2], rule[3]
 end
-local function add_site(state, site)
-  if not state.s then
-    put(state, 's', site)
-  elseif state.s ~= site and not string.find(',' .. state.s .. ',', ',' .. site .. ',', 1, true) then
-    put(state, 's', state.s .. ',' .. site)
+
+-- Notes that a site crawls the host.
+local function add_site(host_turns, site)
+  local sites = host_turns.fields.s
+  if not sites then
+    set_field(host_turns, 's', site)
+  elseif sites ~= site and not string.find(',' .. sites .. ',', ',' .. site .. ',', 1, true) then
+    set_field(host_turns, 's', sites .. ',' .. site)
   end
 end
 
--- hI and nI.
-local holders, starts = {}, {}
+-- Returns the names of turn I's fields.
+local holder_names, start_names = {}, {}
 local function fields_of(i)
-  if not holders[i] then holders[i], starts[i] = 'h' .. i, 'n' .. i end
-  return holders[i], starts[i]
+  if not holder_names[i] then holder_names[i], start_names[i] = 'h' .. i, 'n' .. i end
+  return holder_names[i], start_names[i]
 end
--- Turns that may start now, and when the next one may (now, when there are some). A concurrency that was lowered counts what
--- is held already.
-local function free_turns(state, concurrency)
-  local free, next_ms, not_before = {}, now + RECHECK_MS, tonumber(state.x or '0')
-  local most = concurrency - state[HELD]
+
+-- Returns the numbers of the turns that may start a request now, and when the next one may (now, where there are some). Turns held
+-- beyond a concurrency that was lowered since count, too.
+local function free_turns(host_turns, concurrency)
+  local fields = host_turns.fields
+  local free, next_start, not_before = {}, now + RECHECK_MS, tonumber(fields.x or '0')
+  local most = concurrency - host_turns.held
   if most > 0 then
     for i = 1, concurrency do
       local holder, start = fields_of(i)
-      if not state[holder] then
-        local at = math.max(tonumber(state[start] or '0'), not_before)
-        if at > now then next_ms = math.min(next_ms, at) elseif #free < most then free[#free + 1] = i end
+      if not fields[holder] then
+        local at = math.max(tonumber(fields[start] or '0'), not_before)
+        if at > now then next_start = math.min(next_start, at) elseif #free < most then free[#free + 1] = i end
       end
     end
   end
-  return free, #free > 0 and now or next_ms
+  return free, #free > 0 and now or next_start
 end
--- who: 'nav', 'content' or 'borrow'. Returns the turn's token.
-local function take_turn(state, owner, serial, i, who)
-  local token = text(serial * TURN_STEP + i)
-  local holder = fields_of(i)
-  put(state, holder, owner .. ' ' .. token)
-  state[HELD] = state[HELD] + 1
-  if state.l ~= who then put(state, 'l', who) end
-  if state['w' .. who] then erase(state, 'w' .. who) end
-  note(given, owner, token .. ' ' .. state[HOST])
+
+-- Gives turn I to an owner and returns its token. `who` asked: 'nav', 'content' or 'borrow'.
+local function acquire_turn(host_turns, owner, serial, i, who)
+  local token = text(serial * TOKENS_PER_SERIAL + i)
+  set_field(host_turns, fields_of(i), owner .. ' ' .. token)
+  host_turns.held = host_turns.held + 1
+  if host_turns.fields.l ~= who then set_field(host_turns, 'l', who) end
+  if host_turns.fields['w' .. who] then delete_field(host_turns, 'w' .. who) end
+  append_to(acquired, owner, token .. ' ' .. host_turns.host)
   return token
 end
--- next_ms: earliest next start of that turn; nil leaves it as it was.
-local function give_turn(state, owner, token, next_ms)
-  note(taken_back, owner, token .. ' ' .. state[HOST])
-  local holder, start = fields_of(math.floor(tonumber(token) % TURN_STEP))
-  if state[holder] ~= owner .. ' ' .. token then return end -- given back before, or reclaimed
-  erase(state, holder)
-  state[HELD] = state[HELD] - 1
-  if next_ms then put(state, start, text(next_ms)) end
-end
--- Notes that WHO, not served last, asked in vain: claim.lua leaves the next free turn to who has waited longest.
-local function wants_since(state, who)
-  local since = tonumber(state['w' .. who] or '0')
-  return state.l ~= who and now - since < WANT_MS and since or nil
-end
-local function ask_in_vain(state, who)
-  if state.l ~= who and not wants_since(state, who) then put(state, 'w' .. who, now_text) end
+
+-- Frees the turn of a token; does nothing where the owner no longer holds it. `next_start`: when it may start its next request; nil
+-- leaves that as it was.
+local function release_turn(host_turns, owner, token, next_start)
+  append_to(released, owner, token .. ' ' .. host_turns.host)
+  local holder, start = fields_of(math.floor(tonumber(token) % TOKENS_PER_SERIAL))
+  if host_turns.fields[holder] ~= owner .. ' ' .. token then return end
+  delete_field(host_turns, holder)
+  host_turns.held = host_turns.held - 1
+  if next_start then set_field(host_turns, start, text(next_start)) end
 end
 
--- Whether a call was given up while it was on its way (undo.lua).
-local function is_void(owner, serial)
-  local key = fence .. owner
-  if serial > tonumber(call('GET', key) or '0') then return false end
-  if call('PTTL', key) > 0 then return true end
-  call('DEL', key) -- none of ours, which expire: it would void all calls
-  return false
+-- Splits an entry of turns:OWNER into token, host, and the serial number of the call that acquired the turn; nil for junk.
+local function split_turn(entry)
+  local token, host = string.match(entry, '^(%d+) (.+)$')
+  return token, host, token and math.floor(tonumber(token) / TOKENS_PER_SERIAL)
 end
 
--- Hosts get their places in `hosts` once a call, by hosts_close.
-local earlier, exactly, empty = {}, {}, {} -- per key of hosts: score, host, ...; without scores for hosts without ready seeds
-local function place(hosts_key, host, at, only_earlier)
-  local lists = only_earlier and earlier or exactly
-  note(lists, hosts_key, text(at))
-  note(lists, hosts_key, host)
-end
--- Sets when a claim on a host can succeed next. A host just served or freed queues from now on, behind those that wait longer.
--- The score may turn out too early, never too late; claim.lua repairs a head that it finds too early.
-local function refresh(hosts_key, host, first_due, free_ms, only_earlier)
-  if first_due then place(hosts_key, host, math.max(first_due, free_ms, now), only_earlier) else note(empty, hosts_key, host) end
-end
-local function hosts_close()
-  for key, list in pairs(empty) do many('ZREM', key, list) end -- first: a host may have got seeds since
-  for key, list in pairs(exactly) do many('ZADD', key, list) end
-  for key, list in pairs(earlier) do
-    for from = 1, #list, UNPACK_MAX do call('ZADD', key, 'LT', unpack(list, from, math.min(from + UNPACK_MAX - 1, #list))) end
-  end
-  earlier, exactly, empty = {}, {}, {}
-end
-local function first_due_of(ready_prefix, host)
-  local first = call('ZRANGE', ready_prefix .. host, 0, 0, 'WITHSCORES')
-  return #first > 0 and tonumber(first[2]) or nil
-end
--- After a turn of the host was freed. Returns whether seeds of it are ready, in this frontier and in the other.
-local function refresh_both(state)
-  local host, _, concurrency = state[HOST], politeness_of(state)
-  local _, free_ms = free_turns(state, concurrency)
-  local due, other_due = first_due_of(ready, host), first_due_of(other_ready, host)
-  refresh(hosts, host, due, free_ms, true)
-  refresh(other_hosts, host, other_due, free_ms, true)
-  return due ~= nil, other_due ~= nil
+-- Returns since when somebody ('nav', 'content' or 'borrow') has waited for a turn of the host; nil where nobody does, and for who
+-- acquired the last one.
+local function waits_since(host_turns, who)
+  local since = tonumber(host_turns.fields['w' .. who] or '0')
+  return host_turns.fields.l ~= who and now - since < WAIT_MS and since or nil
 end
 
--- Says on a channel that a turn is free or will be, but not a thousand times a second.
-local function announce(channel, pause_key)
-  if call('SET', pause_key, 1, 'NX', 'PX', WAKE_PAUSE_MS) then call('PUBLISH', channel, 'turn') end
+-- Notes that somebody asks for a turn in vain: claim.lua leaves the next free one to who has waited longest.
+local function note_waiting(host_turns, who)
+  if host_turns.fields.l ~= who and not waits_since(host_turns, who) then set_field(host_turns, 'w' .. who, now_text) end
 end

@@ -1,0 +1,61 @@
+-- When a claim of a host's seeds can succeed next: the scores of `hosts` and `other_hosts`. A script that changes them calls
+-- `flush_hosts` before it needs them, or once at its end.
+--
+-- Gives the scripts: `place_host`, `place_host_no_later`, `update_host`, `update_host_in_both`, `first_due`, `flush_hosts`,
+-- `announce_turn`.
+
+local WAKE_PAUSE_MS = 200 -- between two announcements of freed turns
+
+local exactly, no_later, gone = {}, {}, {} -- key of hosts -> score, host, score, host...; of `gone`: -> hosts
+
+-- Sets a host's score.
+local function place_host(hosts_key, host, at)
+  append_to(exactly, hosts_key, text(at))
+  append_to(exactly, hosts_key, host)
+end
+
+-- Sets a host's score, unless it has an earlier one.
+local function place_host_no_later(hosts_key, host, at)
+  append_to(no_later, hosts_key, text(at))
+  append_to(no_later, hosts_key, host)
+end
+
+-- Places a host by when its first seed is due and when its next turn is free, with one of the functions above; removes a host without
+-- seeds (`due` is nil). A host that was just served, or freed, queues from now on: behind those that have waited longer.
+local function update_host(place, hosts_key, host, due, free_at)
+  if due then place(hosts_key, host, math.max(due, free_at, now)) else append_to(gone, hosts_key, host) end
+end
+
+-- Returns when the first ready seed of a host is due; nil where there is none. `ready_prefix`: `ready` or `other_ready`.
+local function first_due(ready_prefix, host)
+  local first = call('ZRANGE', ready_prefix .. host, 0, 0, 'WITHSCORES')
+  return #first > 0 and tonumber(first[2]) or nil
+end
+
+-- Places a host in both frontiers after one of its turns was freed. Returns whether seeds of it are ready in this frontier, and in the
+-- other.
+local function update_host_in_both(host_turns)
+  local host, _, concurrency = host_turns.host, politeness_of(host_turns)
+  local _, free_at = free_turns(host_turns, concurrency)
+  local due, other_due = first_due(ready, host), first_due(other_ready, host)
+  update_host(place_host_no_later, hosts, host, due, free_at)
+  update_host(place_host_no_later, other_hosts, host, other_due, free_at)
+  return due ~= nil, other_due ~= nil
+end
+
+-- Writes `hosts` and `other_hosts`.
+local function flush_hosts()
+  for key, names in pairs(gone) do call_with_all('ZREM', key, names) end -- first: a host may have got seeds since
+  for key, scores in pairs(exactly) do call_with_all('ZADD', key, scores) end
+  for key, scores in pairs(no_later) do
+    for from = 1, #scores, UNPACK_MAX do
+      call('ZADD', key, 'LT', unpack(scores, from, math.min(from + UNPACK_MAX - 1, #scores)))
+    end
+  end
+  exactly, no_later, gone = {}, {}, {}
+end
+
+-- Tells the workers who listen on a channel that a turn is free or will be, but not a thousand times a second.
+local function announce_turn(channel, pause_key)
+  if call('SET', pause_key, 1, 'NX', 'PX', WAKE_PAUSE_MS) then call('PUBLISH', channel, 'turn') end
+end
