@@ -1,16 +1,16 @@
-"""Many hosts on a few addresses, in a process of their own, that write down when each request began and ended.
+"""Many hosts on a few addresses, served by one process, which logs when each request began and ended.
 
-A host is an address and a port. What a path answers, its query says, so that tests build what they need:
+A host is an address with a port. A request says in its query what the response is to be:
 
-    /page/N?image=URL&image=URL   a page; the images are shown on it
-    /list?onto=HOST&q=Q&page=N    a search page with LINKS results, pages of that host
+    /page/N?image=URL&image=URL   a page that shows these images
+    /list?onto=HOST&q=Q&page=N    a search page whose LINKS results are pages of that host
     /image/N                      an image
     /go?to=URL                    a redirect
     /slow?s=S                     a page, after S seconds
     /answer?status=N&retry=TEXT   a status, with Retry-After where `retry` is given
     /robots.txt                   404, or what `robots.json` says: {HOST: {"to": URL}}, {HOST: {"status": N, ...}}
 
-Each answer takes ANSWER_SECONDS, so that requests that overlap can be seen.
+Each response takes ANSWER_SECONDS, so that the log shows which requests were in progress at once.
 
 Run: python -m testbed.servers.many_hosts FOLDER ADDRESSES PORTS
 """
@@ -25,21 +25,21 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 from urllib.parse import parse_qs, urlsplit
 
 from testbed.servers.process import Server
 
-ANSWER_SECONDS = 0.02
+ANSWER_SECONDS = 0.02  # unless the query says otherwise
 LINKS = 4  # on a search page
 REASONS = {200: "OK", 302: "Found", 404: "Not Found"}
-Answer = tuple[int, dict[str, str], bytes]  # status, headers, body
+Response = tuple[int, dict[str, str], bytes]  # status, headers, body
 TEXT = "Some words of a page, one after the other. " * 5
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One request; its times are in seconds by this machine's monotonic clock."""
+    """A request in the log; its times are in seconds by this machine's monotonic clock."""
 
     host: str
     target: str
@@ -49,7 +49,7 @@ class Hit:
 
     @property
     def path(self) -> str:
-        """The target without its query."""
+        """The path, without the query."""
         return self.target.partition("?")[0]
 
 
@@ -57,9 +57,9 @@ class ManyHosts(Server):
     """The process that serves all the hosts.
 
     Args:
-        folder: Its log and the files that it shares with this process go to a folder `many-hosts` in it.
-        addresses: How many, from 127.0.0.1 on.
-        ports: How many hosts there are on each address.
+        folder: The logs, and the files by which the two processes speak, go to a folder `many-hosts` in it.
+        addresses: How many there are, from 127.0.0.1 on.
+        ports: How many hosts each address has.
     """
 
     def __init__(self, folder: Path, addresses: int = 1, ports: int = 1) -> None:
@@ -96,35 +96,42 @@ class ManyHosts(Server):
 
 
 class Host(asyncio.Protocol):
-    """A connection to one host: HTTP/1.1, without bodies in requests and without pipelining."""
+    """A client's connection to one host: HTTP/1.1, without bodies in requests and without pipelining.
+
+    Args:
+        name: The host's.
+        log: Gets a line for each request.
+        robots: The file that says what hosts answer for robots.txt.
+    """
 
     transport: asyncio.Transport
 
-    def __init__(self, name: str, place: Place) -> None:
+    def __init__(self, name: str, log: TextIO, robots: Path) -> None:
         self.name = name
-        self.place = place
+        self.log = log
+        self.robots = robots
         self.buffer = b""
         self.answering: asyncio.Future[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keeps the connection to write to."""
+        """Keeps the connection, which responses are written to."""
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Begins to answer when a request's head is complete."""
+        """Begins to answer as soon as a request's head is complete."""
         self.buffer += data
         if b"\r\n\r\n" in self.buffer:
             head, _, self.buffer = self.buffer.partition(b"\r\n\r\n")
             self.answering = asyncio.ensure_future(self.answer(head.decode("latin-1"), time.monotonic()))
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 -- the name is the protocol's
-        """Ends an answer that nobody waits for; its request is written down all the same."""
+        """Gives up a response that nobody waits for; the log has its request all the same."""
         if self.answering is not None:
             self.answering.cancel()
 
     async def answer(self, head: str, start: float) -> None:
-        """Answers a request and writes it down."""
+        """Answers a request and logs it."""
         target = head.split(" ", 2)[1]
         agent = next((line[12:] for line in head.split("\r\n") if line.lower().startswith("user-agent: ")), "")
         split = urlsplit(target)
@@ -133,16 +140,17 @@ class Host(asyncio.Protocol):
         }
         try:
             await asyncio.sleep(float(query.get("s", ANSWER_SECONDS)))
-            status, headers, body = self._made(split.path, query)
+            status, headers, body = self._response(split.path, query)
             headers |= {"Content-Length": str(len(body))}
             lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
             self.transport.write(f"HTTP/1.1 {status} {REASONS.get(status, 'No')}\r\n{lines}\r\n".encode() + body)
         finally:  # also when the client has gone
-            self.place.log.write(f"{self.name}\t{target}\t{start:.6f}\t{time.monotonic():.6f}\t{agent}\n")
+            self.log.write(f"{self.name}\t{target}\t{start:.6f}\t{time.monotonic():.6f}\t{agent}\n")
 
-    def _made(self, path: str, query: dict[str, Any]) -> Answer:
+    def _response(self, path: str, query: dict[str, Any]) -> Response:
         if path == "/robots.txt":
-            query = self.place.robots().get(self.name, {"status": 404})
+            answers = json.loads(self.robots.read_text()) if self.robots.exists() else {}
+            query = answers.get(self.name, {"status": 404})
         if "to" in query:
             return 302, {"Location": query["to"]}, b""
         if "status" in query:
@@ -159,37 +167,20 @@ class Host(asyncio.Protocol):
         return 200, {"Content-Type": "text/html"}, html.encode()
 
 
-class Place:
-    """What the hosts of one process share."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.log = (folder / "hits.tsv").open("a", buffering=1)  # a line at a time: it is read meanwhile
-        self.known: dict[str, dict[str, Any]] | None = None
-        self.at = 0.0
-
-    def robots(self) -> dict[str, dict[str, Any]]:
-        """Returns what hosts answer for robots.txt; read anew when it changed."""
-        file = self.folder / "robots.json"
-        changed = file.stat().st_mtime if file.exists() else 0.0
-        if self.known is None or changed != self.at:
-            self.known, self.at = (json.loads(file.read_text()) if changed else {}), changed
-        return self.known
-
-
 async def serve(folder: Path, addresses: int, ports: int) -> None:
-    """Listens for all hosts, says so in `hosts.json`, and answers until the process is killed."""
-    place, loop = Place(folder), asyncio.get_running_loop()
+    """Listens for all hosts, writes their names to `hosts.json`, and answers until the process is killed."""
+    loop, robots = asyncio.get_running_loop(), folder / "robots.json"
+    log = (folder / "hits.tsv").open("a", buffering=1)  # line by line, because it is read meanwhile
     hosts: list[str] = []
     for number in range(1, addresses + 1):
         for _ in range(ports):
             listening = socket.create_server((f"127.0.0.{number}", 0))
             name = "{}:{}".format(*listening.getsockname())
-            await loop.create_server(functools.partial(Host, name, place), sock=listening)
+            await loop.create_server(functools.partial(Host, name, log, robots), sock=listening)
             hosts.append(name)
     half = folder / "hosts.half"
     half.write_text(json.dumps(hosts))
-    half.rename(folder / "hosts.json")  # at once: it is read meanwhile
+    half.rename(folder / "hosts.json")  # whole at once, because the other process waits for the file
     await asyncio.Event().wait()
 
 
