@@ -102,7 +102,8 @@ def _check_settings(settings: BaseSettings) -> None:
     """
     from crawler import config
     from crawler.download.curl_options import CurlOptions
-    from crawler.pipelines.sink import BatchConfig, chosen_sinks
+    from crawler.pipelines.batch import BatchConfig
+    from crawler.pipelines.sink import chosen_sinks
     from crawler.servers.redis import redis_sync
     from crawler.worker.config import WorkerConfig
 

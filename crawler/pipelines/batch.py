@@ -6,12 +6,16 @@ import asyncio
 import logging
 import random
 from collections import deque
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
+from crawler.config import number, whole
 from crawler.errors import SinkRejectedError, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
+
+    from crawler.pipelines.sink import CrawlProcess
 
 T = TypeVar("T")
 FIRST_PAUSE_S = 0.25  # before the second try; a broker restarts within seconds, so the first tries may be close
@@ -20,18 +24,32 @@ STOP_CHECK_S = 1.0  # how late a pause may notice that the process ends
 logger = logging.getLogger(__name__)
 
 
-class Process(Protocol):
-    """What a batcher needs of the process that it runs in."""
+@dataclass(frozen=True, slots=True)
+class BatchConfig:
+    """How items are joined into batches.
 
-    @property
-    def stopping(self) -> bool:
-        """Whether the process ends: a batch that its sink doesn't take then isn't tried again."""
+    Attributes:
+        size: Items in a batch, from 1.
+        wait_s: Seconds that a batch waits to fill.
+        retry_max_s: Longest pause between two tries of a sink that is away, in seconds.
+    """
 
-    def sink_down(self, name: str) -> None:
-        """Hears that an outage of a sink has begun: once, however many batches it hits."""
+    size: int
+    wait_s: float
+    retry_max_s: float
 
-    def sink_up(self, name: str) -> None:
-        """Hears that no batch waits for the sink any more."""
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Reads SINK_BATCH, SINK_WAIT_SECONDS and SINK_RETRY_MAX_SECONDS.
+
+        Raises:
+            ConfigError: One is out of range.
+        """
+        return cls(
+            size=whole(settings, "SINK_BATCH", 1, 10_000),
+            wait_s=number(settings, "SINK_WAIT_SECONDS", 0, 10),
+            retry_max_s=number(settings, "SINK_RETRY_MAX_SECONDS", 0.01, 600),
+        )
 
 
 class Batcher(Generic[T]):
@@ -42,30 +60,24 @@ class Batcher(Generic[T]):
     the callers, since each waits for its item.
 
     Args:
-        send: Delivers a batch, as `Sink.send`.
         name: The sink's name.
-        size: Items in a batch, from 1.
-        wait_s: Seconds that a batch waits to fill.
-        retry_max_s: Longest pause between two tries, in seconds.
+        send: Delivers a batch, as `Sink.send`.
         in_flight: Batches on their way at once, from 1.
-        process: Hears of outages, and says when to give up.
+        process: Is told when the sink goes down and when it is up again, and tells when the process ends: what the sink
+            doesn't take then isn't sent again.
     """
 
     def __init__(
         self,
-        send: Callable[[list[T]], Awaitable[Mapping[int, str]]],
-        *,
         name: str,
-        size: int,
-        wait_s: float,
-        retry_max_s: float,
+        send: Callable[[list[T]], Awaitable[Mapping[int, str]]],
+        config: BatchConfig,
+        *,
         in_flight: int,
-        process: Process,
+        process: CrawlProcess,
     ) -> None:
-        self._send = send
-        self._name = name
-        self._size, self._wait_s, self._retry_max_s, self._in_flight = size, wait_s, retry_max_s, in_flight
-        self._process = process
+        self._name, self._send, self._config = name, send, config
+        self._in_flight, self._process = in_flight, process
         self._waiting: deque[tuple[T, asyncio.Future[None]]] = deque()
         self._sending: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
@@ -114,16 +126,16 @@ class Batcher(Generic[T]):
     def _send_what_is_ready(self) -> None:
         """Starts as many batches as are full, or overdue, and may be in flight; sets the timer for the other items."""
         while len(self._sending) < self._in_flight and (
-            len(self._waiting) >= self._size or (self._waiting and (self._overdue or self._closed))
+            len(self._waiting) >= self._config.size or (self._waiting and (self._overdue or self._closed))
         ):
-            self._start([self._waiting.popleft() for _ in range(min(self._size, len(self._waiting)))])
+            self._start([self._waiting.popleft() for _ in range(min(self._config.size, len(self._waiting)))])
         if not self._waiting:
             self._overdue = False
             if self._timer:
                 self._timer.cancel()
                 self._timer = None
         elif not (self._timer or self._overdue or self._closed):
-            self._timer = asyncio.get_running_loop().call_later(self._wait_s, self._wait_ended)
+            self._timer = asyncio.get_running_loop().call_later(self._config.wait_s, self._wait_ended)
 
     def _wait_ended(self) -> None:
         self._timer, self._overdue = None, True
@@ -193,7 +205,7 @@ class Batcher(Generic[T]):
                 return await self._send(items)
             except UnavailableError as latest:
                 error = latest
-            pause_s = min(pause_s * 2, self._retry_max_s)
+            pause_s = min(pause_s * 2, self._config.retry_max_s)
 
     async def _pause(self, pause_s: float) -> None:
         """Sleeps, but wakes soon after the process begins to end."""

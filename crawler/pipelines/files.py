@@ -8,7 +8,6 @@ import os
 import platform
 import re
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -23,40 +22,8 @@ if TYPE_CHECKING:
 REPAIR_BLOCK_BYTES = 64 * 1024  # how much of a file's end is read at a time in search of its last newline
 
 
-@dataclass(frozen=True, slots=True)
-class FilesConfig:
-    """Where and how the files are written.
-
-    Attributes:
-        folder: Where they lie.
-        node: The machine's name, as it stands in their names.
-        fsync: Whether each batch is forced to the disk before it counts as delivered.
-    """
-
-    folder: Path
-    node: str
-    fsync: bool
-
-    @classmethod
-    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Reads ITEMS_DIR, and makes that folder, and FILES_FSYNC.
-
-        Raises:
-            ConfigError: ITEMS_DIR can't be made or written to.
-        """
-        folder = Path(str(settings.get("ITEMS_DIR") or "items")).resolve()
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ConfigError("ITEMS_DIR", str(folder), f"a folder ({error.strerror})") from None
-        if not os.access(folder, os.W_OK | os.X_OK):
-            raise ConfigError("ITEMS_DIR", str(folder), "a folder that may be written to")
-        node = re.sub(r"[^a-z0-9_-]+", "-", platform.node().lower()) or "node"
-        return cls(folder, node, flag(settings, "FILES_FSYNC"))
-
-
 class FilesSink(Sink):
-    """Appends each item as one line of JSON to `SITE.NODE.N.jsonl`.
+    """Appends each item as one line of JSON to `SITE.NODE.N.jsonl`, with `fsync` through to the disk.
 
     N is the first number whose file no living process has locked, so a restarted worker goes on with the file of a dead
     one. What that one left of a line without its newline is cut off first. A batch is one write per site; when the disk
@@ -65,8 +32,8 @@ class FilesSink(Sink):
 
     in_flight: ClassVar[int] = 1  # one thread writes: two batches at once would tear each other's lines
 
-    def __init__(self, config: FilesConfig) -> None:
-        self._config = config
+    def __init__(self, folder: Path, node: str, *, fsync: bool) -> None:
+        self._folder, self._node, self._fsync = folder, node, fsync
         self._files: dict[str, LinesFile] = {}  # by site
         self._repaired = False  # whether the files of dead workers were looked through
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="files-sink")  # the disk must not stop the event loop
@@ -76,9 +43,17 @@ class FilesSink(Sink):
         """Builds the sink, and makes its folder.
 
         Raises:
-            ConfigError: A setting can't be used.
+            ConfigError: ITEMS_DIR can't be made or written to, or FILES_FSYNC is neither on nor off.
         """
-        return cls(FilesConfig.from_settings(settings))
+        folder = Path(str(settings.get("ITEMS_DIR") or "items")).resolve()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigError("ITEMS_DIR", str(folder), f"a folder ({error.strerror})") from None
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise ConfigError("ITEMS_DIR", str(folder), "a folder that may be written to")
+        node = re.sub(r"[^a-z0-9_-]+", "-", platform.node().lower()) or "node"
+        return cls(folder, node, fsync=flag(settings, "FILES_FSYNC"))
 
     async def send(self, batch: list[Record]) -> Mapping[int, str]:
         """Writes a batch. A disk refuses no single item, so the answer is always empty.
@@ -101,14 +76,14 @@ class FilesSink(Sink):
                 lines.setdefault(record.site, []).append(record)
         try:
             if not self._repaired:
-                repair_folder(self._config.folder, self._config.node)
+                repair_folder(self._folder, self._node)
                 self._repaired = True
             for site, records in lines.items():
                 self._append(site, b"".join(record.value + b"\n" for record in records))
                 for record in records:
                     record.done = True
         except OSError as error:
-            raise UnavailableError(f"{self._config.folder}: {error.strerror}") from None
+            raise UnavailableError(f"{self._folder}: {error.strerror}") from None
 
     def _append(self, site: str, data: bytes) -> None:
         file = self._files.get(site)
@@ -116,9 +91,9 @@ class FilesSink(Sink):
             file.close()
             file = None
         if file is None:
-            file = self._files[site] = LinesFile.claim(self._config.folder, site, self._config.node)
+            file = self._files[site] = LinesFile.claim(self._folder, site, self._node)
         try:
-            file.append(data, fsync=self._config.fsync)
+            file.append(data, fsync=self._fsync)
         except OSError:
             del self._files[site]  # the next try opens it anew, which also repairs it
             file.close()

@@ -16,10 +16,10 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.misc import load_object
 
-from crawler.config import number, whole, words
+from crawler.config import words
 from crawler.errors import ConfigError, SinkRejectedError
 from crawler.item import Item, is_site_name
-from crawler.pipelines.batch import Batcher, Process
+from crawler.pipelines.batch import BatchConfig, Batcher
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -117,19 +117,10 @@ class SinkPipeline:
     Items of other classes pass through untouched.
     """
 
-    def __init__(self, sinks: Mapping[str, Sink], batch: BatchConfig, process: Process) -> None:
+    def __init__(self, sinks: Mapping[str, Sink], config: BatchConfig, process: CrawlProcess) -> None:
         self._sinks = tuple(sinks.values())
         self._batchers = [
-            Batcher(
-                sink.send,
-                name=name,
-                size=batch.size,
-                wait_s=batch.wait_s,
-                retry_max_s=batch.retry_max_s,
-                in_flight=sink.in_flight,
-                process=process,
-            )
-            for name, sink in sinks.items()
+            Batcher(name, sink.send, config, in_flight=sink.in_flight, process=process) for name, sink in sinks.items()
         ]
 
     @classmethod
@@ -171,36 +162,8 @@ class SinkPipeline:
         await asyncio.gather(*(sink.close() for sink in self._sinks))
 
 
-@dataclass(frozen=True, slots=True)
-class BatchConfig:
-    """How items are joined into batches.
-
-    Attributes:
-        size: Items in a batch.
-        wait_s: Seconds that a batch waits to fill.
-        retry_max_s: Longest pause between two tries of a sink that is away, in seconds.
-    """
-
-    size: int
-    wait_s: float
-    retry_max_s: float
-
-    @classmethod
-    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Reads SINK_BATCH, SINK_WAIT_SECONDS and SINK_RETRY_MAX_SECONDS.
-
-        Raises:
-            ConfigError: One is out of range.
-        """
-        return cls(
-            size=whole(settings, "SINK_BATCH", 1, 10_000),
-            wait_s=number(settings, "SINK_WAIT_SECONDS", 0, 10),
-            retry_max_s=number(settings, "SINK_RETRY_MAX_SECONDS", 0.01, 600),
-        )
-
-
 class CrawlProcess:
-    """The `Process` of a crawl. In a project without our worker there are no claims that an outage could stop."""
+    """The running crawl, as batchers see it. In a project without our worker, an outage stops no claims."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler

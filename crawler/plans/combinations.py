@@ -9,28 +9,18 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import comb, prod
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from crawler.errors import PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from crawler.plans.definition import KeywordClass
     from crawler.plans.match import Expression
 
 Combination = tuple[str, ...]
 STEPS_PER_COMBINATION = 20  # how many may turn out equal, for each combination that is allowed, before it is too many
-
-
-class KeywordClass(Protocol):
-    """Words of one kind: `required` in every combination, `choose` of `optional` at a time."""
-
-    @property
-    def required(self) -> tuple[str, ...]: ...  # noqa: D102 -- the class says it
-    @property
-    def optional(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def choose(self) -> int: ...  # noqa: D102
 
 
 class TooManyError(PlanError):

@@ -10,7 +10,8 @@ import orjson
 
 from crawler.config import word
 from crawler.item import Item, Media
-from crawler.pipelines.sink import BatchConfig, Sink, SinkPipeline
+from crawler.pipelines.batch import BatchConfig
+from crawler.pipelines.sink import Sink, SinkPipeline
 
 SETTINGS = {"SINK_BATCH": 100, "SINK_WAIT_SECONDS": 0.01, "SINK_RETRY_MAX_SECONDS": 0.5, "FILES_FSYNC": False}
 

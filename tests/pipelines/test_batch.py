@@ -7,7 +7,7 @@ from pipelines.sink_samples import Outages
 
 from crawler.errors import SinkRejectedError, UnavailableError
 from crawler.pipelines import batch as module
-from crawler.pipelines.batch import Batcher
+from crawler.pipelines.batch import BatchConfig, Batcher
 
 NEVER_S = 3_600.0
 
@@ -48,15 +48,8 @@ class Server:
 
 
 def batcher(server: Server, outages: Outages | None = None, *, size: int = 3, wait_s: float = NEVER_S) -> Batcher[int]:
-    return Batcher(
-        server.send,
-        name="test",
-        size=size,
-        wait_s=wait_s,
-        retry_max_s=0.01,
-        in_flight=2,
-        process=outages or Outages(),
-    )
+    config = BatchConfig(size, wait_s, retry_max_s=0.01)
+    return Batcher("test", server.send, config, in_flight=2, process=outages or Outages())
 
 
 async def test_a_full_batch_goes_at_once():
