@@ -79,12 +79,12 @@ async def find_problems(plan: Plan, operator: Operator, items: Items, delivered:
 def forum_threads(plan: Plan) -> set[int]:
     """Returns the ids of the forum's threads that a right crawl of the plan makes items of."""
     found = [
-        content.expected_results(words, BOARDS[site.name], sort=SORTS[plan.sort], since=plan.since)
+        content.expected_results(words, BOARDS[site.name], sort=SORTS[plan.file.sort], since=plan.file.since_day)
         for site in plan.sites
         for words in plan.combinations()
         if site.name in BOARDS
     ]
-    shown = [thread for threads in found for thread in threads[: plan.pages * plan.per_page]]
+    shown = [thread for threads in found for thread in threads[: plan.file.pages * plan.file.per_page]]
     # A page that leads to another host has no item of its own, but the page that it leads to has.
     return {thread.id for thread in shown if thread.kind.item != "none" or thread.kind is kinds.AWAY}
 

@@ -36,12 +36,8 @@ class FieldKind(ABC):
         """Returns what a parser or trafilatura has read, in the form that `read` gives."""
 
     def join(self, values: Sequence[Any]) -> Any:
-        """Returns the pages' values as one: the first that there is."""
+        """Returns the values of an item's pages as one: the first that there is."""
         return next(filter(None, values), None)
-
-    def in_item(self, value: Any) -> Any:
-        """Returns the value as an `Item` has it."""
-        return value
 
 
 @dataclass(frozen=True)
@@ -57,11 +53,9 @@ class Text(FieldKind):
     between: str
 
     def read(self, reader: Reader, rule: Rule, site: Site) -> str:
-        """Returns the matches as one text."""
         return self.form(self.between.join(map(str, reader.texts(rule))))
 
     def clean(self, value: str | None, page: Fetched, site: Site) -> str:
-        """Returns the text clean."""
         return self.form(value or "")
 
 
@@ -69,20 +63,17 @@ class LongText(Text):
     """Text that goes on from page to page."""
 
     def join(self, values: Sequence[str]) -> str:
-        """Returns the pages' texts one after the other."""
         return "\n".join(filter(None, values))
 
 
 class Instant(FieldKind):
-    """A point in time, as UTC in ISO 8601 with a Z."""
+    """A point in time, as UTC in ISO 8601 with a Z: of several matches, the first that is one."""
 
     def read(self, reader: Reader, rule: Rule, site: Site) -> str | None:
-        """Returns the first match that is a date."""
         written = (text.line(str(value)) for value in reader.texts(rule, date=True)[:MAX_DATES])
         return next(filter(None, (to_utc(value, site.zone, rule.format) for value in written)), None)
 
     def clean(self, value: str | None, page: Fetched, site: Site) -> str | None:
-        """Returns the date as UTC; None when it isn't one."""
         return to_utc(value, site.zone) if value else None
 
 
@@ -93,20 +84,13 @@ class MediaUrls(FieldKind):
     tags: Literal["images", "videos"]
 
     def read(self, reader: Reader, rule: Rule, site: Site) -> tuple[str, ...]:
-        """Returns the addresses of all matches."""
         return reader.urls(rule, self.tags)
 
     def clean(self, value: Sequence[str], page: Fetched, site: Site) -> tuple[str, ...]:
-        """Returns the addresses absolute."""
         return absolute(value, page.url)
 
     def join(self, values: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-        """Returns the pages' addresses, each once."""
         return tuple(dict.fromkeys(url for urls in values for url in urls))
-
-    def in_item(self, value: tuple[str, ...]) -> list[Media]:
-        """Returns them as media that are yet to be fetched."""
-        return [Media(url) for url in value]
 
 
 _KINDS: dict[ReadAs, FieldKind] = {
@@ -158,5 +142,9 @@ class Fields(_ReadFields):  # type: ignore[misc]  # mypy knows no dataclass that
         return bool(getattr(self, name))
 
     def in_item(self) -> dict[str, Any]:
-        """Returns the values as an `Item` has them, by name."""
-        return {name: kind.in_item(getattr(self, name)) for name, kind in KINDS.items()} | {"extra": dict(self.extra)}
+        """Returns the values as an `Item` has them, by name; images and videos are yet to be fetched."""
+        values: dict[str, Any] = {"extra": dict(self.extra)}
+        for name in KINDS:
+            value = getattr(self, name)
+            values[name] = [Media(url) for url in value] if isinstance(value, tuple) else value
+        return values

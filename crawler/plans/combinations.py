@@ -16,8 +16,8 @@ from crawler.errors import PlanError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from crawler.plans.definition import KeywordClass
     from crawler.plans.match import Expression
+    from crawler.plans.plan_file import KeywordClass
 
 Combination = tuple[str, ...]
 STEPS_PER_COMBINATION = 20  # how many may turn out equal, for each combination that is allowed, before it is too many

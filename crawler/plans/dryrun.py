@@ -94,7 +94,7 @@ def check(plan: Plan) -> Check:
     shares = tuple(_shares(plan, seeds, searches, hosts))
     overlaps, more = _overlaps(plan.combinations())
     used = set(names_in(plan.expression))
-    filled = (name for name, words in plan.keywords.items() if words.required or words.optional)
+    filled = (name for name, words in plan.file.keywords.items() if words.required or words.optional)
     return Check(
         plan=plan.name,
         combinations=plan.combinations(),
@@ -105,13 +105,13 @@ def check(plan: Plan) -> Check:
         overlaps=overlaps,
         more_overlaps=more,
         unused=tuple(name for name in filled if name not in used),
-        interval_s=plan.interval_s,
+        interval_s=plan.file.interval_s,
     )
 
 
 def _shares(plan: Plan, seeds: Counter[str], searches: Counter[str], hosts: dict[str, str]) -> Iterator[SiteShare]:
     for site in plan.sites:
-        pages = searches[site.name] * (1 + min(plan.per_page, site.search.max_per_page))
+        pages = searches[site.name] * (1 + min(plan.file.per_page, site.search.max_per_page))
         pace = site.politeness
         yield SiteShare(site.name, hosts.get(site.name, ""), seeds[site.name], pages, _hours(pages, [pace]))
 

@@ -11,21 +11,18 @@ from crawler import yamlfile
 from crawler.errors import InputError
 from crawler.models import Seed
 from crawler.plans.combinations import Combination, TooManyError, combine
-from crawler.plans.definition import KeywordClass, PlanDefinition, SiteUse
 from crawler.plans.match import Expression, MatchError, join, names_in
 from crawler.plans.match import parse as parse_match
+from crawler.plans.plan_file import PlanFile, SiteUse
 from crawler.sites import SearchTarget, Site, SiteError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from datetime import date
 
     from crawler.yamlfile import Document
 
 _ANY_WORD = ("a",)  # to count search pages with: their number depends on the site alone, and all encodings have an a
-SEEDS_MAX = (
-    10_000_000  # of a plan from Redis. It was counted when it was submitted; a forged one mustn't fill the memory
-)
+SEEDS_MAX = 10_000_000  # of a plan from Redis: it was counted when it was submitted, but a forged one wasn't
 
 
 @dataclass(frozen=True)
@@ -33,31 +30,21 @@ class Plan:
     """A plan that can be carried out: every site exists and can be asked for every combination.
 
     Attributes:
+        file: What its file says, with `match` written out.
         sites: Its sites, in the order of the file; no two have the same name.
-        keywords: Its keyword classes, by name.
-        expression: How the classes are joined.
-        match: `expression` as text.
-        pages: Pages of search results, for each combination and site.
-        per_page: Results on each page.
-        sort: `newest` or `relevance`.
-        since: First day that results may be from; None for all.
-        schedule: As in the file; empty: it runs once.
-        interval_s: Seconds between two runs; 0: it runs once.
+        expression: How the keyword classes are joined.
         max_seeds: Most nav seeds that it may have.
     """
 
-    name: str
+    file: PlanFile
     sites: tuple[Site, ...]
-    keywords: Mapping[str, KeywordClass]
     expression: Expression
-    match: str
-    pages: int
-    per_page: int
-    sort: str
-    since: date | None
-    schedule: str
-    interval_s: int
     max_seeds: int = field(compare=False)
+
+    @property
+    def name(self) -> str:
+        """Its name, under which it is submitted."""
+        return self.file.name
 
     def combinations(self) -> tuple[Combination, ...]:
         """Returns the combinations, each once, its words in the order of the expression's classes.
@@ -73,7 +60,10 @@ class Plan:
         Raises:
             SiteError: The site can't be asked for these words.
         """
-        return site.search_targets(words, pages=self.pages, per_page=self.per_page, sort=self.sort, since=self.since)
+        file = self.file
+        return site.search_targets(
+            words, pages=file.pages, per_page=file.per_page, sort=file.sort, since=file.since_day
+        )
 
     def nav_seeds(self, edition: int) -> Iterator[Seed]:
         """Yields the plan's search pages, each once, also where two combinations make the same query.
@@ -97,8 +87,8 @@ class Plan:
                         method=target.method,
                         body=target.body,
                         page=target.page,
-                        more=self.pages - 1 if site.search.names_next else 0,
-                        interval_s=self.interval_s,
+                        more=self.file.pages - 1 if site.search.names_next else 0,
+                        interval_s=self.file.interval_s,
                     )
                     if seed.fingerprint not in seen:
                         seen.add(seed.fingerprint)
@@ -106,17 +96,7 @@ class Plan:
 
     def definition(self) -> dict[str, Any]:
         """Returns the plan as JSON values, its sites by name, from which `from_definition` makes an equal one."""
-        return {
-            "name": self.name,
-            "sites": [site.name for site in self.sites],
-            "keywords": {name: words.model_dump(mode="json") for name, words in self.keywords.items()},
-            "match": self.match,
-            "pages": self.pages,
-            "per_page": self.per_page,
-            "sort": self.sort,
-            "since": self.since.isoformat() if self.since else "",
-            "schedule": self.schedule,
-        }
+        return self.file.model_dump(mode="json") | {"sites": [site.name for site in self.sites]}
 
     @classmethod
     def from_definition(cls, definition: dict[str, Any], sites: Mapping[str, Site]) -> Plan:
@@ -131,7 +111,7 @@ class Plan:
         """
         name = definition.get("name") if isinstance(definition, dict) else None
         document = yamlfile.Document(f"definition of plan {name!r}", definition)
-        checked = yamlfile.validate(document, PlanDefinition)
+        checked = yamlfile.validate(document, PlanFile)
         for index, use in enumerate(checked.sites):
             if use.use not in sites:
                 raise document.error(("sites", index), use.use, "a stored site")
@@ -139,7 +119,7 @@ class Plan:
 
     @cached_property
     def _combinations(self) -> tuple[Combination, ...]:
-        return combine(self.expression, self.keywords, max(1, self.max_seeds // self.seeds_per_combination))
+        return combine(self.expression, self.file.keywords, max(1, self.max_seeds // self.seeds_per_combination))
 
     @cached_property
     def seeds_per_combination(self) -> int:
@@ -168,33 +148,23 @@ def parse(text: str | bytes, file: str, *, sites_dir: str = "", max_seeds: int) 
 
 
 def _from_document(document: Document, sites_dir: str, max_seeds: int) -> Plan:
-    definition = yamlfile.validate(document, PlanDefinition)
+    file = yamlfile.validate(document, PlanFile)
     sites: dict[str, Site] = {}
-    for index, use in enumerate(definition.sites):
+    for index, use in enumerate(file.sites):
         site = _site(document, index, use, sites_dir)
         if sites.setdefault(site.name, site) is not site:
             raise document.error(("sites", index), site.name, "each site once; {use, name, base} gives it another name")
-    plan = _build(document, definition, tuple(sites.values()), max_seeds)
+    plan = _build(document, file, tuple(sites.values()), max_seeds)
     _count(document, plan)
     _ask(document, plan)
     return plan
 
 
-def _build(document: Document, definition: PlanDefinition, sites: tuple[Site, ...], max_seeds: int) -> Plan:
-    return Plan(
-        name=definition.name,
-        sites=sites,
-        keywords=definition.keywords,
-        expression=_expression(document, definition),
-        match=definition.match.strip() or " and ".join(_filled(definition)),
-        pages=definition.pages,
-        per_page=definition.per_page,
-        sort=definition.sort,
-        since=definition.since_day,
-        schedule=definition.schedule,
-        interval_s=definition.interval_s,
-        max_seeds=max_seeds,
-    )
+def _build(document: Document, file: PlanFile, sites: tuple[Site, ...], max_seeds: int) -> Plan:
+    uses = tuple(SiteUse(use=site.name) for site in sites)  # sites are stored under the names that they have here
+    match = file.match.strip() or " and ".join(_filled(file))
+    expression = _expression(document, file)
+    return Plan(file.model_copy(update={"sites": uses, "match": match}), sites, expression, max_seeds)
 
 
 def _site(document: Document, index: int, use: SiteUse, sites_dir: str) -> Site:
@@ -216,21 +186,22 @@ def _site(document: Document, index: int, use: SiteUse, sites_dir: str) -> Site:
     return site
 
 
-def _expression(document: Document, definition: PlanDefinition) -> Expression:
+def _expression(document: Document, file: PlanFile) -> Expression:
     """Returns what `match` says; without it, all classes that have words, joined by and."""
-    filled = _filled(definition)
+    filled = _filled(file)
     if not filled:
-        raise document.error(("keywords",), list(definition.keywords), "words in at least one class")
+        raise document.error(("keywords",), list(file.keywords), "words in at least one class")
     if "match" not in document.value:
         return join("and", filled)
     try:
-        return parse_match(definition.match, definition.keywords)
+        return parse_match(file.match, file.keywords)
     except MatchError as error:
-        raise document.error(("match",), definition.match, str(error)) from None
+        raise document.error(("match",), file.match, str(error)) from None
 
 
-def _filled(definition: PlanDefinition) -> list[str]:
-    return [name for name, words in definition.keywords.items() if words.required or words.optional]
+def _filled(file: PlanFile) -> list[str]:
+    """Returns the names of the classes that have words."""
+    return [name for name, words in file.keywords.items() if words.required or words.optional]
 
 
 def _count(document: Document, plan: Plan) -> None:
@@ -240,9 +211,9 @@ def _count(document: Document, plan: Plan) -> None:
     except TooManyError as error:
         found = error.count
     if not found:
-        named = ((name, plan.keywords[name]) for name in names_in(plan.expression))
+        named = ((name, plan.file.keywords[name]) for name in names_in(plan.expression))
         empty = ", ".join(name for name, words in named if not words.required and not words.optional)
-        raise document.error(("match",), plan.match, f"at least one combination: {empty} has no words")
+        raise document.error(("match",), plan.file.match, f"at least one combination: {empty} has no words")
     seeds = found * plan.seeds_per_combination
     if seeds > plan.max_seeds:
         value = f"{seeds} nav seeds ({found} combinations x {plan.seeds_per_combination} pages on all sites)"
@@ -266,7 +237,7 @@ def _place_of_word(plan: Plan, site: Site, words: Combination) -> tuple[str | in
         try:
             plan.targets(site, (word,))
         except SiteError:
-            for name, entries in plan.keywords.items():
+            for name, entries in plan.file.keywords.items():
                 for kind, listed in (("required", entries.required), ("optional", entries.optional)):
                     if word in listed:
                         return ("keywords", name, kind, listed.index(word))

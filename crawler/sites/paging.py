@@ -65,44 +65,38 @@ class PageNumbers(Paging):
     kind: Literal["page"]
 
     def positions(self, pages: int, per_page: int) -> list[int | str]:
-        """Returns the pages' numbers."""
         first, step = 1 if self.first is None else self.first, self.step or 1
         return [first + page * step for page in range(pages)]
 
 
 class Offsets(Paging):
-    """{offset} counts results."""
+    """{offset} counts the results before the page."""
 
     kind: Literal["offset"]
 
     def positions(self, pages: int, per_page: int) -> list[int | str]:
-        """Returns how many results are before each page."""
         first, step = self.first or 0, self.step or per_page
         return [first + page * step for page in range(pages)]
 
 
 class Cursors(Paging):
-    """{cursor} is a value that stands on the page before; the first page is asked for without one."""
+    """{cursor} is a value that stands on the page before; the first page is asked for without one.
+
+    It is all of a parameter, so that it can be replaced in the request of the page before.
+    """
 
     kind: Literal["cursor"]
     names_next = True
 
     def check(self, search: Search) -> None:
-        """Looks whether the cursor has a parameter of its own: it replaces the one of the page before.
-
-        Raises:
-            ValueError: It hasn't.
-        """
         super().check(search)
         if not _parameter(search):
             raise ValueError("{cursor} to be all of one parameter: name={cursor}")
 
     def positions(self, pages: int, per_page: int) -> list[int | str]:
-        """Returns an empty cursor, for the first page."""
         return [""]
 
     def next_request(self, search: Search, url: str, body: str, found: str) -> tuple[str, str]:
-        """Returns the request of the page before, with another cursor."""
         name = _parameter(search)
         if search.body and search.body_type == "json":
             return url, orjson.dumps({**orjson.loads(body), name: found}).decode()

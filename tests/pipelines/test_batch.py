@@ -17,12 +17,6 @@ def _short_pauses(monkeypatch):
     monkeypatch.setattr(module, "FIRST_PAUSE_S", 0.001)
 
 
-@pytest.fixture(autouse=True)
-async def _in_time():
-    async with asyncio.timeout(10):
-        yield
-
-
 class Server:
     """Takes batches; is away for the first `failures` of them."""
 

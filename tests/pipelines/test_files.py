@@ -19,12 +19,6 @@ from crawler.pipelines.files import REPAIR_BLOCK_BYTES, FilesSink
 NODE = re.sub(r"[^a-z0-9_-]+", "-", platform.node().lower())
 
 
-@pytest.fixture(autouse=True)
-async def _in_time():
-    async with asyncio.timeout(20):
-        yield
-
-
 def sink(folder: Path, outages: Outages | None = None, **settings):
     files = FilesSink.from_settings({**SETTINGS, "ITEMS_DIR": str(folder), **settings})
     return pipeline("files", files, outages)

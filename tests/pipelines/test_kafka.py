@@ -26,12 +26,6 @@ def _collect():
     gc.collect()
 
 
-@pytest.fixture(autouse=True)
-async def _in_time():
-    async with asyncio.timeout(90):
-        yield
-
-
 def sink(bootstrap: str, prefix: str, outages: Outages | None = None):
     settings = {**SETTINGS, "KAFKA_BOOTSTRAP_SERVERS": bootstrap, "TOPIC_PREFIX": prefix}
     return pipeline("kafka", KafkaSink.from_settings(settings), outages)

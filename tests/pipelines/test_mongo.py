@@ -12,12 +12,6 @@ from crawler.pipelines.mongo import COLLECTION, DOCUMENT_MAX_BYTES, MongoSink
 CLOSED_PORT = 9  # discard; nobody listens there
 
 
-@pytest.fixture(autouse=True)
-async def _in_time():
-    async with asyncio.timeout(60):
-        yield
-
-
 @pytest.fixture
 async def database(mongo_server, mongo_database):
     async with AsyncMongoClient(mongo_server.url) as client:

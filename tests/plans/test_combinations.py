@@ -7,7 +7,7 @@ import pytest
 
 from crawler.plans import match
 from crawler.plans.combinations import TooManyError, combine, count
-from crawler.plans.definition import KeywordClass
+from crawler.plans.plan_file import KeywordClass
 
 PLENTY = 10_000
 

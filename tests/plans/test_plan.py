@@ -39,19 +39,20 @@ def test_every_key_arrives(whole):
         ("board", "https://board.example"),
         ("city-wiki", "https://wiki.example.org"),
     ]
-    assert (whole.pages, whole.per_page, whole.sort, whole.interval_s) == (3, 10, "relevance", 1_800)
-    assert whole.since == date(2026, 11, 1)
+    file = whole.file
+    assert (file.pages, file.per_page, file.sort, file.interval_s) == (3, 10, "relevance", 1_800)
+    assert file.since_day == date(2026, 11, 1)
     assert len(whole.combinations()) == 6
 
 
 def test_what_may_be_left_out_has_its_default(plan):
-    small = plan("{event: {optional: [flood]}}")
-    assert (small.pages, small.per_page, small.sort, small.since, small.interval_s) == (5, 20, "newest", None, 0)
+    file = plan("{event: {optional: [flood]}}").file
+    assert (file.pages, file.per_page, file.sort, file.since_day, file.interval_s) == (5, 20, "newest", None, 0)
 
 
 def test_without_match_all_classes_that_have_words_are_joined_by_and(plan):
     found = plan("{a: {optional: [x, y]}, none: {}, b: {required: [z]}}")
-    assert found.match == "a and b"
+    assert found.file.match == "a and b"
     assert found.combinations() == (("x", "z"), ("y", "z"))
 
 
@@ -119,7 +120,7 @@ def test_anchors_share_lists(plan):
     [("every 1m", 60), ("every 30m", 1_800), ("every 2h", 7_200), ("every 1d", 86_400), ("every 90 m", 5_400)],
 )
 def test_schedules_are_read_to_seconds(plan, text, seconds):
-    assert plan("{a: {optional: [x]}}", f"schedule: {text}").interval_s == seconds
+    assert plan("{a: {optional: [x]}}", f"schedule: {text}").file.interval_s == seconds
 
 
 def test_a_definition_makes_an_equal_plan(whole):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -91,7 +92,7 @@ def _class_name(value: Any) -> Any:
 ClassName = Annotated[str, BeforeValidator(_class_name)]
 
 
-class PlanDefinition(Part):
+class PlanFile(Part):
     """A plan file.
 
     Attributes:
@@ -133,12 +134,12 @@ class PlanDefinition(Part):
             raise ValueError(f"every 30m, every 2h or every 1d; from 1m to {_MAX_INTERVAL_D}d")
         return value
 
-    @property
+    @cached_property
     def since_day(self) -> date | None:
         """`since` as a date; None for all."""
         return _day(self.since)
 
-    @property
+    @cached_property
     def interval_s(self) -> int:
         """Seconds between two runs; 0: it runs once."""
         return _seconds(self.schedule)
