@@ -22,7 +22,7 @@ SERVERS = ("REDIS_URL", "REDIS_CLUSTER", "MONGO_URL", "MONGO_DATABASE", "KAFKA_B
 
 
 class DemoRun:
-    """One run, in a folder of its own; knows all processes that descend from it.
+    """One run, in a folder of its own; knows all processes that descend from it. A context ends it.
 
     Attributes:
         output: What stdout got, as far as it was read.
@@ -44,6 +44,13 @@ class DemoRun:
             encoding="utf-8",
         )
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
     def read_until(self, text):
         """Reads on until a line has `text`."""
         for line in self.process.stdout:
@@ -62,10 +69,6 @@ class DemoRun:
         """Sends a signal and waits for the end."""
         self.process.send_signal(number)
         return self.end()
-
-    def kill(self):
-        self.process.kill()
-        self.process.communicate()
 
     def living(self):
         """Returns the command lines of all its processes that live now, its own among them."""

@@ -22,19 +22,6 @@ STOPPED = "stopped: nothing of it is left running\n"
 
 
 @pytest.fixture
-def start(tmp_path):
-    """Returns `start(*ARGUMENTS, environment={})`: a demo; one that still runs when the test ends is killed."""
-    with contextlib.ExitStack() as stack:
-
-        def begin(*arguments, environment=None):
-            run = DemoRun(tmp_path, *arguments, environment=environment)
-            stack.callback(run.kill)
-            return run
-
-        yield begin
-
-
-@pytest.fixture
 def no_kafka(tmp_path):
     return broken_java(tmp_path / "bin")
 
@@ -50,58 +37,58 @@ def named(redis_url, mongo_server):
         assert mongo.list_database_names() == before
 
 
-def test_named_servers_are_used_and_can_be_looked_into(start, named, no_kafka):
-    run = start("--keep", environment=named | no_kafka)
-    run.read_until("The servers stay up")
-    run.read_until("plan list")
-    total = sum(expected_items().values())
-    assert run.row("sinks").startswith(f"files {total}, mongo {total}; the same by id")
-    assert run.row("no kafka").endswith(("no memory", "no route"))
-    with redis.Redis.from_url(named["REDIS_URL"]) as client:
-        (scope,) = {key.partition(b":")[0].decode() for key in client.scan_iter()} - {"letter"}
-    with MongoClient(named["MONGO_URL"]) as mongo:
-        assert mongo[scope].items.count_documents({}) == total
-    looks = run.commands("The servers stay up")
-    assert [command.split()[1] for command in looks] == ["ledger", "plan"]
-    assert [run.shell(command) for command in looks] == [0, 0]
-    assert run.interrupt(signal.SIGINT) == (0, "")
-    assert run.leaves_nothing()
+def test_named_servers_are_used_and_can_be_looked_into(tmp_path, named, no_kafka):
+    with DemoRun(tmp_path, "--keep", environment=named | no_kafka) as run:
+        run.read_until("The servers stay up")
+        run.read_until("plan list")
+        total = sum(expected_items().values())
+        assert run.row("sinks").startswith(f"files {total}, mongo {total}; the same by id")
+        assert run.row("no kafka").endswith(("no memory", "no route"))
+        with redis.Redis.from_url(named["REDIS_URL"]) as client:
+            (scope,) = {key.partition(b":")[0].decode() for key in client.scan_iter()} - {"letter"}
+        with MongoClient(named["MONGO_URL"]) as mongo:
+            assert mongo[scope].items.count_documents({}) == total
+        looks = run.commands("The servers stay up")
+        assert [command.split()[1] for command in looks] == ["ledger", "plan"]
+        assert [run.shell(command) for command in looks] == [0, 0]
+        assert run.interrupt(signal.SIGINT) == (0, "")
+        assert run.leaves_nothing()
 
 
-def test_all_servers_can_be_named(start, named, kafka_server):
-    run = start("--json", environment=named | {"KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap})
-    status, errors = run.end()
-    assert status == 0, errors
-    result, total = json.loads(run.output), sum(expected_items().values())
-    assert result["items"] == expected_items()
-    assert result["sinks"] == {"files": total, "mongo": total, "kafka": total}
-    assert (result["problems"], result["difference"], result["left_out"]) == ([], 0, {})
-    with contextlib.closing(KafkaAdminClient(bootstrap_servers=kafka_server.bootstrap)) as admin:
-        assert not [topic for topic in admin.list_topics() if topic.startswith("demo-")]
+def test_all_servers_can_be_named(tmp_path, named, kafka_server):
+    with DemoRun(tmp_path, "--json", environment=named | {"KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap}) as run:
+        status, errors = run.end()
+        assert status == 0, errors
+        result, total = json.loads(run.output), sum(expected_items().values())
+        assert result["items"] == expected_items()
+        assert result["sinks"] == {"files": total, "mongo": total, "kafka": total}
+        assert (result["problems"], result["difference"], result["left_out"]) == ([], 0, {})
+        with contextlib.closing(KafkaAdminClient(bootstrap_servers=kafka_server.bootstrap)) as admin:
+            assert not [topic for topic in admin.list_topics() if topic.startswith("demo-")]
 
 
 @pytest.mark.parametrize("victim", ["consumer", "mongo"])
-def test_what_dies_is_one_clear_line(victim, start, named, no_kafka):
-    run = start(environment={"REDIS_URL": named["REDIS_URL"]} | no_kafka)
-    run.read_until("first item: ")
-    children = psutil.Process(run.process.pid).children()
-    next(child for child in children if any(victim in word for word in child.cmdline())).kill()
-    status, errors = run.end()
-    assert status == 1
-    assert re.fullmatch(rf"error: {victim}\S* ended with status -9; last of demo-output/\S*\.log: .*\n", errors)
-    assert run.leaves_nothing()
+def test_what_dies_is_one_clear_line(victim, tmp_path, named, no_kafka):
+    with DemoRun(tmp_path, environment={"REDIS_URL": named["REDIS_URL"]} | no_kafka) as run:
+        run.read_until("first item: ")
+        children = psutil.Process(run.process.pid).children()
+        next(child for child in children if any(victim in word for word in child.cmdline())).kill()
+        status, errors = run.end()
+        assert status == 1
+        assert re.fullmatch(rf"error: {victim}\S* ended with status -9; last of demo-output/\S*\.log: .*\n", errors)
+        assert run.leaves_nothing()
 
 
 @pytest.mark.parametrize("seed", range(20 if FULL else 3))
-def test_it_can_be_stopped_at_any_moment(seed, start, named, no_kafka):
+def test_it_can_be_stopped_at_any_moment(seed, tmp_path, named, no_kafka):
     chance = random.Random(seed)
     number = chance.choice([signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-    run = start(environment=named | no_kafka)
-    lines = chance.randrange(10)
-    for _ in range(lines):
-        run.read_until("")
-    run.process.send_signal(number)
-    with contextlib.suppress(ProcessLookupError):
-        run.process.send_signal(number)  # an impatient user
-    assert run.end() == (128 + number, STOPPED)
-    assert run.leaves_nothing()
+    with DemoRun(tmp_path, environment=named | no_kafka) as run:
+        lines = chance.randrange(10)
+        for _ in range(lines):
+            run.read_until("")
+        run.process.send_signal(number)
+        with contextlib.suppress(ProcessLookupError):
+            run.process.send_signal(number)  # an impatient user
+        assert run.end() == (128 + number, STOPPED)
+        assert run.leaves_nothing()

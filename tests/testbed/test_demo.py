@@ -19,26 +19,11 @@ from testbed.demo import MARK, output_folder
 pytestmark = pytest.mark.process
 
 
-@pytest.fixture
-def start(tmp_path):
-    """Returns `start(*ARGUMENTS, environment={})`: a demo; one that still runs when the test ends is killed."""
-    runs = []
-
-    def begin(*arguments, environment=None):
-        runs.append(DemoRun(tmp_path, *arguments, environment=environment))
-        return runs[-1]
-
-    yield begin
-    for run in runs:
-        run.kill()
-
-
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    run = DemoRun(tmp_path_factory.mktemp("demo"))
-    status, errors = run.end()
-    assert (status, errors) == (0, ""), run.output
-    return run
+    with DemoRun(tmp_path_factory.mktemp("demo")) as run:
+        assert run.end() == (0, ""), run.output
+        return run
 
 
 @pytest.fixture(scope="module")
@@ -83,20 +68,20 @@ def test_what_it_says_to_try_next_works(run):
     assert [run.shell(command) for command in tries] == [0, 0, 0]
 
 
-def test_ctrl_c_while_maven_downloads_leaves_nothing(start, tmp_path):
+def test_ctrl_c_while_maven_downloads_leaves_nothing(tmp_path):
     environment = broken_java(tmp_path / "bin") | {"XDG_CACHE_HOME": str(tmp_path / "cache")}
     (tmp_path / "bin/mvn").write_text("#!/bin/sh\nsleep 600 & sleep 600\n")
-    run = start(environment=environment)
-    until(lambda: ["sleep", "600"] in run.living(), "Maven's start")
-    assert run.interrupt(signal.SIGINT) == (128 + signal.SIGINT, "stopped: nothing of it is left running\n")
-    assert run.leaves_nothing()
+    with DemoRun(tmp_path, environment=environment) as run:
+        until(lambda: ["sleep", "600"] in run.living(), "Maven's start")
+        assert run.interrupt(signal.SIGINT) == (128 + signal.SIGINT, "stopped: nothing of it is left running\n")
+        assert run.leaves_nothing()
     assert [path for path in (tmp_path / "cache/headroom").iterdir() if path.is_dir()] == []
 
 
-def test_a_named_server_that_is_away_is_one_clear_line(start):
-    run = start(environment={"REDIS_URL": "redis://:secret@127.0.0.1:1/0"})
-    assert run.end() == (1, "error: REDIS_URL: redis://127.0.0.1:1/0 doesn't answer (ConnectionError)\n")
-    assert run.leaves_nothing()
+def test_a_named_server_that_is_away_is_one_clear_line(tmp_path):
+    with DemoRun(tmp_path, environment={"REDIS_URL": "redis://:secret@127.0.0.1:1/0"}) as run:
+        assert run.end() == (1, "error: REDIS_URL: redis://127.0.0.1:1/0 doesn't answer (ConnectionError)\n")
+        assert run.leaves_nothing()
 
 
 class TestOutputFolder:

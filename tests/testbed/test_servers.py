@@ -3,7 +3,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import psutil
@@ -11,6 +10,7 @@ import pytest
 import redis
 from kafka import KafkaConsumer, KafkaProducer
 from pymongo import MongoClient, ReplaceOne
+from waiting import until
 
 from crawler.errors import UnavailableError
 from testbed.servers import Process, Redis, Server, kafka
@@ -40,27 +40,16 @@ exit 1
 """
 
 
-def gone(pid):
-    """Waits, bounded, until a process has ended (or is a zombie that waits for init)."""
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        try:
-            if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
-                return True
-        except psutil.NoSuchProcess:
-            return True
-        time.sleep(0.01)
-    return False
+def has_ended(pid):
+    """Returns whether a process has ended, or is a zombie that waits for init."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
-def logged(process):
-    """Waits, bounded, until a process has written a line."""
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        if (text := process.log.read_text()).endswith("\n"):
-            return text
-        time.sleep(0.01)
-    raise AssertionError(f"{process.name} wrote nothing")
+def wait_for_line(process):
+    until(lambda: process.log.read_text().endswith("\n"), "a line in the log")
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
@@ -70,7 +59,7 @@ def test_a_process_and_its_children_end_with_their_starter(number, tmp_path):
         starter.send_signal(number)
         starter.communicate()
     assert len(pids) == 2
-    assert all(gone(pid) for pid in pids)
+    until(lambda: all(map(has_ended, pids)), "the end of both")
 
 
 def test_a_process_outlives_the_thread_that_started_it(tmp_path):
@@ -90,7 +79,7 @@ def test_a_stubborn_process_is_killed_when_its_time_is_up(tmp_path):
         "import signal; signal.signal(15, signal.SIG_IGN); print(1, flush=True); signal.pause()",
     ]
     with Process("stubborn", command, tmp_path) as process:
-        logged(process)
+        wait_for_line(process)
         assert process.stop(timeout_s=0.1) == -signal.SIGKILL
         assert not process.running
 
@@ -107,7 +96,7 @@ def test_a_process_has_its_commands_pid_status_environment_and_directory(tmp_pat
 
 def test_a_process_has_no_child_of_ours(tmp_path):
     with Process("sleeper", ["sh", "-c", "echo up; exec sleep 600"], tmp_path) as process:
-        logged(process)
+        wait_for_line(process)
         assert psutil.Process(process.pid).children() == []
 
 
