@@ -207,7 +207,9 @@ def _stripped(url: str, drop: frozenset[str]) -> str:
 
 
 def _with_query(head: str, query: str | None, drop: frozenset[str]) -> str:
-    kept = "&".join([pair for pair in (query or "").split("&") if not _is_dropped(pair.partition("=")[0], drop)])
+    if not query:
+        return head
+    kept = "&".join([pair for pair in query.split("&") if not _is_dropped(pair.partition("=")[0], drop)])
     return f"{head}?{kept}" if kept else head
 
 
