@@ -32,12 +32,12 @@ Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
 class ReadAs(Enum):
-    """What the value of a field is, for fields that are read from content pages. People see them in this order."""
+    """What a field is, for those that are read from content pages. They are shown to people in this order."""
 
-    LINE = auto()
-    NAMES = auto()
+    LINE = auto()  # text on one line
+    NAMES = auto()  # likewise, with commas between several
     INSTANT = auto()
-    PARAGRAPHS = auto()
+    PARAGRAPHS = auto()  # text, each paragraph on a line
     IMAGES = auto()
     VIDEOS = auto()
 
@@ -79,9 +79,7 @@ class _OfVisit:
 
 @dataclass(slots=True)
 class Item(_OfVisit):
-    """One visit of one page: a line of the files sink, the value of a Kafka message (key: `fingerprint`), a MongoDB
-    document (`_id`: `id`).
-    """  # noqa: D205 -- the schema shows it as one paragraph
+    """One visit of one page: a line in a file, a message in Kafka (by `fingerprint`), a document in MongoDB (by `id`)."""
 
     id: Annotated[Uuid, "The same each time this visit is delivered: deduplicate by it."]
     content: Annotated[str, ReadAs.PARAGRAPHS, "Clean text: no markup, scripts or boilerplate."]
@@ -126,7 +124,7 @@ def _marks(kind: type) -> dict[str, tuple[Any, ...]]:
     return {entry.name: hints[entry.name].__metadata__ for entry in fields(kind)}
 
 
-# The fields that are read from content pages.
+# The fields that are read from content pages, in the order of their marks.
 READ_FIELDS: dict[str, ReadAs] = dict(
     sorted(
         ((name, mark) for name, marks in _marks(Item).items() for mark in marks if isinstance(mark, ReadAs)),

@@ -108,6 +108,7 @@ class Cursors(Paging):
 
 
 AnyPaging = Annotated[PageNumbers | Offsets | Cursors, Field(discriminator="kind")]
+# The names of all kinds, which are also those of their placeholders.
 KINDS = frozenset(get_args(kind.model_fields["kind"].annotation)[0] for kind in get_args(get_args(AnyPaging)[0]))
 
 
