@@ -79,7 +79,7 @@ class _OfVisit:
 
 @dataclass(slots=True)
 class Item(_OfVisit):
-    """One visit of one page: a line in a file, a message in Kafka (by `fingerprint`), a document in MongoDB (by `id`)."""
+    """One visit of a page: a line in a file, a message in Kafka (by `fingerprint`), a document in MongoDB (by `id`)."""
 
     id: Annotated[Uuid, "The same each time this visit is delivered: deduplicate by it."]
     content: Annotated[str, ReadAs.PARAGRAPHS, "Clean text: no markup, scripts or boilerplate."]
