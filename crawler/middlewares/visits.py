@@ -13,7 +13,7 @@ from scrapy.utils.spider import iterate_spider_output
 from crawler import config, urls
 from crawler.errors import UrlError
 from crawler.item import Item
-from crawler.worker.outcomes import outcome_of_error, retry_delay_ms
+from crawler.worker.outcomes import outcome_of_callback_error, outcome_of_error, retry_delay_ms
 from crawler.worker.request_state import META_KEY, RequestState, state_of
 
 if TYPE_CHECKING:
@@ -72,6 +72,9 @@ class VisitSpiderMiddleware:
                     return
                 if self._begin_part(output, visit):
                     yield output
+        except Exception as error:  # decided before the part ends: Scrapy tells of the error only afterwards
+            visit.decide_outcome(*outcome_of_callback_error(error))
+            raise
         finally:
             state.end_callback()
 

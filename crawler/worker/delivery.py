@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import signals
 
-from crawler.errors import ExtractError, SinkRejectedError, UnavailableError
-from crawler.worker.outcomes import ledger_reason
+from crawler.errors import SinkRejectedError, UnavailableError
+from crawler.worker.outcomes import ledger_reason, outcome_of_callback_error
 from crawler.worker.request_state import state_of
 
 if TYPE_CHECKING:
@@ -59,11 +59,9 @@ class Delivery:
             visit.end_part()
 
     def raised(self, response: Any, failure: Failure) -> None:
-        """Fails the visit of a callback that raised; `VisitSpiderMiddleware` ends the callback's part."""
+        """Fails the visit of a callback that raised before `VisitSpiderMiddleware` saw any output of it."""
         if visit := _visit_of(response):
-            error = failure.value
-            reason = ledger_reason(error.reason, "no-page") if isinstance(error, ExtractError) else "callback-error"
-            visit.decide_outcome("fail", reason)
+            visit.decide_outcome(*outcome_of_callback_error(failure.value))
 
 
 def _visit_of(response: Any) -> Visit | None:

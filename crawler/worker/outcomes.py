@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.errors import AnswerError
+from crawler.errors import AnswerError, ExtractError
 
 if TYPE_CHECKING:
     from crawler.frontier.settlement import Operation
@@ -70,6 +70,12 @@ def outcome_of_error(error: BaseException) -> Outcome:
         if kind.__name__ == "IgnoreRequest":
             return Outcome("fail", "ignored")
     return UNKNOWN_ERROR
+
+
+def outcome_of_callback_error(error: BaseException | None) -> Outcome:
+    """Returns the outcome of a page whose callback raised: trying again would raise again."""
+    reason = ledger_reason(error.reason, "no-page") if isinstance(error, ExtractError) else "callback-error"
+    return Outcome("fail", reason)
 
 
 def outcome_of_status(status: int) -> Outcome | None:

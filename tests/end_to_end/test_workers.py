@@ -85,3 +85,26 @@ def test_redis_that_is_away_at_the_start_is_named_without_its_password(crawl):
     assert "127.0.0.1:1" in done.stderr
     assert "secret" not in done.stderr + done.stdout
     assert "Traceback" not in done.stderr
+
+
+BROKEN_SPIDER = """
+from crawler.spiders.consumer import ConsumerSpider
+
+class BrokenSpider(ConsumerSpider):
+    name = "broken"
+
+    async def read(self, page, visit, site):
+        raise ZeroDivisionError
+"""
+
+
+@pytest.mark.parametrize("fast_engine", [1, 0])
+def test_a_page_whose_callback_raises_fails(crawl, many_hosts, tmp_path, fast_engine):
+    (host,) = many_hosts().hosts
+    crawl.site()
+    crawl.offer([f"http://{host}/page/1"])
+    (tmp_path / "broken_spiders.py").write_text(BROKEN_SPIDER)
+    settings = {"SPIDER_MODULES": "broken_spiders", "FAST_ENGINE": fast_engine, "STOP_WHEN_DONE": 1}
+    assert crawl.worker("broken", environment={"PYTHONPATH": str(tmp_path)}, **settings).wait(STOP_SECONDS) == 0
+    assert crawl.counts()["failed"] == 1
+    assert "callback-error" in crawl.scrapy("seeds", "show", f"http://{host}/page/1")

@@ -7,6 +7,7 @@ from scrapy import Request
 from scrapy.utils.test import get_crawler
 from twisted.python.failure import Failure
 
+from crawler.errors import ExtractError
 from crawler.item import Item
 from crawler.middlewares.visits import VisitSpiderMiddleware
 from crawler.worker.request_state import state_of
@@ -66,17 +67,19 @@ async def test_none_begins_no_part(middleware, recorded):
     assert recorded.outcomes == [("finish", "")]
 
 
+@pytest.mark.parametrize(
+    ("error", "reason"), [(ZeroDivisionError(), "callback-error"), (ExtractError("no-text"), "no-text")]
+)
 @pytest.mark.parametrize("before", [0, 1])
-async def test_a_callback_that_raises_ends_its_own_part_only(middleware, recorded, before):
-    response = recorded.response()
-    with pytest.raises(ZeroDivisionError):
-        await run(middleware, response, *[{"x": 1}] * before, error=ZeroDivisionError())
-    recorded.visit.decide_outcome("fail", "callback-error")
-    middleware.raised(response)  # Scrapy's signal, afterwards
+async def test_a_callback_that_raises_fails_its_seed_when_its_items_are_delivered(
+    middleware, recorded, before, error, reason
+):
+    with pytest.raises(type(error)):
+        await run(middleware, recorded.response(), *[{"x": 1}] * before, error=error)
     if before:
         assert recorded.outcomes == []
         recorded.visit.end_part()
-    assert [operation for operation, _reason in recorded.outcomes] == ["fail" if before else "finish"]
+    assert recorded.outcomes == [("fail", reason)]
 
 
 async def test_a_callback_that_raises_before_any_output_ends_too(middleware, recorded):
