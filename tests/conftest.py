@@ -28,6 +28,7 @@ process.PORTS = process.PORTS[int(number) :: int(count)]
 SLOW_FOLDERS = ("end_to_end", "hostile", "commands")
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the groups
 def pytest_collection_modifyitems(items):
     """Marks the tests that start processes, and deals the tests out.
 
