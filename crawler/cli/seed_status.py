@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from crawler.cli.output import format_time
 from crawler.cli.workers import read_workers
 from crawler.errors import FrontierError, InputError
+from crawler.frontier.seed_info import seed_info
 from crawler.models import Seed
 from crawler.plans import Plan
 from crawler.text import inert, one_line
@@ -57,7 +58,7 @@ async def search_pages(operator: Operator, url: str, plan: str) -> list[Seed]:
 
 async def seed_status(operator: Operator, seed: Seed) -> dict[str, Any]:
     """Returns where a seed is and why it isn't done, as JSON values."""
-    info = await operator.admins[seed.frontier].show(seed)
+    info = await seed_info(operator.queues[seed.frontier], seed)
     why = info.why
     if meaning := MEANINGS.get(info.details.get("reason", "")):
         why += f": {meaning}"

@@ -1,4 +1,4 @@
-"""The frontier's settings, checked: what every process that works on one Redis must agree on."""
+"""The frontier's settings, on which all processes that share one Redis must agree."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FrontierConfig:
-    """How the frontier lies in Redis, and its rules.
+    """The settings, checked.
 
     Attributes:
-        keys: The names of its keys, by KEY_PREFIX.
+        keys: The names of the keys in Redis, by KEY_PREFIX.
         partitions: FRONTIER_PARTITIONS.
         session_s: SESSION_SECONDS.
         lock_ms: LOCK_MILLISECONDS.
@@ -43,7 +43,7 @@ class FrontierConfig:
         """Reads the settings.
 
         Raises:
-            ConfigError: One of them has a value that it can't have.
+            ConfigError: A setting has a value that it can't have.
         """
         return cls(
             keys=Keys(config.word(settings, "KEY_PREFIX")),
@@ -55,7 +55,7 @@ class FrontierConfig:
         )
 
     def queues(self, redis: Redis) -> dict[Frontier, Queue]:
-        """Returns both frontiers."""
+        """Returns the queue of each frontier."""
         return {
             name: Queue(
                 redis,

@@ -1,4 +1,4 @@
-"""What a Redis would lose when it stops, and the setting to change: the frontier lives nowhere else."""
+"""What a Redis would lose if it stopped: the frontier lies nowhere else, so operators should know."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ REMEDY = "set appendonly yes (CONFIG SET appendonly yes, and in its configuratio
 
 
 async def advice(redis: Redis) -> tuple[int, str] | None:
-    """Returns what an operator should know of this Redis's persistence.
+    """Returns what an operator should know of how this Redis keeps its data.
 
     Returns:
-        The level of the message, as in `logging`, and the message; None with an append-only file, which loses a second
-        at most.
+        The message's level, as in `logging`, and the message; None when there is an append-only file, with which a
+        crash loses a second at most.
 
     Raises:
         redis.exceptions.RedisError: Redis is away.
@@ -41,7 +41,7 @@ async def advice(redis: Redis) -> tuple[int, str] | None:
 
 
 async def log_advice(redis: Redis) -> None:
-    """Logs what there is to know. Should Redis be away just now, nothing: advice keeps nobody from working."""
+    """Logs the advice, if there is any. A Redis that is away just now is no reason to stop, so it is passed over."""
     with contextlib.suppress(RedisError):
         if found := await advice(redis):
             logger.log(*found)

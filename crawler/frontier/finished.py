@@ -1,13 +1,13 @@
-"""How the finished lie in Redis: packed, in a hash of buckets. The scripts write it; lua/lib/finished.lua says how."""
+"""Reads which seeds are finished. The scripts write them; lua/lib/finished.lua says how they are packed in buckets."""
 
 from __future__ import annotations
 
 RECORD_BYTES = 12
-MEMBER_BYTES = 8
+MEMBER_BYTES = 8  # of a record: the beginning of a fingerprint; the time follows
 
 
 def bucket_of(fingerprint: bytes, buckets: int) -> int:
-    """Returns the bucket that holds a fingerprint, if any does.
+    """Returns the number of the bucket that holds a fingerprint, if any does.
 
     Args:
         buckets: How many there are, from 1.
@@ -21,7 +21,7 @@ def bucket_of(fingerprint: bytes, buckets: int) -> int:
 
 
 def finished_s(packed: bytes, fingerprint: bytes) -> int | None:
-    """Returns when a bucket's content says that a fingerprint was finished, in s since the epoch; None: it doesn't."""
+    """Returns when a fingerprint was finished, in s since the epoch; None when its bucket's content doesn't hold it."""
     member = fingerprint[:MEMBER_BYTES]
     for start in range(0, len(packed), RECORD_BYTES):
         if packed.startswith(member, start):

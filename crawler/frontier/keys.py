@@ -1,10 +1,9 @@
-"""Every Redis key, built here and nowhere else. The Lua scripts get them as KEYS, in `script_keys`' order.
+"""The names of all keys in Redis; they are built here and nowhere else.
 
-    PREFIX:plans, :sites, :nodes:HOST, :node_names, :schema     definitions, node figures, format (one slot each)
-    PREFIX:{P}:...                                              everything about the hosts of partition P, in one slot
+    PREFIX:plans, :sites, :nodes:HOST, ...   plans, sites, nodes' figures, the format: one slot each
+    PREFIX:{P}:...                           everything about the hosts of partition P, in one slot
 
-A key that ends in `:` here is a prefix: the script appends a host, an owner or `PLAN:SITE` to it. The first
-braces of a key name its slot, whatever stands behind them.
+The braces name a key's slot in a Redis Cluster. Scripts get the keys of their partition as KEYS.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from crawler.models import Frontier
 
-SCHEMA_VERSION = 1  # of the format in Redis; checked at start
+SCHEMA_VERSION = 1  # of what lies in Redis; checked when a process starts
 OTHER: dict[Frontier, Frontier] = {"nav": "content", "content": "nav"}
 
 
@@ -58,28 +57,28 @@ class Keys:
 
     @property
     def schema(self) -> str:
-        """Hash: `version` of the format and `partitions`, fixed with the first process that starts."""
+        """Hash: `version` of the format, and the number of `partitions`; the first process that starts sets them."""
         return f"{self.prefix}:schema"
 
     @property
     def node_names(self) -> str:
-        """Zset: node -> when it was last heard of, in s."""
+        """Sorted set: node -> when it was last heard of, in s since the epoch."""
         return f"{self.prefix}:nodes"
 
     def node(self, name: str) -> str:
-        """Hash: owner -> JSON figures of that worker. Expires when the node is silent."""
+        """Hash: owner -> JSON of that worker's figures. Expires when the node is silent."""
         return f"{self.prefix}:node:{name}"
 
     def robots(self, authority: str) -> str:
-        """String: what asking for an authority's robots.txt brought (robotsfile.py). Expires within 24 hours."""
+        """String: what asking for an authority's robots.txt brought (robots/file.py). Expires within 24 hours."""
         return f"{self.prefix}:robots:{authority}"
 
     def robots_asked(self, authority: str) -> str:
-        """String: the owner who is asking for that file just now. Expires should he die."""
+        """String: the owner who is asking for that file just now. Expires, since that owner may die."""
         return f"{self.prefix}:robots_asked:{authority}"
 
     def wake(self, frontier: Frontier) -> str:
-        """Channel: something may have become claimable, or (message `sites`) a definition has changed."""
+        """Channel: tells workers that seeds may be claimable, that a host has a backoff, or that sites have changed."""
         return f"{self.prefix}:wake:{frontier}"
 
     def partition(self, number: int) -> PartitionKeys:
@@ -95,7 +94,7 @@ class PartitionKeys:
 
     @property
     def sessions(self) -> str:
-        """Zset: owner -> deadline in ms."""
+        """Sorted set: owner -> its session's deadline, in ms since the epoch."""
         return f"{self.stem}:sessions"
 
     @property
@@ -114,11 +113,11 @@ class PartitionKeys:
         return f"{self.stem}:ledgers"
 
     def ledger(self, plan: str, site: str) -> str:
-        """Hash: `FRONTIER:STATE` -> seeds."""
+        """Hash: `FRONTIER:STATE` -> number of seeds."""
         return f"{self.stem}:ledger:{plan}:{site}"
 
     def turn(self, host: str) -> str:
-        """Hash: a host's turns (see lua/lib/turns.lua)."""
+        """Hash: a host's turns; lua/lib/turns.lua says what its fields are."""
         return f"{self.stem}:turn:{host}"
 
     def of(self, frontier: Frontier, name: str) -> str:
@@ -126,7 +125,7 @@ class PartitionKeys:
         return f"{self.stem}:{frontier}:{name}"
 
     def script_keys(self, frontier: Frontier) -> list[str]:
-        """Returns KEYS for every script, in the order that lua/lib/keys.lua names them."""
+        """Returns KEYS for every script, in the order in which lua/lib/keys.lua names them."""
         other = OTHER[frontier]
         return [
             *(self.of(frontier, name) for name in FRONTIER_KEYS),
@@ -135,36 +134,29 @@ class PartitionKeys:
         ]
 
 
+# lua/lib/keys.lua says what each of them holds. A name that ends in `:` is a prefix, to which scripts append a host, an
+# owner, a plan or `PLAN:SITE`.
 FRONTIER_KEYS = (
-    "lock",  # string: token of the one claimant
-    "hosts",  # zset: host -> earliest time a claim can succeed, ms
-    "ready:",  # zset per host: fp -> due, ms
-    "execute",  # zset: fp -> claim time, ms
-    "claims",  # hash: fp -> claim id
-    "held:",  # set per owner: fp
-    "finish",  # hash: bucket -> records of 8 bytes of fp and the finish time, s (see lua/lib/finished.lua)
-    "fail",  # zset: fp -> time, ms
-    "seed",  # hash: fp -> HOST PLAN SITE INTERVAL JSON, while not finished
-    "tries",  # hash: fp -> real tries so far, where there were any
-    "reasons",  # hash: fp -> why it was retried or failed last
-    "crashes",  # hash: fp -> a suspect's crashes alone; less than 0: doubted (lib/states.lua), a worker died with it
-    "suspects",  # zset: fp -> due, ms; suspects wait here and not in ready
-    "alone",  # string: owner that takes the suspects, one at a time
-    "scheduled",  # set: fp of scheduled seeds that were visited at least once
-    "parked:",  # zset per plan: fp -> due, ms; seeds of a paused plan
-    "counts",  # hash: STATE -> seeds, over all plans
-    "wake_pause",  # string: freed turns were announced a moment ago
-    "lapsed",  # zset: owner -> deadline, ms; lapsed sessions that may still hold something here
-    "followed:",  # string per host: seeds accepted there for a link on a page; expires FAIL_DAYS after the first
+    "lock",
+    "hosts",
+    "ready:",
+    "execute",
+    "claims",
+    "held:",
+    "finish",
+    "fail",
+    "seed",
+    "tries",
+    "reasons",
+    "crashes",
+    "suspects",
+    "alone",
+    "scheduled",
+    "parked:",
+    "counts",
+    "wake_pause",
+    "lapsed",
+    "followed:",
 )
-SHARED_KEYS = (
-    "turn:",  # hash per host: its turns (see lua/lib/turns.lua)
-    "turns:",  # set per owner: `TOKEN HOST` of the turns it holds
-    "fence:",  # string per owner: calls of it up to this serial are void
-    "sessions",
-    "paused",
-    "ledger:",
-    "ledgers",
-    "politeness",
-)
+SHARED_KEYS = ("turn:", "turns:", "fence:", "sessions", "paused", "ledger:", "ledgers", "politeness")
 OTHER_KEYS = ("hosts", "ready:", "held:", "wake_pause", "lapsed")  # what scripts need of the other frontier

@@ -1,4 +1,4 @@
-"""The ledger: per plan and site, where every offered seed is. It reconciles, and a recount from the sets agrees."""
+"""The ledger: for each plan and site, how many seeds are in each state; and a recount, which must agree with it."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
     from crawler.frontier.keys import Keys, PartitionKeys
 
-SCAN_COUNT = 1_000  # entries per step: about a millisecond of Redis's time
+SCAN_COUNT = 1_000  # entries in one step of a scan: about a millisecond of Redis's time
 FRONTIERS: tuple[Frontier, ...] = ("nav", "content")
 
 
 @dataclass(slots=True)
 class Account:
-    """Seeds by state.
+    """How many seeds of one plan, site and frontier are in each state.
 
     Attributes:
-        ready: Waiting, also those of a paused plan and those that wait for a retry or their next scheduled run.
+        ready: Also seeds of a paused plan, and those that wait for a retry or their next scheduled run.
         failures: Failed seeds by reason.
-        notes: What else was counted, such as `redirected`, `retried`, `reclaimed`, `visits` of scheduled seeds.
+        notes: Other counts, such as `redirected`, `retried`, `reclaimed`, and `visits` of scheduled seeds.
     """
 
     offered: int = 0
@@ -41,7 +41,7 @@ class Account:
 
     @property
     def difference(self) -> int:
-        """What the account can't explain; 0 in a sound frontier."""
+        """How many seeds the account can't explain; 0 in a sound frontier."""
         return self.offered - self.known - self.ready - self.executing - self.finished - self.failed
 
     def add(self, other: Account) -> None:
@@ -52,7 +52,7 @@ class Account:
         self.notes = dict(Counter(self.notes) + Counter(other.notes))
 
     def count(self, state: str, seeds: int) -> None:
-        """Enters one field of the ledger in Redis."""
+        """Adds one field of the ledger in Redis to the account."""
         if state == "parked":
             self.ready += seeds
         if state in STATES:
@@ -70,14 +70,33 @@ class Account:
         return values | {"difference": self.difference, "failures": self.failures, "notes": self.notes}
 
 
-JUNK = "junk"  # a note: fields of the ledger that hold no number
-COUNTED = {"ready": "ZCARD", "parked": "ZCARD", "held": "SCARD"}  # sets, and what counts them
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """How many seeds of one frontier are in each state, over all plans; `Queue.totals` reads it from `counts`.
+
+    Attributes:
+        ready: Without those that wait for their next scheduled visit, and without parked ones.
+        waiting: Scheduled seeds that were visited and come due again.
+        parked: Seeds of paused plans.
+    """
+
+    offered: int = 0
+    ready: int = 0
+    waiting: int = 0
+    parked: int = 0
+    executing: int = 0
+    finished: int = 0
+    failed: int = 0
+
+
+JUNK = "junk"  # the note that counts fields of the ledger which hold no number
+COUNTED = {"ready": "ZCARD", "parked": "ZCARD", "held": "SCARD"}  # prefixes of keys -> the command that counts entries
 STATES = ("offered", "known", "ready", "executing", "finished", "failed")
 Ledger = dict[tuple[str, str], dict[Frontier, Account]]  # by plan and site
 
 
 async def read(redis: Redis, keys: Keys, partitions: int, plan: str | None = None) -> Ledger:
-    """Returns the ledger of one plan, or of all; empty when nothing was ever offered."""
+    """Returns the ledger of one plan, or of all plans; empty when nothing was ever offered."""
     ledger: Ledger = {}
     for number in range(partitions):
         part = keys.partition(number)
@@ -98,9 +117,12 @@ async def read(redis: Redis, keys: Keys, partitions: int, plan: str | None = Non
 
 
 async def recount(redis: Redis, keys: Keys, partitions: int) -> list[str]:
-    """Counts the seeds in the sets themselves; returns what disagrees with the ledger, in words; empty when all agrees.
+    """Counts the seeds themselves and compares that with the ledger.
 
-    While workers run, seeds move between the steps of the count: a disagreement then means little.
+    While workers run, seeds move between the steps of the count, and a disagreement means little.
+
+    Returns:
+        What disagrees, in words; empty when all agrees.
     """
     problems: list[str] = []
     ledger = await read(redis, keys, partitions)
@@ -117,7 +139,7 @@ async def recount(redis: Redis, keys: Keys, partitions: int) -> list[str]:
                     problems.append(
                         f"{plan} {site} {frontier}: ledger {state} {getattr(account, state)}, counted {counted[state]}"
                     )
-            if account.failed < counted["failed"]:  # expired failures are forgotten
+            if account.failed < counted["failed"]:  # it may be more: failed seeds are forgotten after FAIL_DAYS
                 problems.append(
                     f"{plan} {site} {frontier}: ledger failed {account.failed}, counted {counted['failed']}"
                 )
@@ -133,19 +155,20 @@ async def recount(redis: Redis, keys: Keys, partitions: int) -> list[str]:
 async def _recount_one(
     redis: Any, part: PartitionKeys, frontier: Frontier, found: dict[tuple[str, str, Frontier], Counter[str]]
 ) -> list[str]:
+    """Counts one frontier's seeds in one partition into `found`; returns which of its keys disagree with each other."""
     executing = set(await redis.zrange(part.of(frontier, "execute"), 0, -1))
     failed = set(await redis.zrange(part.of(frontier, "fail"), 0, -1))
-    suspects = set(await redis.zrange(part.of(frontier, "suspects"), 0, -1))
+    quarantined = set(await redis.zrange(part.of(frontier, "suspects"), 0, -1))
     waiting: Counter[str] = Counter()
-    seen: set[bytes] = set()  # SCAN may show an entry twice
+    seen: set[bytes] = set()  # a scan may show an entry twice
     async for fingerprint, value in redis.hscan_iter(part.of(frontier, "seed"), count=SCAN_COUNT):
         if fingerprint in seen:
             continue
         seen.add(fingerprint)
-        host, plan, site, *_ = [*as_text(value).split(" ", 3), "-", "-", "-"]  # as lua/lib/keys.lua reads a damaged one
+        host, plan, site, *_ = [*as_text(value).split(" ", 3), "-", "-", "-"]  # as lua/lib/ledger.lua reads it
         state = "executing" if fingerprint in executing else "failed" if fingerprint in failed else "ready"
         found[plan, site, frontier][state] += 1
-        if state == "ready" and fingerprint not in suspects:
+        if state == "ready" and fingerprint not in quarantined:
             waiting[host] += 1
     sizes = await _sizes(redis, part, frontier)
     claims = await redis.hlen(part.of(frontier, "claims"))
@@ -160,27 +183,27 @@ async def _recount_one(
         problems.append(f"{frontier}: {waiting.total()} seeds wait, {counted}")
     if finished != booked:
         problems.append(f"{frontier}: ledger finished {booked}, counted {finished}")
-    if not sizes["parked"] and (lost := waiting.keys() - queued):  # parked seeds have no place there
+    if not sizes["parked"] and (lost := waiting.keys() - queued):  # a host whose seeds are parked need not be there
         problems.append(f"{frontier}: {len(lost)} hosts have ready seeds but no place in hosts, such as {min(lost)}")
     return problems
 
 
 async def _finished(redis: Any, key: str) -> int:
     """Returns how many finished seeds the buckets hold."""
-    records: dict[bytes, int] = {}  # by bucket: SCAN may show one twice
+    records: dict[bytes, int] = {}  # by bucket: a scan may show one twice
     async for bucket, packed in redis.hscan_iter(key, count=SCAN_COUNT):
         records[bucket] = len(packed) // RECORD_BYTES
     return sum(records.values())
 
 
 async def _sizes(redis: Any, part: PartitionKeys, frontier: Frontier) -> Counter[str]:
-    """Returns how many entries the sets hold that there are several of: one per host, plan or owner."""
+    """Returns how many entries all sets of a prefix hold together, for each prefix in COUNTED."""
     sizes: Counter[str] = Counter()
     for kind, command in COUNTED.items():
         stem = part.of(frontier, f"{kind}:")
         where = await primary_of(redis, stem)
         found = redis.scan_iter(match=_escaped(stem) + "*", count=SCAN_COUNT, **where)
-        names = list({name async for name in found})  # SCAN may show one twice
+        names = list({name async for name in found})  # a scan may show one twice
         for start in range(0, len(names), SCAN_COUNT):
             async with redis.pipeline(transaction=False) as pipeline:
                 for name in names[start : start + SCAN_COUNT]:

@@ -1,4 +1,4 @@
-"""Looks whether Redis can hold the frontier, before anything is claimed or offered."""
+"""Checks, before anything is claimed or offered, that a Redis can hold the frontier."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 MIN_REDIS = (7, 0)  # ZADD LT, ZRANGE BYSCORE, TIME before writes in scripts
-PAUSE_FIRST_SECONDS = 0.2  # between the first two looks for Redis; doubles
+PAUSE_FIRST_SECONDS = 0.2  # between the first two tries to reach Redis; doubles with each one
 PAUSE_MAX_SECONDS = 5.0
 
 
@@ -26,15 +26,16 @@ async def prepare(redis: Redis, keys: Keys, partitions: int, *, begin: bool = Tr
     """Checks that this Redis can hold the frontier.
 
     Args:
-        begin: Writes down the frontier's format at the very first start. Who only looks must not decide it.
+        begin: Whether to write down the format and the number of partitions if nobody has. False for commands that
+            only read: they must not decide it.
 
     Raises:
-        FrontierError: Redis is too old, may evict keys when it is full, is a cluster and REDIS_CLUSTER is off, or holds
-            a frontier of another format or number of partitions.
+        FrontierError: Redis is too old; may evict keys when it is full; is a cluster while REDIS_CLUSTER is off; or
+            holds a frontier of another format or number of partitions.
         redis.exceptions.RedisError: Redis is away.
     """
     server = await redis.info("server")
-    mode = server.get("redis_mode", server.get("server_mode"))  # Valkey's name for it
+    mode = server.get("redis_mode", server.get("server_mode"))  # as Valkey calls it
     if mode == "cluster" and not is_cluster(redis):
         raise FrontierError("setting REDIS_CLUSTER: got 0, expected 1 on every node, as that Redis is a cluster")
     version = str(server["redis_version"])
@@ -68,12 +69,12 @@ async def _schema(redis: Redis, keys: Keys) -> dict[str, str]:
 
 
 async def _refuse_eviction(redis: Redis) -> None:
-    """Refuses a Redis that drops keys when it is full: each would be a lost seed, or a forgotten visit.
+    """Refuses a Redis that may evict keys when it is full: each would be a lost seed, or a forgotten visit.
 
-    INFO is asked, since hosted servers often forbid CONFIG.
+    Asks INFO, since hosted servers often forbid CONFIG.
 
     Raises:
-        FrontierError: It may evict keys.
+        FrontierError: A node may evict keys.
     """
     for where in await each_primary(redis):
         policy = str((await redis.info("memory", **where)).get("maxmemory_policy", "noeviction"))
@@ -87,16 +88,16 @@ async def _refuse_eviction(redis: Redis) -> None:
 async def wait_until_ready(
     redis: Redis, keys: Keys, partitions: int, *, where: str, seconds: float, say: Callable[[str], object]
 ) -> None:
-    """Prepares the frontier, and tries again while Redis can't be reached.
+    """Prepares the frontier as `prepare` does, and tries again while Redis can't be reached.
 
     Args:
         where: Redis's address without credentials, for messages.
         seconds: How long to try.
-        say: Gets a line for each vain try.
+        say: Called with a line of text after each vain try.
 
     Raises:
-        UnavailableError: Redis can't be reached.
-        FrontierError: It holds something that these settings can't work on.
+        UnavailableError: Redis could not be reached in that time.
+        FrontierError: As from `prepare`.
     """
     deadline, pause_s = time.monotonic() + seconds, PAUSE_FIRST_SECONDS
     while True:

@@ -1,8 +1,9 @@
-"""The frontier: all seeds in Redis. Offer, claim, settle, borrow a turn; each is one script call per partition.
+"""One frontier, the `nav` or the `content` seeds: offer, claim and settle seeds, acquire and release turns.
 
-Every method may raise `redis.exceptions.RedisError` when Redis is away; calling again is then safe. An offer that did
-arrive is `known` the second time, a settle is refused, and what a claim or a borrowing gave is taken back first.
-A full Redis refuses claims (`full`) and offers (`OutOfMemoryError`), a batch as a whole; all else goes on.
+Each of these is one Lua script in one partition. Every method may raise `redis.exceptions.RedisError` when Redis is
+away. It can then be called again: an offer that did arrive is `known` the second time, a settlement is refused, and
+what a claim gave, or the turn that was acquired, is taken back first. A full Redis refuses claims (`full`) and offers
+(`OutOfMemoryError`), a batch as a whole; all else goes on.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from __future__ import annotations
 import itertools
 import secrets
 from collections import defaultdict
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, cast
 
 from redis.exceptions import OutOfMemoryError
 
@@ -19,20 +20,24 @@ from crawler.errors import FrontierError
 from crawler.frontier import scripts
 from crawler.frontier.in_flight import InFlight
 from crawler.frontier.keys import OTHER, Keys, as_count, as_text, partition_of
+from crawler.frontier.ledger import Totals
 from crawler.frontier.settlement import Settlement, TurnRelease
 from crawler.models import Claimed, Frontier, Seed
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterable, Sequence
+    from collections.abc import Awaitable, Iterable, Iterator, Sequence
 
     from redis.asyncio import Redis
 
 OFFER_BATCH = 500  # seeds in one offer call: some 5 ms of Redis's time, so that claims of others aren't held up
-BACKOFF_FIRST_SECONDS = 1.0  # a failing host's first extra pause, where its own delay is shorter
-BACKOFF_LONGEST_SECONDS = 300.0  # then it doubles up to this: a host that is back is seen within five minutes
-NO_TURN, LEFT_ALONE = 0, -2  # in place of a turn's token
+BACKOFF_FIRST_SECONDS = (
+    1.0  # a failing host's first backoff, where its own delay is shorter; it doubles with each failure
+)
+BACKOFF_LONGEST_SECONDS = 300.0  # so that a host that is back is noticed within five minutes
+NO_TURN, HOST_BACKOFF = 0, -2  # in place of a turn's token: none is free; the host has a backoff
 DAY_MILLISECONDS = 86_400_000
-FULL_MILLISECONDS = 5_000  # until a full Redis is tried again: room comes by an operator's hand, or as seeds end
+FULL_MILLISECONDS = 5_000  # until a full Redis is tried again: seeds must end, or an operator make room
+SEED_FIELDS = 7  # of each seed in the answer of claim.lua
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,33 +58,14 @@ class ClaimAnswer:
     seeds: list[Claimed]
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """Seeds of one frontier by state, over all plans.
-
-    Attributes:
-        ready: Without those that wait for their next scheduled run.
-        waiting: Scheduled seeds that were visited and come due again.
-        parked: Seeds of paused plans.
-    """
-
-    offered: int = 0
-    ready: int = 0
-    waiting: int = 0
-    parked: int = 0
-    executing: int = 0
-    finished: int = 0
-    failed: int = 0
-
-
 class Queue:
     """One frontier, over all its partitions.
 
     Args:
         redis: With `decode_responses=False`.
-        partitions: `FRONTIER_PARTITIONS`.
-        lock_ms: How long a dead claimant keeps others off.
-        max_attempts: Real tries before a retried seed fails.
+        partitions: FRONTIER_PARTITIONS.
+        lock_ms: How long the lock of a claimant who died keeps others off.
+        max_attempts: How often a seed is really tried before it fails.
         fail_days: How long failed seeds are remembered.
     """
 
@@ -106,12 +92,15 @@ class Queue:
         self._fail_days = fail_days
 
     async def offer(self, seeds: Iterable[Seed], due_ms: int = 0, *, budget: int = 0) -> list[bool]:
-        """Proposes seeds; returns for each whether it was new. What is ready, executing, finished or failed is refused.
+        """Proposes seeds. Those that are ready, executing, finished or failed already are refused.
 
         Args:
             due_ms: When they come due, in ms since the epoch; 0: now.
-            budget: For links that pages are followed by: how many new seeds each host takes within `fail_days`, this
-                call's and earlier ones' together. The rest is refused, and counted as `over-budget`. 0: no limit.
+            budget: For links found on pages: how many of them each host takes within `fail_days`, by all calls
+                together. Seeds beyond that are refused, and counted as `over-budget`. 0: no limit.
+
+        Returns:
+            For each seed whether it was new.
         """
         offered = list(seeds)
         by_partition: dict[int, list[int]] = defaultdict(list)
@@ -135,56 +124,59 @@ class Queue:
         """Claims up to `most` seeds of one partition, under its lock, in one round trip.
 
         Args:
-            claim: The claim id, never used before.
-            carrying: Seeds that the owner holds already.
+            claim: The claim's id: the owner, `#`, and a number of which the owner never used it before.
+            carrying: How many seeds the owner holds already.
         """
-        keys, token = self._script_keys[partition], secrets.token_bytes(8)
+        keys, lock_token = self._script_keys[partition], secrets.token_bytes(8)
         await self._recall(partition, owner)
         in_flight = self._in_flight[partition, owner]
         with in_flight.call(claim) as serial:
             try:
-                lock = ["SET", keys[0], token, "NX", "PX", self._lock_ms]
-                arguments = [self._wake, self._other_wake, token, owner, claim, serial, most, carrying]
+                lock = ["SET", keys[0], lock_token, "NX", "PX", self._lock_ms]
+                arguments = [self._wake, self._other_wake, lock_token, owner, claim, serial, most, carrying]
                 state, wait_ms, _now, flat = await scripts.run_after(self.redis, "claim", keys, arguments, first=lock)
-            except OutOfMemoryError:  # before it did anything
+            except OutOfMemoryError:  # the script did nothing
                 return ClaimAnswer("full", FULL_MILLISECONDS, [])
-            in_flight.seeds.update(flat[::7])
-            hosts = (as_text(value.split(b" ", 1)[0]) for value in flat[1::7])
-            in_flight.turns.update(f"{int(turn)} {host}" for turn, host in zip(flat[2::7], hosts, strict=True))
             seeds: list[Claimed] = []
-            damaged: dict[tuple[str, int], list[Settlement]] = defaultdict(list)
-            for fingerprint, value, turn, due_ms, tries, delay_ms, suspected in zip(*[iter(flat)] * 7, strict=True):
+            damaged: list[tuple[str, Claimed]] = []
+            for fingerprint, value, token, due_ms, tries, delay_ms, suspected in _in_groups(flat, SEED_FIELDS):
                 host, seed = self._load(fingerprint, value)
                 claimed = Claimed(
                     seed=seed or Seed("", "", ""),
                     fingerprint=fingerprint,
                     partition=partition,
                     claim=claim,
-                    turn=int(turn),
+                    turn=int(token),
                     due_ms=int(due_ms),
                     tries=int(tries),
                     delay_s=int(delay_ms) / 1000,
                     quarantined=state == b"quarantined",
                     suspected=suspected == 1,
                 )
+                in_flight.seeds.add(fingerprint)
+                in_flight.turns.add(f"{claimed.turn} {host}")
                 if seed is None:
-                    damaged[host, claimed.turn].append(Settlement("fail", claimed, reason="damaged"))
+                    damaged.append((host, claimed))
                 else:
                     seeds.append(claimed)
             if damaged:
-                turns = damaged.keys() - {(claimed.seed.host, claimed.turn) for claimed in seeds}
-                ends = list(itertools.chain(*damaged.values()))
+                turns = {(host, one.turn) for host, one in damaged} - {(one.seed.host, one.turn) for one in seeds}
+                ends = [Settlement("fail", one, reason="damaged") for _host, one in damaged]
                 await self.settle(partition, owner, ends, [TurnRelease(host, turn) for host, turn in turns])
         return ClaimAnswer(state.decode(), None if wait_ms < 0 else int(wait_ms), seeds)
 
     async def begin(self, claimed: Claimed) -> None:
-        """Notes that the fetch of a suspected seed begins: should its worker die now, it may be why."""
+        """Notes that the fetch of a suspected seed begins: should its worker die from now on, it is quarantined."""
         await self._run("begin", claimed.partition, [claimed.fingerprint, claimed.claim])
 
     async def settle(
         self, partition: int, owner: str, settlements: Sequence[Settlement], turns: Sequence[TurnRelease] = ()
     ) -> tuple[int, int]:
-        """Ends claims and gives turns back; returns how many settlements were accepted and how many refused."""
+        """Ends claims and releases turns.
+
+        Returns:
+            How many settlements ended a claim, and how many were refused, since the owner no longer held the seed.
+        """
         await self._recall(partition, owner)
         pauses = [int(BACKOFF_FIRST_SECONDS * 1000), int(BACKOFF_LONGEST_SECONDS * 1000)]
         limits = [self._max_attempts, self._fail_days, *pauses, len(settlements)]
@@ -202,30 +194,35 @@ class Queue:
         return int(accepted), int(refused)
 
     async def recall(self, owner: str) -> int:
-        """Gives back what Redis says that an owner holds and no answer has said, in all partitions. Not during a claim.
+        """Makes Redis take back what it believes that an owner holds though no answer has said so, in all partitions.
 
-        That happens when Redis loses writes that it had acknowledged. Returns how many seeds are ready again.
+        Redis believes so when it has lost writes that it had acknowledged. Not to be called while a claim is under way.
+
+        Returns:
+            How many seeds are ready again.
         """
         return sum([await self._recall(partition, owner, all_unknown=True) for partition in range(self.partitions)])
 
     def forget(self, owner: str) -> None:
-        """Forgets what an owner was given: its session was lost, others have it."""
+        """Forgets what an owner holds, after its session was lost: others have it now."""
         for key in [key for key in self._in_flight if key[1] == owner]:
             del self._in_flight[key]
 
     async def acquire_turn(self, host: str, site: str, owner: str) -> tuple[int, int]:
-        """Takes a turn of a host without a seed: (token, delay in ms), or (0, ms until it is worth asking again).
+        """Acquires a turn of a host for a request that no seed stands for.
 
-        (-1, 0) means that the owner has no session; (-2, ms) that the host wants to be left alone for so long.
+        Returns:
+            (token, delay in ms); (NO_TURN, ms until it is worth asking again); (HOST_BACKOFF, ms that it lasts); or
+            (-1, 0) when the owner has no session.
         """
         return await self._acquire(host, owner, site)
 
     async def acquire_address(self, name: str, owner: str, concurrency: int, delay_ms: int) -> tuple[int, int]:
-        """Takes a turn of an address, which is given back like a host's; returns what `acquire_turn` does.
+        """Acquires a turn of an address, which is released like a host's; returns what `acquire_turn` does.
 
         Args:
             name: `@` and the address.
-            concurrency: Its turns.
+            concurrency: How many turns the address has.
             delay_ms: Between two starts on any of them.
         """
         return await self._acquire(name, owner, "", concurrency, delay_ms)
@@ -241,25 +238,18 @@ class Queue:
         return turn, number
 
     async def totals(self) -> Totals:
-        """Returns the counts over all partitions, each partition at its own moment."""
+        """Returns the number of seeds in each state, summed over the partitions; each is read at its own moment."""
         sums: dict[str, int] = defaultdict(int)
         for number in range(self.partitions):
             key = self.keys.partition(number).of(self.frontier, "counts")
             counts = await cast("Awaitable[dict[bytes, bytes]]", self.redis.hgetall(key))
             for name, value in counts.items():
                 sums[as_text(name)] += as_count(value) or 0
-        return Totals(
-            offered=sums["offered"],
-            ready=sums["ready"] - sums["waiting"],
-            waiting=sums["waiting"],
-            parked=sums["parked"],
-            executing=sums["executing"],
-            finished=sums["finished"],
-            failed=sums["failed"],
-        )
+        sums["ready"] -= sums["waiting"]
+        return Totals(**{field.name: sums[field.name] for field in fields(Totals)})
 
     def _load(self, fingerprint: bytes, value: bytes) -> tuple[str, Seed | None]:
-        """Returns a stored seed's host and the seed; None for a damaged one: workers don't die of what Redis holds."""
+        """Returns a stored seed's host and the seed; None for a damaged one, of which no worker must die."""
         host = as_text(value.split(b" ", 1)[0])
         try:
             seed = Seed.load(value, self.frontier)
@@ -269,16 +259,16 @@ class Queue:
         return host, seed if sound else None
 
     async def _recall(self, partition: int, owner: str, *, all_unknown: bool = False) -> int:
-        """Makes Redis take back what calls gave whose answers never came; those that are still on their way are void.
+        """Makes Redis take back what unanswered calls gave; those of them that are still on their way become void.
 
         Args:
-            all_unknown: Also whatever else Redis believes that the owner holds and no answer has said.
+            all_unknown: Also whatever else Redis believes that the owner holds though no answer has said so.
 
         Returns:
             How many seeds of the latter kind are ready again.
         """
         in_flight = self._in_flight[partition, owner]
-        given_up = list(in_flight.unanswered)
+        given_up = list(in_flight.unanswered)  # more may be added while this waits for Redis
         if not given_up and not all_unknown:
             return 0
         first_under_way = in_flight.first_under_way() if all_unknown else 0
@@ -292,3 +282,8 @@ class Queue:
     async def _run(self, name: str, partition: int, arguments: Sequence[object]) -> list[int]:
         answer: list[int] = await scripts.run(self.redis, name, self._script_keys[partition], arguments)
         return answer
+
+
+def _in_groups(flat: Sequence[Any], size: int) -> Iterator[tuple[Any, ...]]:
+    """Returns a flat list's entries in tuples of `size`."""
+    return zip(*[iter(flat)] * size, strict=True)

@@ -1,7 +1,8 @@
-"""Runs the Lua scripts in lua/: each one command, atomic in its partition.
+"""Runs the Lua scripts in lua/. Each is one atomic command in one partition.
 
-A Redis that is full (`maxmemory`) refuses a script as a whole, before it does anything, unless its first line says
-`allow-oom`: so do those that end what is held or keep the cluster sound. Claims and offers, which lead to more, don't.
+A Redis that is full (`maxmemory`) refuses a script as a whole, before it does anything, unless the script's first line
+says `allow-oom`. Scripts that end what is held or repair something say so; claims and offers, which lead to more,
+don't.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ EVEN_WHEN_FULL = "#!lua flags=allow-oom\nreturn redis.call(ARGV[1], KEYS[1], unp
 
 @cache
 def source(name: str) -> str:
-    """Returns a script's text: lua/NAME.lua, with lua/lib/*.lua behind its first line, where Redis looks for its flags.
+    """Returns the text of lua/NAME.lua with the parts in lua/lib/ inserted after its first line, which holds flags.
 
-    Read through the package: a zipped egg works.
+    Each part says at its top which names it gives to the scripts, since a script can't import. The files are read
+    through the package, so that a zipped egg works.
     """
     folder = resources.files("crawler.frontier") / "lua"
     flags, text = (folder / f"{name}.lua").read_text("utf-8").split("\n", 1)
@@ -37,21 +39,21 @@ def source(name: str) -> str:
 @cache
 def digest(name: str) -> str:
     """Returns the SHA1 by which Redis knows the script."""
-    return hashlib.sha1(source(name).encode()).hexdigest()  # noqa: S324 -- Redis's own naming, no security
+    return hashlib.sha1(source(name).encode()).hexdigest()  # noqa: S324 -- Redis names scripts so
 
 
 def even_when_full(client: Any, key: str, command: str, *arguments: Any) -> Any:
-    """Has a client or a pipeline do a command on one key, also when Redis is full: for what stays small and few."""
-    # Not `eval`, which redis-py's pipeline to a cluster hasn't.
+    """Runs a command on one key, also when Redis is full: for what stays small and few. Takes a client or pipeline."""
+    # Not `eval`: redis-py's pipelines to a cluster refuse it.
     return client.execute_command("EVAL", EVEN_WHEN_FULL, 1, key, command, *arguments)
 
 
 async def run(redis: Redis, name: str, keys: Sequence[str], arguments: Sequence[Any]) -> Any:
-    """Runs a script in one round trip (two, when Redis has never seen it).
+    """Runs a script, in one round trip; in two when Redis has not seen it before.
 
     Raises:
         redis.exceptions.OutOfMemoryError: Redis is full; the script did nothing.
-        redis.exceptions.RedisError: Redis is away or refuses; whether the script ran is then unknown.
+        redis.exceptions.RedisError: Redis is away; whether the script ran is then unknown.
     """
     try:
         return await redis.evalsha(digest(name), len(keys), *keys, *arguments)
@@ -62,10 +64,10 @@ async def run(redis: Redis, name: str, keys: Sequence[str], arguments: Sequence[
 async def run_after(
     redis: Redis, name: str, keys: Sequence[str], arguments: Sequence[Any], *, first: Sequence[Any]
 ) -> Any:
-    """Runs a script right behind another command, in one round trip; returns what the script does.
+    """Runs a script right after another command, in the same round trip; returns what the script returns.
 
     Args:
-        first: That command; it must bear being sent twice: it is, when Redis has never seen the script.
+        first: That command. It is sent twice when Redis has not seen the script before, so that must do no harm.
     """
     try:
         return await _after(redis, first, ["EVALSHA", digest(name), len(keys), *keys, *arguments])

@@ -1,7 +1,7 @@
-"""A worker's session: its one renewable deadline in every partition, its lease on all that it holds.
+"""A worker's session: one renewable deadline in every partition, which is its lease on all that it holds.
 
-A thread of its own renews it, so that a slow parse on the event loop costs nothing; but a loop without a sign of life
-for `LOOP_STUCK_SECONDS` is not renewed any more: its seeds are better off elsewhere.
+A thread of its own renews it, so that a slow parse on the event loop doesn't make it lapse. A loop that has shown no
+sign of life for LOOP_STUCK_SECONDS is given up: its session is renewed no more, so that others get its seeds.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def new_owner() -> str:
 
 
 def boottime() -> float:
-    """Returns seconds that also count while the machine sleeps, so that a frozen worker notices."""
+    """Returns seconds by a clock that goes on while the machine sleeps, so that a worker that was frozen notices."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
@@ -102,7 +102,7 @@ class Session:
 
     @property
     def alive(self) -> bool:
-        """Whether fetches may start: by this machine's own clock, the deadline is ahead."""
+        """Whether fetches may start: the deadline is ahead, by this machine's own clock."""
         return boottime() < self.deadline
 
     def open(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -126,11 +126,15 @@ class Session:
         self._renew("open")
 
     def loop_alive(self) -> None:
-        """The event loop's sign of life; to be called about every second."""
+        """Notes a sign of life of the event loop, which calls this about every second."""
         self._loop_seen = boottime()
 
     def close(self) -> bool:
-        """Ends the session; False: seeds or turns are still held and move on when it lapses. Blocking."""
+        """Ends the session. Blocking.
+
+        Returns:
+            False when seeds or turns are still held, or Redis is away: others get them when the session lapses.
+        """
         self._stop.set()
         if self._thread is not None:
             self._thread.join(timeout=self._seconds)
@@ -166,8 +170,8 @@ class Session:
             self._loop.call_soon_threadsafe(self._events.publish, SessionLost(self.owner))
 
     def _renew(self, what: str) -> int:
-        """Returns Redis's time in ms; 0: the session was reclaimed."""
-        asked = boottime()  # before the call: our deadline must not be later than Redis's
+        """Returns Redis's time in ms; 0 when the session has lapsed and was reclaimed."""
+        asked = boottime()  # before the call, so that the deadline here is no later than the one in Redis
         owner = self.owner
         now_ms = self._everywhere(what, owner)
         if now_ms and owner == self.owner and not self._stop.is_set():
@@ -175,7 +179,7 @@ class Session:
         return now_ms
 
     def _everywhere(self, what: str, owner: str) -> int:
-        return min([self._call(keys, what, owner) for keys in self._script_keys])  # all of them are asked
+        return min([self._call(keys, what, owner) for keys in self._script_keys])  # a list: all partitions are called
 
     def _call(self, keys: list[str], what: str, owner: str) -> int:
         arguments = [*keys, what, owner, str(int(self._seconds * 1000))]

@@ -37,7 +37,7 @@ class TurnRelease:
         turn: The turn's token, as `Claimed.turn` or `Queue.acquire_turn` gave it. A token that was released before, or
             reclaimed, changes nothing. NO_TURN: nothing is released yet, this only reports on the host.
         since_start_ms: Time since the turn's last request was started; -1 when none was.
-        backoff_ms: How long the host wants to be left alone from now (Retry-After); 0 when it did not ask.
+        backoff_ms: How long the host is to be asked nothing from now, as by its Retry-After; 0 when there is no reason.
         error_level_change: What the turn's requests add to the host's level of errors: the number of those that failed
             by the host's fault, less the number of all others.
         error_level_min: The level that those requests would have left a host at whose level was 0 before them.

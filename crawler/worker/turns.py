@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.errors import FrontierError, HostBackoffError
 from crawler.frontier.keys import partition_of
-from crawler.frontier.queue import LEFT_ALONE, NO_TURN
+from crawler.frontier.queue import HOST_BACKOFF, NO_TURN
 from crawler.servers.redis_retry import until_redis_answers
 from crawler.worker.lanes import Lane
 from crawler.worker.turn import MAX_BACKOFF_WAIT_SECONDS, Turn
@@ -98,7 +98,7 @@ class Turns:
         token, number_ms = await self._queue.acquire_turn(host, site, self._owner())
         if token > NO_TURN:
             return Lane(host, token, partition_of(host, self._queue.partitions), number_ms / 1000), 0.0
-        if token == LEFT_ALONE and number_ms > MAX_BACKOFF_WAIT_SECONDS * 1000:
+        if token == HOST_BACKOFF and number_ms > MAX_BACKOFF_WAIT_SECONDS * 1000:
             raise HostBackoffError(host, number_ms / 1000)
         return None, number_ms / 1000
 

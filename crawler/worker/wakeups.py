@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TURN_WAKE_SECONDS = 1.0  # turns are released all the time, so they wake a worker only once in this time
 JITTER_SECONDS = 0.005  # most by which a wake-up is delayed, so that workers don't all try for the claim lock at once
-BACKOFF = re.compile(rb"leave (\d{1,9}) (\S+)")  # settle.lua publishes it: ms, host
+BACKOFF = re.compile(rb"backoff (\d{1,9}) (\S+)")  # settle.lua publishes it: ms, host
 
 
 class SitesChanged(NamedTuple):

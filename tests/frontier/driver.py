@@ -81,11 +81,25 @@ class FrontierDriver:
             if claimed.suspected:
                 await self.queues[claimed.seed.frontier].begin(claimed)
 
+    async def crash(self, owner, ended_ms=1):
+        """Opens a session, claims, begins all that was given and dies; returns the answer."""
+        await self.session(owner)
+        answer = await self.claim(owner)
+        await self.begin(answer.seeds)
+        await self.lapse(owner, ended_ms)
+        return answer
+
     async def settle(self, owner, settlements, turns_back=(), frontier="content", partition=0):
         return await self.queues[frontier].settle(partition, owner, settlements, turns_back)
 
     async def finish(self, owner, seeds, **options):
         return await self.settle(owner, ends(seeds), turns(seeds), **options)
+
+    async def fail(self, *seeds, reason="http-404"):
+        """Offers seeds and lets them fail, with all others that can be claimed."""
+        await self.offer(*seeds)
+        while claimed := (await self.claim()).seeds:
+            await self.settle("A", ends(claimed, "fail", reason=reason), turns(claimed))
 
     async def totals(self, frontier="content"):
         return await self.queues[frontier].totals()

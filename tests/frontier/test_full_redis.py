@@ -11,6 +11,7 @@ from redis.exceptions import OutOfMemoryError
 
 from crawler.frontier import scripts
 from crawler.frontier.seed_admin import SeedAdmin
+from crawler.frontier.seed_info import seed_info
 from crawler.servers.redis_cluster import each_primary
 
 
@@ -115,7 +116,7 @@ async def test_operators_make_room(frontier, redis, fill):
     assert await admin.retry(lambda one: one.seed == content(1)) == 1
     assert await admin.drop(lambda one: one.seed == content(1), "replaced") == 1
     assert await admin.forget("p", "s")
-    assert (await admin.show(content("other", plan="q"))).state == "ready"
+    assert (await seed_info(frontier.queues["content"], content("other", plan="q"))).state == "ready"
     assert await redis.hlen(frontier.key("seed")) == 1
     assert await frontier.problems() == []
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from frontier.driver import content, ends, nav, turns
+from frontier.driver import content, nav
 
-from crawler.errors import FrontierError
 from crawler.frontier.seed_admin import SeedAdmin
-from crawler.models import Seed
 
 
 @pytest.fixture
@@ -15,19 +13,12 @@ def admin(frontier):
     return SeedAdmin(frontier.queues["content"])
 
 
-async def fail(frontier, *seeds, reason="http-404"):
-    """Offers seeds and lets them fail."""
-    await frontier.offer(*seeds)
-    while claimed := (await frontier.claim()).seeds:
-        await frontier.settle("A", ends(claimed, "fail", reason=reason), turns(claimed))
-
-
 async def found(admin, state=None):
     return {one.seed.url.rpartition("/")[2]: (one.state, one.reason) async for one in admin.seeds(state)}
 
 
 async def test_seeds_are_found_by_state(frontier, admin):
-    await fail(frontier, content(1))
+    await frontier.fail(content(1))
     await frontier.offer(content(2))
     await frontier.claim()
     await frontier.offer(content(3))
@@ -50,8 +41,8 @@ async def test_what_is_no_seed_is_passed_over(frontier, admin, redis):
 
 
 async def test_retry_makes_wanted_failures_ready(frontier, admin):
-    await fail(frontier, content(1))
-    await fail(frontier, content(2), reason="robots")
+    await frontier.fail(content(1))
+    await frontier.fail(content(2), reason="robots")
     assert await admin.retry(lambda one: one.reason == "robots") == 1
     assert await found(admin) == {"1": ("failed", "http-404"), "2": ("ready", "")}
     account = await frontier.account()
@@ -84,16 +75,10 @@ async def test_resume_brings_parked_seeds_back(frontier, admin):
     assert await frontier.problems() == []
 
 
-async def crash(frontier, owner):
-    await frontier.session(owner)
-    await frontier.begin((await frontier.claim(owner)).seeds)
-    await frontier.lapse(owner)
-
-
 async def get_into(frontier, state):
-    """Brings seed 1 into a state; returns who holds it."""
+    """Brings seed 1 into a state; returns what is then held."""
     if state == "failed":
-        await fail(frontier, content(1))
+        await frontier.fail(content(1))
         return []
     await frontier.offer(content(1))
     if state == "parked":
@@ -101,8 +86,8 @@ async def get_into(frontier, state):
         await frontier.claim()
         await frontier.mark()
     if state == "quarantined":
-        await crash(frontier, "C")
-        await crash(frontier, "D")
+        await frontier.crash("C")
+        await frontier.crash("D")
         assert (await frontier.claim("A", carrying=1)).state == "drain"
     return (await frontier.claim()).seeds if state == "executing" else []
 
@@ -138,7 +123,7 @@ async def test_drop_ends_a_schedule(frontier, redis):
 
 
 async def test_forget_removes_the_ledger_and_the_failures_only_when_all_is_over(frontier, admin):
-    await fail(frontier, *(content(number) for number in range(700)))
+    await frontier.fail(*(content(number) for number in range(700)))
     await frontier.offer(content("late"))
     assert not await admin.forget("p", "s")
     assert (await frontier.account()).offered == 701
@@ -150,77 +135,3 @@ async def test_forget_removes_the_ledger_and_the_failures_only_when_all_is_over(
         await frontier.account()
     assert await frontier.problems() == []
     assert await frontier.offer(content(1), content("late")) == [True, False]
-
-
-class TestShow:
-    async def test_unknown(self, admin):
-        info = await admin.show(content(1))
-        assert (info.state, info.seed) == ("unknown", None)
-
-    async def test_ready_and_how_many_before_it(self, frontier, admin):
-        await frontier.offer(content(1), due_ms=1)
-        await frontier.offer(content(2))
-        assert (await admin.show(content(1))).why == "due, the next of a.test"
-        info = await admin.show(Seed("http://a.test/2", "", ""))  # its URL is enough
-        assert (info.state, info.why) == ("ready", "due, 1 seeds of a.test before it")
-        assert (info.seed["plan"], info.seed["site"]) == ("p", "s")
-
-    async def test_due_later_after_a_failed_try(self, frontier, admin):
-        await frontier.offer(content(1))
-        claimed = (await frontier.claim()).seeds
-        await frontier.settle("A", ends(claimed, "retry", 60_000, "http-503"), turns(claimed, backoff_ms=90_000))
-        info = await admin.show(content(1))
-        assert info.state == "ready"
-        assert info.why.startswith("due in 60 s; a.test asked to be left alone for ")
-        assert info.why.endswith("; tried 1 times, the last ended with http-503")
-
-    @pytest.mark.parametrize(("mark", "word"), [("pause", "paused"), ("cancel", "cancelled")])
-    async def test_ready_in_a_plan_that_is_stopped(self, frontier, admin, mark, word):
-        await frontier.offer(content(1))
-        await frontier.mark(f"{mark} p")
-        assert (await admin.show(content(1))).why == f"plan p is {word}; due, the next of a.test"
-
-    async def test_parked(self, frontier, admin):
-        await frontier.offer(content(1))
-        await frontier.mark("pause p")
-        await frontier.claim()
-        assert (await admin.show(content(1))).state == "parked"
-
-    async def test_executing_by_the_living_and_the_dead(self, frontier, admin):
-        await frontier.offer(content(1))
-        (held,) = (await frontier.claim("B")).seeds
-        info = await admin.show(content(1))
-        assert info.state == "executing"
-        assert info.details["claim"] == held.claim
-        assert info.why == f"held for 0 s by {held.claim}, which is alive"
-        await frontier.lapse("B")
-        assert "whose session has lapsed" in (await admin.show(content(1))).why
-
-    async def test_quarantined(self, frontier, admin):
-        await get_into(frontier, "quarantined")
-        info = await admin.show(content(1))
-        assert (info.state, info.details["crashes_alone"]) == ("quarantined", 0)
-
-    async def test_suspected(self, frontier, admin):
-        await frontier.offer(content(1))
-        await crash(frontier, "C")
-        await frontier.claim("A", 0)
-        info = await admin.show(content(1))
-        assert info.state == "ready"
-        assert info.why.endswith("; a worker died while it held it: should one more, it runs alone")
-
-    async def test_failed(self, frontier, admin):
-        await fail(frontier, content(1), reason="robots")
-        info = await admin.show(content(1))
-        assert (info.state, info.why) == ("failed", "failed for good with robots")
-
-    async def test_finished_in_whichever_bucket(self, frontier, admin):
-        await frontier.offer(*(content(number) for number in range(400)))
-        while claimed := (await frontier.claim()).seeds:
-            await frontier.finish("A", claimed)
-        assert {(await admin.show(content(number))).state for number in range(400)} == {"finished"}
-
-    async def test_damaged(self, frontier, admin, redis):
-        await redis.hset(frontier.key("seed"), content(1).fingerprint, b"rm -rf")
-        with pytest.raises(FrontierError, match="not a seed"):
-            await admin.show(content(1))

@@ -77,26 +77,17 @@ async def test_dead_producers_don_t_hide_dead_consumers(frontier):
 # -- Suspects ---------------------------------------------------------------------------------------------------------
 
 
-async def crash(frontier, owner, ended_ms=1):
-    """Opens a session, claims, begins everything and dies; returns the answer."""
-    await frontier.session(owner)
-    answer = await frontier.claim(owner)
-    await frontier.begin(answer.seeds)
-    await frontier.lapse(owner, ended_ms)
-    return answer
-
-
 async def crash_twice(frontier, ended_ms=1):
     """Makes all that is ready suspect."""
-    await crash(frontier, "C")
-    return await crash(frontier, "D", ended_ms)
+    await frontier.crash("C")
+    return await frontier.crash("D", ended_ms)
 
 
 async def test_the_first_crash_only_leaves_a_doubt(frontier):
     """A worker killed at random held hundreds: they must not run one by one for it."""
     await frontier.polite(burst=500)
     await frontier.offer(*(content(number) for number in range(150)))
-    assert len((await crash(frontier, "C")).seeds) == 100
+    assert len((await frontier.crash("C")).seeds) == 100
     answer = await frontier.claim("A", 500, carrying=1)
     assert (answer.state, len(answer.seeds)) == ("ok", 150)
     assert not any(claimed.quarantined for claimed in answer.seeds)
@@ -108,9 +99,9 @@ async def test_the_first_crash_only_leaves_a_doubt(frontier):
 
 async def test_the_second_crash_makes_suspects_of_the_doubted_alone(frontier):
     await frontier.offer(content(1))
-    await crash(frontier, "C")
+    await frontier.crash("C")
     await frontier.offer(content(2))
-    assert len((await crash(frontier, "D")).seeds) == 2
+    assert len((await frontier.crash("D")).seeds) == 2
     assert (await frontier.claim("A", carrying=1)).state == "drain"
     assert await frontier.redis.zrange(frontier.key("suspects"), 0, -1) == [content(1).fingerprint]
 
@@ -118,7 +109,7 @@ async def test_the_second_crash_makes_suspects_of_the_doubted_alone(frontier):
 async def test_what_was_not_begun_remains_doubted(frontier):
     """A worker holds hundreds and fetches some tens: only those can have killed it."""
     await frontier.offer(*(content(number) for number in range(5)))
-    await crash(frontier, "C")
+    await frontier.crash("C")
     await frontier.session("D")
     seeds = (await frontier.claim("D")).seeds
     assert all(claimed.suspected for claimed in seeds)
@@ -130,7 +121,7 @@ async def test_what_was_not_begun_remains_doubted(frontier):
 
 async def test_whose_session_lapsed_begins_nothing(frontier):
     await frontier.offer(content(1))
-    await crash(frontier, "C")
+    await frontier.crash("C")
     await frontier.session("D")
     late = (await frontier.claim("D")).seeds
     await frontier.lapse("D")
@@ -160,10 +151,10 @@ async def test_a_worker_that_survives_a_seed_forgets_the_doubt(frontier, operati
 
 async def test_handing_a_doubted_seed_back_leaves_the_doubt(frontier):
     await frontier.offer(content(1))
-    await crash(frontier, "C")
+    await frontier.crash("C")
     seeds = (await frontier.claim("A")).seeds
     await frontier.settle("A", ends(seeds, "release"), turns(seeds))
-    await crash(frontier, "D")
+    await frontier.crash("D")
     assert (await frontier.claim("A")).state == "quarantined"
 
 
@@ -187,7 +178,7 @@ async def test_three_crashes_alone_fail_the_seed_and_none_that_was_beside_it(fro
     pages = [content(number) for number in range(5)]
     await frontier.offer(*pages)
     for owner in ("first", "second"):
-        assert len((await crash(frontier, owner)).seeds) == 5
+        assert len((await frontier.crash(owner)).seeds) == 5
     finished, crashes, owner = set(), 0, "C1"
     await frontier.session(owner)
     while (answer := await frontier.claim(owner)).seeds:

@@ -240,7 +240,7 @@ async def test_others_who_hold_turns_are_told_to_stop(frontier):
             while len(heard) < 2:
                 message = await channel.get_message(ignore_subscribe_messages=True, timeout=None)
                 heard += [message["data"]] if message else []
-    assert heard == [b"leave 30000 a.test"] * 2
+    assert heard == [b"backoff 30000 a.test"] * 2
 
 
 async def test_news_of_a_host_goes_ahead_of_its_turn(frontier):

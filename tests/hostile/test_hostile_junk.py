@@ -143,8 +143,8 @@ def suspect(client, world, junk):
 def wake(client, world, junk):
     for frontier in ("nav", "content"):
         client.publish(f"{PREFIX}:wake:{frontier}", junk)
-        client.publish(f"{PREFIX}:wake:{frontier}", b"leave " + junk)
-        client.publish(f"{PREFIX}:wake:{frontier}", b"leave 1 " + junk)
+        client.publish(f"{PREFIX}:wake:{frontier}", b"backoff " + junk)
+        client.publish(f"{PREFIX}:wake:{frontier}", b"backoff 1 " + junk)
 
 
 def site_of_seed(client, world, junk):

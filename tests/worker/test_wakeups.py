@@ -38,7 +38,9 @@ async def heard(redis):
         await listening
 
 
-@pytest.mark.parametrize("message", [b"offer", b"turn", b"release", b"sites", b"leave soon", b"leave 1 ", b"\xff\x00"])
+@pytest.mark.parametrize(
+    "message", [b"offer", b"turn", b"release", b"sites", b"backoff soon", b"backoff 1 ", b"\xff\x00"]
+)
 async def test_any_other_message_wakes_the_worker(redis, heard, message):
     await redis.publish("w", message)
     async with asyncio.timeout(5):
@@ -47,8 +49,8 @@ async def test_any_other_message_wakes_the_worker(redis, heard, message):
 
 
 async def test_a_host_s_backoff_is_published_and_wakes_no_worker(redis, heard):
-    await redis.publish("w", b"leave 1500 a.test:8080")
-    await redis.publish("w", b"leave 7 \xff")
+    await redis.publish("w", b"backoff 1500 a.test:8080")
+    await redis.publish("w", b"backoff 7 \xff")
     await redis.publish("w", b"sites")
     async with asyncio.timeout(5):
         while not heard.sites:

@@ -1,11 +1,12 @@
 #!lua flags=allow-oom
--- Acquires a turn of a host for one request that no seed stands for (robots.txt, media on another host), or a turn of an address that
--- has a budget (`@ADDRESS`). It is released through settle.lua.
+-- Acquires a turn of a host for one request that no seed stands for (robots.txt, media on another host), or a turn of
+-- an address that has a budget (`@ADDRESS`). It is released through settle.lua.
 --
--- ARGV: owner; host, or `@ADDRESS`; site; serial number of the call; for an address also: its turns, and ms between two starts on any of
+-- ARGV: owner; host, or `@ADDRESS`; site; serial number of the call; for an address also: its turns, and ms between two
+-- starts on any of
 --   them.
--- Returns {token, delay in ms}; {0, ms until it is worth asking again}; {-1, 0} when the owner has no session; or {-2, ms} while the host
--- wants to be left alone.
+-- Returns {token, delay in ms}; {0, ms until it is worth asking again}; {-1, 0} when the owner has no session; or {-2,
+-- ms} while the host has a backoff of so many ms.
 
 local owner, host, site, serial = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local address_turns, address_delay_text = tonumber(ARGV[5] or '0'), ARGV[6]
@@ -18,9 +19,9 @@ if is_void(owner, serial) then return { 0, 0 } end
 local host_turns = turns_of(host)
 local fields = host_turns.fields
 local delay, concurrency
-if is_address then
+if is_address then -- its delay is noted for who reclaims its turns
   delay, concurrency = tonumber(address_delay_text), address_turns
-  if fields.r ~= address_delay_text then set_field(host_turns, 'r', address_delay_text) end -- for who reclaims its turns
+  if fields.r ~= address_delay_text then set_field(host_turns, 'r', address_delay_text) end
 else
   add_site(host_turns, site)
   delay, concurrency = politeness_of(host_turns)
@@ -30,8 +31,8 @@ local free, next_start = free_turns(host_turns, concurrency)
 if #free == 0 then
   note_waiting(host_turns, 'borrow')
   flush_turns()
-  local left_alone_ms = tonumber(fields.x or '0') - now
-  if left_alone_ms > 0 then return { -2, left_alone_ms } end
+  local backoff_ms = tonumber(fields.x or '0') - now
+  if backoff_ms > 0 then return { -2, backoff_ms } end
   return { 0, next_start - now }
 end
 local token = acquire_turn(host_turns, owner, serial, free[1], 'borrow')

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- Notes that the fetch of a suspected seed begins: should its worker die from now on, the seed is quarantined. Those that the worker
--- only holds stay suspected.
+-- Notes that the fetch of a suspected seed begins: should its worker die from now on, the seed is quarantined. Those
+-- that the worker only holds stay suspected.
 --
 -- ARGV: fingerprint, claim id.
 -- Returns 1; or 0 when the claim is over.

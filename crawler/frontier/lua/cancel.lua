@@ -1,7 +1,8 @@
 #!lua flags=allow-oom
 -- Fails the seeds of cancelled plans that nobody holds.
 --
--- ARGV: reason; then fingerprints, of any plan and state: those of other plans, and those that are executing or failed, stay as they are.
+-- ARGV: reason; then fingerprints, of any plan and state: those of other plans, and those that are executing or failed,
+-- stay as they are.
 -- Returns how many were failed.
 
 local reason, cancelled = ARGV[1], 0

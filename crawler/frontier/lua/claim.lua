@@ -1,34 +1,34 @@
 #!lua
--- Claims a batch of ready seeds for one owner. Sent in one pipeline right behind SET lock TOKEN NX PX, so it is the only one at work
--- unless the lock expired.
+-- Claims a batch of ready seeds for one owner. Sent in one pipeline right behind SET lock TOKEN NX PX, so it is the
+-- only one at work unless the lock expired.
 --
--- ARGV: wake channel, the other frontier's; lock token; owner, claim id, serial number of the call; most seeds to give; how many seeds
---   the owner carries.
+-- ARGV: wake channel, the other frontier's; lock token; owner, claim id, serial number of the call; most seeds to give;
+--   how many seeds the owner carries.
 -- Returns {state, next_ms, server_ms, seeds}:
---   state    'ok', 'locked' (next_ms: what is left of the lock), 'lapsed' (the owner must open a session first), 'drain' (a
---            quarantined seed waits for this owner, who must end all that it carries and claim again), or 'quarantined' (the one seed
---            given is)
+--   state    'ok', 'locked' (next_ms: what is left of the lock), 'lapsed' (the owner must open a session first),
+--            'drain' (a quarantined seed waits for this owner, who must end all that it carries and claim again), or
+--            'quarantined' (the one seed given is)
 --   next_ms  ms until a claim may succeed; -1: nothing is in sight
---   seeds    a flat list, for each seed: fingerprint, stored value, token of its turn, when it was due, tries, delay of its host in ms,
---            and 1 if it is suspected, else 0
+--   seeds    a flat list, for each seed: fingerprint, stored value, token of its turn, when it was due, tries, delay of
+--            its host in ms, and 1 if it is suspected, else 0
 
-local LOCK_MAX_MS = 60000     -- the largest LOCK_MILLISECONDS
-local RECLAIM_MAX = 200       -- seeds and turns of lapsed sessions that are reclaimed in one call
-local LAPSED_MAX = 10         -- lapsed sessions looked at in one call
-local CRASHES_MAX = 3         -- workers that may die with a quarantined seed; then it fails
+local LOCK_MAX_MS = 60000      -- the largest LOCK_MILLISECONDS
+local RECLAIM_MAX = 200        -- seeds and turns of lapsed sessions that are reclaimed in one call
+local LAPSED_MAX = 10          -- lapsed sessions looked at in one call
+local CRASHES_MAX = 3          -- workers that may die with a quarantined seed; then it fails
 local QUARANTINE_LOOK_MAX = 20 -- quarantined seeds looked at in one call
-local DRAIN_MS = 60000        -- how long an owner may take to end what it carries before it gets a quarantined seed
-local YIELD_MS = 1200         -- how long a turn is left to who waits for it: who needs one without a seed asks once a second
-local HOSTS_PER_READ = 200    -- hosts read from `hosts` at once
-local HOSTS_MAX = 1000        -- hosts looked at in one call
-local LAPSE_GRACE_MS = 100    -- added to the next session's deadline, so that one look finds it lapsed
-local DRAIN_LOOK_MS = 1000    -- until the next look for a quarantined seed: another owner may be draining for it
+local DRAIN_MS = 60000         -- how long an owner may take to end what it carries before it gets a quarantined seed
+local YIELD_MS = 1200          -- how long a turn is left to who waits for it: borrowers ask once a second
+local HOSTS_PER_READ = 200     -- hosts read from `hosts` at once
+local HOSTS_MAX = 1000         -- hosts looked at in one call
+local LAPSE_GRACE_MS = 100     -- added to the next session's deadline, so that one look finds it lapsed
+local DRAIN_LOOK_MS = 1000     -- until the next look for a quarantined seed: another owner may be draining for it
 
 local channel, other_channel, token, owner, claim = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local serial, most, carrying = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
 
--- Returns the answer with which the call ends at once, or nil when it may go on: it holds the lock, its owner has a session, and it
--- was not given up. Reads `lock`, `sessions` and `fence`; deletes `lock` where it must not stay.
+-- Returns the answer with which the call ends at once, or nil when it may go on: it holds the lock, its owner has a
+-- session, and it was not given up. Reads `lock`, `sessions` and `fence`; deletes `lock` where it must not stay.
 local function refuse()
   if call('GET', lock) ~= token then
     local left = call('PTTL', lock)
@@ -54,8 +54,9 @@ local function end_lapsed_sessions()
   end
 end
 
--- Frees up to `limit` turns of an owner whose session lapsed at `deadline`. Each starts a delay after that: the owner may have sent a
--- request just before. Reads and writes turns:OWNER and the hosts' turns. Returns how many, and whether a host has a turn again.
+-- Frees up to `limit` turns of an owner whose session lapsed at `deadline`. Each starts a delay after that: the owner
+-- may have sent a request just before. Reads and writes turns:OWNER and the hosts' turns. Returns how many, and whether
+-- a host has a turn again.
 local function reclaim_turns(lost, deadline, limit)
   local entries, any = limit > 0 and call('SPOP', turns .. lost, limit) or {}, false
   for _, entry in ipairs(entries) do
@@ -70,11 +71,11 @@ local function reclaim_turns(lost, deadline, limit)
   return #entries, any
 end
 
--- Makes up to `limit` seeds of an owner whose session lapsed ready again, suspected, in quarantine or failed. Reads and writes
--- held:OWNER, `execute`, `claims` and `crashes`. Returns how many.
+-- Makes up to `limit` seeds of an owner whose session lapsed ready again, suspected, in quarantine or failed. Reads and
+-- writes held:OWNER, `execute`, `claims` and `crashes`. Returns how many.
 local function reclaim_seeds(lost, limit)
   local fingerprints = limit > 0 and call('SPOP', held .. lost, limit) or {}
-  local values, before = hash_values(seed, fingerprints), hash_values(crashes, fingerprints)
+  local values, before = read_all('HMGET', seed, fingerprints), read_all('HMGET', crashes, fingerprints)
   for n, fingerprint in ipairs(fingerprints) do
     call('ZREM', execute, fingerprint)
     call('HDEL', claims, fingerprint)
@@ -95,8 +96,8 @@ local function reclaim_seeds(lost, limit)
   return #fingerprints
 end
 
--- Reclaims what owners in `lapsed` still hold, and removes those from it who hold nothing any more. No process of its own has to be
--- alive for that: every claim does some of it. Returns how many seeds and turns were reclaimed.
+-- Reclaims what owners in `lapsed` still hold, and removes those from it who hold nothing any more. No process of its
+-- own has to be alive for that: every claim does some of it. Returns how many seeds and turns were reclaimed.
 local function reclaim()
   local reclaimed, any_turn = 0, false
   local gone = call('ZRANGE', lapsed, 0, LAPSED_MAX - 1, 'WITHSCORES')
@@ -125,8 +126,8 @@ local function read_stopped_plans()
   return stopped
 end
 
--- Parks or fails a seed whose plan is stopped; the caller takes it out of ready or quarantine. Writes parked:PLAN. Returns whether the
--- plan is.
+-- Parks or fails a seed whose plan is stopped; the caller takes it out of ready or quarantine. Writes parked:PLAN.
+-- Returns whether the plan is.
 local function set_aside_if_stopped(stopped, fingerprint, kind, due)
   local what = stopped and stopped[kind.plan]
   if not what then return false end
@@ -140,8 +141,8 @@ local function set_aside_if_stopped(stopped, fingerprint, kind, due)
   return true
 end
 
--- What this call gives: for each field a list with one entry for each seed. A table for each seed costs a claim 5 % more CPU.
--- `record_given` adds `tries` and `suspected`, with entries only where a seed has any.
+-- What this call gives: for each field a list with one entry for each seed. A table for each seed costs a claim 5 %
+-- more CPU. `record_given` adds `tries` and `suspected`, with entries only where a seed has any.
 local given = { number = 0, fingerprints = {}, values = {}, turns = {}, due = {}, delays = {} }
 
 -- Gives a seed. `turn_token`: of the turn that it runs on; `delay`: its host's, in ms.
@@ -154,9 +155,9 @@ local function give(fingerprint, value, kind, due, turn_token, delay)
   book(kind, 'executing', 1)
 end
 
--- Gives the first quarantined seed that is due and whose host has a free turn, if this owner is the one who may take it: none else is
--- draining for it. An owner who holds anything must drain first. Reads and writes `quarantine` and `quarantine_owner`. Returns the
--- call's state: 'ok' (there is none for this owner), 'drain' or 'quarantined'.
+-- Gives the first quarantined seed that is due and whose host has a free turn, if this owner is the one who may take
+-- it: none else is draining for it. An owner who holds anything must drain first. Reads and writes `quarantine` and
+-- `quarantine_owner`. Returns the call's state: 'ok' (there is none for this owner), 'drain' or 'quarantined'.
 local function give_quarantined(stopped)
   if call('ZCARD', quarantine) == 0 then return 'ok' end
   local drainer = call('GET', quarantine_owner)
@@ -187,8 +188,9 @@ local function give_quarantined(stopped)
   return 'ok'
 end
 
--- Leaves one of a host's free turns to who has asked for one in vain for longer than this frontier, and did not get the last one; so
--- nobody starves who shares a host. Takes it off `free`, the numbers of the free turns. Returns whether it did.
+-- Leaves one of a host's free turns to who has asked for one in vain for longer than this frontier, and did not get the
+-- last one; so nobody starves who shares a host. Takes it off `free`, the numbers of the free turns. Returns whether it
+-- did.
 local function yield_turn(host_turns, free)
   local since_here = waits_since(host_turns, frontier) or now + 1
   for _, who in ipairs({ 'borrow', other_frontier }) do
@@ -203,8 +205,8 @@ local function yield_turn(host_turns, free)
   return false
 end
 
--- Returns the fingerprints of a host's due seeds, at most `limit`; and when each of them is due, with one more entry: when the seed
--- after them is, if there is one. Reads ready:HOST.
+-- Returns the fingerprints of a host's due seeds, at most `limit`; and when each of them is due, with one more entry:
+-- when the seed after them is, if there is one. Reads ready:HOST.
 local function read_due(host, limit)
   local entries = call('ZRANGE', ready .. host, 0, limit, 'WITHSCORES')
   local fingerprints, due = {}, {}
@@ -216,8 +218,8 @@ local function read_due(host, limit)
   return fingerprints, due
 end
 
--- Tells seeds that may be given from others, which it parks or fails; adds the sites of the former to the host's. Returns each seed's
--- kind; the places of those that may be given; and the fingerprints of the others.
+-- Tells seeds that may be given from others, which it parks or fails; adds the sites of the former to the host's.
+-- Returns each seed's kind; the places of those that may be given; and the fingerprints of the others.
 local function sort_out(host, host_turns, stopped, fingerprints, values, due)
   local kinds, fit, unfit = {}, {}, {}
   for n, value in ipairs(values) do
@@ -238,11 +240,12 @@ local function sort_out(host, host_turns, stopped, fingerprints, values, due)
   return kinds, fit, unfit
 end
 
--- Gives up to `limit` due seeds of a host, dealt out over its free turns, `burst` to each at most. Takes them out of ready:HOST. Returns
--- when the host's next seed is due (nil: there is none), and whether a turn was left to somebody else.
+-- Gives up to `limit` due seeds of a host, dealt out over its free turns, `burst` to each at most. Takes them out of
+-- ready:HOST. Returns when the host's next seed is due (nil: there is none), and whether a turn was left to somebody
+-- else.
 local function give_from_host(host, host_turns, stopped, limit)
   local fingerprints, due = read_due(host, limit)
-  local values = hash_values(seed, fingerprints)
+  local values = read_all('HMGET', seed, fingerprints)
   local kinds, fit, gone = sort_out(host, host_turns, stopped, fingerprints, values, due)
   local number, yielded = 0, false
   if #fit > 0 then
@@ -262,12 +265,12 @@ local function give_from_host(host, host_turns, stopped, limit)
     return due[number + 1], yielded
   end
   for k = 1, number do gone[#gone + 1] = fingerprints[fit[k]] end
-  call_with_all('ZREM', ready .. host, gone)
+  write_all('ZREM', ready .. host, gone)
   return first_due(ready, host), yielded
 end
 
--- Gives up to `most` seeds of hosts whose time has come, those that have waited longest first, and places each host anew. Reads and
--- writes `hosts` and the hosts' turns.
+-- Gives up to `most` seeds of hosts whose time has come, those that have waited longest first, and places each host
+-- anew. Reads and writes `hosts` and the hosts' turns.
 local function give_from_hosts(stopped)
   local looked_at = 0
   while given.number < most and looked_at < HOSTS_MAX do
@@ -304,7 +307,8 @@ local function give_from_hosts(stopped)
   end
 end
 
--- Writes down that the owner holds what it was given: `execute`, `claims` and held:OWNER. Adds what `tries` and `crashes` say of it.
+-- Writes down that the owner holds what it was given: `execute`, `claims` and held:OWNER. Adds what `tries` and
+-- `crashes` say of it.
 local function record_given()
   local fingerprints, claimed_at, claim_ids = given.fingerprints, {}, {}
   given.tries, given.suspected = {}, {}
@@ -313,14 +317,14 @@ local function record_given()
     claimed_at[2 * n - 1], claimed_at[2 * n] = now_text, fingerprint
     claim_ids[2 * n - 1], claim_ids[2 * n] = fingerprint, claim
   end
-  call_with_all('ZADD', execute, claimed_at)
-  call_with_all('HSET', claims, claim_ids)
-  call_with_all('SADD', held .. owner, fingerprints)
+  write_all('ZADD', execute, claimed_at)
+  write_all('HSET', claims, claim_ids)
+  write_all('SADD', held .. owner, fingerprints)
   if call('EXISTS', tries) == 1 then
-    for n, count in ipairs(hash_values(tries, fingerprints)) do given.tries[n] = count and tonumber(count) end
+    for n, count in ipairs(read_all('HMGET', tries, fingerprints)) do given.tries[n] = count and tonumber(count) end
   end
   if call('EXISTS', crashes) == 1 then
-    for n, crashed in ipairs(hash_values(crashes, fingerprints)) do
+    for n, crashed in ipairs(read_all('HMGET', crashes, fingerprints)) do
       given.suspected[n] = crashed and tonumber(crashed) < 0 and 1
     end
   end
@@ -338,8 +342,8 @@ local function flatten_given()
   return list
 end
 
--- Returns in how many ms a claim may succeed; -1 where nothing is in sight. Reads `hosts`, `quarantine`, and, since the holder of a seed
--- may die, `sessions`. `reclaimed`: how much this call has reclaimed; at the limit there may be more.
+-- Returns in how many ms a claim may succeed; -1 where nothing is in sight. Reads `hosts`, `quarantine`, and, since the
+-- holder of a seed may die, `sessions`. `reclaimed`: how much this call has reclaimed; at the limit there may be more.
 local function next_claim_ms(reclaimed)
   if reclaimed >= RECLAIM_MAX then return 0 end
   local waits = {}

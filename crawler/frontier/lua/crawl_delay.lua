@@ -1,5 +1,6 @@
 #!lua flags=allow-oom
--- Notes the delay that a host's robots.txt asks for; it counts from the host's next claim on. Sent by who holds a turn of the host.
+-- Notes the delay that a host's robots.txt asks for; it counts from the host's next claim on. Sent by who holds a turn
+-- of the host.
 --
 -- ARGV: host, delay in ms (0: robots.txt asks for none).
 -- Returns 1; or 0 when nothing is known of the host's turns any more: then the next holder of one sends it again.

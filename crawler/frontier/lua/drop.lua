@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- Ends seeds at once, in any state, and forgets them, so that they may be offered again: their plan is being replaced or deleted. The
--- settling of a seed that was executing is then refused.
+-- Ends seeds at once, in any state, and forgets them, so that they may be offered again: their plan is being replaced
+-- or deleted. The settling of a seed that was executing is then refused.
 --
 -- ARGV: reason; then fingerprints. The ledger counts them as failed for the reason, unless they had failed before.
 -- Returns how many were there.

@@ -1,8 +1,9 @@
 #!lua
--- Proposes seeds. Those that are ready, executing, failed or finished are refused and counted as known. Those beyond a host's budget of
--- followed links are counted as over-budget, and nowhere else: they were never offered.
+-- Proposes seeds. Those that are ready, executing, failed or finished are refused and counted as known. Those beyond a
+-- host's budget of followed links are counted as over-budget, and nowhere else: they were never offered.
 --
--- ARGV: wake channel; for each seed: fingerprint, stored value, when it is due in ms ('0': now); then, for followed links only, the
+-- ARGV: wake channel; for each seed: fingerprint, stored value, when it is due in ms ('0': now); then, for followed
+-- links only, the
 --   budget of each host, as 'SEEDS WINDOW_MS'.
 -- Returns one byte for each seed: '1' new, '0' known, '2' over budget.
 
@@ -16,7 +17,7 @@ local budget, window_ms = string.match(has_budget and ARGV[#ARGV] or '', '^(%d+)
 -- Returns which of the fingerprints are known: fingerprint -> true. Reads `seed` and `finish`.
 local function read_known(fingerprints)
   local known, absent = {}, {}
-  for n, value in ipairs(hash_values(seed, fingerprints)) do
+  for n, value in ipairs(read_all('HMGET', seed, fingerprints)) do
     if value then known[fingerprints[n]] = true else absent[#absent + 1] = fingerprints[n] end
   end
   for n, is_finished in ipairs(are_finished(absent)) do known[absent[n]] = is_finished end
@@ -35,8 +36,8 @@ local function has_room(host)
   return true
 end
 
--- Answers each seed and books it. Returns the answers; the new seeds as fingerprint, value, fingerprint, value...; and for each host of
--- theirs a list due, fingerprint, due, fingerprint..., and when the first of them is due.
+-- Answers each seed and books it. Returns the answers; the new seeds as fingerprint, value, fingerprint, value...; and
+-- for each host of theirs a list due, fingerprint, due, fingerprint..., and when the first of them is due.
 local function sort_out()
   local fingerprints = {}
   for n = 1, number do fingerprints[n] = ARGV[SEEDS_FROM + SEED_WORDS * (n - 1)] end
@@ -71,27 +72,17 @@ local function sort_out()
   return answers, new, new_of, first_of
 end
 
--- Returns the hosts' scores in `hosts`: host -> score, false where it has none.
-local function read_scores(by_host)
-  local names, scores = {}, {}
-  for host in pairs(by_host) do names[#names + 1] = host end
-  for from = 1, #names, UNPACK_MAX do
-    local part = call('ZMSCORE', hosts, unpack(names, from, math.min(from + UNPACK_MAX - 1, #names)))
-    for n, score in ipairs(part) do scores[names[from + n - 1]] = score end
-  end
-  return scores
-end
-
--- Writes the new seeds: `seed`, ready:HOST, `hosts`, followed:HOST. A host with older seeds keeps its score, which may be later than their
--- time since its turns are taken; unless a new seed is due before all of them.
+-- Writes the new seeds: `seed`, ready:HOST, `hosts`, followed:HOST. A host with older seeds keeps its score, which may
+-- be later than their time since its turns are taken; unless a new seed is due before all of them.
 local function store(new, new_of, first_of)
-  call_with_all('HSET', seed, new)
-  local scores = read_scores(new_of)
-  for host, added in pairs(new_of) do
-    local score, due = scores[host], first_of[host]
+  write_all('HSET', seed, new)
+  local names = {}
+  for host in pairs(new_of) do names[#names + 1] = host end
+  for n, score in ipairs(read_all('ZMSCORE', hosts, names)) do
+    local host, due = names[n], first_of[names[n]]
     local older = score and due < tonumber(score) and first_due(ready, host)
     if not score or due < tonumber(score) and (not older or due < older) then place_host_no_later(hosts, host, due) end
-    call_with_all('ZADD', ready .. host, added)
+    write_all('ZADD', ready .. host, new_of[host])
   end
   flush_hosts()
   for host, seeds in pairs(followed_now) do

@@ -1,15 +1,15 @@
 #!lua flags=allow-oom
--- Takes back what an owner holds in Redis without knowing it. The owner lives on and renews its session, so nobody else would ever
--- reclaim it. There are two ways to come to that:
---   - A call was given up, since its answer never came. What it gave is taken back as if the call had not been made, and if it is still
---     on its way, it is void from now on.
+-- Takes back what an owner holds in Redis without knowing it. The owner lives on and renews its session, so nobody else
+-- would ever reclaim it. There are two ways to come to that:
+--   - A call was given up, since its answer never came. What it gave is taken back as if the call had not been made,
+--     and if it is still on its way, it is void from now on.
 --   - Redis has lost its last writes (a restart, a failover), and with them how claims ended or turns were released.
 --
--- ARGV: wake channel; owner; serial number of the owner's first call that is under way, or 0: look only for what the given-up calls
---   gave; number of calls given up;
+-- ARGV: wake channel; owner; serial number of the owner's first call that is under way, or 0 to look only for what
+--   given-up calls gave; number of calls given up;
 --   for each of those: claim id ('' for a turn that was acquired without a seed), serial number;
---   then everything the owner knows that it holds, unless the first serial number was 0: fingerprints, and `TOKEN HOST` of turns (the
---   turns that one claim acquired of several hosts have the same token). No claim may be under way then.
+--   then, unless that first serial number is 0, all that the owner knows it holds: fingerprints, and `TOKEN HOST` of
+--     turns (those that one claim acquired of several hosts have the same token). No claim may be under way then.
 -- Returns how many seeds became ready again that no given-up call had claimed.
 
 local CALLS_FROM = 5 -- place in ARGV
@@ -24,7 +24,8 @@ for i = CALLS_FROM, CALLS_FROM + 2 * given_up - 1, 2 do
 end
 for i = CALLS_FROM + 2 * given_up, #ARGV do known[ARGV[i]] = true end
 
--- Makes a held seed ready again as if it had not been claimed. When it was due went with the answer; so it is due since the claim.
+-- Makes a held seed ready again as if it had not been claimed. When it was due went with the answer; so it is due since
+-- the claim.
 local function take_back(fingerprint, value)
   local host, kind = host_and_kind(value)
   local claimed_at = tonumber(call('ZSCORE', execute, fingerprint) or now)
@@ -38,7 +39,7 @@ end
 -- Takes seeds back. Reads held:OWNER, `claims` and `seed`. Returns how many of given-up claims, and how many others.
 local function recall_seeds()
   local fingerprints = call('SMEMBERS', held .. owner)
-  local claimed_under, values = hash_values(claims, fingerprints), hash_values(seed, fingerprints)
+  local claimed_under, values = read_all('HMGET', claims, fingerprints), read_all('HMGET', seed, fingerprints)
   local unanswered, forgotten = 0, 0
   for n, fingerprint in ipairs(fingerprints) do
     local value = values[n]
@@ -53,15 +54,16 @@ local function recall_seeds()
   return unanswered, forgotten
 end
 
--- Releases turns. Nothing was sent on the turn of a given-up call; when the last request on any other was started, nobody knows, so it
--- may have been now. Reads turns:OWNER; reads and writes the hosts' turns.
+-- Releases turns. Nothing was sent on the turn of a given-up call; when the last request on any other was started,
+-- nobody knows, so it may have been now. Reads turns:OWNER; reads and writes the hosts' turns.
 local function recall_turns()
   for _, entry in ipairs(call('SMEMBERS', turns .. owner)) do
     local turn_token, host, serial = split_turn(entry)
     local is_forgotten = looks_for_all and host and not known[entry] and serial < first_under_way
     if host and given_up_serials[serial] or is_forgotten then
       local host_turns = turns_of(host)
-      release_turn(host_turns, owner, turn_token, not given_up_serials[serial] and now + politeness_of(host_turns) or nil)
+      local next_start = not given_up_serials[serial] and now + politeness_of(host_turns) or nil
+      release_turn(host_turns, owner, turn_token, next_start)
       update_host_in_both(host_turns)
     end
   end

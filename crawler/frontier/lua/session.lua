@@ -2,8 +2,8 @@
 -- Opens, renews or ends a worker's session: its lease on all that it holds in this partition, in both frontiers.
 --
 -- ARGV: 'open', 'renew' or 'end'; owner; SESSION_SECONDS in ms.
--- Returns the time, in ms; or 0: 'renew' finds that the session has lapsed and was reclaimed (a late renewal that finds it is fine), or
--- 'end' that the owner still holds seeds or turns, which are reclaimed when the session lapses.
+-- Returns the time, in ms; or 0: 'renew' finds that the session has lapsed and was reclaimed (a late renewal that finds
+-- it is fine), or 'end' that the owner still holds seeds or turns, which are reclaimed when the session lapses.
 
 local what, owner, session_ms = ARGV[1], ARGV[2], tonumber(ARGV[3])
 if what == 'end' then

@@ -1,9 +1,11 @@
--- Calls that their owner has given up, since no answer came, may still be on their way. The fence keeps them from doing anything.
+-- Calls that their owner has given up, since no answer came, may still be on their way. The fence keeps them from doing
+-- anything.
 --
 -- Gives the scripts: `is_void`, `raise_fence`.
 --
--- Each call that takes something carries a serial number; a worker's numbers only grow. The fence stands at the highest one that the
--- worker has given up, and voids calls up to there: earlier ones that are still on their way too, which are then tried again.
+-- Each call that takes something carries a serial number; a worker's numbers only grow. The fence stands at the highest
+-- one that the worker has given up, and voids calls up to there: earlier ones that are still on their way too, which
+-- are then tried again.
 
 local FENCE_MS = 3600000 -- how long a fence stands; no call is on its way for longer
 

@@ -2,17 +2,17 @@
 --
 -- Gives the scripts: `are_finished`, `add_finished`.
 --
--- A finished seed is a record of 12 bytes: the first 8 bytes of its fingerprint, and the second at which it was finished, big endian.
--- Records lie packed in buckets, which are the fields of the hash, named by their numbers from 0. The buckets that a call needs are
--- read by one HMGET and written by one HSET; each is a few hundred bytes.
+-- A finished seed is a record of 12 bytes: the first 8 bytes of its fingerprint, and the second at which it was
+-- finished, big endian. Records lie packed in buckets, which are the fields of the hash, named by their numbers from 0.
+-- The buckets that a call needs are read by one HMGET and written by one HSET; each is a few hundred bytes.
 --
--- The number of buckets (`buckets` in `counts`) grows with the number of records by linear hashing (W. Litwin, 1980): bucket 0 is
--- split first, then 1, and so on. So the number of buckets alone tells in which one a fingerprint lies.
+-- The number of buckets (`buckets` in `counts`) grows with the number of records by linear hashing (W. Litwin, 1980):
+-- bucket 0 is split first, then 1, and so on. So the number of buckets alone tells in which one a fingerprint lies.
 
 local RECORD_BYTES = 12
-local MEMBER_BYTES = 8       -- of a fingerprint: of forty crawls of a billion pages, one has two pages that share them
+local MEMBER_BYTES = 8        -- of a fingerprint: of forty crawls of a billion pages, one has two pages that share them
 local RECORDS_PER_BUCKET = 16 -- on average: fewer would cost memory, more would cost copying
-local BUCKETS_MAX = 2 ^ 32   -- a bucket is found by 32 bits of the fingerprint
+local BUCKETS_MAX = 2 ^ 32    -- a bucket is found by 32 bits of the fingerprint
 
 local buckets, whole -- the number of buckets, and the power of two at or below it; read when they are first needed
 local function read_buckets()
@@ -49,7 +49,7 @@ local function are_finished(fingerprints)
   if #fingerprints == 0 then return {} end
   read_buckets()
   local answers = {}
-  for n, packed in ipairs(hash_values(finish, bucket_names(fingerprints))) do
+  for n, packed in ipairs(read_all('HMGET', finish, bucket_names(fingerprints))) do
     answers[n] = packed and holds(records_in(packed), fingerprints[n])
   end
   return answers
@@ -74,7 +74,7 @@ local function add_finished(fingerprints)
   if #fingerprints == 0 then return end
   read_buckets()
   local stamp, names, contents = struct.pack('>I4', now_s), bucket_names(fingerprints), {}
-  for n, packed in ipairs(hash_values(finish, names)) do contents[names[n]] = records_in(packed) end
+  for n, packed in ipairs(read_all('HMGET', finish, names)) do contents[names[n]] = records_in(packed) end
   for n, fingerprint in ipairs(fingerprints) do
     local records = contents[names[n]]
     if not holds(records, fingerprint) then
@@ -91,5 +91,5 @@ local function add_finished(fingerprints)
     fields[#fields + 1] = name
     fields[#fields + 1] = records
   end
-  call_with_all('HSET', finish, fields)
+  write_all('HSET', finish, fields)
 end

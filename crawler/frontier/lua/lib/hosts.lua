@@ -1,8 +1,8 @@
--- When a claim of a host's seeds can succeed next: the scores of `hosts` and `other_hosts`. A script that changes them calls
--- `flush_hosts` before it needs them, or once at its end.
+-- When a claim of a host's seeds can succeed next: the scores of `hosts` and `other_hosts`. A script that changes them
+-- calls `flush_hosts` at its end, or before it reads them again.
 --
--- Gives the scripts: `place_host`, `place_host_no_later`, `update_host`, `update_host_in_both`, `first_due`, `flush_hosts`,
--- `announce_turn`.
+-- Gives the scripts: `place_host`, `place_host_no_later`, `update_host`, `update_host_in_both`, `first_due`,
+-- `flush_hosts`, `announce_turn`.
 
 local WAKE_PAUSE_MS = 200 -- between two announcements of freed turns
 
@@ -20,20 +20,22 @@ local function place_host_no_later(hosts_key, host, at)
   append_to(no_later, hosts_key, host)
 end
 
--- Places a host by when its first seed is due and when its next turn is free, with one of the functions above; removes a host without
--- seeds (`due` is nil). A host that was just served, or freed, queues from now on: behind those that have waited longer.
+-- Places a host by when its first seed is due and when its next turn is free, with one of the functions above; removes
+-- a host without seeds (`due` is nil). A host that was just served, or freed, queues from now on: behind those that
+-- have waited longer.
 local function update_host(place, hosts_key, host, due, free_at)
   if due then place(hosts_key, host, math.max(due, free_at, now)) else append_to(gone, hosts_key, host) end
 end
 
--- Returns when the first ready seed of a host is due; nil where there is none. `ready_prefix`: `ready` or `other_ready`.
+-- Returns when the first ready seed of a host is due; nil where there is none. `ready_prefix`: `ready` or
+-- `other_ready`.
 local function first_due(ready_prefix, host)
   local first = call('ZRANGE', ready_prefix .. host, 0, 0, 'WITHSCORES')
   return #first > 0 and tonumber(first[2]) or nil
 end
 
--- Places a host in both frontiers after one of its turns was freed. Returns whether seeds of it are ready in this frontier, and in the
--- other.
+-- Places a host in both frontiers after one of its turns was freed. Returns whether seeds of it are ready in this
+-- frontier, and in the other.
 local function update_host_in_both(host_turns)
   local host, _, concurrency = host_turns.host, politeness_of(host_turns)
   local _, free_at = free_turns(host_turns, concurrency)
@@ -45,13 +47,9 @@ end
 
 -- Writes `hosts` and `other_hosts`.
 local function flush_hosts()
-  for key, names in pairs(gone) do call_with_all('ZREM', key, names) end -- first: a host may have got seeds since
-  for key, scores in pairs(exactly) do call_with_all('ZADD', key, scores) end
-  for key, scores in pairs(no_later) do
-    for from = 1, #scores, UNPACK_MAX do
-      call('ZADD', key, 'LT', unpack(scores, from, math.min(from + UNPACK_MAX - 1, #scores)))
-    end
-  end
+  for key, names in pairs(gone) do write_all('ZREM', key, names) end -- first: a host may have got seeds since
+  for key, scores in pairs(exactly) do write_all('ZADD', key, scores) end
+  for key, scores in pairs(no_later) do write_all('ZADD', key, scores, 'LT') end
   exactly, no_later, gone = {}, {}, {}
 end
 

@@ -1,42 +1,48 @@
--- The keys of one partition, and what each holds. Every script gets all of them, in the order in which frontier/keys.py builds
--- them.
+-- The keys of one partition, and what each holds. Every script gets all of them, in the order in which frontier/keys.py
+-- builds them.
 --
 -- Gives the scripts: a local name for each key; `frontier` and `other_frontier`.
 --
--- Fingerprints are the 16 bytes that identify a seed. Times are ms since the epoch by Redis's clock, unless something else is said.
--- A key whose name ends in a colon is a prefix: scripts append a host, an owner, a plan or `PLAN:SITE` to it.
+-- A fingerprint is the 16 bytes that identify a seed. Times are ms since the epoch by Redis's clock. Of ready:HOST and
+-- the like, of which there is one for each host, owner or plan, a script gets the beginning (`ready:`) and appends the
+-- rest.
 --
 -- Of this frontier:
---   lock              String: a token of the one claimant who is at work; expires. It only keeps contention down: no guarantee rests
---                     on it.
---   hosts             Sorted set: host -> when a claim of its seeds can succeed. Holds every host that has ready seeds. A score may be
---                     too early (the next claim corrects it), never too late.
+--   lock              String: a token of the one claimant who is at work; expires. It only keeps contention down: no
+--                     guarantee rests on it.
+--   hosts             Sorted set: host -> when a claim of its seeds can succeed. Holds every host that has ready seeds.
+--                     A score may be too early (the next claim corrects it), never too late.
 --   ready:HOST        Sorted set: fingerprint -> when the seed is due. Seeds that wait to be claimed.
 --   execute           Sorted set: fingerprint -> when the seed was claimed. Seeds that somebody holds.
 --   claims            Hash: fingerprint -> the id of the claim under which it is held, `OWNER#NUMBER`.
 --   held:OWNER        Set: the fingerprints that an owner holds.
 --   finish            Hash: the finished seeds, packed as lib/finished.lua says.
 --   fail              Sorted set: fingerprint -> when the seed failed for good. Forgotten after FAIL_DAYS.
---   seed              Hash: fingerprint -> `HOST PLAN SITE INTERVAL JSON`, for every seed that is not finished. INTERVAL is the time
---                     between two visits of a scheduled seed in s, 0 for a seed that is visited once. No script reads the JSON: Lua's
---                     numbers would lose digits.
+--   seed              Hash: fingerprint -> `HOST PLAN SITE INTERVAL JSON`, for every seed that is not finished.
+--                     INTERVAL is the time between two visits of a scheduled seed in s, 0 for a seed that is visited
+--                     once. No script reads the JSON: Lua's numbers would lose digits.
 --   tries             Hash: fingerprint -> how often the seed was really tried; absent where it was not.
 --   reasons           Hash: fingerprint -> why the seed was retried or failed last.
---   crashes           Hash: fingerprint -> a number that lib/states.lua explains; absent where no worker died while it held the seed.
---   quarantine        Sorted set, in Redis named `suspects`: fingerprint -> when the seed is due. Quarantined seeds wait here and not in
---                     ready.
+--   crashes           Hash: fingerprint -> a number that lib/states.lua explains; absent where no worker died while it
+--                     held the seed.
+--   quarantine        Sorted set, in Redis named `suspects`: fingerprint -> when the seed is due. Quarantined seeds
+--                     wait here and not in ready.
 --   quarantine_owner  String, in Redis named `alone`: the owner who takes quarantined seeds, one at a time; expires.
 --   scheduled         Set: fingerprints of scheduled seeds that were visited at least once.
 --   parked:PLAN       Sorted set: fingerprint -> when the seed is due. Seeds of a paused plan.
---   counts            Hash: state -> number of seeds, over all plans; also `buckets` (lib/finished.lua), `refused` (settlements by an
---                     owner who no longer held the seed) and `deleted:STATE` (what forgotten plans had counted).
+--   counts            Hash: state -> number of seeds, over all plans; also `buckets` (lib/finished.lua), `refused`
+--                     (settlements by an owner who no longer held the seed) and `deleted:STATE` (what forgotten plans
+--                     had counted).
 --   wake_pause        String: exists for a moment after a freed turn was announced.
---   lapsed            Sorted set: owner -> its session's deadline. Owners whose sessions lapsed and who may still hold something here.
---   followed:HOST     String: how many seeds were accepted there because a page links to them; expires FAIL_DAYS after the first.
+--   lapsed            Sorted set: owner -> its session's deadline. Owners whose sessions lapsed and who may still hold
+--                     something here.
+--   followed:HOST     String: how many seeds were accepted there because a page links to them; expires FAIL_DAYS after
+--                     the first.
 -- Of both frontiers:
 --   turn:HOST         Hash: a host's turns, as lib/turns.lua says.
 --   turns:OWNER       Set: `TOKEN HOST` of every turn that an owner holds.
---   fence:OWNER       String: calls of this owner with this serial number or a lower one are void (recall.lua); expires.
+--   fence:OWNER       String: calls of this owner with this serial number or a lower one are void (recall.lua);
+--                     expires.
 --   sessions          Sorted set: owner -> its session's deadline.
 --   paused            Set: `pause PLAN` and `cancel PLAN`, for plans that are paused or cancelled.
 --   ledger:PLAN:SITE  Hash: `FRONTIER:STATE` -> number of seeds.
@@ -44,9 +50,9 @@
 --   politeness        Hash: site -> `DELAY_MS CONCURRENCY BURST`.
 -- Of the other frontier, whose hosts take the same turns: hosts, ready:HOST, held:OWNER, wake_pause, lapsed.
 
-local lock, hosts, ready, execute, claims, held, finish, fail, seed, tries, reasons, crashes, quarantine, quarantine_owner,
-  scheduled, parked, counts, wake_pause, lapsed, followed, turn, turns, fence, sessions, paused, ledger, ledgers, politeness,
-  other_hosts, other_ready, other_held, other_wake_pause, other_lapsed = unpack(KEYS)
+local lock, hosts, ready, execute, claims, held, finish, fail, seed, tries, reasons, crashes, quarantine,
+  quarantine_owner, scheduled, parked, counts, wake_pause, lapsed, followed, turn, turns, fence, sessions, paused,
+  ledger, ledgers, politeness, other_hosts, other_ready, other_held, other_wake_pause, other_lapsed = unpack(KEYS)
 
 local frontier = string.match(lock, ':(%a+):lock$') -- 'nav' or 'content'
 local other_frontier = frontier == 'nav' and 'content' or 'nav'

@@ -2,12 +2,13 @@
 --
 -- Gives the scripts: `host_and_kind`, `book`, `flush_ledger`.
 --
--- A seed's kind is what it shares with many others: `plan`, `site` and `interval` (s); and, under `booked`, how this call has changed
--- the number of seeds of that kind, by state.
+-- A seed's kind is what it shares with many others: `plan`, `site` and `interval` (s); and, under `booked`, how this
+-- call has changed the number of seeds of that kind, by state.
 
 local kinds = {} -- `PLAN SITE INTERVAL` -> kind
 
--- Returns the host and the kind of a stored seed. Dashes stand for the words of a damaged one, which its claimant fails.
+-- Returns the host and the kind of a stored seed. Dashes stand for the words of a damaged one, which its claimant
+-- fails.
 local function host_and_kind(value)
   local host, words = string.match(value, '^([^ ]+) ([^ ]+ [^ ]+ %d+) ')
   words = words or '- - 0'

@@ -5,15 +5,17 @@
 -- A number in the hash `crashes` tells which seeds may kill workers:
 --   absent           No worker died while it held the seed.
 --   SUSPECTED        A worker died while it held the seed. It held others, too, so the seed is claimed like any other.
---   SUSPECTED_BEGUN  So it was, and its next worker has begun to fetch it. Should that one die as well, the seed is quarantined.
---   0 and more       The seed is quarantined: a worker gets it only when it holds nothing else. The number of those that died since.
+--   SUSPECTED_BEGUN  So it was, and its next worker has begun to fetch it. Should that one die as well, the seed is
+--                    quarantined.
+--   0 and more       The seed is quarantined: a worker gets it only when it holds nothing else. The number of those
+--                    that died since.
 -- A worker that survives the seed ends all suspicion: settle.lua deletes the field.
 
 local SUSPECTED = -2
 local SUSPECTED_BEGUN = -1
 
--- Books a seed in or out of ready (by = 1 or -1); a scheduled one that was visited before is also counted as waiting, since it does not
--- keep a crawl going. Reads `scheduled`.
+-- Books a seed in or out of ready (by = 1 or -1); a scheduled one that was visited before is also counted as waiting,
+-- since it does not keep a crawl going. Reads `scheduled`.
 local function book_ready(fingerprint, kind, by)
   book(kind, 'ready', by)
   if kind.interval > 0 and call('SISMEMBER', scheduled, fingerprint) == 1 then book(kind, 'waiting', by) end
@@ -39,8 +41,8 @@ local function make_failed(fingerprint, kind, reason)
   book(kind, 'failed:' .. reason, 1)
 end
 
--- Takes a seed that nobody holds out of wherever it waits: ready:HOST, `quarantine` or parked:PLAN. A host without ready seeds leaves
--- `hosts`. The caller says what becomes of the seed.
+-- Takes a seed that nobody holds out of wherever it waits: ready:HOST, `quarantine` or parked:PLAN. A host without
+-- ready seeds leaves `hosts`. The caller says what becomes of the seed.
 local function withdraw(fingerprint, host, kind)
   call('ZREM', ready .. host, fingerprint)
   call('ZREM', quarantine, fingerprint)

@@ -1,30 +1,32 @@
 -- A host's turns: who may ask the host, and when. An address with a budget has turns of its own, under `@ADDRESS`.
 --
--- Gives the scripts: `turns_of`, `set_field`, `delete_field`, `politeness_of`, `add_site`, `free_turns`, `acquire_turn`,
--- `release_turn`, `split_turn`, `waits_since`, `note_waiting`, `flush_turns`. A script that changes turns calls `flush_turns` once, at
--- its end.
+-- Gives the scripts: `turns_of`, `set_field`, `delete_field`, `politeness_of`, `add_site`, `free_turns`,
+-- `acquire_turn`, `release_turn`, `split_turn`, `waits_since`, `note_waiting`, `flush_turns`. A script that changes
+-- turns calls `flush_turns` once, at its end.
 --
 -- Fields of the hash turn:HOST:
 --   hI    `OWNER TOKEN`: who holds turn I. A host's turns are numbered from 1 to its concurrency.
 --   nI    When turn I may start its next request.
---   x     No turn may start a request before that time.
+--   x     When the host's backoff ends: no turn may start a request before.
 --   r     The delay in ms that the host's robots.txt asks for; of an address, the delay of its budget.
 --   s     Names of the sites that crawl the host, separated by commas. The strictest politeness of theirs counts.
---   l     Who acquired a turn last: `nav` or `content`, for seeds of that frontier, or `borrow`, for a request without a seed.
+--   l     Who acquired a turn last: `nav` or `content`, for seeds of that frontier, or `borrow`, for a request without
+--         a seed.
 --   wWHO  Since when WHO, one of those three, has asked for a turn in vain.
 --   e     The level of errors that the host has answered with lately; absent while it is 0.
 --   u     When that level rose last.
--- A token is SERIAL * 1000 + I, with the serial number of the call that acquired the turn. It fences the turn, as a claim id fences a
--- seed: who releases it late, after somebody else has acquired the turn, changes nothing.
+-- A token is SERIAL * 1000 + I, with the serial number of the call that acquired the turn. It fences the turn, as a
+-- claim id fences a seed: who releases it late, after somebody else has acquired the turn, changes nothing.
 
-local TOKENS_PER_SERIAL = 1000
-local TURN_IDLE_MS = 7200000  -- a host's turns are forgotten so long after the last was released: no delay is longer
-local RECHECK_MS = 15000      -- with all turns held, a claim looks again after that time: their holder may have died
-local WAIT_MS = 60000         -- who asked in vain so long ago is not waited for: it asks again more often, or has gone
+local TOKENS_PER_SERIAL = 1000 -- a host has fewer turns
+local TURN_IDLE_MS = 7200000   -- a host's turns are forgotten so long after the last was released: no delay is longer
+local RECHECK_MS = 15000       -- with all turns held, a claim looks again after that time: their holder may have died
+local WAIT_MS = 60000          -- who asked in vain so long ago is not waited for: it asks again more often, or has gone
 
--- What this call knows of each host's turns: `host`; `fields`, the sound fields of its hash as they are by now; `changed`, those to be
--- written (name -> value); `deleted`, those to be deleted (name -> true); `held`, how many turns are held; `stored`, what lay in Redis
--- before this call: 'held' (turns, some of them held), 'free' (none of them held), or 'none'.
+-- What this call knows of each host's turns: `host`; `fields`, the sound fields of its hash as they are by now;
+-- `changed`, those to be written (name -> value); `deleted`, those to be deleted (name -> true); `held`, how many turns
+-- are held; `stored`, what lay in Redis before this call: 'held' (turns, some of them held), 'free' (none of them
+-- held), or 'none'.
 local hosts_turns = {}
 
 local function set_field(host_turns, name, value)
@@ -34,7 +36,8 @@ local function delete_field(host_turns, name)
   host_turns.fields[name], host_turns.changed[name], host_turns.deleted[name] = nil, nil, true
 end
 
--- Returns a host's turns, read from turn:HOST when they are first asked for. Deletes junk, which might block the host for ever.
+-- Returns a host's turns, read from turn:HOST when they are first asked for. Deletes junk, which might block the host
+-- for ever.
 local function turns_of(host)
   local host_turns = hosts_turns[host]
   if host_turns then return host_turns end
@@ -62,8 +65,8 @@ end
 
 local acquired, released = {}, {} -- owner -> `TOKEN HOST`, for turns:OWNER
 
--- Writes what has changed: turn:HOST and turns:OWNER. Turns are kept for as long as one of them is held, however slow the host; free
--- ones expire.
+-- Writes what has changed: turn:HOST and turns:OWNER. Turns are kept for as long as one of them is held, however slow
+-- the host; free ones expire.
 local function flush_turns()
   for host, host_turns in pairs(hosts_turns) do
     local key, changed, deleted = turn .. host, {}, {}
@@ -72,20 +75,20 @@ local function flush_turns()
       changed[#changed + 1] = value
     end
     for name in pairs(host_turns.deleted) do deleted[#deleted + 1] = name end
-    call_with_all('HSET', key, changed)
-    call_with_all('HDEL', key, deleted)
+    write_all('HSET', key, changed)
+    write_all('HDEL', key, deleted)
     if host_turns.held > 0 then
       if host_turns.stored == 'free' then call('PERSIST', key) end
     elseif #changed > 0 or #deleted > 0 then
       call('PEXPIRE', key, TURN_IDLE_MS)
     end
   end
-  for owner, entries in pairs(acquired) do call_with_all('SADD', turns .. owner, entries) end
-  for owner, entries in pairs(released) do call_with_all('SREM', turns .. owner, entries) end
+  for owner, entries in pairs(acquired) do write_all('SADD', turns .. owner, entries) end
+  for owner, entries in pairs(released) do write_all('SREM', turns .. owner, entries) end
 end
 
--- Returns delay (ms), concurrency and burst of some sites taken together. Reads `politeness`. No value is taken for larger than the
--- largest that a site's file may say: a script must not count to a number of somebody else's.
+-- Returns delay (ms), concurrency and burst of some sites taken together. Reads `politeness`. No value is taken for
+-- larger than the largest that a site's file may say: a script must not count to a number of somebody else's.
 local function strictest(sites)
   local delay, concurrency, burst = 0, nil, nil
   for site in string.gmatch(sites, '[^,]+') do
@@ -96,9 +99,10 @@ local function strictest(sites)
   return { delay, concurrency or 1, burst or 10 }
 end
 
--- Returns a host's delay between two starts of a turn (ms), its concurrency, and how many seeds one claim may take on a turn. A host
--- with errors is given one seed at a time.
 local known_politeness = {} -- field `s` -> what strictest says: many hosts belong to the same sites
+
+-- Returns a host's delay between two starts of a turn (ms), its concurrency, and how many seeds one claim may take on a
+-- turn (burst). A host with errors is given one seed at a time.
 local function politeness_of(host_turns)
   local fields = host_turns.fields
   local sites = fields.s or ''
@@ -119,24 +123,25 @@ local function add_site(host_turns, site)
   end
 end
 
+local holder_names, start_names = {}, {} -- I -> hI, nI
+
 -- Returns the names of turn I's fields.
-local holder_names, start_names = {}, {}
 local function fields_of(i)
   if not holder_names[i] then holder_names[i], start_names[i] = 'h' .. i, 'n' .. i end
   return holder_names[i], start_names[i]
 end
 
--- Returns the numbers of the turns that may start a request now, and when the next one may (now, where there are some). Turns held
--- beyond a concurrency that was lowered since count, too.
+-- Returns the numbers of the turns that may start a request now, and when the next one may (now, where there are some).
+-- Turns held beyond a concurrency that was lowered since count, too.
 local function free_turns(host_turns, concurrency)
   local fields = host_turns.fields
-  local free, next_start, not_before = {}, now + RECHECK_MS, tonumber(fields.x or '0')
+  local free, next_start, backoff_end = {}, now + RECHECK_MS, tonumber(fields.x or '0')
   local most = concurrency - host_turns.held
   if most > 0 then
     for i = 1, concurrency do
       local holder, start = fields_of(i)
       if not fields[holder] then
-        local at = math.max(tonumber(fields[start] or '0'), not_before)
+        local at = math.max(tonumber(fields[start] or '0'), backoff_end)
         if at > now then next_start = math.min(next_start, at) elseif #free < most then free[#free + 1] = i end
       end
     end
@@ -155,8 +160,8 @@ local function acquire_turn(host_turns, owner, serial, i, who)
   return token
 end
 
--- Frees the turn of a token; does nothing where the owner no longer holds it. `next_start`: when it may start its next request; nil
--- leaves that as it was.
+-- Frees the turn of a token; does nothing where the owner no longer holds it. `next_start`: when it may start its next
+-- request; nil leaves that as it was.
 local function release_turn(host_turns, owner, token, next_start)
   append_to(released, owner, token .. ' ' .. host_turns.host)
   local holder, start = fields_of(math.floor(tonumber(token) % TOKENS_PER_SERIAL))
@@ -166,14 +171,15 @@ local function release_turn(host_turns, owner, token, next_start)
   if next_start then set_field(host_turns, start, text(next_start)) end
 end
 
--- Splits an entry of turns:OWNER into token, host, and the serial number of the call that acquired the turn; nil for junk.
+-- Splits an entry of turns:OWNER into token, host, and the serial number of the call that acquired the turn; nil for
+-- junk.
 local function split_turn(entry)
   local token, host = string.match(entry, '^(%d+) (.+)$')
   return token, host, token and math.floor(tonumber(token) / TOKENS_PER_SERIAL)
 end
 
--- Returns since when somebody ('nav', 'content' or 'borrow') has waited for a turn of the host; nil where nobody does, and for who
--- acquired the last one.
+-- Returns since when somebody ('nav', 'content' or 'borrow') has waited for a turn of the host; nil where nobody does,
+-- and for who acquired the last one.
 local function waits_since(host_turns, who)
   local since = tonumber(host_turns.fields['w' .. who] or '0')
   return host_turns.fields.l ~= who and now - since < WAIT_MS and since or nil
@@ -181,5 +187,6 @@ end
 
 -- Notes that somebody asks for a turn in vain: claim.lua leaves the next free one to who has waited longest.
 local function note_waiting(host_turns, who)
-  if host_turns.fields.l ~= who and not waits_since(host_turns, who) then set_field(host_turns, 'w' .. who, now_text) end
+  if host_turns.fields.l == who or waits_since(host_turns, who) then return end
+  set_field(host_turns, 'w' .. who, now_text)
 end

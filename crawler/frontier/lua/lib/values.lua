@@ -1,11 +1,12 @@
 -- Numbers, the time, and commands over many values.
 --
--- Gives the scripts: `call`, `tonumber`, `text`, `now_s`, `now`, `now_text`, `UNPACK_MAX`, `call_with_all`, `hash_values`,
--- `increment`, `append_to`.
+-- Gives the scripts: `call`, `tonumber`, `text`, `now_s`, `now`, `now_text`, `write_all`, `read_all`, `increment`,
+-- `append_to`.
 
 local call = redis.call
 
--- Reads a number; what is none counts as 0. What lies in Redis isn't trusted: junk there must stop no script.
+-- Reads a number, as Lua's own `tonumber` would; but what is no number counts as 0. What lies in Redis isn't trusted:
+-- junk there must stop no script.
 local NUMBER_MAX = 2 ^ 53 -- beyond that, Lua's numbers lose digits
 local parsed = tonumber
 local function tonumber(value)
@@ -26,19 +27,24 @@ local now_text = text(now)
 
 local UNPACK_MAX = 4000 -- values in one command: Lua's unpack ends near 8,000
 
--- Runs COMMAND KEY VALUES..., in as many calls as unpack needs; none at all without values.
-local function call_with_all(command, key, values)
+-- Runs COMMAND KEY VALUES..., or COMMAND KEY OPTION VALUES..., in as many calls as unpack needs; none without values.
+local function write_all(command, key, values, option)
   for from = 1, #values, UNPACK_MAX do
-    call(command, key, unpack(values, from, math.min(from + UNPACK_MAX - 1, #values)))
+    local to = math.min(from + UNPACK_MAX - 1, #values)
+    if option then
+      call(command, key, option, unpack(values, from, to))
+    else
+      call(command, key, unpack(values, from, to))
+    end
   end
 end
 
--- Returns a hash's values of some fields, in their order; false where a field is missing.
-local function hash_values(key, fields)
-  if #fields <= UNPACK_MAX then return #fields > 0 and call('HMGET', key, unpack(fields)) or {} end
+-- Returns what HMGET or ZMSCORE says of some names, in their order; false for a name that is missing.
+local function read_all(command, key, names)
+  if #names <= UNPACK_MAX then return #names > 0 and call(command, key, unpack(names)) or {} end
   local all = {}
-  for from = 1, #fields, UNPACK_MAX do
-    local part = call('HMGET', key, unpack(fields, from, math.min(from + UNPACK_MAX - 1, #fields)))
+  for from = 1, #names, UNPACK_MAX do
+    local part = call(command, key, unpack(names, from, math.min(from + UNPACK_MAX - 1, #names)))
     for _, value in ipairs(part) do all[#all + 1] = value end
   end
   return all
@@ -52,7 +58,7 @@ local function increment(key, field, by)
   return by
 end
 
--- Appends a value to the list of that name among lists that are made as they are needed.
+-- Appends a value to the list `lists[name]`, which is made when it is first needed.
 local function append_to(lists, name, value)
   local list = lists[name]
   if not list then list = {}; lists[name] = list end

@@ -1,0 +1,122 @@
+"""Where one seed is, and why it is not done: what `scrapy seeds show` tells an operator."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from crawler.frontier.finished import bucket_of, finished_s
+from crawler.frontier.keys import PartitionKeys, as_count, as_text, partition_of
+from crawler.models import Seed
+from crawler.servers.redis_cluster import primary_of
+
+if TYPE_CHECKING:
+    from crawler.frontier.queue import Queue
+
+
+@dataclass(frozen=True, slots=True)
+class SeedInfo:
+    """Where a seed is, and why it is not done.
+
+    Attributes:
+        state: `ready`, `quarantined`, `parked`, `executing`, `failed`, `finished` or `unknown`.
+        why: The answer in words.
+        fingerprint: In hex.
+        seed: The seed; None when it is finished or unknown, since the frontier then keeps its fingerprint at most.
+        details: What the answer rests on: due time, tries, claim, last reason.
+    """
+
+    state: str
+    why: str
+    fingerprint: str
+    seed: dict[str, Any] | None
+    details: dict[str, Any]
+
+
+async def seed_info(queue: Queue, seed: Seed) -> SeedInfo:
+    """Returns where a seed is and why it is not done. Its URL, method and body (nav: plan and edition) identify it.
+
+    Reads without a transaction, which Redis 7.0 would refuse when it is full.
+
+    Raises:
+        FrontierError: Redis holds something else under its fingerprint.
+        redis.exceptions.RedisError: Redis is away.
+    """
+    redis: Any = queue.redis  # its types don't know that answers are bytes
+    keys, fingerprint = queue.keys.partition(partition_of(seed.host, queue.partitions)), seed.fingerprint
+    raw = await redis.hget(keys.of(queue.frontier, "seed"), fingerprint)
+    if raw is None:
+        return await _without_record(queue, keys, fingerprint)
+    stored = Seed.load(raw, queue.frontier)
+    async with redis.pipeline(transaction=False) as pipeline:
+        for name in ("tries", "reasons", "claims", "crashes"):
+            pipeline.hget(keys.of(queue.frontier, name), fingerprint)
+        for name in ("fail", "execute", "suspects", f"parked:{stored.plan}", f"ready:{stored.host}"):
+            pipeline.zscore(keys.of(queue.frontier, name), fingerprint)
+        tries, reason, claim, crashes, *scores = await pipeline.execute()
+    seconds, micros = await redis.time(**await primary_of(redis, keys.sessions))
+    now_ms = int(seconds) * 1000 + int(micros) // 1000
+    at_ms = next((int(score) for score in scores if score is not None), None)
+    details: dict[str, Any] = {"tries": int(tries or 0), "reason": as_text(reason or b""), "score_ms": at_ms}
+    failed, executing, quarantined, parked, ready = (score is not None for score in scores)
+    state, why = "unknown", "its record is there, but it is in no set: run scrapy ledger --verify"
+    if failed:
+        state, why = "failed", f"failed for good with {details['reason'] or 'no reason'}"
+    elif executing and at_ms is not None:
+        details["claim"] = as_text(claim or b"?")
+        state, why = "executing", await _why_executing(redis, keys, details["claim"], now_ms, at_ms)
+    elif quarantined:
+        details["crashes_alone"] = int(crashes or 0)
+        state, why = "quarantined", "two workers died while they held it; it waits for one that carries nothing else"
+    elif parked:
+        state, why = "parked", f"plan {stored.plan} is paused"
+    elif ready and at_ms is not None:
+        state, why = "ready", await _why_ready(queue, keys, stored, now_ms, at_ms)
+        why += _history(details, suspected=crashes is not None)
+    return SeedInfo(state, why, fingerprint.hex(), asdict(stored), details)
+
+
+async def _why_executing(redis: Any, keys: PartitionKeys, claim: str, now_ms: int, claimed_ms: int) -> str:
+    deadline_ms = await redis.zscore(keys.sessions, claim.rpartition("#")[0])
+    is_alive = deadline_ms is not None and deadline_ms > now_ms
+    who = f"{claim}, which is alive" if is_alive else f"{claim}, whose session has lapsed: the next claim takes it"
+    return f"held for {(now_ms - claimed_ms) / 1000:.0f} s by {who}"
+
+
+async def _why_ready(queue: Queue, keys: PartitionKeys, seed: Seed, now_ms: int, due_ms: int) -> str:
+    async with queue.redis.pipeline(transaction=False) as pipeline:
+        pipeline.zrank(keys.of(queue.frontier, f"ready:{seed.host}"), seed.fingerprint)
+        pipeline.smismember(keys.paused, [f"pause {seed.plan}", f"cancel {seed.plan}"])
+        pipeline.hgetall(keys.turn(seed.host))
+        ahead, (paused, cancelled), turns = await pipeline.execute()
+    reasons = []
+    if paused or cancelled:
+        reasons.append(f"plan {seed.plan} is {'paused' if paused else 'cancelled'}")
+    if due_ms > now_ms:
+        reasons.append(f"due in {(due_ms - now_ms) / 1000:.0f} s")
+    elif ahead:
+        reasons.append(f"due, {ahead} seeds of {seed.host} before it")
+    else:
+        reasons.append(f"due, the next of {seed.host}")
+    if (backoff_ms := float(turns.get(b"x", 0)) - now_ms) > 0:
+        reasons.append(f"{seed.host} is asked nothing for {backoff_ms / 1000:.0f} s, as it asked for or since it fails")
+    if held := sum(name.startswith(b"h") for name in turns):
+        reasons.append(f"{seed.host} is being crawled, {held} of its turns are taken")
+    return "; ".join(reasons)
+
+
+def _history(details: dict[str, Any], *, suspected: bool) -> str:
+    """Returns what a ready seed has been through; empty when it is new."""
+    tried = f"; tried {details['tries']} times, the last ended with {details['reason']}" if details["reason"] else ""
+    return tried + ("; a worker died while it held it: should one more, it is quarantined" if suspected else "")
+
+
+async def _without_record(queue: Queue, keys: PartitionKeys, fingerprint: bytes) -> SeedInfo:
+    """Returns the answer for a seed that is finished or unknown."""
+    redis: Any = queue.redis
+    buckets = as_count(await redis.hget(keys.of(queue.frontier, "counts"), "buckets") or b"1") or 1
+    packed = await redis.hget(keys.of(queue.frontier, "finish"), bucket_of(fingerprint, max(1, buckets)))
+    at_s = finished_s(packed or b"", fingerprint)
+    if at_s is None:
+        return SeedInfo("unknown", "it was never offered, or long forgotten", fingerprint.hex(), None, {})
+    return SeedInfo("finished", "done and delivered", fingerprint.hex(), None, {"finished_s": at_s})
