@@ -1,6 +1,6 @@
 """Headroom: a distributed topical crawler on Scrapy.
 
-The rooms, in the order in which a plan becomes items; `docs/architecture.md` follows one seed through them.
+The packages, in the order in which a plan becomes items; `docs/architecture.md` follows one seed through them.
 
 - `plans/`: a plan's YAML becomes combinations, and those become nav seeds: search pages to visit.
 - `frontier/`: all seeds in Redis are offered, claimed and settled, each by one Lua script.
