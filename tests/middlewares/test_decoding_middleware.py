@@ -38,7 +38,7 @@ def test_accept_encoding_is_set_unless_the_request_has_one(middleware):
 
 @pytest.mark.parametrize("coding", ["gzip", "gzip, identity"])
 def test_a_page_is_decoded_and_its_content_encoding_removed(middleware, coding):
-    decoded = middleware.process_response(REQUEST, response(gzip.compress(PAGE), coding))
+    decoded = middleware.process_response(REQUEST, response(gzip.compress(PAGE, mtime=0), coding))
     assert isinstance(decoded, HtmlResponse)
     assert decoded.body == PAGE
     assert "Content-Encoding" not in decoded.headers
@@ -49,7 +49,7 @@ def test_a_page_is_decoded_and_its_content_encoding_removed(middleware, coding):
     [
         (PAGE, "gzip", ("fail", "bad-encoding")),
         (PAGE, "lzma", ("fail", "bad-encoding")),
-        (gzip.compress(PAGE)[:-1], "gzip", ("retry", "truncated")),
+        (gzip.compress(PAGE, mtime=0)[:-1], "gzip", ("retry", "truncated")),
         (gzip.compress(bytes(1_001)), "gzip", ("fail", "too-large")),
     ],
 )
