@@ -50,7 +50,7 @@ def test_a_page_is_decoded_and_its_content_encoding_removed(middleware, coding):
         (PAGE, "gzip", ("fail", "bad-encoding")),
         (PAGE, "lzma", ("fail", "bad-encoding")),
         (gzip.compress(PAGE, mtime=0)[:-1], "gzip", ("retry", "truncated")),
-        (gzip.compress(bytes(1_001)), "gzip", ("fail", "too-large")),
+        (gzip.compress(bytes(1_001), mtime=0), "gzip", ("fail", "too-large")),
     ],
 )
 def test_a_page_that_can_t_be_decoded_is_an_error(middleware, body, coding, outcome):
