@@ -2,6 +2,9 @@
 
 Downloader middlewares, download slots and signals are Scrapy's own and are called in the same order. A request that
 its slot would delay (DOWNLOAD_DELAY, AutoThrottle, DOWNLOAD_SLOTS, a full slot) goes through Scrapy's own queue.
+
+Saves 33 us of a page's 1,300 us of CPU, 2.5 %: the median of 375 pairs of 180 pages each, downloaded in Scrapy's way
+and in this one in turn in a consumer.
 """
 
 from __future__ import annotations
