@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 from forkserver import ForkedProcess
-from waiting import until
+from waiting import has_ended, until
 
 ROOT = Path(__file__).parents[1]
 COMMAND = """
@@ -48,14 +48,6 @@ def python(server, folder, code, **environment):
     return ForkedProcess(server, "python", ["python", code], folder, environment=environment, directory=folder)
 
 
-def gone(pid):
-    """Returns whether a process has ended; it may be a zombie that waits for its parent."""
-    try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
-
-
 def test_it_has_a_pid_status_group_environment_and_directory_of_its_own(fork_server, tmp_path):
     code = "import os; print(os.getpid(), os.getpgrp(), os.environ['COLOUR'], os.getcwd(), os.read(0, 1)); exit(3)"
     process = python(fork_server, tmp_path, code, COLOUR="red")
@@ -86,7 +78,7 @@ def test_signals_reach_it_and_it_is_killed_with_its_children(fork_server, tmp_pa
         assert psutil.Process(process.pid).children() == [child]
         process.kill()
         assert process.wait(20) == -signal.SIGKILL
-        until(lambda: gone(child.pid), "its child's end")
+        until(lambda: has_ended(child.pid), "its child's end")
         process.start()
         until(lambda: process.log.read_text().count("\n") == 2, "another child")
         os.kill(process.pid, signal.SIGTERM)
@@ -111,8 +103,4 @@ def test_it_ends_with_its_starter(number, tmp_path):
         child = until(lambda: (Path(os.fsdecode(folder)) / "python.log").read_text().strip(), "a child")
         starter.send_signal(number)
         starter.communicate()
-    for pid in map(int, (server, process, child)):
-        until(
-            lambda pid=pid: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE,
-            "its end",
-        )
+    until(lambda: all(has_ended(int(pid)) for pid in (server, process, child)), "their end")

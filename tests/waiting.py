@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+import psutil
+
 PATIENCE_SECONDS = 60.0  # longer than anything takes on a loaded machine: only a failure is as slow
 POLL_SECONDS = 0.02
 
@@ -22,3 +24,11 @@ def until(condition, what, seconds=PATIENCE_SECONDS, poll_seconds=POLL_SECONDS):
         assert time.monotonic() < deadline, f"waited {seconds:g} s in vain for {what}"
         time.sleep(poll_seconds)
     return found
+
+
+def has_ended(pid):
+    """Returns whether a process has ended; it may be a zombie that waits for its parent."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True

@@ -10,7 +10,7 @@ import pytest
 import redis
 from kafka import KafkaConsumer, KafkaProducer
 from pymongo import MongoClient, ReplaceOne
-from waiting import until
+from waiting import has_ended, until
 
 from crawler.errors import UnavailableError
 from testbed.servers import Process, Redis, Server, kafka
@@ -38,14 +38,6 @@ done
 echo no route
 exit 1
 """
-
-
-def has_ended(pid):
-    """Returns whether a process has ended, or is a zombie that waits for init."""
-    try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
 
 
 def wait_for_line(process):

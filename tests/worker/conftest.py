@@ -7,13 +7,54 @@ from types import SimpleNamespace
 
 import pytest
 from frontier.conftest import frontier, losing, redis  # noqa: F401 -- fixtures
+from redis.exceptions import ConnectionError as RedisConnectionError
 from samples import RecordedVisit, Stats
 
 from crawler.events import Events
+from crawler.frontier import scripts
 from crawler.servers import redis_retry
 from crawler.worker import offers, settler
 from crawler.worker.settler import Settler
 from crawler.worker.turns import Turns
+
+
+class Clock:
+    """The event loop's clock: it stands still until a test advances it."""
+
+    def __init__(self, now_s):
+        self.now_s = now_s
+
+    async def advance(self, seconds):
+        """Lets time pass, and whatever is due then happen."""
+        self.now_s += seconds
+        for _ in range(3):
+            await asyncio.sleep(0)
+
+
+@pytest.fixture
+async def clock(monkeypatch):
+    loop = asyncio.get_running_loop()
+    clock = Clock(loop.time())
+    monkeypatch.setattr(loop, "time", lambda: clock.now_s)
+    return clock
+
+
+@pytest.fixture
+def outage(monkeypatch):
+    """Returns a function after which Redis is away for so many calls."""
+    real = scripts.run
+
+    def begin(calls):
+        left = iter(range(calls))
+
+        async def run(*arguments):
+            if next(left, None) is not None:
+                raise RedisConnectionError("away")
+            return await real(*arguments)
+
+        monkeypatch.setattr(scripts, "run", run)
+
+    return begin
 
 
 @pytest.fixture

@@ -45,21 +45,18 @@ async def test_a_visit_ends_when_all_its_items_are_delivered(send, recorded):
         (UnavailableError("away"), ("release", "sink-unavailable")),
         (SinkRejectedError("too large", "Too large!"), ("fail", "too-large")),
         (ZeroDivisionError(), ("fail", "pipeline-error")),
+        (DropItem("No keyword"), ("fail", "no-keyword")),
+        (DropItem(""), ("fail", "dropped")),
     ],
 )
-async def test_an_error_in_a_pipeline_decides_the_outcome(send, recorded, error, outcome):
+async def test_an_item_that_a_pipeline_drops_or_fails_on_decides_the_outcome(send, recorded, error, outcome):
     recorded.visit.begin_part(fetches=False)
     recorded.end_callback()
-    send(signals.item_error, recorded.response(), item=ITEM, failure=Failure(error))
+    if isinstance(error, DropItem):
+        send(signals.item_dropped, recorded.response(), item=ITEM, exception=error)
+    else:
+        send(signals.item_error, recorded.response(), item=ITEM, failure=Failure(error))
     assert recorded.outcomes == [outcome]
-
-
-@pytest.mark.parametrize(("message", "reason"), [("No keyword", "no-keyword"), ("", "dropped")])
-async def test_a_dropped_item_fails_its_seed(send, recorded, message, reason):
-    recorded.visit.begin_part(fetches=False)
-    recorded.end_callback()
-    send(signals.item_dropped, recorded.response(), item=ITEM, exception=DropItem(message))
-    assert recorded.outcomes == [("fail", reason)]
 
 
 @pytest.mark.parametrize(

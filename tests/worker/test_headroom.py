@@ -17,6 +17,10 @@ LIMITS = Limits(memory_percent=80, cpu_percent=90, first_batch=5)
 @pytest.mark.parametrize(
     ("load", "carried", "expected"),
     [
+        (Load(memory=79.9, cpu=89.9), 0, 5),  # the first batch
+        (Load(memory=80, cpu=0), 0, 0),
+        (Load(memory=0, cpu=90), 0, 0),
+        (Load(memory=50, cpu=50), 10, math.floor(30 / MIN_COST_PERCENT)),  # each seed has a least cost
         (Load(memory=50, cpu=50, own_memory=10, own_cpu=20), 10, 20),  # min(30 * 10 / 10, 40 * 10 / 20)
         (Load(memory=70, cpu=10, own_memory=20, own_cpu=5), 10, 5),  # memory binds
         (Load(memory=20, cpu=85, own_memory=1, own_cpu=40), 16, 2),  # CPU binds
@@ -30,19 +34,9 @@ def test_the_batch_size_follows_the_patent_s_rule(load, carried, expected):
     assert batch_size(LIMITS, load, carried) == expected
 
 
-def test_the_first_batch_is_n_unless_the_node_is_full():
-    assert batch_size(LIMITS, Load(memory=79.9, cpu=89.9), 0) == 5
-    assert batch_size(LIMITS, Load(memory=80, cpu=0), 0) == 0
-    assert batch_size(LIMITS, Load(memory=0, cpu=90), 0) == 0
-
-
 def test_workers_of_a_node_share_its_headroom():
     load = Load(memory=50, cpu=50, own_memory=10, own_cpu=20)
     assert batch_size(LIMITS, load, 10, workers=3) == 6
-
-
-def test_each_seed_has_a_least_cost():
-    assert batch_size(LIMITS, Load(memory=50, cpu=50), 10) == math.floor(30 / MIN_COST_PERCENT)
 
 
 def test_a_limit_of_100_percent_never_holds():

@@ -27,35 +27,50 @@ def budget(turns_of):
     def build(owner="A", concurrency=1, delay_s=0.0):
         turns = turns_of(owner)
         made = IpBudget(turns, look_up, concurrency=concurrency, delay_s=delay_s)
-        made.turns = turns
+        made.turns, made.refusals = turns, 0
+        real = turns.try_acquire_address
+
+        async def counted(*arguments):
+            answer = await real(*arguments)
+            made.refusals += answer[0] is None
+            return answer
+
+        turns.try_acquire_address = counted
         return made
 
     return build
 
 
-async def is_kept_waiting(taking):
-    await asyncio.sleep(0.12)  # longer than two looks
-    return not taking.done()
+@pytest.fixture
+def is_kept_waiting(frontier):
+    """Returns a function that lets a budget ask twice in vain, and returns whether the acquisition still waits."""
+
+    async def look(acquiring, budget):
+        most = budget.refusals + 2
+        await frontier.until(lambda: asyncio.sleep(0, budget.refusals >= most))
+        return not acquiring.done()
+
+    return look
 
 
-async def test_hosts_of_one_address_wait_for_each_other_over_all_workers(frontier, budget):
+async def test_hosts_of_one_address_wait_for_each_other_over_all_workers(budget, is_kept_waiting):
     mine, yours = budget(), budget("B")
     turn = await mine.acquire("a.test", a_visit())
     assert turn.host == "@192.0.2.7"
     waiting = asyncio.create_task(yours.acquire("b.test", a_visit()))
-    assert await is_kept_waiting(waiting)
+    assert await is_kept_waiting(waiting, yours)
     assert (await yours.acquire("c.test", a_visit())).host == "@192.0.2.8"
     mine.turns.release(turn)
     async with asyncio.timeout(5):
         assert (await waiting).host == "@192.0.2.7"
 
 
-async def test_no_more_requests_at_once_than_the_budget_allows(frontier, budget):
+async def test_no_more_requests_at_once_than_the_budget_allows(budget, is_kept_waiting):
     mine = budget(concurrency=3)
     for _ in range(3):
         await mine.acquire("a.test", a_visit())
     fourth = asyncio.create_task(mine.acquire("a.test", a_visit()))
-    assert await is_kept_waiting(fourth)
+    assert await is_kept_waiting(fourth, mine)
     fourth.cancel()
 
 
@@ -81,30 +96,32 @@ async def test_a_dead_worker_s_turn_is_free_a_delay_after_its_deadline(frontier,
     assert int(state[b"n1"]) == now + 4_000
 
 
-async def test_a_visit_not_started_doesn_t_wait_behind_many_others(frontier, budget):
+async def test_a_visit_not_started_doesn_t_wait_behind_many_others(budget, is_kept_waiting, monkeypatch):
     mine = budget()
     await mine.acquire("a.test", a_visit())
     queued = [asyncio.create_task(mine.acquire("a.test", a_visit())) for _ in range(ip_budget.MAX_WAITING)]
     await asyncio.sleep(0)
-    for place in range(1, 4):  # each comes back after those before it
-        with pytest.raises(HostBackoffError) as caught:
-            await mine.acquire("b.test", a_visit())
-        assert caught.value.wait_s == pytest.approx(0.1 * (ip_budget.MAX_WAITING + place), abs=0.05)
+    with monkeypatch.context() as patch:
+        patch.setattr(asyncio.get_running_loop(), "time", lambda: 0.0)
+        for place in range(1, 4):  # each comes back after those before it
+            with pytest.raises(HostBackoffError) as caught:
+                await mine.acquire("b.test", a_visit())
+            assert caught.value.wait_s == pytest.approx(0.1 * (ip_budget.MAX_WAITING + place))
     started = a_visit()
     started.started = True
     media = asyncio.create_task(mine.acquire("b.test", started))
-    assert await is_kept_waiting(media)
+    assert await is_kept_waiting(media, mine)
     for task in (media, *queued):
         task.cancel()
     await asyncio.wait([media, *queued])
     assert mine._lines == {}
 
 
-async def test_waiting_ends_with_the_visit_or_the_session(frontier, budget):
+async def test_waiting_ends_with_the_visit_or_the_session(budget, is_kept_waiting):
     mine, nobody, mine_to_wait = budget(), budget(None), a_visit()
     await mine.acquire("a.test", a_visit())
     waiting = asyncio.create_task(mine.acquire("a.test", mine_to_wait))
-    assert await is_kept_waiting(waiting)
+    assert await is_kept_waiting(waiting, mine)
     mine_to_wait.abandon()
     with pytest.raises(SessionLostError):
         await waiting

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 from types import SimpleNamespace
 
 import pytest
 from frontier.driver import content
-from redis.exceptions import ConnectionError as RedisConnectionError
 from samples import Stats
 
 from crawler.errors import UnavailableError
-from crawler.frontier import scripts
 from crawler.servers.redis_full import RedisFull
 from crawler.worker import offers
 from crawler.worker.offers import Offers
@@ -58,15 +55,8 @@ async def test_a_worker_that_stops_gives_its_offers_up(full_redis, offering):
         await offering.offers.offer([content(1)])
 
 
-async def test_offers_wait_for_a_redis_that_is_away(offering, monkeypatch, caplog):
-    real, tries = scripts.run, itertools.count()
-
-    async def away(*arguments):
-        if next(tries) < 2:
-            raise RedisConnectionError("away")
-        return await real(*arguments)
-
-    monkeypatch.setattr(scripts, "run", away)
+async def test_offers_wait_for_a_redis_that_is_away(offering, outage, caplog):
+    outage(calls=2)
     assert await offering.offers.offer([content(1)]) == 1
     assert caplog.text.count("1 offers: waiting for Redis: away") == 2
     assert not offering.redis_full.now

@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from redis.exceptions import ConnectionError as RedisConnectionError
 from samples import a_visit
 
 from crawler.errors import FrontierError, HostBackoffError, SessionLostError
-from crawler.frontier import scripts
 from crawler.frontier.settlement import TurnRelease
 from crawler.worker.turns import HostBackoff
 
@@ -50,16 +48,8 @@ async def test_a_short_backoff_is_waited_for(frontier, turns):
         assert (await turns.acquire(HOST, a_visit())).token
 
 
-async def test_waiting_for_a_turn_outlasts_an_outage_of_redis(turns, monkeypatch, caplog):
-    real, tries = scripts.run, []
-
-    async def away(*arguments):
-        tries.append(1)
-        if len(tries) < 3:
-            raise RedisConnectionError("away")
-        return await real(*arguments)
-
-    monkeypatch.setattr(scripts, "run", away)
+async def test_waiting_for_a_turn_outlasts_an_outage_of_redis(turns, outage, caplog):
+    outage(calls=2)
     assert (await turns.acquire(HOST, a_visit())).host == HOST
     assert caplog.text.count("waiting for Redis: away") == 2
 

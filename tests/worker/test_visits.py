@@ -11,6 +11,7 @@ from crawler.frontier.settlement import Settlement
 
 
 async def test_a_page_without_items_finishes_when_its_callback_ends(recorded):
+    recorded.visit.end_fetch()  # as the producer does before its offers
     recorded.end_callback()
     assert recorded.settlements == [Settlement("finish", recorded.visit.claimed)]
     assert len(recorded.fetched) == 1
@@ -43,12 +44,6 @@ async def test_the_lane_waits_for_the_media_of_its_host(recorded):
     assert (len(recorded.fetched), recorded.settlements) == (1, [])
     recorded.visit.end_part()
     assert len(recorded.settlements) == 1
-
-
-async def test_page_fetched_is_published_once(recorded):
-    recorded.visit.end_fetch()  # as the producer does before its offers
-    recorded.end_callback()
-    assert len(recorded.fetched) == 1
 
 
 async def test_an_item_dropped_before_its_media_doesn_t_keep_the_lane(recorded):
