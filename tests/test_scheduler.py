@@ -86,13 +86,16 @@ def end(request):
     state_of(request).end_callback()
 
 
-async def totals(scheduler):
-    return await scheduler.worker.queue.totals()
-
-
 async def until(condition):
     async with asyncio.timeout(10):
-        while not await condition():  # noqa: ASYNC110 -- Redis has no event for it
+        while not condition():  # noqa: ASYNC110 -- Redis has no event for it
+            await asyncio.sleep(0.005)
+
+
+async def until_totals(scheduler, **expected):
+    """Waits until the frontier holds so many seeds in each of the states that are named."""
+    async with asyncio.timeout(10):
+        while expected != {state: getattr(await scheduler.worker.queue.totals(), state) for state in expected}:  # noqa: ASYNC110
             await asyncio.sleep(0.005)
 
 
@@ -108,10 +111,7 @@ async def test_offered_seeds_become_requests_one_at_a_time_for_each_host(build):
     for request in await requests(scheduler, HOSTS):
         end(request)
 
-    async def over():
-        return (await totals(scheduler)).finished == 2 * HOSTS
-
-    await until(over)
+    await until_totals(scheduler, finished=2 * HOSTS)
     assert not scheduler.has_pending_requests()
 
 
@@ -126,7 +126,7 @@ async def test_a_seed_s_request_is_made_as_the_seed_says(build):
 async def test_follow_up_requests_come_first(build):
     scheduler = await build()
     await offer(scheduler, content(1))
-    await until(lambda: asyncio.sleep(0, scheduler.has_pending_requests()))
+    await until(scheduler.has_pending_requests)
     follow_up = Request("http://a.test/2")
     assert scheduler.enqueue_request(follow_up)
     assert (await requests(scheduler, 1))[0] is follow_up
@@ -139,11 +139,7 @@ async def test_a_host_s_backoff_releases_the_visits_not_started(build):
     scheduler.worker.events.publish(HostBackoff("a.test", 30.0))
     end(started)
 
-    async def released():
-        found = await totals(scheduler)
-        return (found.finished, found.ready, found.executing) == (1, 1, 0)
-
-    await until(released)
+    await until_totals(scheduler, finished=1, ready=1, executing=0)
 
 
 async def test_a_lost_session_drops_all_visits(build):
@@ -156,7 +152,7 @@ async def test_a_lost_session_drops_all_visits(build):
     assert state_of(request).visit.ended
     end(request)  # too late: nothing is settled for it
     assert scheduler.worker.claims.carrying == 0
-    await until(lambda: asyncio.sleep(0, scheduler.worker.session.owner != owner))
+    await until(lambda: scheduler.worker.session.owner != owner)
     assert scheduler.worker.session.alive
 
 
@@ -166,19 +162,12 @@ async def test_a_stop_releases_the_visits_not_started_and_lets_the_others_end(bu
     [started] = await requests(scheduler, 1)
     scheduler.crawler.engine._stopping = True
 
-    async def released():
-        found = await totals(scheduler)
-        return (found.ready, found.executing) == (1, 1)
-
-    await until(released)
+    await until_totals(scheduler, ready=1, executing=1)
     assert scheduler.worker.stopping.is_set()
     assert scheduler.worker.room() == 0
     end(started)
 
-    async def over():
-        return (await totals(scheduler)).finished == 1
-
-    await until(over)
+    await until_totals(scheduler, finished=1)
 
 
 async def test_closing_releases_all_visits(build):
@@ -198,7 +187,7 @@ async def test_an_idle_spider_stays_open_until_all_is_done(build):
     assert scheduler.crawler.engine.closed_for or any(
         isinstance(getattr(result, "value", None), DontCloseSpider) for _receiver, result in sent
     )
-    await until(lambda: asyncio.sleep(0, scheduler.crawler.engine.closed_for == "finished"))
+    await until(lambda: scheduler.crawler.engine.closed_for == "finished")
     sent = scheduler.crawler.signals.send_catch_log(signals.spider_idle, dont_log=DontCloseSpider)
     assert not any(isinstance(getattr(result, "value", None), DontCloseSpider) for _receiver, result in sent)
 

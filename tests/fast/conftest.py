@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import threading
-from http.server import ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,23 @@ import crawler
 HERE = Path(__file__).parent
 ROOT = Path(crawler.__file__).parent.parent
 CRAWLS_SECONDS = 120.0  # a script takes 4 s on an idle machine
+
+
+class PageHandler(BaseHTTPRequestHandler):
+    """Answers pages over connections that are kept."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def answer(self, status, body, **headers):
+        self.send_response(status)
+        for name, value in {"Content-Type": "text/html", "Content-Length": str(len(body)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
 
 
 @pytest.fixture(scope="module")

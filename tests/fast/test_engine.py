@@ -1,18 +1,15 @@
 """The same crawl yields the same items, statistics and signals on both engines, the signals in order per request."""
 
 from collections import Counter
-from http.server import BaseHTTPRequestHandler
 
 import pytest
+from fast.conftest import PageHandler
 
 
-class OddServer(BaseHTTPRequestHandler):
+class OddServer(PageHandler):
     """Answers by the path; `/flaky` works at every third try."""
 
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def do_GET(self):
+    def do_GET(self):  # noqa: N802 -- as http.server names it
         path = self.path.partition("?")[0]
         status, body, headers = 200, b"<html><body>a page</body></html>", {}
         match path:
@@ -29,14 +26,7 @@ class OddServer(BaseHTTPRequestHandler):
             case "/flaky":
                 self.server.state[path] += 1
                 status = 503 if self.server.state[path] % 3 else 200
-        self.send_response(status)
-        for name, value in {"Content-Type": "text/html", "Content-Length": str(len(body)), **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
+        self.answer(status, body, **headers)
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,9 @@
 """Popular add-ons work in a user's own spiders, on both engines, as they do in a project that is Scrapy alone."""
 
 from collections import Counter, defaultdict
-from http.server import BaseHTTPRequestHandler
 
 import pytest
+from fast.conftest import PageHandler
 
 VARYING = ("time", "memusage", "log_count", "per_minute")  # in the names of statistics that differ between two crawls
 PAGES = {
@@ -18,13 +18,10 @@ PAGES = {
 }
 
 
-class Shop(BaseHTTPRequestHandler):
+class Shop(PageHandler):
     """A shelf of books below `/SPIDER/NUMBER/`; at its first request, the third book's page comes without content."""
 
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def do_GET(self):
+    def do_GET(self):  # noqa: N802 -- as http.server names it
         _, spider, number, page = self.path.split("/", 3)
         crawl = f"{spider}/{number}"
         headers = {name.title(): value.replace(crawl, "") for name, value in self.headers.items() if name != "Host"}
@@ -32,15 +29,7 @@ class Shop(BaseHTTPRequestHandler):
         requests.append((page, headers))
         is_half = page == "book/3" and Counter(path for path, _ in requests)[page] == 1
         body = "" if is_half else PAGES.get(page)
-        answer = f"<html><body>{body}</body></html>".encode()
-        self.send_response(404 if body is None else 200)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
-
-    def log_message(self, *_):
-        pass
+        self.answer(404 if body is None else 200, f"<html><body>{body}</body></html>".encode())
 
 
 @pytest.fixture(scope="module")

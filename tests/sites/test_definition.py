@@ -85,7 +85,7 @@ def test_a_good_file_becomes_a_site():
 
 @pytest.mark.parametrize(
     ("old", "new", "line", "key", "expected"),
-    [(old, new, line, key, *(expected or [""])) for old, new, line, key, *expected in BAD],
+    [(old, new, line, key, *(expected or ["got "])) for old, new, line, key, *expected in BAD],
     ids=[new.strip() or old for old, new, *_ in BAD],
 )
 def test_the_error_of_a_bad_file_names_line_and_key_and_what_was_expected(old, new, line, key, expected):
