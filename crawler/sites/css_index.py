@@ -116,7 +116,7 @@ class IndexedCss:
     attribute: str
 
     @classmethod
-    def compile(cls, css: str) -> IndexedCss | None:
+    def from_css(cls, css: str) -> IndexedCss | None:
         """Compiles a valid selector; None if it has more in it than tags, classes and ids."""
         selectors = parse(css)
         if len(selectors) != 1:

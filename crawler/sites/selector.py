@@ -60,7 +60,7 @@ class Selector:
         if len(text) > MAX_SELECTOR_CHARACTERS:
             raise ValueError(f"a selector of at most {MAX_SELECTOR_CHARACTERS} characters")
         search = _COMPILERS[language](path.strip())
-        indexed = IndexedCss.compile(path.strip()) if language == "css" else None
+        indexed = IndexedCss.from_css(path.strip()) if language == "css" else None
         return cls(text, language, search, indexed)  # type: ignore[arg-type]  # checked above
 
     def find(self, index: PageIndex) -> Any:

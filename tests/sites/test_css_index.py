@@ -72,7 +72,7 @@ def test_the_index_finds_what_xpath_does(seed):
     ],
 )
 def test_selectors_with_more_than_tags_classes_and_ids_have_only_xpath(css):
-    assert IndexedCss.compile(css) is None
+    assert IndexedCss.from_css(css) is None
 
 
 def test_a_large_page_is_left_to_xpath():
