@@ -65,6 +65,14 @@ def test_the_canonical_form(url, expected):
     assert canonical(url) == expected
 
 
+def outcome(resolve, *arguments, **options):
+    """Returns a resolved link; None: it was refused."""
+    try:
+        return resolve(*arguments, **options)
+    except UrlError:
+        return None
+
+
 @pytest.mark.parametrize(
     ("link", "expected"),
     [
@@ -88,11 +96,7 @@ def test_the_canonical_form(url, expected):
     ],
 )
 def test_links_are_resolved_as_by_a_browser(link, expected):
-    if expected is None:
-        with pytest.raises(UrlError):
-            canonical(link, "http://a/b/c?d")
-    else:
-        assert canonical(link, "http://a/b/c?d") == expected
+    assert outcome(canonical, link, "http://a/b/c?d") == expected
 
 
 @pytest.mark.parametrize(
@@ -157,18 +161,8 @@ def test_a_site_s_own_parameters_can_be_dropped():
 def odd_urls():
     rng = random.Random(1)
     pieces = [
-        *"/?#&=%:@\\ .;'\"<>[]{}|^`~\t\n\0+",
-        *("%75tm_x=1", "%", "%25", "//", "ß", "ａ", "。", "\u00ad", "xn--", "0x7f.1", ":80", "\x7f", "\ufeff"),
-        "utm_a=1",
-        "é",
-        "中",
-        "😀",
-        "\u202e",
-        "\ud800",
-        "%2f",
-        "%3F",
-        "..",
-        "a",
+        *"/?#&=%:@\\ .;'\"<>[]{}|^`~\t\n\0+é中😀\u202e\ud800aßａ。\u00ad\x7f\ufeff",
+        *("%75tm_x=1", "%25", "//", "xn--", "0x7f.1", ":80", "utm_a=1", "%2f", "%3F", ".."),
     ]
     for _ in range(2_000):
         yield "http://a" + "".join(rng.choices(pieces, k=rng.randrange(12)))
@@ -177,9 +171,7 @@ def odd_urls():
 def test_canonical_is_idempotent_and_plain_ascii():
     accepted = 0
     for url in odd_urls():
-        try:
-            once = canonical(url)
-        except UrlError:
+        if (once := outcome(canonical, url)) is None:
             continue
         accepted += 1
         assert canonical(once) == once, url
@@ -192,18 +184,16 @@ def test_canonical_is_idempotent_and_plain_ascii():
     assert accepted > 500
 
 
-def test_hosts_keep_a_port_that_is_not_the_scheme_s():
-    assert host("http://a.example:8080/x") == "a.example:8080"
-    assert host("https://a.example/x") == "a.example"
-    assert host("http://[::1]:81/") == "[::1]:81"
-    assert hostname("http://a.example:8080/x") == "a.example"
-    assert hostname("http://[::1]:81/") == "[::1]"
-
-
-def test_origins_are_what_a_robots_txt_is_for():
-    assert origin(canonical("https://a.example:443/x?y")) == "https://a.example"
-    assert origin("https://a.example:80/x") == "https://a.example:80"
-    assert origin("http://[::1]:81/x") == "http://[::1]:81"
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://a.example/x?y", ("https://a.example", "a.example", "a.example")),
+        ("https://a.example:80/x", ("https://a.example:80", "a.example:80", "a.example")),
+        ("http://[::1]:81/x", ("http://[::1]:81", "[::1]:81", "[::1]")),
+    ],
+)
+def test_origins_and_hosts_keep_a_port_that_is_not_the_scheme_s(url, expected):
+    assert (origin(url), host(url), hostname(url)) == expected
 
 
 def test_the_order_of_parameters_does_not_tell_pages_apart():
@@ -212,13 +202,9 @@ def test_the_order_of_parameters_does_not_tell_pages_apart():
 
 
 def test_everything_else_tells_pages_apart():
+    urls = ("http://a/", "https://a/", "http://a/?", "http://a/?a=1", "http://a/?a=1&a=1", "http://a/A")
     different = [
-        fingerprint("http://a/"),
-        fingerprint("https://a/"),
-        fingerprint("http://a/?"),
-        fingerprint("http://a/?a=1"),
-        fingerprint("http://a/?a=1&a=1"),
-        fingerprint("http://a/A"),
+        *map(fingerprint, urls),
         fingerprint("http://a/", method="POST"),
         fingerprint("http://a/", body="x"),
         fingerprint("http://a/", scope="x"),
@@ -303,13 +289,6 @@ PIECES += [" ", "\t"]
 BASES = """http://x.org/ http://x.org/a/b?x=1#f http://x.org:8080/a/b/c/ https://u:p@x.org/x http://10.0.0.1:80/ ftp://x/y
     mailto:a http://x.org/a/b/../c;d? http://X.org:80/A garbage http://xn--fsq.org/x/""".split()  # noqa: SIM905
 BASES += ["http://x.org/" + "a/" * 480]
-
-
-def outcome(resolve, *arguments, **options):
-    try:
-        return resolve(*arguments, **options)
-    except UrlError:
-        return None
 
 
 @pytest.mark.parametrize("base", BASES)

@@ -56,11 +56,9 @@ def test_only_a_page_without_required_fields_fails():
     assert reason(extract.fields, html("<h1>Not found</h1>"), BOARD) == "no-content"
 
 
-def test_the_next_page_is_another_page_of_the_same_host():
-    post = "<p class=post>text</p>"
-    assert extract.fields(html(f"{post}<a class=next href='http://evil.org/'>"), BOARD).next_page is None
-    assert extract.fields(html(f"{post}<a class=next href='{URL}#top'>"), BOARD).next_page is None
-    assert extract.fields(html(f"{post}<a class=next href='javascript:go()'>"), BOARD).next_page is None
+@pytest.mark.parametrize("link", ["http://evil.org/", f"{URL}#top", "javascript:go()"])
+def test_the_next_page_is_another_page_of_the_same_host(link):
+    assert extract.fields(html(f"<p class=post>text</p><a class=next href='{link}'>"), BOARD).next_page is None
 
 
 def test_pages_of_an_item_are_joined():
