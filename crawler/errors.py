@@ -1,14 +1,15 @@
-"""Every error that Headroom raises on purpose, as one tree.
+"""The errors that Headroom raises for the operator, or for several of its parts to catch, as one tree.
 
-A command prints such an error as one line and exits with status 1. Any other exception is a bug, and its traceback is
-shown.
+A command prints such an error as one line and exits with status 1. Any other exception that reaches it is a bug, and
+its traceback is shown. Errors outside this tree are caught near where they are raised, or must be of a class of
+Scrapy's, such as `RefusedError`.
 """
 
 from __future__ import annotations
 
 from crawler.redaction import without_credentials
 
-SHOWN_CHARACTERS_MAX = 120  # of a value in an error message, which has to fit on a line
+MAX_SHOWN_CHARACTERS = 120  # of a value in an error message, which has to fit on a line
 
 
 class HeadroomError(Exception):
@@ -44,7 +45,7 @@ class InputError(HeadroomError):
 
 def _short(text: str) -> str:
     text = without_credentials(text)
-    return text if len(text) <= SHOWN_CHARACTERS_MAX else text[:SHOWN_CHARACTERS_MAX] + "..."
+    return text if len(text) <= MAX_SHOWN_CHARACTERS else text[:MAX_SHOWN_CHARACTERS] + "..."
 
 
 class UrlError(HeadroomError):
@@ -71,15 +72,21 @@ class HostBackoffError(HeadroomError):
 
 
 class UnavailableError(HeadroomError):
-    """A server (Redis, Kafka, MongoDB, a page's host) can't be reached or refuses to work; trying again may help."""
+    """Something can't be done now, though it may succeed later.
+
+    A server (Redis, Kafka, MongoDB, a page's host) can't be reached or refuses to work, or this worker is stopping.
+    """
 
 
 class FrontierError(HeadroomError):
-    """Redis holds something that this version or these settings can't work on."""
+    """The frontier in Redis can't be worked on as asked.
+
+    What it holds is damaged, doesn't reconcile, or needs another version or other settings; or see the subclass.
+    """
 
 
 class SessionLostError(FrontierError):
-    """This worker's session has lapsed, and other workers get its seeds; it must open a new session."""
+    """The session in which something was held is over, or the visit or the worker has ended: it is no longer held."""
 
 
 class AnswerError(HeadroomError):

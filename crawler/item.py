@@ -1,4 +1,4 @@
-"""The item: one visit of one page, as it leaves through files, Kafka and MongoDB.
+"""The item: what one page holds, as it leaves through files, Kafka and MongoDB.
 
 A field is said once, in `Item`. From it follow
 
@@ -35,7 +35,7 @@ class ReadAs(Enum):
     """What a field is, for those that are read from content pages. They are shown to people in this order."""
 
     LINE = auto()  # text on one line
-    NAMES = auto()  # likewise, with commas between several
+    NAMES = auto()  # text on one line, with commas between several names
     INSTANT = auto()
     PARAGRAPHS = auto()  # text, each paragraph on a line
     IMAGES = auto()
@@ -54,8 +54,8 @@ class Media:
     error: Annotated[str | None, "Why there is no file; null when there is one."] = None
 
 
-class _OfVisit:
-    """What an item carries that is no field: fields are the message, and what Scrapy's feeds export."""
+class _Unexported:
+    """Attributes of an item that are no fields, because every field is part of the message and of Scrapy's feeds."""
 
     __slots__ = ("_clean", "_visit")
 
@@ -78,10 +78,10 @@ class _OfVisit:
 
 
 @dataclass(slots=True)
-class Item(_OfVisit):
-    """One visit of a page: a line in a file, a message in Kafka (by `fingerprint`), a document in MongoDB (by `id`)."""
+class Item(_Unexported):
+    """What a page holds: a line in a file, a message in Kafka (by `fingerprint`), a document in MongoDB (by `id`)."""
 
-    id: Annotated[Uuid, "The same each time this visit is delivered: deduplicate by it."]
+    id: Annotated[Uuid, "The same each time this page is delivered: deduplicate by it."]
     content: Annotated[str, ReadAs.PARAGRAPHS, "Clean text: no markup, scripts or boilerplate."]
     resource: Annotated[str, Field(pattern=f"^{SITE_NAME}$"), "Name of the site, as plans and topics have it."]
     url: Annotated[Uri, Field(pattern="^https?://"), "Canonical URL that was fetched."]

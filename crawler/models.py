@@ -128,8 +128,8 @@ class Claimed:
 
     Attributes:
         partition: Of the frontier.
-        claim: Id of the claim that took it: the owner and a counter. A seed that was claimed anew isn't settled by it.
-        turn: Says which of the host's turns it is crawled on, and since when.
+        claim: Id of the claim that took it: `OWNER#NUMBER`. A seed that was claimed anew isn't settled by it.
+        turn: The token of the host's turn that it is crawled on. Seeds of one claim and host may share a turn.
         due_ms: When it was due, in ms since the epoch.
         tries: Real tries before this one.
         delay_s: Seconds between two starts on the turn.
@@ -148,6 +148,11 @@ class Claimed:
     quarantined: bool = False
     suspected: bool = False
 
+    @property
+    def owner(self) -> str:
+        """The owner of the session in which the seed was claimed."""
+        return self.claim.partition("#")[0]
+
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
@@ -156,11 +161,9 @@ class Fetched:
     Attributes:
         url: The URL that answered, after redirects on the same host.
         content_type: The Content-Type header as sent; empty when missing.
-        encoding: The encoding to decode `body` with, as the downloader found it; None lets extraction detect it.
     """
 
     url: str
     status: int
     content_type: str
     body: bytes
-    encoding: str | None = None

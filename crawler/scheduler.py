@@ -47,6 +47,7 @@ DONE_POLL_SECONDS = 1.0  # interval at which an idle worker checks whether all p
 # Retry delay after another worker held the claim lock. The lock is held for a few ms, so the delay is short. It is
 # jittered, so that workers that were refused together don't come back together.
 LOCK_RETRY_SECONDS = 0.01
+TURN_RETRY_SECONDS = 0.01  # shortest retry delay when seeds are due: another worker was just taking their host's turn
 
 
 class Scheduler(BaseScheduler):
@@ -186,7 +187,7 @@ class Scheduler(BaseScheduler):
     async def _claim(self) -> float:
         """Claims seeds if they are needed and there is room; returns the seconds to wait before the next claim."""
         if self._runs_alone:
-            return self._idle_wait_s
+            return self._idle_wait_s  # `_visit_ended` ends the wait
         if self._lanes.active() >= self._parallel:
             return NO_ROOM_SECONDS
         slow_visits = min(self._lanes.slow_visits() + self.worker.turns.waiting, self._parallel)
@@ -225,8 +226,7 @@ class Scheduler(BaseScheduler):
             return NO_ROOM_SECONDS
         wait_s = self._idle_wait_s
         if answer.wait_ms is not None:
-            # 0 ms and no seed: another worker was just taking the host's turn. Ask again a moment later.
-            wait_s = min(wait_s, max(answer.wait_ms / 1000, LOCK_RETRY_SECONDS))
+            wait_s = min(wait_s, max(answer.wait_ms / 1000, TURN_RETRY_SECONDS))
         if self._stop_when_done and not self._visits:
             if self._engine_runs() and await self.worker.registry.is_done(self.worker.queues):
                 self._finish()
@@ -278,7 +278,7 @@ class Scheduler(BaseScheduler):
         """Closes the spider in a new task, because closing waits for `close`, which cancels the task that runs this."""
         self._done = True
         engine = self.crawler.engine
-        assert engine is not None  # it runs us
+        assert engine is not None  # `_wait_s` has seen it running
         self._finishing = asyncio.create_task(engine.close_spider_async(reason="finished"), name="finish")
 
     async def _watch_for_stop(self) -> None:

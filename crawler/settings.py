@@ -45,12 +45,12 @@ ADDRESS_DELAY_SECONDS = 0  # between two starts at one address, over all workers
 ROBOTS_RETRY_SECONDS = 60  # an unreachable file is asked for again after that, then after 4, 16 ... times as long
 ROBOTS_MAX_CRAWL_DELAY_SECONDS = 60  # a longer Crawl-delay counts as this: a host must not hold a turn for hours
 
-# -- Headroom (the patent's rule) -----------------------------------------------------------------------------------
+# -- Headroom (crawler/worker/headroom.py has the rule) -------------------------------------------------------------
 NODE_MEMORY_LIMIT_PERCENT = 90  # ML
 NODE_CPU_LIMIT_PERCENT = 90  # CL
 FIRST_BATCH = 5  # n: seeds in the first claim, while a seed's cost is unknown
-BATCH_MAX = 500  # seeds in one claim; Lua's unpack ends near 8,000 values
-IDLE_WAIT_SECONDS = 60  # longest sleep with nothing due or no headroom; an offer wakes earlier
+BATCH_MAX = 500  # seeds in one claim, which then takes Redis less than 10 ms; at most 1,000
+IDLE_WAIT_SECONDS = 60  # longest sleep while no seed is due; an offer ends it earlier
 CLAIM_AHEAD_SECONDS = 60  # never hold more than this worker finishes in that time at its measured rate
 
 # -- Delivery -------------------------------------------------------------------------------------------------------
@@ -116,9 +116,9 @@ ITEM_PIPELINES = {
 # -- Scrapy's own, changed ------------------------------------------------------------------------------------------
 USER_AGENT = f"headroom/{__version__}"  # CONTACT is added to it
 ROBOTSTXT_OBEY = True
-CONCURRENT_REQUESTS = 64  # the node's budget; a host's is in its turns
+CONCURRENT_REQUESTS = 64  # of each worker; what one host gets is up to its turns
 CONCURRENT_REQUESTS_PER_DOMAIN = 64  # must not bind: turns pace each host
-DOWNLOAD_DELAY = 0  # likewise
+DOWNLOAD_DELAY = 0  # must not bind: turns pace each host
 CONCURRENT_ITEMS = 8  # of one page. Scrapy's own engine starts so many tasks per page; its default is 100
 DOWNLOAD_TIMEOUT = 60  # seconds for one answer, first to last byte
 PAGE_SECONDS = 300  # for all that a page fetches, its own delays included: 50 images at 5 s. A tarpit ends here

@@ -103,7 +103,11 @@ def _pieces(body: bytes, begin: Callable[[bytes], _Stream], magic: tuple[bytes, 
 
 
 class _Inflate:
-    """Args: window: zlib's `wbits`, which also says the format."""
+    """Decodes one stream of zlib's formats.
+
+    Args:
+        window: zlib's `wbits`, which also says which of the formats.
+    """
 
     def __init__(self, window: int) -> None:
         self._zlib = zlib.decompressobj(window)

@@ -96,7 +96,10 @@ class CurlOptions:
 
 
 def is_simple(request: Request) -> bool:
-    """Returns whether a request is told by URL and headers alone; its handle then serves the next such one as it is."""
+    """Returns whether a request consists of a URL and headers alone.
+
+    All other options of its handle are then those of every simple request, so the next one can use the handle as it is.
+    """
     meta = request.meta
     return request.method == "GET" and not (request.body or meta.get("proxy") or meta.get("bindaddress"))
 
@@ -148,10 +151,10 @@ def set_connect_only(curl: pycurl.Curl, request: Request, target: Target) -> Non
 
 
 def set_connected_request(curl: pycurl.Curl, request: Request, target: Target) -> None:
-    """Sets a request as it goes over a connection that `set_connect_only` has opened, which libcurl takes for its own.
+    """Sets a request that is sent over a connection opened by another handle (see `set_connect_only`).
 
-    libcurl's URL stands for HTTP/1.1 without TLS, and for nothing else. The real one has passed libcurl's own checks
-    when the connection was opened.
+    That connection does TLS and speaks to the proxy. This handle must do neither, so it gets a placeholder as its URL
+    that only means HTTP/1.1 without TLS. libcurl has checked the real URL when the connection was opened.
     """
     url = url_to_send(request.url)
     begin = scheme_and_authority(url)

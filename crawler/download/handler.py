@@ -83,7 +83,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
         """Returns the response.
 
         Raises:
-            SessionLostError: The visit was abandoned or handed back meanwhile; the connection is closed.
+            SessionLostError: The visit was abandoned or released meanwhile; the connection is closed.
             PageTimeoutError: The time of the request's page was up meanwhile; the connection is closed.
             PrivateAddressError: The host has only private addresses, or one that a proxy must not be asked for.
             AnswerError: What came is no answer that a page could be had from.
@@ -114,7 +114,8 @@ class CurlDownloadHandler(BaseDownloadHandler):
         target = self._targets.cached(request) or await self._find_target(request, timeout_s)
         loop = self._curl_loop = self._curl_loop or CurlLoop()
         simple = not lenient and curl_options.is_simple(request)
-        options = CurlOptions({}) if lenient else self._options  # a lenient one's connection is another handle's affair
+        # A lenient transfer opens no connection of its own: `_run_lenient` does so, with all options.
+        options = CurlOptions({}) if lenient else self._options
         transfer = self._idle.pop() if simple and self._idle else Transfer(options.new_handle())
         transfer.begin(
             target,
@@ -173,7 +174,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
             await wait_to_resend(request, self.crawler)
             transfer.sends, resent = 0, True
             curl.setopt(pycurl.FRESH_CONNECT, 1)
-            deadline_s += time.monotonic() - started_s  # it is another request
+            deadline_s += time.monotonic() - started_s  # the request begins anew, with its whole time
         if resent:
             curl.setopt(pycurl.FRESH_CONNECT, 0)
         return end

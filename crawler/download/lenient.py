@@ -109,7 +109,7 @@ class _Relay:
             self._parsing.error = error
         except OSError:  # the parser wants no more, and has closed its end
             return
-        with suppress(OSError):  # likewise
+        with suppress(OSError):  # the parser has closed its end
             ours.shutdown(socket.SHUT_WR)
 
     async def _when_ready(self, call: Callable[[], T], *, writes: bool) -> T:

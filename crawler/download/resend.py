@@ -25,7 +25,7 @@ async def wait_to_resend(request: Request, crawler: Crawler) -> None:
     """Waits until the request may be sent once more, and counts it as sent.
 
     Raises:
-        SessionLostError: The request's visit was abandoned or handed back meanwhile.
+        SessionLostError: The request's visit was abandoned or released meanwhile.
         PageTimeoutError: The time of the request's page was up meanwhile.
     """
     state = state_of(request)

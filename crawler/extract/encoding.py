@@ -80,7 +80,7 @@ def _table(encoding: str) -> str:
 
 def _declared(page: Fetched) -> str | None:
     """Returns the encoding that the header names, or else the page; None if neither names one of browsers."""
-    if known := _known(page.encoding or http_content_type_encoding(page.content_type)):
+    if known := _known(http_content_type_encoding(page.content_type)):
         return "utf-16-le" if known == "utf-16" else known
     meta = _known(html_body_declared_encoding(page.body))
     return "utf-8" if meta and meta.startswith("utf-16") else meta  # a label read as ASCII can't be in UTF-16

@@ -121,12 +121,18 @@ class Session:
             self._thread.start()
 
     def reopen(self) -> None:
-        """Starts over under a new owner id, after the session was lost. Blocking."""
+        """Opens a session under a new owner id, after the old one was lost. Blocking.
+
+        The session's thread renews nothing meanwhile, because a lost session's deadline is 0.
+
+        Raises:
+            redis.exceptions.RedisError: Redis is away; calling again is safe.
+        """
         self.owner = new_owner()
         self._renew("open")
 
-    def loop_alive(self) -> None:
-        """Notes a sign of life of the event loop, which calls this about every second."""
+    def note_loop_alive(self) -> None:
+        """Notes that the event loop is alive; to be called on it about every second."""
         self._loop_seen = boottime()
 
     def close(self) -> bool:

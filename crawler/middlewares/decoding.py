@@ -26,7 +26,7 @@ class DecodingMiddleware(HttpCompressionMiddleware):
         """Sets Accept-Encoding to the codings that can be decoded, unless the request has one."""
         request.headers.setdefault("Accept-Encoding", codings.ACCEPT_ENCODING)
 
-    def process_response(  # type: ignore[override]  # likewise
+    def process_response(  # type: ignore[override]  # Scrapy's takes a spider as well
         self, request: Request, response: Response
     ) -> Request | Response:
         """Returns the answer decoded; without its body if that can't be decoded and the status says it is no page.

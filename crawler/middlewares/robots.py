@@ -78,9 +78,9 @@ class RobotsMiddleware:
             failed = cached.failures >= self._max_failures
             delay_s = max(0.0, cached.until - asyncio.get_running_loop().time()) * random.uniform(*DELAY_FACTOR)
             raise RefusedError(Outcome("fail" if failed else "retry", "robots-unreachable"), delay_s)
-        turn = state.turn
-        if cached.delay_s and (turn is None or turn.delay_s < cached.delay_s):
-            await self._finder.slow_down(urls.host(url), turn, cached.delay_s)
+        lane = state.held_lane
+        if cached.delay_s and (lane is None or lane.delay_s < cached.delay_s):
+            await self._finder.slow_down(urls.host(url), lane, cached.delay_s)
         if not cached.rules.allows(request.url):
             self._stats.inc_value("robotstxt/forbidden")
             raise RefusedError(Outcome("fail", "robots"))

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from crawler.worker.visits import Visit
 
 NO_SESSION = Outcome("release", "no-session")
+# Nothing was sent for the seed, so no try is counted. Once its visit has started, `outcome_of_error` makes it a retry.
 HOST_BACKOFF = Outcome("release", "left-alone")
 MAX_HOSTS = 10_000  # whose fastest answer is remembered, in some 200 bytes each
 MIN_ANSWERS = 20  # of a host, before its fastest answer counts: the first few may all have been late
@@ -65,7 +66,7 @@ class TurnMiddleware:
 
         Raises:
             RefusedError: The seed is no longer this worker's, or the visit hasn't started and its host has a backoff.
-            FrontierError: The visit has ended, or did so while a turn was waited for.
+            SessionLostError: The visit has ended, or did so while a turn was waited for.
             PageTimeoutError: The visit's deadline has passed.
             UnavailableError: Redis is away, and must be told before this page is fetched.
             HostBackoffError: The visit has started, and the host of this request has a backoff.
@@ -76,7 +77,7 @@ class TurnMiddleware:
         visit = state.visit
         if visit.claimed.suspected and not visit.started:
             await self._report_fetch(visit)
-        lane = state.turn
+        lane = state.held_lane
         if lane is None:
             lane = state.lane = await self._worker.turns.acquire(urls.host(urls.canonical(request.url)), visit)
             state.acquired = True
@@ -159,7 +160,7 @@ class TurnMiddleware:
     def _is_ours(self, visit: Visit) -> bool:
         """Returns whether the session is alive and is the one in which the seed was claimed."""
         session = self._worker.session
-        return session.alive and visit.claimed.claim.startswith(f"{session.owner}#")
+        return session.alive and visit.claimed.owner == session.owner
 
     def _end(self, state: RequestState, *, success: bool | None = None, backoff_s: float = 0.0) -> None:
         """Ends a request's use of its lane, and releases the turns that were acquired for it alone.

@@ -34,7 +34,7 @@ class VisitSpiderMiddleware:
     Args:
         media: Whether the media of items are fetched; the visit's lane waits for them.
         retry_base_s: RETRY_BASE_SECONDS, for follow-up requests that fail.
-        retry_max_s: RETRY_MAX_SECONDS, likewise.
+        retry_max_s: RETRY_MAX_SECONDS, for the same.
     """
 
     def __init__(self, *, media: bool, retry_base_s: float, retry_max_s: float) -> None:
@@ -90,7 +90,6 @@ class VisitSpiderMiddleware:
         if isinstance(output, Request):
             self._follow(output, visit)
         else:
-            visit.items += 1
             visit.begin_part(fetches=self._media and isinstance(output, Item))
         return True
 
@@ -116,7 +115,7 @@ class VisitSpiderMiddleware:
         visit = state.visit
         try:
             if errback is None:
-                assert failure.value is not None  # it never is, but for Twisted's types
+                assert failure.value is not None  # it is never None, though Twisted's types allow it
                 outcome = outcome_of_error(failure.value)
                 delay_ms = retry_delay_ms(visit.claimed.tries, self._retry_base_s, self._retry_max_s)
                 visit.decide_outcome(outcome.operation, outcome.reason, delay_ms)

@@ -160,7 +160,7 @@ class PageMediaPipeline(FilesPipeline):
             Exception: The error itself, when it is none that a download is known to raise.
         """
         error = failure.value
-        assert error is not None  # it never is, but for Twisted's types
+        assert error is not None  # it is never None, though Twisted's types allow it
         outcome = outcome_of_error(error)
         if isinstance(error, MediaError) or outcome == UNKNOWN_ERROR:
             raise error
@@ -170,7 +170,7 @@ class PageMediaPipeline(FilesPipeline):
         """Writes what became of a file into the item that names it.
 
         Raises:
-            UnavailableError: The worker is stopping; the seed is handed back.
+            UnavailableError: The worker is stopping; the seed is released.
         """
         media, [(is_stored, result)] = item.media, results
         if is_stored:

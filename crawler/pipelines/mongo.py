@@ -1,4 +1,4 @@
-"""The Mongo sink: one document for each visit, upserted by `_id`, so that a message delivered twice is there once."""
+"""The Mongo sink: one document for each page, upserted by `_id`, so that a page delivered twice is there once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pymongo import AsyncMongoClient
 
 COLLECTION = "items"
-INDEXES = ("fingerprint",), ("plan",), ("resource", "time")  # for all visits of a page, a plan's items, a site's latest
+INDEXES = ("fingerprint",), ("plan",), ("resource", "time")  # to find a page, a plan's items, a site's latest
 DOCUMENT_MAX_BYTES = 16 * 1024 * 1024  # MongoDB's limit
 DEPTH_MAX = 100  # levels in `extra`: beyond some 180, MongoDB would refuse the whole batch
 TOO_LARGE = "document-too-large"

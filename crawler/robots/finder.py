@@ -84,7 +84,7 @@ class RobotsFinder:
             RefusedError: The rules can't be found now; the seed is released.
             HeadroomError: The visit may fetch no more, or the session was lost.
         """
-        lane, acquired = state.turn, None
+        lane, acquired = state.held_lane, None
         try:
             while True:
                 if (cached := self.cached(authority)) is not None:
@@ -201,7 +201,7 @@ class RobotsFinder:
 
     async def _download(self, url: str, visit: Visit, turns: dict[str, Lane]) -> Response:
         engine = self._crawler.engine
-        assert engine is not None  # it runs us
+        assert engine is not None  # visits exist only while the engine runs
         host = urls.host(url)
         if host not in turns:
             turns[host] = await self._acquire_other(host, visit.seed.site)

@@ -172,26 +172,34 @@ def parse(body: bytes, agent: str) -> Rules:
         agent: The crawler's product token (see `product_token`), in any case.
     """
     token = agent.partition("/")[0].strip().encode("utf-8", "replace").decode("latin-1").lower()
+    # A worked file, for the crawler `headroom`; after each line: whom a rule and a Crawl-delay then apply to.
+    #   User-agent: *           all, all
+    #   Crawl-delay: 5          all, all          5 s for all
+    #   User-agent: headroom    us, us            no rule since `*`: still one list for rules, but a new one for delays
+    #   Disallow: /a            us, us            /a for us
+    #   User-agent: other       nobody, nobody    a rule has ended both lists
+    #   Disallow: /b            nobody, nobody
+    # The file names us, so what it says for us counts: /a is disallowed, and there is no Crawl-delay.
     rules: tuple[list[tuple[bool, str]], ...] = ([], [], [])  # by the agents that they apply to
-    delays_s = [0.0, 0.0, 0.0]  # likewise
-    named = _ALL  # the most specific agents that the file names
-    ruled = paced = _NOBODY  # the agents that a rule and a Crawl-delay at this line apply to
-    has_rule = has_delay = False  # of the present group
+    delays_s = [0.0, 0.0, 0.0]  # by the agents that they apply to
+    file_agents = _ALL  # the most specific agents that the file names
+    rule_agents = delay_agents = _NOBODY  # the agents that a rule and a Crawl-delay at this line apply to
+    has_rule = has_delay = False  # since the last user-agent line
     for key, value in _fields(body):
         if key.startswith(_AGENT_KEYS):
-            whom = _whom(value, token)
-            ruled = max(_NOBODY if has_rule else ruled, whom)
-            paced = max(_NOBODY if has_rule or has_delay else paced, whom)
-            named = max(named, whom)
+            agents = _agents_of(value, token)
+            rule_agents = max(_NOBODY if has_rule else rule_agents, agents)
+            delay_agents = max(_NOBODY if has_rule or has_delay else delay_agents, agents)
+            file_agents = max(file_agents, agents)
             has_rule = has_delay = False
         elif key.startswith(_RULE_KEYS):
             has_rule = True
-            rules[ruled].append((key.startswith("allow"), value))
+            rules[rule_agents].append((key.startswith("allow"), value))
         elif key == "crawl-delay":
             has_delay = True
             if _DELAY.fullmatch(value):
-                delays_s[paced] = max(delays_s[paced], float(value))
-    return Rules(rules[named], delays_s[named])
+                delays_s[delay_agents] = max(delays_s[delay_agents], float(value))
+    return Rules(rules[file_agents], delays_s[file_agents])
 
 
 def product_token(user_agent: str) -> str:
@@ -217,7 +225,7 @@ def _fields(body: bytes) -> Iterator[tuple[str, str]]:
         yield key.strip(_WHITE).lower(), value.strip(_WHITE)
 
 
-def _whom(value: str, token: str) -> int:
+def _agents_of(value: str, token: str) -> int:
     """Returns the agents that a user-agent line names; the token may be there as a product token or as a whole word."""
     if value.startswith("*") and value[1:2].strip(_WHITE) == "":
         return _ALL

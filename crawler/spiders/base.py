@@ -96,7 +96,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
 
     async def parse(self, response: Response, **_: Any) -> AsyncIterator[Any]:
         """Reads an answer that is a page; decides the visit's outcome for any other."""
-        visit = _visit_of(response.request)
+        visit = _state_of(response.request).visit
         if visit.ended:
             return
         if response.status in REDIRECT_STATUSES:
@@ -120,13 +120,13 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
 
     def errback(self, failure: Failure) -> None:
         """Decides the outcome of a visit whose request brought no answer, and ends its first part."""
-        visit = _visit_of(failure.request)  # type: ignore[attr-defined]  # Scrapy sets the request
-        assert failure.value is not None  # it never is, but for Twisted's types
+        state = _state_of(failure.request)  # type: ignore[attr-defined]  # Scrapy sets the request
+        visit = state.visit
+        assert failure.value is not None  # it is never None, though Twisted's types allow it
         outcome = outcome_of_error(failure.value)
         self.logger.info("%s: %s (%s)", outcome.reason, visit.seed.url, failure.value)
         self.decide_outcome(visit, outcome, at_least_s=getattr(failure.value, "wait_s", 0.0))
-        visit.end_fetch()
-        visit.end_part()
+        state.end_callback()
 
     def decide_outcome(self, visit: Visit, outcome: Outcome, at_least_s: float = 0.0) -> None:
         """Decides a visit's outcome.
@@ -146,7 +146,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
             Exception: What the download raised.
         """
         engine = self.crawler.engine
-        assert engine is not None  # it runs us
+        assert engine is not None  # visits exist only while the engine runs
         return await engine.download_async(Request(url, meta=RequestState(visit, visit.lane).meta(), dont_filter=True))
 
     def count_left_out(self, links: Links) -> None:
@@ -174,7 +174,8 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
             await self.worker.offers.offer([moved], seed.frontier)
         except UnavailableError as error:
             self._release(visit, error)
-        visit.note = "redirected"
+        else:
+            visit.note = "redirected"
 
     def _release(self, visit: Visit, error: UnavailableError) -> None:
         """Decides that a seed is released: it can't be finished here now, by no fault of its own."""
@@ -182,10 +183,10 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         visit.decide_outcome("release", "unavailable")
 
 
-def _visit_of(request: Request | None) -> Visit:
+def _state_of(request: Request | None) -> RequestState:
     state = state_of(request)
     assert state is not None  # every request of these spiders comes from the scheduler or from `fetch`
-    return state.visit
+    return state
 
 
 def fetched(response: Response) -> Fetched:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from crawler.worker.settler import Settler
 
 logger = logging.getLogger(__name__)
-RECALL_SECONDS = 15.0  # between two comparisons with what Redis says this worker holds: the default session's length
+# Between two comparisons with what Redis says this worker holds. It bounds how long a seed
+# that Redis believes wrongly to be held waits, and needn't agree with SESSION_SECONDS.
+RECALL_SECONDS = 15.0
 
 
 class Claims:
@@ -58,7 +60,7 @@ class Claims:
         """Claims up to `max_seeds` seeds from the first partition that has some; each is asked once at most.
 
         Raises:
-            redis.exceptions.RedisError: Redis is away; seeds that it may have given are taken back by the next call.
+            redis.exceptions.RedisError: Redis is away; the next call recalls seeds that it may have given.
         """
         owner = self._session.owner
         await self._recall(owner)

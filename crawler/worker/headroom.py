@@ -1,9 +1,14 @@
 """Headroom: how many more seeds this node can carry now, by its use of CPU and memory.
 
-Source: the patent's rule. A node may use ML percent of its memory and CL percent of its CPU. It uses m and c, of which
-crawl processes that carry W seeds use M and C. Then N more seeds may be claimed: at least 0, and n while W = 0.
+A node may use ML percent of its memory and CL percent of its CPU. All its processes use m and c percent; of these, the
+crawl processes, which carry W seeds, use M and C. What is left, divided by what a seed costs, is the number N of seeds
+that may be claimed in addition:
 
     N = floor(min((ML - m) * W / M, (CL - c) * W / C))
+
+N is never negative. While no seed is carried (W = 0), its cost isn't known, and N is the setting FIRST_BATCH (n).
+
+Source: the published patent that this crawler follows. The letters are the patent's.
 """
 
 from __future__ import annotations
@@ -35,7 +40,7 @@ class Limits:
 
     Attributes:
         memory_percent: ML, from 1; 100: no limit.
-        cpu_percent: CL, likewise.
+        cpu_percent: CL, from 1; 100: no limit.
         first_batch: n, the number of seeds in the first claim.
     """
 

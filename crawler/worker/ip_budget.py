@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     LookUp = Callable[[str], Awaitable[Sequence[str]]]
 
-MAX_WAITING = 8  # requests of this worker that may wait for one address: each occupies one of CONCURRENT_REQUESTS
+MAX_QUEUED = 8  # requests of this worker that may wait for one address: each occupies one of CONCURRENT_REQUESTS
 ANSWER_SECONDS = 0.1  # a guess of how long a request takes; the backoff of requests that may not wait is based on it
 MAX_BACKOFF_SECONDS = 60.0  # longest such backoff: the requests before may be answered much sooner than guessed
 MAX_POLL_SECONDS = 0.05  # longest delay between two tries for a turn; of each worker, one request tries at a time
@@ -35,15 +35,15 @@ class _WaitingLine:
 
     Attributes:
         first: Held by the request that asks the frontier.
-        waiting: Number of requests that wait, the first one included.
         full_until: When all refused requests would have had their turn, by the event loop's clock.
+        queued: Number of requests that wait, the first one included.
     """
 
-    __slots__ = ("first", "full_until", "waiting")
+    __slots__ = ("first", "full_until", "queued")
 
     def __init__(self) -> None:
         self.first = asyncio.Lock()
-        self.waiting = 0
+        self.queued = 0
         self.full_until = 0.0
 
     def backoff_s(self, pace_s: float) -> float:
@@ -53,7 +53,7 @@ class _WaitingLine:
             pace_s: Seconds between the starts of two requests at this address, by the guess.
         """
         now = asyncio.get_running_loop().time()
-        self.full_until = max(self.full_until, now + self.waiting * pace_s) + pace_s
+        self.full_until = max(self.full_until, now + self.queued * pace_s) + pace_s
         return min(self.full_until - now, MAX_BACKOFF_SECONDS)
 
 
@@ -93,7 +93,7 @@ class IpBudget:
             visit: What the request is for.
 
         Raises:
-            HostBackoffError: The visit hasn't started, and MAX_WAITING requests wait for the address already.
+            HostBackoffError: The visit hasn't started, and MAX_QUEUED requests wait for the address already.
             HeadroomError: The visit may fetch no more, or the session was lost.
         """
         addresses = await self._look_up(host)
@@ -101,15 +101,15 @@ class IpBudget:
             return None
         address = min(addresses)  # so that every worker chooses the same one
         line = self._lines.setdefault(address, _WaitingLine())
-        if line.waiting >= MAX_WAITING and not visit.started:
+        if line.queued >= MAX_QUEUED and not visit.started:
             raise HostBackoffError(address, line.backoff_s(self._pace_s))
-        line.waiting += 1
+        line.queued += 1
         try:
             async with line.first:
                 return await self._acquire(f"@{address}", visit)
         finally:
-            line.waiting -= 1
-            if not line.waiting:
+            line.queued -= 1
+            if not line.queued:
                 self._lines.pop(address, None)
 
     async def _acquire(self, name: str, visit: Visit) -> Turn:

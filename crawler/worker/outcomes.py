@@ -50,7 +50,7 @@ _BY_EXCEPTION = {
     "ConnectError": Outcome("retry", "connection"),  # Twisted's, such as for a missing route
     "UnsupportedURLSchemeError": Outcome("fail", "unsupported-scheme"),
     "PrivateAddressError": Outcome("fail", "private-address"),
-    "HostBackoffError": Outcome("retry", "left-alone"),
+    "HostBackoffError": Outcome("retry", "left-alone"),  # the ledger's name for a backoff; see middlewares/turns.py
     "PageTimeoutError": PAGE_TIMEOUT,
     "UnavailableError": Outcome("release", "unavailable"),
     "FrontierError": Outcome("release", "no-session"),

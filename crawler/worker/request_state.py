@@ -23,10 +23,10 @@ class RequestState:
 
     Attributes:
         visit: The visit that the request is for.
-        lane: The turn that it is sent on; None: a turn of its host is acquired when it is sent.
+        lane: The lane (a turn with its visits) that it is sent on; None: a turn is acquired when it is sent.
         acquired: `lane` was acquired for this request alone, and is released with its answer.
         address: The turn of its IP address while it is in flight; None where addresses have no budget.
-        in_flight: It has started on its lane and isn't answered yet.
+        in_flight: The request itself is on the wire: it has started on its lane and isn't answered yet.
         robots_bytes: For the request of a robots.txt, the bytes of its body so far; None for any other request.
         keeps_lane: The visit's lane starts no other visit until the callback of this request has ended.
         callback_ended: The part of the visit that the request stands for has ended.
@@ -46,8 +46,8 @@ class RequestState:
         return {META_KEY: self, **more}
 
     @property
-    def turn(self) -> Lane | None:
-        """The turn that the request holds; None: one will be acquired when it is sent."""
+    def held_lane(self) -> Lane | None:
+        """The lane, while its turn is held; None: a turn will be acquired when the request is sent."""
         return None if self.lane is None or self.lane.released else self.lane
 
     def end_callback(self) -> None:

@@ -30,7 +30,7 @@ class Turn:
         "_error_level_min",
         "_in_use",
         "_last_start",
-        "_waiting",
+        "_queued",
         "delay_s",
         "host",
         "partition",
@@ -50,7 +50,7 @@ class Turn:
         self._error_level_change = 0
         self._error_level_min = 0
         self._last_start: float | None = None  # by the event loop's clock; None: no request has started
-        self._waiting = 0  # requests that wait until the one before them is answered
+        self._queued = 0  # requests that wait until the one before them is answered
         self._in_use = asyncio.Lock()  # held from a request's start to its answer
 
     # -- Pace ---------------------------------------------------------------------------------------------------------
@@ -58,7 +58,7 @@ class Turn:
     @property
     def idle(self) -> bool:
         """Whether a request may start at once, so that `start` wouldn't wait."""
-        return not self._in_use.locked() and not self._waiting and not self.pause_s()
+        return not self._in_use.locked() and not self._queued and not self.pause_s()
 
     @property
     def slow(self) -> bool:
@@ -76,11 +76,11 @@ class Turn:
         Raises:
             HostBackoffError: The host's backoff is longer than MAX_BACKOFF_WAIT_SECONDS; nothing was started.
         """
-        self._waiting += 1
+        self._queued += 1
         try:
             await self._in_use.acquire()
         finally:
-            self._waiting -= 1
+            self._queued -= 1
         try:
             while pause_s := self.pause_s():
                 self._refuse_long_backoff()

@@ -41,7 +41,6 @@ class Visit:
 
     Attributes:
         deadline: For all that the visit fetches. It is paused while a sink has an item.
-        items: Number of items that its callbacks have yielded.
         started: A request other than robots.txt's was sent for it; before that, a refusal doesn't count as a try.
         note: A word that the ledger counts beside a finish, such as `redirected`; empty: none.
     """
@@ -56,7 +55,6 @@ class Visit:
         "_settlement",
         "claimed",
         "deadline",
-        "items",
         "lane",
         "note",
         "started",
@@ -65,7 +63,6 @@ class Visit:
     def __init__(self, claimed: Claimed, lane: Lane, events: Events) -> None:
         self.claimed = claimed
         self.lane = lane
-        self.items = 0
         self.started = False
         self.note = ""
         self.deadline = Deadline(self._cancel_fetches)
@@ -86,11 +83,6 @@ class Visit:
     def ended(self) -> bool:
         """Whether the visit was settled, released or abandoned; what still runs for it has no effect any more."""
         return self._ended
-
-    @property
-    def failed(self) -> bool:
-        """Whether an outcome other than a finish was decided."""
-        return self._settlement is not None
 
     # -- Fetching -----------------------------------------------------------------------------------------------------
 

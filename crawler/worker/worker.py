@@ -161,8 +161,7 @@ class Worker:
             logger.warning("Redis is away: other workers claim this worker's seeds when its session lapses")
         await self.settler.close()
         with contextlib.suppress(RedisError):
-            for partition in range(self.config.frontier.partitions):  # gives up seeds of a claim whose answer was lost
-                await self.queue.settle(partition, self.session.owner, [])
+            await self.queue.recall(self.session.owner)  # the seeds of a claim whose answer was lost
         await asyncio.to_thread(self.session.close)
         await self.redis.aclose()
 
@@ -183,7 +182,7 @@ class Worker:
         self.claims.carrying -= 1
         self.headroom.rate.count()
         self._stats.inc_value("/".join(filter(None, ("frontier", settlement.operation, settlement.reason))))
-        self.settler.settle(settlement.claimed.claim.partition("#")[0], settlement)
+        self.settler.settle(settlement.claimed.owner, settlement)
 
     # -- Sinks --------------------------------------------------------------------------------------------------------
 
@@ -200,7 +199,7 @@ class Worker:
 
     async def _beat(self) -> None:
         while True:
-            self.session.loop_alive()
+            self.session.note_loop_alive()
             try:
                 await asyncio.to_thread(self.headroom.sampler.sample)
             except OSError as error:

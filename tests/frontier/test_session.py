@@ -351,7 +351,7 @@ def test_a_loop_that_is_stuck_is_not_renewed(frontier, redis_settings, opened, m
     number = len(beats) + 1  # one may be under way
     wait(lambda: deadline_of(frontier, redis_settings, session.owner) < time.time() * 1000)
     assert len(beats) <= number
-    session.loop_alive()  # it moves again; nobody has reclaimed
+    session.note_loop_alive()  # it moves again; nobody has reclaimed
     wait(lambda: session.alive)
     assert not session.lost.is_set()
 

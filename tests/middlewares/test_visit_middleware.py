@@ -46,9 +46,9 @@ async def test_outputs_of_other_spiders_pass_untouched(middleware, recorded):
     assert await run(middleware, response, {"x": 1}, None) == [{"x": 1}, None]
 
 
-async def test_items_are_counted_until_they_are_delivered(middleware, recorded):
+async def test_a_visit_ends_when_all_of_its_items_are_delivered(middleware, recorded):
     assert await run(middleware, recorded.response(), PAGE, {"x": 1}) == [PAGE, {"x": 1}]
-    assert (recorded.visit.items, recorded.outcomes, recorded.fetched) == (2, [], [])
+    assert (recorded.outcomes, recorded.fetched) == ([], [])
     recorded.visit.end_fetch()  # the page's media
     assert recorded.fetched == [recorded.visit]
     recorded.visit.end_part()

@@ -99,14 +99,14 @@ async def test_a_dead_worker_s_turn_is_free_a_delay_after_its_deadline(frontier,
 async def test_a_visit_not_started_doesn_t_wait_behind_many_others(budget, is_kept_waiting, monkeypatch):
     mine = budget()
     await mine.acquire("a.test", a_visit())
-    queued = [asyncio.create_task(mine.acquire("a.test", a_visit())) for _ in range(ip_budget.MAX_WAITING)]
+    queued = [asyncio.create_task(mine.acquire("a.test", a_visit())) for _ in range(ip_budget.MAX_QUEUED)]
     await asyncio.sleep(0)
     with monkeypatch.context() as patch:
         patch.setattr(asyncio.get_running_loop(), "time", lambda: 0.0)
         for place in range(1, 4):  # each comes back after those before it
             with pytest.raises(HostBackoffError) as caught:
                 await mine.acquire("b.test", a_visit())
-            assert caught.value.wait_s == pytest.approx(0.1 * (ip_budget.MAX_WAITING + place))
+            assert caught.value.wait_s == pytest.approx(0.1 * (ip_budget.MAX_QUEUED + place))
     started = a_visit()
     started.started = True
     media = asyncio.create_task(mine.acquire("b.test", started))

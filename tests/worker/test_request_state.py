@@ -24,9 +24,9 @@ def test_only_requests_of_visits_have_a_state():
 async def test_a_request_doesn_t_hold_a_turn_that_was_released():
     visit = a_visit()
     state = RequestState(visit, visit.lane)
-    assert state.turn is visit.lane
+    assert state.held_lane is visit.lane
     visit.lane.release()
-    assert state.turn is None
+    assert state.held_lane is None
 
 
 @pytest.mark.parametrize("keeps_lane", [True, False])
