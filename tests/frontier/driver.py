@@ -1,4 +1,4 @@
-"""What the tests of the frontier work it with."""
+"""Seeds, settlements, and one object through which tests do everything to a frontier in Redis."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def turns(seeds, since_start_ms=-1, backoff_ms=0, error_level_change=0, error_le
 
 
 class FrontierDriver:
-    """What tests do to one frontier in Redis, over one or more partitions."""
+    """Calls a frontier's queues and scripts with short defaults, over one or more partitions."""
 
     def __init__(self, redis, partitions=1, **options):
         self.redis = redis
@@ -64,7 +64,7 @@ class FrontierDriver:
         return all(answers)
 
     async def lapse(self, owner, ended_ms=1):
-        """Makes an owner's session lapsed, since a moment in ms: long ago, or less than a delay ago."""
+        """Lets an owner's session lapse, as if its deadline had been at `ended_ms`."""
         for number in range(self.partitions):
             await self.redis.zadd(self.keys.partition(number).sessions, {owner: ended_ms}, xx=True)
 
@@ -76,7 +76,7 @@ class FrontierDriver:
         return await self.queues[frontier].claim(partition, owner, claim, most=most, carrying=carrying)
 
     async def begin(self, seeds):
-        """Begins visits, as workers do: of those that are suspected they say so first."""
+        """Begins to fetch seeds, which workers tell Redis of suspected ones."""
         for claimed in seeds:
             if claimed.suspected:
                 await self.queues[claimed.seed.frontier].begin(claimed)
@@ -134,13 +134,13 @@ class FrontierDriver:
         return await self.redis.zscore(self.key(name, frontier, partition), member)
 
     async def make_due(self, seed):
-        """Lets a waiting seed's time come."""
+        """Makes a waiting seed due now."""
         partition = partition_of(seed.host, self.partitions)
         await self.redis.zadd(self.key(f"ready:{seed.host}", seed.frontier, partition), {seed.fingerprint: 1}, xx=True)
         await self.redis.zadd(self.key("hosts", seed.frontier, partition), {seed.host: 1}, xx=True)
 
     async def until(self, condition):
-        """Awaits a condition; returns what it came to."""
+        """Waits until a condition is true; returns its value."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not (found := await condition()):
             assert time.monotonic() < deadline, "waited in vain"

@@ -228,7 +228,7 @@ async def test_taking_back_spares_what_the_owner_knows_of(frontier, losing):
     assert (totals.ready, totals.executing, totals.finished) == (1, 0, 1)
 
 
-async def test_a_borrowed_turn_is_taken_back_likewise(frontier, losing):
+async def test_a_turn_acquired_without_a_seed_is_taken_back_likewise(frontier, losing):
     queue = frontier.queues["content"]
     losing.update({"claim", "acquire_turn"})
     with pytest.raises(RedisConnectionError):

@@ -1,4 +1,4 @@
-"""Who would lose the frontier with Redis is told so, and what to change."""
+"""An operator whose Redis would lose the frontier is told so, and what to change."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def redis(server):
 
 
 def said(caplog):
-    """What we logged ourselves: clients may have words of their own."""
+    """The records of this module's logger; clients may log, too."""
     return [(one.levelno, one.getMessage()) for one in caplog.records if one.name.startswith("crawler.")]
 
 

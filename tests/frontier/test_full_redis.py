@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import resources
-
 import pytest
 from frontier.driver import content, ends, nav, turns
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -29,12 +27,6 @@ async def fill(redis):
 
 async def keys_of(redis):
     return {key: await redis.dump(key) async for key in redis.scan_iter(count=1_000)}
-
-
-def test_every_script_says_in_its_first_line_whether_a_full_redis_runs_it():
-    for file in (resources.files("crawler.frontier") / "lua").iterdir():
-        if file.is_file():
-            assert file.read_text("utf-8").startswith(("#!lua\n", "#!lua flags=allow-oom\n")), file.name
 
 
 async def test_offers_are_refused_and_leave_no_trace(frontier, redis, fill):
@@ -99,7 +91,7 @@ async def test_a_claim_with_a_lost_answer_is_taken_back(frontier, losing, fill):
     assert await frontier.problems() == []
 
 
-async def test_a_held_seed_still_borrows_turns_for_its_images(frontier, fill):
+async def test_a_held_seed_still_acquires_turns_for_its_images(frontier, fill):
     await fill()
     assert (await frontier.queues["content"].acquire_turn("img.test", "s", "A"))[0] > 0
 

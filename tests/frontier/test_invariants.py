@@ -19,8 +19,8 @@ HOSTS = [f"h{number}.test" for number in range(12)]
 PLANS = [f"plan{number}" for number in range(4)]
 SITES = {"quick": (0, 3, 4), "slow": (3, 1, 2)}  # delay in ms, concurrency, burst
 SOON_MS = 60
-# How a turn's requests fared: ms since the last, how long the host asks to be left alone, what they say of its health.
-NEWS = [(-1, 0, 0, 0), (0, 0, -1, 0), (5, 0, -3, 0), (1, 0, 1, 1), (0, SOON_MS, 1, 1), (2, 0, 0, 1)]
+# What turns are released with: ms since the last start, backoff in ms, change and minimum of the host's error level.
+REPORTS = [(-1, 0, 0, 0), (0, 0, -1, 0), (5, 0, -3, 0), (1, 0, 1, 1), (0, SOON_MS, 1, 1), (2, 0, 0, 1)]
 YIELD_MS = 1_200  # as in claim.lua
 FRONTIERS = ("nav", "content")
 
@@ -33,7 +33,7 @@ class RandomCrawl:
         self.losing = losing
         self.random = random.Random(seed)
         self.names = iter(f"owner{number}" for number in range(10_000))
-        self.holds = {}  # (owner, frontier) -> claimed seeds and borrowed turns
+        self.holds = {}  # (owner, frontier) -> claimed seeds and turns without seeds
         self.ghosts = []  # owners who died: (owner, frontier, what they held)
         self.offered = set()
         self.states = dict.fromkeys(PLANS, "active")
@@ -45,7 +45,7 @@ class RandomCrawl:
 
     async def step(self):
         action = self.random.choices(
-            (self.offer, self.claim, self.settle, self.die, self.haunt, self.borrow, self.lose, self.plan, self.retry),
+            (self.offer, self.claim, self.settle, self.die, self.haunt, self.acquire, self.lose, self.plan, self.retry),
             (20, 40, 45, 2, 3, 5, 2, 2, 2),
         )[0]
         await action()
@@ -106,10 +106,10 @@ class RandomCrawl:
             reason = "" if operation == "finish" else self.random.choice(("timeout", "http-500"))
             settlements.append(Settlement(operation, one, self.random.randint(0, SOON_MS), reason))
         on_turns -= {(one.seed.host, one.turn) for one in kept if not isinstance(one, TurnRelease)}
-        backs += [TurnRelease(host, turn, *self.random.choice(NEWS)) for host, turn in sorted(on_turns)]
+        backs += [TurnRelease(host, turn, *self.random.choice(REPORTS)) for host, turn in sorted(on_turns)]
         return await self.driver.settle(owner, settlements, backs, frontier)
 
-    async def borrow(self):
+    async def acquire(self):
         owner, frontier = self.random.choice(list(self.holds))
         host = self.random.choice(HOSTS)
         turn, _number = await self.driver.queues[frontier].acquire_turn(host, "quick", owner)

@@ -14,7 +14,7 @@ async def test_what_the_owner_knows_of_stays(frontier):
 
 
 async def test_the_turns_of_one_claim_are_known_each_by_itself(frontier):
-    """They share a token: giving one back says nothing of the other hosts'."""
+    """They share a token: releasing one must not release those of other hosts."""
     await frontier.offer(content(1), content(1, "b.test"))
     claimed = (await frontier.claim("A")).seeds
     assert len({one.turn for one in claimed}) == 1
@@ -28,9 +28,7 @@ async def test_a_forgotten_end_makes_the_seed_ready_again(frontier):
     await frontier.offer(content(1))
     claimed = (await frontier.claim("A")).seeds
     queue = frontier.queues["content"]
-    queue._in_flight[
-        0, "A"
-    ].seeds.clear()  # it was told that they are finished, and so was Redis, which has forgotten it
+    queue._in_flight[0, "A"].seeds.clear()  # the owner has settled them, but Redis has lost that write
     queue._in_flight[0, "A"].turns.clear()
     assert await queue.recall("A") == 1
     assert (await frontier.totals()).ready == 1

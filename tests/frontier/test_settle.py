@@ -1,4 +1,4 @@
-"""A claim ends once, by its holder's word, and the ledger knows how."""
+"""A claim ends once, by the word of who holds it, and the ledger counts how."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ async def test_after_the_last_try_it_fails_with_the_last_reason(redis):
     assert await frontier.problems() == []
 
 
-async def test_handing_back_costs_no_try(frontier):
+async def test_releasing_a_seed_costs_no_try(frontier):
     seeds = await claimed(frontier, content(1))
     for _ in range(6):
         await frontier.settle("A", ends(seeds, "release", reason="stopped"), turns(seeds))
@@ -87,7 +87,7 @@ async def test_handing_back_costs_no_try(frontier):
     assert (await frontier.account()).notes == {}
 
 
-async def test_a_seed_handed_back_keeps_its_place(frontier):
+async def test_a_released_seed_keeps_its_place(frontier):
     now = await frontier.now_ms()
     await frontier.offer(content(1), due_ms=now - 2_000)
     await frontier.offer(content(2), due_ms=now - 1_000)

@@ -1,4 +1,4 @@
-"""A host is asked by one request a turn, a delay apart, whoever asks: nav, content, borrowers, one worker or many."""
+"""A host is asked by one request a turn, a delay apart, whoever asks: for nav or content seeds, or without one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def held(frontier, host="a.test"):
     return by_host
 
 
-async def borrow(frontier, host="a.test", owner="A"):
+async def acquire(frontier, host="a.test", owner="A"):
     return await frontier.queues["content"].acquire_turn(host, "s", owner)
 
 
@@ -40,7 +40,7 @@ async def test_a_held_turn_keeps_everybody_else_off(frontier):
     await frontier.offer(nav(1))
     seeds = (await frontier.claim()).seeds
     assert (await frontier.claim("B", frontier="nav")).seeds == []
-    assert (await borrow(frontier, owner="B"))[0] == 0
+    assert (await acquire(frontier, owner="B"))[0] == 0
     assert len(await held(frontier)) == 1
     await frontier.finish("A", seeds)
     assert len((await frontier.claim("B", frontier="nav")).seeds) == 1
@@ -58,7 +58,7 @@ async def test_the_next_start_is_a_delay_after_the_last_also_for_others(frontier
         answer = await frontier.claim(owner, frontier=kind)
         assert answer.seeds == []
         assert 5_000 < answer.wait_ms <= 6_000
-    assert 5_000 < (await borrow(frontier))[1] <= 6_000
+    assert 5_000 < (await acquire(frontier))[1] <= 6_000
 
 
 async def test_a_turn_that_was_not_used_may_start_at_once(frontier):
@@ -85,7 +85,7 @@ async def test_with_all_turns_held_one_looks_again_in_a_while(frontier):
     assert 14_000 < (await frontier.claim("B")).wait_ms <= 15_000
 
 
-async def test_a_host_that_asks_to_be_left_alone_is(frontier):
+async def test_a_host_that_asks_for_a_backoff_gets_it(frontier):
     await frontier.polite(concurrency=4)
     await frontier.offer(*(content(number) for number in range(8)))
     seeds = (await frontier.claim(most=1)).seeds
@@ -100,15 +100,15 @@ async def level(frontier, host="a.test"):
 
 
 async def wait_ms(frontier, host="a.test"):
-    """How long the host is left alone from now."""
+    """How long the host has a backoff from now."""
     until = float(await frontier.redis.hget(frontier.keys.partition(0).turn(host), "x") or 0)
     return until - await frontier.now_ms()
 
 
 async def ask(frontier, *steps, host="a.test", since_start_ms=0):
-    """Borrows a turn as soon as it is free, and gives it back after requests that went well (-1) or failed (+1)."""
+    """Acquires a turn as soon as it is free, and releases it after requests that went well (-1) or failed (+1)."""
     await frontier.redis.hdel(frontier.keys.partition(0).turn(host), "x", "n1")
-    turn, _delay = await borrow(frontier, host)
+    turn, _delay = await acquire(frontier, host)
     assert turn > 0
     least = 0
     for step in steps:
@@ -186,7 +186,7 @@ async def test_while_a_host_fails_one_seed_at_a_time_is_given_out_in_both_fronti
     probe = (await frontier.claim("B", frontier="nav")).seeds
     assert len(probe) == 1
     assert (await frontier.claim()).seeds == []
-    assert (await borrow(frontier))[0] == 0
+    assert (await acquire(frontier))[0] == 0
     await frontier.settle("B", ends(probe), turns(probe, since_start_ms=0, error_level_change=-1), frontier="nav")
     seeds = (await frontier.claim()).seeds  # it is well again
     assert len({claimed.turn for claimed in seeds}) > 1
@@ -200,10 +200,10 @@ async def test_turns_given_out_before_count_against_the_one(frontier):
         "A", ends(seeds[:1], "retry"), turns(seeds[:1], since_start_ms=0, error_level_change=1, error_level_min=1)
     )
     await frontier.redis.hdel(frontier.keys.partition(0).turn("a.test"), "x")
-    assert (await borrow(frontier, owner="B"))[0] == 0
+    assert (await acquire(frontier, owner="B"))[0] == 0
 
 
-async def test_what_was_under_way_when_the_level_rose_is_no_news(frontier):
+async def test_what_was_under_way_when_the_level_rose_does_not_count(frontier):
     await frontier.polite(concurrency=3, burst=1)
     await frontier.offer(*(content(number) for number in range(9)))
     seeds = (await frontier.claim(most=3)).seeds
@@ -218,18 +218,18 @@ async def test_what_was_under_way_when_the_level_rose_is_no_news(frontier):
 
 
 async def test_a_pause_never_shortens_one_that_the_host_asked_for(frontier):
-    turn, _delay = await borrow(frontier)
+    turn, _delay = await acquire(frontier)
     await release_turn(
         frontier, "a.test", turn, since_start_ms=0, backoff_ms=90_000, error_level_change=1, error_level_min=1
     )
     assert 89_000 < await wait_ms(frontier) <= 90_000
-    assert await borrow(frontier) == (-2, pytest.approx(await wait_ms(frontier), abs=500))
+    assert await acquire(frontier) == (-2, pytest.approx(await wait_ms(frontier), abs=500))
 
 
 async def test_others_who_hold_turns_are_told_to_stop(frontier):
     await frontier.polite(concurrency=2)
-    first, _delay = await borrow(frontier)
-    await borrow(frontier, owner="B")
+    first, _delay = await acquire(frontier)
+    await acquire(frontier, owner="B")
     async with frontier.redis.pubsub() as channel:
         await channel.subscribe(frontier.keys.wake("nav"), frontier.keys.wake("content"))
         await release_turn(
@@ -243,7 +243,7 @@ async def test_others_who_hold_turns_are_told_to_stop(frontier):
     assert heard == [b"backoff 30000 a.test"] * 2
 
 
-async def test_news_of_a_host_goes_ahead_of_its_turn(frontier):
+async def test_a_host_can_be_reported_on_before_its_turn_is_released(frontier):
     await frontier.offer(content(1), content(2))
     seeds = (await frontier.claim(most=1)).seeds
     await release_turn(frontier, "a.test", 0, since_start_ms=10, error_level_change=1, error_level_min=1)
@@ -254,8 +254,8 @@ async def test_news_of_a_host_goes_ahead_of_its_turn(frontier):
     assert 900 < await wait_ms(frontier) <= 1_000
 
 
-async def test_a_turn_given_back_twice_frees_nobody_else_s(frontier):
-    """The settle whose answer got lost is sent again, when the turn is held anew."""
+async def test_a_turn_released_twice_frees_nobody_else_s(frontier):
+    """A settle whose answer was lost is sent again, when somebody else holds the turn by now."""
     await frontier.offer(content(1), content(2))
     first = (await frontier.claim(most=1)).seeds
     await frontier.settle("A", ends(first), turns(first))
@@ -265,31 +265,31 @@ async def test_a_turn_given_back_twice_frees_nobody_else_s(frontier):
     assert (await frontier.claim("B")).seeds == []
 
 
-async def test_nobody_gives_back_what_another_holds(frontier):
+async def test_nobody_releases_what_another_holds(frontier):
     await frontier.offer(content(1))
     seeds = (await frontier.claim()).seeds
     await frontier.settle("B", [], turns(seeds))
     assert len(await held(frontier)) == 1
 
 
-async def test_borrowing_takes_turns_without_seeds(frontier):
+async def test_turns_are_acquired_without_seeds(frontier):
     await frontier.polite(delay_ms=3_000, concurrency=2)
-    first, delay_ms = await borrow(frontier, "img.test")
-    second, _delay = await borrow(frontier, "img.test", "B")
+    first, delay_ms = await acquire(frontier, "img.test")
+    second, _delay = await acquire(frontier, "img.test", "B")
     assert delay_ms == 3_000
     assert len({first, second}) == 2
-    turn, wait_ms = await borrow(frontier, "img.test")
+    turn, wait_ms = await acquire(frontier, "img.test")
     assert turn == 0
     assert wait_ms > 0
     await release_turn(frontier, "img.test", first)
-    assert (await borrow(frontier, "img.test"))[0] > 0
+    assert (await acquire(frontier, "img.test"))[0] > 0
     assert len(await held(frontier, "img.test")) == 2
 
 
-async def test_borrowing_takes_a_session(frontier):
-    assert await borrow(frontier, owner="nobody") == (-1, 0)
+async def test_acquiring_a_turn_takes_a_session(frontier):
+    assert await acquire(frontier, owner="nobody") == (-1, 0)
     await frontier.lapse("A")
-    assert await borrow(frontier) == (-1, 0)
+    assert await acquire(frontier) == (-1, 0)
 
 
 async def test_nav_and_content_of_one_host_take_turns(frontier):
@@ -339,14 +339,14 @@ async def test_a_turn_is_left_once_to_who_does_not_come(frontier):
     assert len((await frontier.claim("A")).seeds) == 1
 
 
-async def test_a_borrower_gets_the_next_turn_of_a_busy_host(frontier):
+async def test_who_has_no_seed_gets_the_next_turn_of_a_busy_host(frontier):
     await frontier.polite(burst=1)
     await frontier.offer(*(content(number) for number in range(3)))
     seeds = (await frontier.claim("A")).seeds
-    assert (await borrow(frontier, owner="B"))[0] == 0
+    assert (await acquire(frontier, owner="B"))[0] == 0
     await frontier.finish("A", seeds)
     assert (await frontier.claim("A")).seeds == []
-    assert (await borrow(frontier, owner="B"))[0] > 0
+    assert (await acquire(frontier, owner="B"))[0] > 0
 
 
 async def test_yielding_calls_the_other_frontier(frontier):
@@ -362,7 +362,8 @@ async def test_yielding_calls_the_other_frontier(frontier):
         async with asyncio.timeout(5):
             while len(heard) < 2:
                 message = await channel.get_message(ignore_subscribe_messages=True, timeout=None)
-                heard += [message["data"]] if message else []
+                if message and message["data"] != b"offer":  # from before: a cluster's nodes pass messages on late
+                    heard.append(message["data"])
     assert heard == [b"turn", b"yield"]
 
 
@@ -381,7 +382,7 @@ async def test_held_turns_never_expire_and_free_ones_do(frontier):
 async def test_a_lapsed_owner_s_turns_wait_a_delay_from_its_deadline(frontier):
     await frontier.polite(delay_ms=5_000)
     await frontier.session("C", 100)
-    turn, _delay = await borrow(frontier, owner="C")
+    turn, _delay = await acquire(frontier, owner="C")
     assert turn > 0
     await frontier.offer(content(1))
     now = await frontier.now_ms()
@@ -393,8 +394,8 @@ async def test_a_lapsed_owner_s_turns_wait_a_delay_from_its_deadline(frontier):
     assert await held(frontier) == set()
 
 
-async def test_lapsed_borrowers_of_the_other_frontier_are_found_too(frontier):
-    """Nobody need be alive there."""
+async def test_lapsed_holders_in_the_other_frontier_are_found_too(frontier):
+    """Nobody has to be alive in that frontier."""
     await frontier.session("C")
     await frontier.offer(nav(1))
     await frontier.offer(content(1))
@@ -411,7 +412,7 @@ async def test_a_damaged_politeness_is_the_default(frontier):
 
 
 async def test_session_end_waits_for_turns(frontier):
-    turn, _delay = await borrow(frontier)
+    turn, _delay = await acquire(frontier)
     keys = frontier.keys.partition(0).script_keys("content")
     assert await scripts.run(frontier.redis, "session", keys, ["end", "A", 0]) == 0
     await release_turn(frontier, "a.test", turn)

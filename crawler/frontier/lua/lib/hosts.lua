@@ -6,7 +6,9 @@
 
 local WAKE_PAUSE_MS = 200 -- between two announcements of freed turns
 
-local exactly, no_later, gone = {}, {}, {} -- key of hosts -> score, host, score, host...; of `gone`: -> hosts
+-- Both: name of the key -> score, host, score, host...
+local exactly, no_later = {}, {}
+local without_seeds = {} -- name of the key -> hosts to be removed
 
 -- Sets a host's score.
 local function place_host(hosts_key, host, at)
@@ -24,7 +26,7 @@ end
 -- a host without seeds (`due` is nil). A host that was just served, or freed, queues from now on: behind those that
 -- have waited longer.
 local function update_host(place, hosts_key, host, due, free_at)
-  if due then place(hosts_key, host, math.max(due, free_at, now)) else append_to(gone, hosts_key, host) end
+  if due then place(hosts_key, host, math.max(due, free_at, now)) else append_to(without_seeds, hosts_key, host) end
 end
 
 -- Returns when the first ready seed of a host is due; nil where there is none. `ready_prefix`: `ready` or
@@ -47,10 +49,11 @@ end
 
 -- Writes `hosts` and `other_hosts`.
 local function flush_hosts()
-  for key, names in pairs(gone) do write_all('ZREM', key, names) end -- first: a host may have got seeds since
+  -- First, since a host may have got seeds after it was found without.
+  for key, names in pairs(without_seeds) do write_all('ZREM', key, names) end
   for key, scores in pairs(exactly) do write_all('ZADD', key, scores) end
   for key, scores in pairs(no_later) do write_all('ZADD', key, scores, 'LT') end
-  exactly, no_later, gone = {}, {}, {}
+  exactly, no_later, without_seeds = {}, {}, {}
 end
 
 -- Tells the workers who listen on a channel that a turn is free or will be, but not a thousand times a second.

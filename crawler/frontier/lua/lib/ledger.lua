@@ -5,18 +5,18 @@
 -- A seed's kind is what it shares with many others: `plan`, `site` and `interval` (s); and, under `booked`, how this
 -- call has changed the number of seeds of that kind, by state.
 
-local kinds = {} -- `PLAN SITE INTERVAL` -> kind
+local all_kinds = {} -- `PLAN SITE INTERVAL` -> kind
 
 -- Returns the host and the kind of a stored seed. Dashes stand for the words of a damaged one, which its claimant
 -- fails.
 local function host_and_kind(value)
   local host, words = string.match(value, '^([^ ]+) ([^ ]+ [^ ]+ %d+) ')
   words = words or '- - 0'
-  local kind = kinds[words]
+  local kind = all_kinds[words]
   if not kind then
     local plan, site, interval = string.match(words, '^([^ ]+) ([^ ]+) (%d+)$')
     kind = { plan = plan, site = site, interval = tonumber(interval), booked = {} }
-    kinds[words] = kind
+    all_kinds[words] = kind
   end
   return host or '-', kind
 end
@@ -30,7 +30,7 @@ end
 -- Writes what was booked: to the ledgers of plans and sites, and the sums to `counts`.
 local function flush_ledger()
   local sums = {}
-  for _, kind in pairs(kinds) do
+  for _, kind in pairs(all_kinds) do
     if next(kind.booked) then call('SADD', ledgers, kind.plan .. ' ' .. kind.site) end
     for state, by in pairs(kind.booked) do
       if by ~= 0 then increment(ledger .. kind.plan .. ':' .. kind.site, frontier .. ':' .. state, by) end

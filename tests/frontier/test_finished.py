@@ -1,4 +1,4 @@
-"""Finished fingerprints lie packed in small buckets, which their number alone addresses: 16 bytes each."""
+"""Finished seeds lie packed in small buckets, at some 16 bytes each; the number of buckets alone tells which one."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ async def test_the_first_ones_fit_one_bucket(frontier):
 
 
 async def test_a_fingerprint_is_no_part_of_two_others(frontier):
-    """What only looks like it, across the bounds of records, isn't it."""
+    """The same bytes across the bounds of two records are no record."""
     (one,) = fingerprints(1, 6)
     packed = b"abcd" + one[:8] + bytes(12)
     await frontier.redis.hset(frontier.key("finish"), 0, packed)

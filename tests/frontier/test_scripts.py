@@ -1,0 +1,64 @@
+"""Scripts reach Redis with all parts that they are made of, and the parts say truly what they give."""
+
+from __future__ import annotations
+
+import re
+from importlib import resources
+
+import pytest
+
+from crawler.frontier import keys, scripts
+
+LUA = resources.files("crawler.frontier") / "lua"
+PARTS = {name: (LUA / "lib" / f"{name}.lua").read_text() for name in scripts.SHARED}
+SCRIPTS = {path.name.removesuffix(".lua"): path.read_text() for path in LUA.iterdir() if path.name.endswith(".lua")}
+IN_PYTHON = {"quarantine": "suspects", "quarantine_owner": "alone"}  # what Lua calls by a better name
+
+
+def code_of(text):
+    return re.sub(r"--.*|'[^']*'", "", text)
+
+
+def locals_of(text):
+    """The names that a part defines for what stands behind it."""
+    return set(re.findall(r"^local function (\w+)", text, re.MULTILINE)) | {
+        name
+        for names in re.findall(r"^local ((?!function)\w[\w, \n]*?) *(?:=|--|$)", text, re.MULTILINE)
+        for name in re.split(r"[,\s]+", names)
+    }
+
+
+@pytest.mark.parametrize("part", [name for name in PARTS if name != "keys"])
+def test_a_part_says_which_names_it_gives(part):
+    behind = [PARTS[name] for name in scripts.SHARED[scripts.SHARED.index(part) + 1 :]]
+    used = {word for text in [*behind, *SCRIPTS.values()] for word in re.findall(r"\w+", code_of(text))}
+    header = PARTS[part].partition("\n\n")[0]
+    given = re.search(r"Gives the scripts: (.*?)\.\s", header.replace("\n--", " ") + " ", re.DOTALL)
+    assert set(re.findall(r"`(\w+)`", given[1])) == locals_of(code_of(PARTS[part])) & used
+
+
+def test_lua_names_the_keys_in_the_order_of_python():
+    names = re.search(r"local ([\w, \n]+?) = unpack\(KEYS\)", PARTS["keys"])[1]
+    in_lua = [IN_PYTHON.get(name, name) for name in re.split(r"[,\s]+", names)]
+    others = [f"other_{name}" for name in keys.OTHER_KEYS]
+    assert in_lua == [name.removesuffix(":") for name in (*keys.FRONTIER_KEYS, *keys.SHARED_KEYS, *others)]
+    header = PARTS["keys"].partition("\n\n")[0]
+    for name in in_lua[: -len(others)]:
+        assert re.search(rf"^--   .*\b{name}\b", header, re.MULTILINE), f"no word of {name}"
+
+
+def test_only_what_leads_to_more_is_refused_by_a_full_redis():
+    assert {name for name, text in SCRIPTS.items() if text.startswith("#!lua\n")} == {"claim", "offer"}
+    assert all(text.startswith(("#!lua\n", "#!lua flags=allow-oom\n")) for text in SCRIPTS.values())
+    assert scripts.source("settle").startswith("#!lua flags=allow-oom\n")
+
+
+async def test_a_redis_that_has_not_seen_a_script_is_sent_it(frontier, redis):
+    script_keys = frontier.keys.partition(0).script_keys("content")
+    for _ in range(2):
+        await redis.script_flush()
+        assert await scripts.run(redis, "session", script_keys, ["renew", "nobody", 1]) == 0
+        await redis.script_flush()
+        first = ["INCR", frontier.key("counter")]
+        assert await scripts.run_after(redis, "session", script_keys, ["renew", "nobody", 1], first=first) == 0
+    assert await redis.get(frontier.key("counter")) == b"4"  # the command before is sent again, too
