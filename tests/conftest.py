@@ -47,46 +47,28 @@ def server_folder(tmp_path_factory):
     return tmp_path_factory.mktemp("servers")
 
 
-@pytest.fixture(scope="session")
-def fork_server(server_folder):
-    with started(ForkServer, server_folder) as server:
-        yield server
+def shared(kind, *arguments):
+    """Returns a fixture: a server for all tests, started when the first one asks for it."""
+
+    @pytest.fixture(scope="session")
+    def server(server_folder):
+        with started(kind, server_folder, *arguments) as running:
+            yield running
+
+    return server
 
 
-@pytest.fixture(scope="session")
-def redis_server(server_folder):
-    with started(Redis, server_folder) as server:
-        yield server
-
-
-@pytest.fixture(scope="session")
-def redis_cluster(server_folder):
-    with started(RedisCluster, server_folder) as cluster:
-        yield cluster
-
-
-@pytest.fixture(scope="session")
-def mongo_server(server_folder):
-    with started(Mongo, server_folder) as server:
-        yield server
-
-
-@pytest.fixture(scope="session")
-def kafka_server(server_folder):
-    with started(Kafka, server_folder) as server:
-        yield server
+fork_server = shared(ForkServer)
+redis_server = shared(Redis)
+redis_cluster = shared(RedisCluster)
+mongo_server = shared(Mongo)
+kafka_server = shared(Kafka)
+forum = shared(Forum, "--delay-ms", "200")  # the demo's; `url` is its origin, `access_log` its requests as JSON lines
 
 
 @pytest.fixture(scope="session")
 def mediawiki(server_folder):
     with started(MediaWiki, server_folder, wiki_pages(60)) as server:
-        yield server
-
-
-@pytest.fixture(scope="session")
-def forum(server_folder):
-    """The demo's forum; `forum.url` is its origin, `forum.access_log` its requests as JSON lines."""
-    with started(Forum, server_folder, "--delay-ms", "200") as server:
         yield server
 
 

@@ -24,15 +24,19 @@ SETTING = re.compile(r"`([A-Z][A-Z_]{3,})`")
 COMMAND = re.compile(r"scrapy (plan|seeds|ledger|nodes|site|items|crawl)(?: ([a-z]+))?")
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.fixture(params=DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def document(request):
+    """The text of each document."""
+    return request.param.read_text(encoding="utf-8")
+
+
 def test_every_setting_exists(document):
-    for name in SETTING.findall(document.read_text(encoding="utf-8")):
+    for name in SETTING.findall(document):
         assert hasattr(settings, name) or hasattr(default_settings, name), name
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_command_exists(document):
-    for name, action in COMMAND.findall(document.read_text(encoding="utf-8")):
+    for name, action in COMMAND.findall(document):
         module = importlib.import_module(f"crawler.commands.{name}")
         assert module.Command
         if name == "crawl" and action:
@@ -41,17 +45,14 @@ def test_every_command_exists(document):
             assert action in module.Command.actions, f"scrapy {name} {action}"
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_make_target_exists(document):
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    for target in re.findall(r"(?:`|^)make ([a-z]+)", document.read_text(encoding="utf-8"), re.MULTILINE):
+    for target in re.findall(r"(?:`|^)make ([a-z]+)", document, re.MULTILINE):
         assert target in targets, target
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_file_exists(document):
-    text = document.read_text(encoding="utf-8")
-    for path in re.findall(r"(?<![\w/])((?:crawler|plans|benchmarks|testbed|tests)/[\w./-]*)", text):
+    for path in re.findall(r"(?<![\w/])((?:crawler|plans|benchmarks|testbed|tests)/[\w./-]*)", document):
         assert any((folder / path.rstrip(".")).exists() for folder in (ROOT, ROOT / "crawler")), path
 
 

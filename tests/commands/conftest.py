@@ -6,6 +6,7 @@ import pytest
 from scrapy.settings import Settings
 
 from crawler.frontier.settlement import Settlement, TurnRelease
+from crawler.models import Seed
 from crawler.plans.operator import Operator
 
 PLAN = """
@@ -14,6 +15,10 @@ sites: [{use: demo_forum, name: board, base: "http://board.test"}]
 keywords: {event: {optional: [洪水, flood]}}
 pages: 2
 """
+
+
+def content_seed(number, plan="flood", site="board"):
+    return Seed(f"http://board.test/thread/{number}", plan, site, keywords=("洪水",))
 
 
 @pytest.fixture

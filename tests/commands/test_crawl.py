@@ -56,11 +56,6 @@ def test_settings_are_read_before_anything_starts(tmp_path, name, value):
         _check_settings(settings)
 
 
-def test_a_bad_setting_is_one_line_and_exit_status_1(scrapy):
-    error = error_of(scrapy("crawl", "consumer", settings={"SESSION_SECONDS": 0}))
-    assert error == "setting SESSION_SECONDS: got '0', expected a number from 1 to 3600"
-
-
 def test_a_sink_of_ones_own_is_checked_as_ours_are(scrapy):
     sinks = {"SINKS": '{"print": "pipelines.sink_samples.PrintSink"}', "ITEM_SINKS": "print"}
     done = scrapy("crawl", "consumer", settings=sinks | {"PRINT_MARK": "a b"}, environment={"PYTHONPATH": "tests"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from commands.answers import error_of, json_of, lines_of
-from commands.sample_seeds import content_seed
+from commands.conftest import content_seed
 
 from crawler.frontier.settlement import Settlement
 from crawler.models import Seed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from commands.answers import error_of, json_of, lines_of
-from commands.sample_seeds import content_seed
+from commands.conftest import content_seed
 
 from crawler import plans
 from crawler.plans.submission import submit

@@ -82,7 +82,7 @@ def of_kind(kind):
 
 
 def story(thread):
-    return thread.title, thread.author, thread.paragraphs, thread.images, thread.video
+    return thread.title, thread.author, thread.published, thread.paragraphs, thread.images, thread.video
 
 
 def result_paths(forum, path):

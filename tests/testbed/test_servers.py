@@ -204,8 +204,3 @@ def test_a_failed_download_leaves_no_half_broker(tmp_path, monkeypatch):
     with pytest.raises(UnavailableError, match=r"maven failed with status 1; last of .*: no route"):
         kafka.Kafka(tmp_path).start()
     assert [path.name for path in (tmp_path / "cache/headroom").iterdir()] == [f"{kafka.JARS}.lock"]
-
-
-def test_the_forum_answers(forum):
-    assert forum.running
-    assert forum.access_log.exists()
