@@ -13,9 +13,8 @@ def test_numbers_from_the_command_line_are_text(value):
     assert isinstance(config.whole({"N": value}, "N", 0, 10), int)
 
 
-@pytest.mark.parametrize("value", [0, 10])
-def test_both_ends_of_a_range_belong_to_it(value):
-    assert config.number({"N": value}, "N", 0, 10) == value
+def test_both_ends_of_a_range_belong_to_it():
+    assert [config.number({"N": value}, "N", 0, 10) for value in (0, 10)] == [0, 10]
 
 
 @pytest.mark.parametrize("value", [None, "", "x", -0.1, 10.1, "10,5", [5], math.nan, "nan", math.inf, "-inf", b"x"])

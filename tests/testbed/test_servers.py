@@ -65,12 +65,8 @@ def test_a_process_outlives_the_thread_that_started_it(tmp_path):
 
 
 def test_a_stubborn_process_is_killed_when_its_time_is_up(tmp_path):
-    command = [
-        sys.executable,
-        "-c",
-        "import signal; signal.signal(15, signal.SIG_IGN); print(1, flush=True); signal.pause()",
-    ]
-    with Process("stubborn", command, tmp_path) as process:
+    code = "import signal; signal.signal(15, signal.SIG_IGN); print(1, flush=True); signal.pause()"
+    with Process("stubborn", [sys.executable, "-c", code], tmp_path) as process:
         wait_for_line(process)
         assert process.stop(timeout_s=0.1) == -signal.SIGKILL
         assert not process.running
@@ -78,9 +74,8 @@ def test_a_stubborn_process_is_killed_when_its_time_is_up(tmp_path):
 
 def test_a_process_has_its_commands_pid_status_environment_and_directory(tmp_path):
     script = "import os; print(os.getpid(), os.environ['COLOUR'], os.getcwd(), os.read(0, 1)); raise SystemExit(3)"
-    process = Process(
-        "speaker", [sys.executable, "-c", script], tmp_path, environment={"COLOUR": "red"}, directory=tmp_path
-    )
+    options = {"environment": {"COLOUR": "red"}, "directory": tmp_path}
+    process = Process("speaker", [sys.executable, "-c", script], tmp_path, **options)
     process.start()
     assert process.wait(10) == 3
     assert process.log.read_text() == f"{process.pid} red {tmp_path} b''\n"

@@ -129,7 +129,7 @@ async def test_waiting_ends_with_the_visit_or_the_session(budget, is_kept_waitin
         await nobody.acquire("c.test", a_visit())
 
 
-async def test_a_name_without_an_address_needs_no_turn(frontier, budget):
+async def test_a_name_without_an_address_needs_no_turn(budget):
     assert await budget().acquire("gone.test", a_visit()) is None
 
 
