@@ -190,7 +190,7 @@ class Scheduler(BaseScheduler):
             return self._idle_wait_s  # `_visit_ended` ends the wait
         if self._lanes.active() >= self._parallel:
             return NO_ROOM_SECONDS
-        slow_visits = min(self._lanes.slow_visits() + self.worker.turns.waiting, self._parallel)
+        slow_visits = min(self._lanes.slow_visits() + self.worker.turns.queued, self._parallel)
         max_seeds = self.worker.room(slow_visits)
         if max_seeds == 0:
             return NO_ROOM_SECONDS
@@ -291,7 +291,7 @@ class Scheduler(BaseScheduler):
         if self._done:
             return
         self.worker.stopping.set()
-        logger.info("stopping: %d seeds released", self._lanes.waiting)
+        logger.info("stopping: %d seeds released", self._lanes.not_started)
         self._lanes.release_waiting()
         await asyncio.sleep(STOP_GRACE_SECONDS)
         self._release_all()  # pages that are slow, or whose sink is away; other workers will visit them

@@ -12,7 +12,7 @@ import itertools
 import secrets
 from collections import defaultdict
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from redis.exceptions import OutOfMemoryError
 
@@ -40,6 +40,9 @@ FULL_MILLISECONDS = 5_000  # until a full Redis is tried again: seeds must end, 
 SEED_FIELDS = 7  # of each seed in the answer of claim.lua
 
 
+ClaimState = Literal["ok", "locked", "lapsed", "drain", "quarantined", "full"]
+
+
 @dataclass(frozen=True, slots=True)
 class ClaimAnswer:
     """What a claim came back with.
@@ -53,7 +56,7 @@ class ClaimAnswer:
         seeds: What the owner now holds; empty unless `state` is `ok` or `quarantined`.
     """
 
-    state: str
+    state: ClaimState
     wait_ms: int | None
     seeds: list[Claimed]
 
@@ -163,7 +166,7 @@ class Queue:
                 turns = {(host, one.turn) for host, one in damaged} - {(one.seed.host, one.turn) for one in seeds}
                 ends = [Settlement("fail", one, reason="damaged") for _host, one in damaged]
                 await self.settle(partition, owner, ends, [TurnRelease(host, turn) for host, turn in turns])
-        return ClaimAnswer(state.decode(), None if wait_ms < 0 else int(wait_ms), seeds)
+        return ClaimAnswer(cast("ClaimState", state.decode()), None if wait_ms < 0 else int(wait_ms), seeds)
 
     async def begin(self, claimed: Claimed) -> None:
         """Notes that the fetch of a suspected seed begins: should its worker die from now on, it is quarantined."""

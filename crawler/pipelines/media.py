@@ -23,7 +23,7 @@ from scrapy.utils.defer import ensure_awaitable
 from twisted.python.failure import Failure
 
 from crawler import config, urls
-from crawler.errors import FrontierError, HostBackoffError, PageTimeoutError, UnavailableError, UrlError
+from crawler.errors import HostBackoffError, PageTimeoutError, SessionLostError, UnavailableError, UrlError
 from crawler.item import Item, Media
 from crawler.worker.outcomes import UNKNOWN_ERROR, outcome_of_error
 from crawler.worker.request_state import RequestState
@@ -111,7 +111,7 @@ class PageMediaPipeline(FilesPipeline):
                 for one in media:
                     one.error = outcome_of_error(error).reason
                 continue
-            except FrontierError as error:
+            except SessionLostError as error:
                 raise UnavailableError(str(error)) from error
             try:
                 await self._fetch(media, visit, lane)

@@ -18,7 +18,7 @@ from redis.exceptions import RedisError
 from scrapy import Request
 
 from crawler import urls
-from crawler.errors import FrontierError, UrlError
+from crawler.errors import SessionLostError, UrlError
 from crawler.robots.cache import CachedRules, RobotsCache
 from crawler.robots.file import RobotsFile
 from crawler.robots.rules import MAX_FILE_BYTES, MAX_LINE_BYTES, parse
@@ -226,7 +226,7 @@ class RobotsFinder:
             with contextlib.suppress(RedisError):
                 try:
                     lane, _wait_s = await self._worker.turns.try_acquire(host, site)
-                except FrontierError:
+                except SessionLostError:
                     break
                 if lane is not None:
                     return lane

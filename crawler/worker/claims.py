@@ -11,7 +11,7 @@ from crawler.frontier.queue import ClaimAnswer
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
-    from crawler.frontier.queue import Queue
+    from crawler.frontier.queue import ClaimState, Queue
     from crawler.frontier.session import Session
     from crawler.servers.redis_full import RedisFull
     from crawler.worker.settler import Settler
@@ -52,7 +52,7 @@ class Claims:
         self._stats = stats
         self._number = 0  # claims so far; with the owner it makes a claim id that is never used twice
         self._partition = 0  # the one to be asked next
-        self._state = ""  # the state that the last answer had
+        self._state: ClaimState | None = None  # of the last answer; None: there is none yet
         self._recall_at_s = 0.0  # by the monotonic clock
         self.carrying = 0
 

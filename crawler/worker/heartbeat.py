@@ -45,7 +45,7 @@ class Heartbeat:
         self.figures: dict[str, Any] = {}
         self.workers_here = 1
         events.subscribe(SessionRenewed, lambda event: self.write(event.redis, event.owner, event.now_s))
-        events.subscribe(SessionEnding, lambda event: self.withdraw(event.redis, event.owner))
+        events.subscribe(SessionEnding, lambda event: self.remove(event.redis, event.owner))
 
     def write(self, redis: Redis, owner: str, now_s: int) -> None:
         """Writes the figures, unless the worker is idle and has lately written that. Blocking.
@@ -76,7 +76,7 @@ class Heartbeat:
         self._written_state, self._due_s = state, now_s + IDLE_SECONDS
         self.workers_here = len(everybody) - len(silent)
 
-    def withdraw(self, redis: Redis, owner: str) -> None:
+    def remove(self, redis: Redis, owner: str) -> None:
         """Removes the figures of a worker that leaves. Blocking.
 
         Raises:

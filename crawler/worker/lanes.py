@@ -59,7 +59,7 @@ class Lanes:
         events.subscribe(PageFetched, self._page_fetched)
 
     @property
-    def waiting(self) -> int:
+    def not_started(self) -> int:
         """The number of visits not started."""
         return sum(len(lane.waiting) for lane in self._held)
 

@@ -10,7 +10,7 @@ import asyncio
 import random
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.errors import FrontierError, HostBackoffError
+from crawler.errors import HostBackoffError, SessionLostError
 from crawler.frontier.keys import partition_of
 from crawler.frontier.queue import HOST_BACKOFF, NO_TURN
 from crawler.servers.redis_retry import until_redis_answers
@@ -43,7 +43,7 @@ class Turns:
         stopping: Set when the worker stops.
 
     Attributes:
-        waiting: The number of visits that wait for a turn of another host.
+        queued: The number of visits that wait for a turn of another host.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Turns:
         self._settler = settler
         self._events = events
         self._stopping = stopping
-        self.waiting = 0
+        self.queued = 0
 
     async def acquire(self, host: str, visit: Visit) -> Lane:
         """Waits for a turn of a host.
@@ -65,7 +65,7 @@ class Turns:
             visit: What the turn is for.
 
         Raises:
-            FrontierError: The session was lost, the worker stops, or the visit has ended.
+            SessionLostError: The session was lost, the worker stops, or the visit has ended.
             PageTimeoutError: The visit's time is up.
             HostBackoffError: The host's backoff is longer than MAX_BACKOFF_WAIT_SECONDS.
         """
@@ -74,7 +74,7 @@ class Turns:
             visit.check()
             return await self.try_acquire(host, visit.seed.site)
 
-        self.waiting += 1
+        self.queued += 1
         try:
             while True:
                 lane, wait_s = await until_redis_answers(f"a turn of {host}", try_acquire)
@@ -82,7 +82,7 @@ class Turns:
                     return lane
                 await asyncio.sleep(min(wait_s, MAX_POLL_SECONDS) + random.uniform(*JITTER_SECONDS))
         finally:
-            self.waiting -= 1
+            self.queued -= 1
 
     async def try_acquire(self, host: str, site: str) -> tuple[Lane | None, float]:
         """Takes a turn of a host if one is free; else returns None and the seconds until it is worth trying again.
@@ -91,7 +91,7 @@ class Turns:
             site: Name of a site whose politeness applies to the host, besides that of sites with seeds there.
 
         Raises:
-            FrontierError: The session was lost, or the worker stops.
+            SessionLostError: The session was lost, or the worker stops.
             HostBackoffError: The host's backoff is longer than MAX_BACKOFF_WAIT_SECONDS.
             redis.exceptions.RedisError: Redis is away; a turn that it may have given is released by the next call.
         """
@@ -111,7 +111,7 @@ class Turns:
             delay_s: Seconds between two starts on any of these turns.
 
         Raises:
-            FrontierError: As `try_acquire`.
+            SessionLostError: As `try_acquire`.
             redis.exceptions.RedisError: As `try_acquire`.
         """
         token, number_ms = await self._queue.acquire_address(name, self._owner(), concurrency, int(delay_s * 1000))
@@ -130,5 +130,5 @@ class Turns:
 
     def _owner(self) -> str:
         if self._stopping.is_set() or not self._session.alive:
-            raise FrontierError("no session to acquire a turn for")
+            raise SessionLostError("no session to acquire a turn for")
         return self._session.owner

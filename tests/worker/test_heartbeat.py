@@ -76,7 +76,7 @@ def test_a_worker_that_carries_seeds_writes_each_time(redis, keys, write):
     assert written(redis, keys)["node:1:2:a"]["time"] == NOW_S + 3
 
 
-def test_a_worker_that_leaves_withdraws_its_figures(redis, keys, write):
+def test_a_worker_that_leaves_removes_its_figures(redis, keys, write):
     write("node:1:2:a", IDLE, NOW_S)
-    Heartbeat(keys, Events()).withdraw(redis, "node:1:2:a")
+    Heartbeat(keys, Events()).remove(redis, "node:1:2:a")
     assert written(redis, keys) == {}

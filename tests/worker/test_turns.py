@@ -25,12 +25,12 @@ async def test_a_turn_is_waited_for(frontier, turns):
     first = await turns.acquire(HOST, a_visit())
     assert (first.host, first.delay_s) == (HOST, 0.03)
     waiting = asyncio.create_task(turns.acquire(HOST, a_visit()))
-    await frontier.until(lambda: asyncio.sleep(0, turns.waiting))
+    await frontier.until(lambda: asyncio.sleep(0, turns.queued))
     assert not waiting.done()
     turns.release(first)
     async with asyncio.timeout(ANSWER_SECONDS):
         assert (await waiting).token != first.token
-    assert turns.waiting == 0
+    assert turns.queued == 0
 
 
 async def test_a_host_with_a_long_backoff_is_not_waited_for(frontier, turns):
