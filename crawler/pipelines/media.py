@@ -16,25 +16,30 @@ from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
+from scrapy.http.request import NO_CALLBACK
 from scrapy.pipelines.files import FilesPipeline, FSFilesStore
-from scrapy.pipelines.media import _MediaRequestFiltered
 from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.defer import ensure_awaitable
-from twisted.python.failure import Failure
 
 from crawler import config, urls
-from crawler.errors import HostBackoffError, PageTimeoutError, SessionLostError, UnavailableError, UrlError
+from crawler.errors import (
+    AnswerError,
+    HostBackoffError,
+    PageTimeoutError,
+    SessionLostError,
+    UnavailableError,
+    UrlError,
+)
 from crawler.item import Item, Media
 from crawler.worker.outcomes import UNKNOWN_ERROR, outcome_of_error
 from crawler.worker.request_state import RequestState
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from scrapy.pipelines.media import MediaPipeline
 
     from crawler.worker.lanes import Lane
     from crawler.worker.visits import Visit
@@ -45,31 +50,29 @@ STORE_RETRY_S = 2.0  # between two tries while the store takes nothing, as with 
 STORE = "media"  # the store's name among the sinks that are down
 
 
-class MediaError(_MediaRequestFiltered):
-    """A file that can't be had; the item shows the text. Scrapy would log another class as an error of this code."""
-
-
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """One file of an item and the turn that it is fetched on: what Scrapy's pipeline takes for its item."""
+class StoredFile:
+    """A file in the store: its path there, the SHA-256 of its content in hex, its size."""
 
-    media: Media
-    visit: Visit
-    lane: Lane
+    path: str
+    sha256: str
+    bytes: int
 
 
-class PageMediaPipeline(FilesPipeline):
-    """Scrapy's files pipeline for `Item`: files are named by the hash of their content, and fetched on turns.
+class PageMediaPipeline:
+    """Fetches and stores the files of an `Item`; items of other classes pass through untouched.
 
     Args:
-        store_uri: FILES_STORE.
+        crawler: Runs the requests.
+        worker: Has the turns.
+        files: Scrapy's pipeline, for its store (a folder, S3, Google Cloud Storage or FTP) and its statistics.
         most: MEDIA_MAX_PER_PAGE.
     """
 
-    def __init__(self, store_uri: str, crawler: Crawler, worker: Worker, most: int) -> None:
-        super().__init__(store_uri, crawler=crawler)
-        self._worker = worker
-        self._most = most
+    def __init__(self, crawler: Crawler, worker: Worker, files: FilesPipeline, most: int) -> None:
+        self._crawler, self._worker, self._scrapy, self._most = crawler, worker, files, most
+        self._info = FilesPipeline.SpiderInfo(crawler.spider)  # type: ignore[arg-type]  # there is one by now
+        self._files: LocalCache[str, asyncio.Task[StoredFile]] = LocalCache(REMEMBERED_FILES)  # by URL
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -79,18 +82,13 @@ class PageMediaPipeline(FilesPipeline):
             NotConfigured: FILES_STORE is empty. Items then name their media, and no file is fetched.
             ConfigError: MEDIA_MAX_PER_PAGE is out of range.
         """
-        settings, worker = crawler.settings, crawler.get_extension(Worker)
-        if not settings["FILES_STORE"] or worker is None:
+        worker = crawler.get_extension(Worker)
+        if not crawler.settings["FILES_STORE"] or worker is None:
             raise NotConfigured
-        cls._update_stores(settings)
-        return cls(settings["FILES_STORE"], crawler, worker, config.whole(settings, "MEDIA_MAX_PER_PAGE", 0, 10_000))
+        most = config.whole(crawler.settings, "MEDIA_MAX_PER_PAGE", 0, 10_000)
+        return cls(crawler, worker, FilesPipeline.from_crawler(crawler), most)
 
-    def open_spider(self, *_: Any) -> None:
-        """Starts with an empty, bounded memory of fetched files."""
-        super().open_spider()
-        self.spiderinfo.downloaded = _Fetched(limit=REMEMBERED_FILES)
-
-    async def process_item(self, item: Any, *_: Any) -> Any:
+    async def process_item(self, item: Any) -> Any:
         """Fetches the files that an item names; where one can't be had, the item says why.
 
         Raises:
@@ -119,85 +117,7 @@ class PageMediaPipeline(FilesPipeline):
                 self._worker.turns.release(lane)
         return item
 
-    async def _fetch(self, media: Sequence[Media], visit: Visit, lane: Lane) -> None:
-        """Fetches files of one host one by one: a request that waits for the turn holds one of CONCURRENT_REQUESTS."""
-        for one in media:
-            await super().process_item(Wanted(one, visit, lane))
-
-    def get_media_requests(self, item: Wanted, info: MediaPipeline.SpiderInfo) -> list[Request]:
-        """Returns the request of a file."""
-        return [Request(item.media.url, meta=RequestState(item.visit, item.lane).meta(), dont_filter=True)]
-
-    def media_to_download(self, request: Request, info: MediaPipeline.SpiderInfo, *, item: Any = None) -> None:
-        """Returns None, so that the file is fetched: whether it is in the store shows only by its content."""
-
-    async def media_downloaded(
-        self, response: Response, request: Request, info: MediaPipeline.SpiderInfo, *, item: Any = None
-    ) -> Any:
-        """Stores a file; waits as long as the store takes nothing.
-
-        Raises:
-            MediaError: The answer is no file.
-            UnavailableError: The worker stops while the store is down.
-        """
-        if response.status != 200:  # noqa: PLR2004 -- HTTP's own number
-            raise MediaError(f"http-{response.status}")
-        if not response.body:
-            raise MediaError("empty-body")
-        sha256 = hashlib.sha256(response.body).hexdigest()
-        path = self.file_path(request, response, info, item=item)
-        with item.visit.deadline.paused():  # what the store takes of the time doesn't count as the page's
-            await self._store(path, response.body, info)
-        self.inc_stats("downloaded")
-        size = len(response.body)
-        return {"url": request.url, "path": path, "checksum": sha256, "status": "downloaded", "bytes": size}
-
-    def media_failed(self, failure: Failure, request: Request, info: MediaPipeline.SpiderInfo) -> Any:
-        """Says in a word of the ledger why a file can't be had.
-
-        Raises:
-            MediaError: With that word.
-            Exception: The error itself, when it is none that a download is known to raise.
-        """
-        error = failure.value
-        assert error is not None  # it is never None, though Twisted's types allow it
-        outcome = outcome_of_error(error)
-        if isinstance(error, MediaError) or outcome == UNKNOWN_ERROR:
-            raise error
-        raise MediaError(outcome.reason) from error
-
-    def item_completed(self, results: Any, item: Wanted, info: MediaPipeline.SpiderInfo) -> Wanted:
-        """Writes what became of a file into the item that names it.
-
-        Raises:
-            UnavailableError: The worker is stopping; the seed is released.
-        """
-        media, [(is_stored, result)] = item.media, results
-        if is_stored:
-            media.path, media.sha256, media.bytes = result["path"], result["checksum"], result["bytes"]
-            return item
-        error = result.value
-        if isinstance(error.__cause__, UnavailableError):
-            raise error.__cause__
-        media.error = str(error) if isinstance(error, MediaError) else outcome_of_error(error).reason
-        return item
-
-    def file_path(
-        self,
-        request: Request,
-        response: Response | None = None,
-        info: MediaPipeline.SpiderInfo | None = None,
-        *,
-        item: Any = None,
-    ) -> str:
-        """Returns `aa/aabbcc....ext`: the hash of the content, and an ending by its type; nothing of the URL."""
-        assert response is not None  # only media_downloaded calls this
-        digest = hashlib.sha256(response.body).hexdigest()
-        kind = (response.headers.get("Content-Type") or b"").decode("latin-1").partition(";")[0].strip().lower()
-        ending = mimetypes.guess_extension(kind) if kind.startswith(("image/", "video/")) else None
-        return f"{digest[:2]}/{digest}{ending or ''}"
-
-    def _by_host(self, media: list[Media]) -> dict[str, list[Media]]:
+    def _by_host(self, media: Iterable[Media]) -> dict[str, Sequence[Media]]:
         """Returns media by their host; those that won't be fetched get the reason instead."""
         by_host: dict[str, list[Media]] = {}
         for number, one in enumerate(media):
@@ -208,9 +128,63 @@ class PageMediaPipeline(FilesPipeline):
                 by_host.setdefault(urls.host(urls.canonical(one.url)), []).append(one)
             except UrlError:
                 one.error = "bad-url"
-        return by_host
+        return {**by_host}
 
-    async def _store(self, path: str, body: bytes, info: MediaPipeline.SpiderInfo) -> None:
+    async def _fetch(self, media: Iterable[Media], visit: Visit, lane: Lane) -> None:
+        """Fetches files of one host, one by one: a request that waits for the turn holds one of CONCURRENT_REQUESTS.
+
+        Raises:
+            UnavailableError: The worker stops while the store is down.
+        """
+        for one in media:
+            try:
+                file = await self._file(one.url, visit, lane)
+            except UnavailableError:
+                raise
+            except Exception as error:  # whatever a download raises has an outcome
+                outcome = outcome_of_error(error)
+                if outcome == UNKNOWN_ERROR:
+                    logger.exception("can't fetch %s", one.url)
+                one.error = outcome.reason
+            else:
+                one.path, one.sha256, one.bytes = file.path, file.sha256, file.bytes
+
+    async def _file(self, url: str, visit: Visit, lane: Lane) -> StoredFile:
+        """Returns a file: one that is remembered, or that another page is just fetching, or a new one."""
+        task = self._files.get(url)
+        if task is None:
+            task = self._files[url] = asyncio.create_task(self._download(url, visit, lane), name="media file")
+        try:
+            return await task
+        except BaseException:  # not remembered: for the next page it is tried again
+            if self._files.get(url) is task:
+                del self._files[url]
+            raise
+
+    async def _download(self, url: str, visit: Visit, lane: Lane) -> StoredFile:
+        """Fetches a file and stores it.
+
+        Raises:
+            AnswerError: The answer is no file.
+            UnavailableError: The worker stops while the store is down.
+            Exception: What the download raised.
+        """
+        assert self._crawler.engine is not None  # it runs the pipelines
+        meta = RequestState(visit, lane).meta(handle_httpstatus_all=not self._scrapy.allow_redirects)
+        request = Request(url, callback=NO_CALLBACK, meta=meta, dont_filter=True)
+        response = await self._crawler.engine.download_async(request)
+        if response.status != 200:  # noqa: PLR2004 -- HTTP's own number
+            raise AnswerError(f"http-{response.status}")
+        if not response.body:
+            raise AnswerError("empty-body")
+        sha256 = hashlib.sha256(response.body).hexdigest()
+        path = f"{sha256[:2]}/{sha256}{_ending(response)}"  # nothing of the URL
+        with visit.deadline.paused():  # what the store takes of the time doesn't count as the page's
+            await self._store(path, response.body)
+        self._scrapy.inc_stats("downloaded")
+        return StoredFile(path, sha256, len(response.body))
+
+    async def _store(self, path: str, body: bytes) -> None:
         """Stores a file as soon as the store takes it.
 
         Raises:
@@ -218,7 +192,7 @@ class PageMediaPipeline(FilesPipeline):
         """
         while True:
             try:
-                await self._persist(path, body, info)
+                await self._persist(path, body)
             except OSError as error:
                 self._worker.sink_down(STORE)
                 if self._worker.stopping.is_set():
@@ -229,16 +203,15 @@ class PageMediaPipeline(FilesPipeline):
                 self._worker.sink_up(STORE)
                 return
 
-    async def _persist(self, path: str, body: bytes, info: MediaPipeline.SpiderInfo) -> None:
-        if isinstance(self.store, FSFilesStore):  # writing to a disk would stop the event loop
-            await asyncio.to_thread(self.store.persist_file, path, BytesIO(body), info)
+    async def _persist(self, path: str, body: bytes) -> None:
+        store = self._scrapy.store
+        if isinstance(store, FSFilesStore):  # writing to a disk would stop the event loop
+            await asyncio.to_thread(store.persist_file, path, BytesIO(body), self._info)
         else:
-            await ensure_awaitable(self.store.persist_file(path, BytesIO(body), info))
+            await ensure_awaitable(store.persist_file(path, BytesIO(body), self._info))
 
 
-class _Fetched(LocalCache[bytes, Any]):
-    """Remembers files, and no failures: a file that couldn't be had is tried again for the next page."""
-
-    def __setitem__(self, key: bytes, value: Any) -> None:
-        if not isinstance(value, Failure):
-            super().__setitem__(key, value)
+def _ending(response: Response) -> str:
+    """Returns the ending of a file's name by its type, such as `.png`; empty for what is no image or video."""
+    kind = (response.headers.get("Content-Type") or b"").decode("latin-1").partition(";")[0].strip().lower()
+    return (mimetypes.guess_extension(kind) if kind.startswith(("image/", "video/")) else None) or ""
