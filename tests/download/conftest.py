@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from hostile.hostile_wire_certificates import Authority
-from hostile.hostile_wire_server import Host
+from hostile.hostile_wire_server import HOLD, Host
 from scrapy import Request
 from scrapy.utils.test import get_crawler
 
@@ -74,6 +76,25 @@ def dns_answers(monkeypatch):
     cache = DnsCache(100, lambda name: answers[name])
     monkeypatch.setattr("crawler.download.targets.shared_dns_cache", lambda _settings: cache)
     return answers
+
+
+@pytest.fixture
+async def held():
+    """A script whose answer never comes, and an event that is set once a request waits for it."""
+    begun, loop = asyncio.Event(), asyncio.get_running_loop()
+
+    def script(_path):
+        loop.call_soon_threadsafe(begun.set)
+        yield HOLD
+
+    return script, begun
+
+
+async def all_ended(host):
+    """Waits until a host's connections have ended, of which there is one at least."""
+    async with asyncio.timeout(5):
+        while not host.asked or any(one.ended is None for one in host.asked):  # noqa: ASYNC110 -- other threads say so
+            await asyncio.sleep(0.01)
 
 
 def head_of(asked):

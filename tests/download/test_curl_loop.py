@@ -8,6 +8,7 @@ from functools import partial
 
 import pycurl
 import pytest
+from download.conftest import all_ended
 from hostile.hostile_wire_bodies import answer
 from hostile.hostile_wire_server import HOLD, RESET
 
@@ -31,13 +32,6 @@ async def curl_loop():
     made = CurlLoop()
     yield made
     made.close()
-
-
-async def all_ended(host):
-    """Waits until a host's connections have ended."""
-    async with asyncio.timeout(5):
-        while not host.asked or any(one.ended is None for one in host.asked):  # noqa: ASYNC110 -- other threads say so
-            await asyncio.sleep(0.01)
 
 
 async def test_many_at_once_each_get_their_own_answer(curl_loop, opened):

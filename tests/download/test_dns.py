@@ -10,14 +10,7 @@ import time
 import pytest
 
 from crawler.download import dns
-from crawler.download.dns import (
-    KEEP_NONE_SECONDS,
-    KEEP_SECONDS,
-    MAX_ADDRESSES,
-    NO_ADDRESSES,
-    DnsCache,
-    HostAddresses,
-)
+from crawler.download.dns import KEEP_NONE_SECONDS, KEEP_SECONDS, MAX_ADDRESSES, NO_ADDRESSES, DnsCache, HostAddresses
 
 
 class NameServer:
@@ -40,11 +33,7 @@ def later(monkeypatch):
     """Sets the clock of the cache forward."""
     now, begun = [0.0], time.monotonic()
     monkeypatch.setattr(dns.time, "monotonic", lambda: begun + now[0])
-
-    def later(seconds):
-        now[0] += seconds
-
-    return later
+    return lambda seconds: now.append(now.pop() + seconds)
 
 
 async def test_an_answer_is_remembered_for_a_while(later):

@@ -7,7 +7,7 @@ import itertools
 import time
 
 import pytest
-from download.conftest import head_of
+from download.conftest import all_ended, head_of
 from hostile.hostile_wire_bodies import PAGE, answer, chunked, forever
 from hostile.hostile_wire_certificates import OTHER_HOST
 from hostile.hostile_wire_server import HOLD, RESET
@@ -36,13 +36,8 @@ def odd_host(request, opened, authority):
 @pytest.mark.parametrize("end", ["length", "connection", "chunks"])
 async def test_odd_heads_are_read_and_the_host_remembered(odd_host, get, end):
     page = PAGE * 300
-    host = odd_host(
-        {
-            "length": answer(page, *LINES),
-            "connection": answer(page, *LINES, length=False),
-            "chunks": ODD + chunked(page, page[:1])[17:],
-        }[end]
-    )
+    answers = {"length": answer(page, *LINES), "connection": answer(page, *LINES, length=False)}
+    host = odd_host(answers.get(end, ODD + chunked(page, page[:1])[17:]))
     responses = [await get(f"{host.url}/{n}?a=b%20c#d") for n in range(2)]
     for response in responses:
         assert response.body == page + (page[:1] if end == "chunks" else b"")
@@ -72,11 +67,7 @@ async def test_the_second_request_is_another_start_on_the_turn(odd_host, get):
 async def test_a_post_is_sent_once_and_read_only_where_the_host_is_known(odd_host, get):
     body = b"\0x" * 200_000
 
-    def script(_path):
-        yield 0.05
-        yield answer(PAGE, *LINES)
-
-    host = odd_host(script)
+    host = odd_host(lambda _path: [0.05, answer(PAGE, *LINES)])
     with pytest.raises(AnswerError, match="bad-response"):
         await get(host.page, method="POST", body=body)
     assert len(host.asked) == 1
@@ -104,9 +95,7 @@ async def test_bounds_and_errors_are_those_of_other_answers(odd_host, get, steps
     get.handler._odd_hosts[host.url] = None
     with pytest.raises(error, match=match):
         await get(host.page, meta={"download_timeout": 1.0, "download_maxsize": 10_000})
-    async with asyncio.timeout(5):
-        while host.asked[0].ended is None:  # noqa: ASYNC110 -- another thread says so
-            await asyncio.sleep(0.01)
+    await all_ended(host)
 
 
 async def test_a_certificate_is_verified_each_time(opened, authority, get):
@@ -157,13 +146,8 @@ async def test_odd_heads_are_read_through_a_proxy(odd_host, get):
     assert all(b"\r\nProxy-Authorization: secret\r\n" in head for head in heads)
 
 
-async def test_a_lenient_download_ends_with_its_visit(odd_host, get):
-    begun, loop = asyncio.Event(), asyncio.get_running_loop()
-
-    def script(_path):
-        loop.call_soon_threadsafe(begun.set)
-        yield HOLD
-
+async def test_a_lenient_download_ends_with_its_visit(odd_host, get, held):
+    script, begun = held
     host, visit = odd_host(script), a_visit()
     get.handler._odd_hosts[host.url] = None
     downloading = asyncio.create_task(get(host.page, meta=RequestState(visit, visit.lane).meta()))
@@ -171,6 +155,4 @@ async def test_a_lenient_download_ends_with_its_visit(odd_host, get):
     visit.abandon()
     with pytest.raises(SessionLostError):
         await downloading
-    async with asyncio.timeout(5):
-        while host.asked[0].ended is None:  # noqa: ASYNC110 -- another thread says so
-            await asyncio.sleep(0.01)
+    await all_ended(host)

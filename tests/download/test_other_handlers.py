@@ -26,14 +26,8 @@ def test_nothing_is_said_of_ours(caplog, handlers):
 
 def test_what_another_one_gives_up_is_named_when_a_spider_starts(caplog):
     handlers = project.DOWNLOAD_HANDLERS | {"https": SCRAPYS}
-    crawler = get_crawler(
-        settings_dict={
-            "DOWNLOAD_HANDLERS": handlers,
-            "RETRY_BASE_SECONDS": 1,
-            "RETRY_MAX_SECONDS": 1,
-            "MAX_LINKS_PER_PAGE": 1,
-        }
-    )
+    needed = dict.fromkeys(("RETRY_BASE_SECONDS", "RETRY_MAX_SECONDS", "MAX_LINKS_PER_PAGE"), 1)
+    crawler = get_crawler(settings_dict={"DOWNLOAD_HANDLERS": handlers, **needed})
     caplog.clear()
     ConsumerSpider.from_crawler(crawler)
     (record,) = caplog.records

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
-import threading
-import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
 import redis
+from hostile.hostile_wire_server import Host
 from runner import Runner
 
 RUN_SECONDS = 120.0  # a run takes some 10 s on an idle machine
@@ -42,6 +41,7 @@ class Bench(Runner):
         return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.encode(), done.stderr.encode())
 
     def json(self, *words):
+        """Returns what a command prints as JSON."""
         done = self.command(*words, "--json")
         assert done.returncode == 0, done.stderr.decode()
         return json.loads(done.stdout)
@@ -83,24 +83,10 @@ class Bench(Runner):
 
 def read(client, key):
     """Returns the value of a key of any type."""
-    kind = client.type(key).decode()
-    return {
-        "string": lambda: client.get(key),
-        "hash": lambda: client.hgetall(key),
-        "zset": lambda: client.zrange(key, 0, -1, withscores=True),
-        "set": lambda: client.smembers(key),
-        "list": lambda: client.lrange(key, 0, -1),
-        "stream": lambda: client.xrange(key),
-    }.get(kind, lambda: kind)()
-
-
-def until(condition, what, seconds=40.0):
-    """Waits for a condition."""
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.05)
-    return found
+    if (kind := client.type(key)) in (b"zset", b"list"):
+        return client.zrange(key, 0, -1, withscores=True) if kind == b"zset" else client.lrange(key, 0, -1)
+    readers = {b"string": client.get, b"hash": client.hgetall, b"set": client.smembers, b"stream": client.xrange}
+    return readers[kind](key)
 
 
 def page(title="T", extra=""):
@@ -109,47 +95,15 @@ def page(title="T", extra=""):
     return 200, [("Content-Type", "text/html; charset=utf-8")], html.encode("utf-8", "surrogatepass")
 
 
-class Web(ThreadingHTTPServer):
-    """A site, and a proxy to itself. `pages` maps paths to (status, [(header, value)], body); others aren't there.
+@contextlib.contextmanager
+def serving(pages):
+    """Runs a host, and proxy to itself, of (status, [(header, value)], body) by path; other pages aren't there."""
 
-    Attributes:
-        asked: (path, headers) of each request.
-    """
+    def script(path):
+        status, headers, body = pages.get(urlsplit(path).path, (404, [], b""))
+        lines = [f"HTTP/1.1 {status} Fine", *(f"{name}: {value}" for name, value in headers)]
+        lines += [f"Content-Length: {len(body)}", "Connection: close", "", ""]
+        return ["\r\n".join(lines).encode("utf-8", "surrogateescape") + body]
 
-    daemon_threads = True
-    request_queue_size = 128
-
-    def __init__(self, pages=None):
-        super().__init__(("127.0.0.1", 0), Answers)
-        self.pages = pages or {}
-        self.asked = []
-        self.url = f"http://127.0.0.1:{self.server_port}"
-        self._thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02})
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.shutdown()
-        self._thread.join()
-        self.server_close()
-
-    def handle_error(self, *_):
-        """Says nothing: clients that go away are part of the tests."""
-
-
-class Answers(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self):
-        url = urlsplit(self.path)
-        self.server.asked.append((self.path, dict(self.headers)))
-        status, headers, body = self.server.pages.get(url.path, (404, [], b""))
-        lines = [f"HTTP/1.1 {status} Fine".encode()]
-        for name, value in [*headers, ("Content-Length", str(len(body)))]:
-            lines.append(name.encode() + b": " + value.encode("utf-8", "surrogateescape"))
-        self.wfile.write(b"\r\n".join(lines) + b"\r\n\r\n" + body)
-
-    def log_message(self, *_):
-        """Says nothing."""
+    with contextlib.closing(Host(script, script)) as host:
+        yield host

@@ -6,7 +6,6 @@ import json
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -55,13 +54,8 @@ class Cell(Bench):
         """Runs workers inside until nothing is left to do; returns what they logged."""
         words = []
         for spider in spiders:
-            words += [
-                "--",
-                sys.executable,
-                "-m",
-                "scrapy",
-                *self.words("crawl", spider, settings=SETTINGS | (settings or {})),
-            ]
+            chosen = self.words("crawl", spider, settings=SETTINGS | (settings or {}))
+            words += ["--", sys.executable, "-m", "scrapy", *chosen]
         inside = [*unshare(), sys.executable, str(WORLD), str(self.folder), *words[1:]]
         surroundings = self.environment | (environment or {})
         process = Process("world", inside, self.folder, environment=surroundings, directory=ROOT)
@@ -80,8 +74,3 @@ class Cell(Bench):
     def addresses(self):
         """Returns every address that anybody connected to."""
         return {line["connection"] for line in self.log("connection")}
-
-
-def short_folder():
-    """Returns a temporary folder with a short path: a socket's may have 107 characters."""
-    return Path(tempfile.mkdtemp(prefix="hostile-"))

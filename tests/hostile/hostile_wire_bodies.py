@@ -31,7 +31,6 @@ def encoded(body, *codings):
 
 
 def chunk(data):
-    """Returns a chunk."""
     return b"%x\r\n%b\r\n" % (len(data), data)
 
 

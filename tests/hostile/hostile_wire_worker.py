@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 from pathlib import Path
 
 import redis
+from hostile.bench import Bench
 from hostile.hostile_wire_cases import FINISH
 from hostile.hostile_wire_server import Host
-from runner import Runner
 from waiting import until
 
 CAP_BYTES = 4 * 1024 * 1024
@@ -31,21 +30,19 @@ SETTINGS = {
 TROUBLE = re.compile(r"Traceback|\] (ERROR|CRITICAL)|Unhandled|callback-error|download-error")
 
 
-class Worker(Runner):
+class Worker(Bench):
     """A consumer, with an empty Redis at first; it runs while it is used as a context.
 
     Args:
         settings: Beside SETTINGS; they win.
-        variables: Of its environment.
+        environment: Of the consumer, by name.
     """
 
-    def __init__(self, fork_server, redis_server, folder, settings=None, **variables):
+    def __init__(self, fork_server, redis_server, folder, settings=None, **environment):
         with contextlib.closing(redis.Redis(port=redis_server.port)) as client:
             client.flushall()
-        self.folder = folder
-        folders = {"ITEMS_DIR": folder / "items", "FILES_STORE": folder / "media"}
-        environment = {"REDIS_URL": redis_server.url, **variables}
-        super().__init__(fork_server, folder, SETTINGS | folders | (settings or {}), environment)
+        settings = SETTINGS | (settings or {})
+        super().__init__(fork_server, folder, redis_server.url, settings=settings, environment=environment)
 
     def __enter__(self):
         self.process = self.start("crawl", "consumer")
@@ -61,27 +58,16 @@ class Worker(Runner):
     def log(self):
         return self.process.log.read_text()
 
-    def json(self, *words, **options):
-        """Runs a command to its end; returns what it prints as JSON."""
-        done = self.run(*words, "--json", **options)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    def crawl(self, urls):
+    def outcomes(self, urls):
         """Offers pages and returns how each ended."""
-        self.json("seeds", "offer", "--site", "hostile", "-", stdin="\n".join(urls))
+        assert self.offer(urls).returncode == 0
         until(self._done, f"the end of {len(urls)} pages", poll_seconds=0.2)
-        failed = {one["url"]: one["reason"] for one in self.json("seeds", "list", "--limit", "1000")["seeds"]}
-        return {url: failed.get(url, FINISH) for url in urls}
+        failed = self.unfinished()
+        return {url: failed[url][1] if url in failed else FINISH for url in urls}
 
     def _done(self):
-        total = self.json("ledger")["total"]
+        total = self.total()
         return not total["ready"] and not total["executing"]
-
-    def items(self):
-        """Returns the items by URL."""
-        lines = [line for file in (self.folder / "items").glob("*.jsonl") for line in file.read_bytes().splitlines()]
-        return {item["url"]: item for item in map(json.loads, lines)}
 
 
 @contextlib.contextmanager

@@ -6,7 +6,8 @@ import json
 
 import psutil
 import pytest
-from hostile.bench import Bench, until
+from hostile.bench import Bench
+from waiting import until
 
 EXTENSIONS = {"crawler.worker.worker.Worker": 100, "crawler.worker.delivery.Delivery": 200}
 CONSOLE = {"scrapy.extensions.telnet.TelnetConsole": 0}
@@ -22,9 +23,8 @@ CASES = {
 @pytest.fixture(scope="module")
 def workers(fork_server, redis_server, tmp_path_factory):
     """Workers at work, by spider and case."""
-    with Bench(
-        fork_server, tmp_path_factory.mktemp("consoles"), redis_server.url, settings={"KEY_PREFIX": "consoles"}
-    ) as bench:
+    folder, settings = tmp_path_factory.mktemp("consoles"), {"KEY_PREFIX": "consoles"}
+    with Bench(fork_server, folder, redis_server.url, settings=settings) as bench:
         started = {
             (spider, name): bench.start("crawl", spider, settings=settings)
             for spider in ("producer", "consumer")

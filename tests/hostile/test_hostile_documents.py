@@ -155,6 +155,12 @@ JSON_CASES = {
 }
 
 SENTENCE = "The flood of the day took the bridge at Wulong and the road behind it, people say. "
+
+
+def json_ld(text):
+    return f"<head><script type=application/ld+json>{text}</script></head><p>{SENTENCE * 20}"
+
+
 # name: (body, what trafilatura makes of it: a reason, or `any`; that it comes to an end is what counts)
 ARTICLE_CASES = {
     "100,000 nested div": ("<div>" * 100_000 + SENTENCE, "too-deep"),
@@ -166,15 +172,8 @@ ARTICLE_CASES = {
     "1 MB in one line": (filled("word ", MEGA), "any"),
     "1 MB of line ends": (filled("\n", MEGA), "any"),
     "class of 1 MB": (f"<p class='{'post ' * 200_000}'>{SENTENCE * 20}</p>", "any"),
-    "1 MB of open brackets as JSON-LD": (
-        f"<head><script type=application/ld+json>{'[' * MEGA}</script></head><p>{SENTENCE * 20}",
-        "any",
-    ),
-    "JSON-LD with an open string": (
-        '<head><script type=application/ld+json>{"@type":"Article","author":{"name":"' + "a" * MEGA + "</script></head>"
-        f"<p>{SENTENCE * 20}",
-        "any",
-    ),
+    "1 MB of open brackets as JSON-LD": (json_ld("[" * MEGA), "any"),
+    "JSON-LD with an open string": (json_ld('{"@type":"Article","author":{"name":"' + "a" * MEGA), "any"),
     "dates everywhere": ("<meta name=date content='11.11.11 and 3 hours ago'>" * 10_000 + f"<p>{SENTENCE * 20}", "any"),
     "links everywhere": ("".join(f"<p><a href=/{n}>{SENTENCE}</a>" for n in range(2_000)), "any"),
     "more than an article": (filled(SENTENCE, 4_000_000), "too-large"),
@@ -202,33 +201,18 @@ def child():
             page = Fetched("http://x.test/", 200, content_type, body.encode())
             before = os.times().user
             first, again = (summary(outcome(extract.fields, page, site)) for _ in range(2))
-            links = [outcome(read, page, site) for read in (extract.links, extract.followed)]
-            print(
-                json.dumps(
-                    {
-                        "case": f"{kind}: {name}",
-                        "found": first,
-                        "same": first == again,
-                        "links": [found if isinstance(found, str) else len(found.urls) for found in links],
-                        "seconds": os.times().user - before,
-                    }
-                ),
-                flush=True,
-            )
+            for read in (extract.links, extract.followed):
+                outcome(read, page, site)
+            line = {"case": f"{kind}: {name}", "found": first, "same": first == again}
+            print(json.dumps(line | {"seconds": os.times().user - before}), flush=True)
 
 
 def summary(found):
     """Returns a reason, or what a page yielded, its text shortened to its length and its ends."""
     if isinstance(found, str):
         return found
-    text = found.content
-    return {
-        "length": len(text),
-        "start": text[:40],
-        "end": text[-40:],
-        "extra": found.extra,
-        "published": found.published,
-    }
+    text, more = found.content, {"extra": found.extra, "published": found.published}
+    return {"length": len(text), "start": text[:40], "end": text[-40:], **more}
 
 
 @pytest.fixture(scope="module")
@@ -278,6 +262,7 @@ def test_a_hostile_document_ends_as_its_line_says(results, case, expected):
 
 
 CN = "重庆洪水，多名群众被困，消防救援正在进行。水位上涨很快。" * 3
+OVERLONG = "overlong \ufffd\ufffd \ufffd\ufffd\ufffd"
 LATIN = "déjà vu: où est la forêt ? " * 3
 
 
@@ -318,7 +303,7 @@ LATIN = "déjà vu: où est la forêt ? " * 3
             b"overlong \xc0\xaf \xe0\x80\xaf",
             "text/html; charset=utf-8",
             "utf-8",
-            "overlong \ufffd\ufffd \ufffd\ufffd\ufffd",
+            "overlong \ufffd\ufffd " + "\ufffd" * 3,
         ),
         (b"surrogate \xed\xa0\x80", "text/html; charset=utf-8", "utf-8", "surrogate \ufffd\ufffd\ufffd"),
         (b"\x81\xff" * 5_000_000, "text/html; charset=windows-1253", "cp1253", "\ufffd" * 10_000_000),

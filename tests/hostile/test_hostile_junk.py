@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import pickle
@@ -12,9 +13,10 @@ from pathlib import Path
 
 import pytest
 import redis
-from hostile.bench import SETTINGS, Bench, Web, page, until
+from hostile.bench import SETTINGS, Bench, page, serving
 from kafka import KafkaProducer
 from scrapy.settings import Settings
+from waiting import until
 
 from crawler.models import Seed
 from crawler.plans.operator import Operator
@@ -91,7 +93,6 @@ def in_hash(key, *fields):
 
 
 def in_zset(key):
-    """Makes junk a member of a sorted set."""
     return lambda client, world, junk: client.zadd(world.named(key), {junk: 0})
 
 
@@ -197,25 +198,11 @@ PLANTS = {
     "robots": in_string(f"{PREFIX}:robots:http://{{host}}"),
 }
 # Keys that are of another type than they should be.
-WRONG = [
-    "content:ready:{host}",
-    "content:hosts",
-    "content:execute",
-    "content:claims",
-    "content:held:{owner}",
-    "content:finish",
-    "content:seed",
-    "content:tries",
-    "content:suspects",
-    "content:counts",
-    "content:lapsed",
-    "turn:{host}",
-    "turns:{owner}",
-    "paused",
-    "ledger:manual:hostile",
-    "ledgers",
-    "politeness",
-]
+WRONG = (
+    "content:ready:{host} content:hosts content:execute content:claims content:held:{owner} content:finish "
+    "content:seed content:tries content:suspects content:counts content:lapsed turn:{host} turns:{owner} paused "
+    "ledger:manual:hostile ledgers politeness"
+)
 
 
 class World:
@@ -245,19 +232,13 @@ class World:
         return f"{self.web.url}/page?{self._number}"
 
     def offer(self, url, site="hostile"):
-        import asyncio
-
         async def run():
-            async with Operator.connect(self.settings()) as operator:
+            settings = Settings({"REDIS_URL": self.bench.redis_url, "KEY_PREFIX": PREFIX}, "cmdline")
+            settings.setmodule("crawler.settings")
+            async with Operator.connect(settings) as operator:
                 await operator.queues["content"].offer([Seed(url, "manual", site)])
 
         asyncio.run(run())
-
-    def settings(self):
-        settings = Settings()
-        settings.setmodule("crawler.settings")
-        settings.setdict({"REDIS_URL": self.bench.redis_url, "KEY_PREFIX": PREFIX})
-        return settings
 
     def finishes(self, url):
         """Offers a page and waits until its item is there."""
@@ -277,7 +258,7 @@ def world(fork_server, redis_server, tmp_path_factory):
         "FILES_STORE": "",
     }
     with (
-        Web({"/page": page()}) as web,
+        serving({"/page": page()}) as web,
         Bench(fork_server, folder, redis_server.url, site=SITE, settings=settings) as bench,
     ):
         with redis.Redis.from_url(redis_server.url) as client:
@@ -318,7 +299,7 @@ def test_other_seeds_finish_beside_junk(world, kind):
 
 
 def test_keys_of_wrong_types_stop_claims_only_until_they_are_gone(world):
-    names = [world.named(f"{P}:{name}") for name in WRONG]
+    names = [world.named(f"{P}:{name}") for name in WRONG.split()]
     with redis.Redis.from_url(world.bench.redis_url) as client:
         moved = [name for name in names if client.exists(name)]
         for name in moved:

@@ -8,9 +8,10 @@ from contextlib import closing
 
 import pytest
 import redis
-from hostile.bench import Bench, Web, page, until
+from hostile.bench import Bench, page, serving
 from kafka import KafkaConsumer
 from pymongo import MongoClient
+from waiting import until
 
 from testbed.servers import Redis
 
@@ -114,8 +115,9 @@ def said(fork_server, guarded, mongo_server, kafka_server, tmp_path_factory):
         return done
 
     folder, mongo_database = tmp_path_factory.mktemp("secrets"), f"secrets_{uuid.uuid4().hex}"
-    with Web() as web, Bench(fork_server, folder, guarded, site=SITE, settings=SETTINGS) as bench:
-        web.pages = pages(web)
+    site = {}
+    with serving(site) as web, Bench(fork_server, folder, guarded, site=SITE, settings=SETTINGS) as bench:
+        site |= pages(web)
         offered = [f"{with_user(web.url, 'seed')}/seed"]
         offered += [f"{web.url}/{name}" for name in ("plain", "redirect", "away")]
         offered += [with_user("ftp://a.example/x", "seed of another scheme")]
@@ -131,7 +133,7 @@ def said(fork_server, guarded, mongo_server, kafka_server, tmp_path_factory):
         }
         settings = {"FEEDS": feeds(), "ITEM_SINKS": "files,kafka,mongo", "TOPIC_PREFIX": "secrets."}
         places["log"] = bench.crawl("consumer", settings=settings, environment=environment)
-        assert all("Proxy-Authorization" in headers for _, headers in web.asked)  # the secrets were put to use
+        assert all(b"Proxy-Authorization" in one.head for one in web.asked)  # the secrets were put to use
         places["items in files"] = b"\n".join(bench.lines())
         places["items in Mongo"] = repr(documents(mongo_server.url, mongo_database)).encode()
         places["items in Kafka"] = repr(messages(kafka_server.bootstrap, "secrets.hostile")).encode()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from hostile.hostile_wire_bodies import answer
+from hostile.hostile_wire_server import Host
 
 from crawler.urls import MAX_PARAMETERS, MAX_REPEATS, MAX_SEGMENTS, MAX_URL_CHARACTERS
 
@@ -28,32 +28,27 @@ politeness: {{delay: 0, concurrency: 4, burst: 50}}
 ARTICLE = "<h1>A page</h1><article>Some words of a page that is long enough to be one.</article>"
 
 
-class Trap(BaseHTTPRequestHandler):
-    """Every path is a page; what it links to is the trap."""
+class Trap:
+    """A host on which every path is a page; what it links to is the trap. `other` is another such host."""
 
     serial = count()
 
-    def do_GET(self):
-        url = urlsplit(self.path)
-        self.server.asked.append(self.path)
+    def __init__(self):
+        self.host = Host(self.script)
+
+    def script(self, path):
+        url = urlsplit(path)
         name = url.path.split("/")[1]
-        location = self.moved(url) if name == "r" else None
-        links = () if location else getattr(self, name.partition(".")[0], lambda _url: ())(url)
-        body = (ARTICLE + "".join(f"<a href='{link}'>x</a>" for link in links)).encode()
-        self.send_response(302 if location else 404 if name == "robots.txt" else 200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        if location:
-            self.send_header("Location", location)
-        self.end_headers()
-        self.wfile.write(body)
+        if name == "r":
+            return [answer(b"", b"Location: " + self.moved(url).encode(), status=b"302 Found")]
+        links = getattr(self, name.partition(".")[0], lambda _url: ())(url)
+        return [answer((ARTICLE + "".join(f"<a href='{link}'>x</a>" for link in links)).encode())]
 
     def moved(self, url):
         """/r?n=1 leads to /r?n=2, and so on; with `far`, on the other host by turns."""
         asked = parse_qs(url.query)
-        number, far = int(asked["n"][0]) + 1, "far" in asked
-        other = next(iter(self.server.others - {self.headers["Host"]}))
-        return f"http://{other}/r?n={number}&far=1" if far else f"/r?n={number}"
+        number = int(asked["n"][0]) + 1
+        return f"{self.other.url}/r?n={number}&far=1" if "far" in asked else f"/r?n={number}"
 
     def calendar(self, url):
         """Each day leads to the days around it, in both directions and in three views."""
@@ -80,32 +75,23 @@ class Trap(BaseHTTPRequestHandler):
         return ["/r?n=1", "/r?n=1&far=1", "/r?n=500&far=1"]
 
     def scope(self, _url):
-        other = next(iter(self.server.others - {self.headers["Host"]}))
-        return [f"http://{other}/leaf", "http://metadata.invalid/", "/never/this", "javascript:alert(1)", "/leaf/1"]
-
-    def log_message(self, *_):
-        """Says nothing."""
+        return [f"{self.other.url}/leaf", "http://metadata.invalid/", "/never/this", "javascript:alert(1)", "/leaf/1"]
 
 
 @pytest.fixture
 def hosts():
-    """Two hosts; `asked` has every path that was asked for, of either."""
-    servers = [ThreadingHTTPServer(("127.0.0.1", 0), Trap) for _ in range(2)]
-    names = {f"127.0.0.1:{server.server_port}" for server in servers}
-    asked: list[str] = []
-    for server in servers:
-        server.others, server.asked = names, asked
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield servers
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+    """Two hosts that know each other."""
+    one, other = Trap(), Trap()
+    one.other, other.other = other.host, one.host
+    yield one.host, other.host
+    one.host.close()
+    other.host.close()
 
 
 @pytest.fixture
 def crawl(scrapy, tmp_path, hosts):
     """Returns a function that crawls from some paths to the end and gives what was asked, and the ledger's total."""
-    base = f"http://127.0.0.1:{hosts[0].server_port}"
+    base = hosts[0].url
     (tmp_path / "trap.yaml").write_text(SITE.replace("BASE", base))
 
     def run(*paths, spider="consumer", settings=None):
@@ -122,7 +108,7 @@ def crawl(scrapy, tmp_path, hosts):
         assert answer["problems"] == []
         total = answer["total"]
         assert total["ready"] == total["executing"] == total["difference"] == 0
-        return [path for path in hosts[0].asked if path != "/robots.txt"], total, worker.stderr
+        return [one.path for host in hosts for one in host.pages()], total, worker.stderr
 
     return run
 

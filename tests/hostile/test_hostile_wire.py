@@ -21,10 +21,10 @@ def met(fork_server, redis_server, tmp_path_factory):
     cases = [{"script": case.script, "robots": case.robots} for case in CASES]
     worker = Worker(fork_server, redis_server, tmp_path_factory.mktemp("hostile-wire"))
     with hosts(*good, *cases) as (before, after, *bad), worker:
-        first = worker.crawl([before.page])
+        first = worker.outcomes([before.page])
         peak_before = worker.peak_bytes
-        ended = worker.crawl([host.page for host in bad])
-        last = worker.crawl([after.page])
+        ended = worker.outcomes([host.page for host in bad])
+        last = worker.outcomes([after.page])
         until(lambda: all(one.ended for host in bad for one in host.asked), "the end of all connections")
         peak_after = worker.peak_bytes
         yield SimpleNamespace(
@@ -53,7 +53,6 @@ def test_it_ends_as_it_says_and_in_time(met, case):
 def test_the_worker_lives_on_in_bounded_memory(met):
     assert met.lives
     assert met.good == [FINISH] * 2
-    print(f"peak memory grew by {met.growth_bytes / 2**20:.0f} MiB")
     assert met.growth_bytes < MAX_GROWTH_BYTES
 
 

@@ -53,7 +53,7 @@ def crawled(fork_server, redis_server, folder, authority, servers, **settings):
     settings = {"ROBOTSTXT_OBEY": 0, **settings}  # or all would end as `robots-unreachable`
     worker = Worker(fork_server, redis_server, folder, settings, SSL_CERT_FILE=str(authority.file))
     with hosts(*(arguments for arguments, _ in servers.values())) as started, worker:
-        ended = worker.crawl([host.page for host in started])
+        ended = worker.outcomes([host.page for host in started])
         assert worker.process.running
     return dict(zip(servers, ended.values(), strict=True)), worker.log
 

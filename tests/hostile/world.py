@@ -19,6 +19,7 @@ import sys
 import threading
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import groupby
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -140,12 +141,8 @@ def serve_dns(address, zone, log, asked):
 
 
 def main():
-    folder, commands = Path(sys.argv[1]), [[]]
-    for word in sys.argv[2:]:
-        if word == "--":
-            commands.append([])
-        else:
-            commands[-1].append(word)
+    folder = Path(sys.argv[1])
+    commands = [list(words) for begins, words in groupby(sys.argv[2:], "--".__eq__) if not begins]
     for words in (
         ["link", "set", "lo", "up"],
         ["route", "add", "local", "0.0.0.0/0", "dev", "lo"],

@@ -31,7 +31,26 @@ def test_http_and_https_of_a_host_are_the_same_host(middleware, recorded):
     assert target.url == "https://a.test/"
 
 
-@pytest.mark.parametrize("location", ["http://b.test/", "//b.test/", "http://a.test:8080/", "http://www.a.test/"])
+@pytest.mark.parametrize(
+    ("url", "location", "kept"),
+    [
+        ("http://a.test/", "/b", {"Authorization", "Cookie"}),
+        ("http://a.test/", "https://a.test/b", {"Cookie"}),
+        ("https://a.test/", "http://a.test/b", set()),
+    ],
+)
+def test_credentials_are_kept_on_the_same_host_as_browsers_do(middleware, recorded, url, location, kept):
+    secrets = {"Authorization": "Basic c2VjcmV0", "Cookie": "session=secret"}
+    request = recorded.request(url).replace(headers=secrets)
+    target = middleware.process_response(request, recorded.response(request, 302, location=location))
+    assert isinstance(target, Request)
+    assert {name for name in secrets if name in target.headers} == kept
+
+
+OTHER_HOSTS = ["http://b.test/", "//b.test/", "/\\b.test/", "http:///b.test/", "http://www.a.test/"]
+
+
+@pytest.mark.parametrize("location", [*OTHER_HOSTS, "http://a.test:8080/", "//a.test:81/"])
 def test_a_redirect_to_another_host_reaches_the_spider(middleware, recorded, location):
     request = recorded.request("http://a.test/")
     response = recorded.response(request, 302, location=location)

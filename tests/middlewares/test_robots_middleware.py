@@ -7,11 +7,12 @@ import gzip
 import json
 import pickle
 import socket
-from itertools import pairwise
+from itertools import chain, pairwise, repeat
 
 import pytest
 import redis as redis_library
-from middlewares.hostileserver import serving
+from hostile.hostile_wire_bodies import answer, forever
+from hostile.hostile_wire_server import HOLD, RESET, Host
 
 from crawler.frontier.keys import Keys
 from crawler.robots.file import RobotsFile
@@ -32,9 +33,15 @@ SETTINGS = {
 
 @pytest.fixture
 def serve():
-    """Returns a function that starts a place; all end with the test."""
-    with contextlib.ExitStack() as places:
-        yield lambda robots: places.enter_context(serving(robots))
+    """Returns a function that starts a host with a script for robots.txt and for whatever else is below no /page."""
+    with contextlib.ExitStack() as hosts:
+
+        def serve(robots):
+            host = Host(lambda path: [answer()] if path.startswith("/page") else host.robots(path), robots)
+            hosts.callback(host.close)
+            return host
+
+        yield serve
 
 
 @pytest.fixture
@@ -74,56 +81,54 @@ def database(redis_url):
         yield client
 
 
-def says(status, body=b"", **headers):
-    """Always the same answer."""
-    return lambda _place, handler: handler.answer(status, body, **headers)
+def asked(host, path="/robots.txt"):
+    """Returns when a path was asked for, by this machine's monotonic clock."""
+    return [one.begun for one in host.asked if one.path == path]
 
 
-def first(answer, then):
-    """One answer, then another."""
-    return lambda place, handler: (answer if len(place.asked()) == 1 else then)(place, handler)
+def reply(status, body="", **headers):
+    """Returns an answer as bytes."""
+    body = body if isinstance(body, bytes) else body.encode()
+    headers = {"Content_Type": "text/plain", "Content_Length": len(body), "Connection": "close", **headers}
+    lines = [f"HTTP/1.1 {status} Said", *(f"{name.replace('_', '-')}: {value}" for name, value in headers.items())]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
-def hangs(place, _handler):
-    place.ending.wait(30)
+def says(status, body="", **headers):
+    """Returns a script that always gives the same answer."""
+    return lambda _path: [reply(status, body, **headers)]
 
 
-def resets(_place, handler):
-    handler.connection.shutdown(socket.SHUT_RDWR)
-    handler.close_connection = True
+def first(script, then):
+    """Returns a script that is another one from the second request on."""
+    scripts = chain([script], repeat(then))
+
+    def following(path):
+        return next(scripts)(path)
+
+    return following
 
 
-def breaks_off(_place, handler):
-    handler.answer(200, ALL, Content_Length=1_000)
-    handler.close_connection = True
+def resets(_path):
+    return [RESET]
 
 
-def never_ends(place, handler):
-    handler.send_response(200)
-    handler.send_header("Connection", "close")
-    handler.end_headers()
-    handler.wfile.write(ALL.encode())
-    with contextlib.suppress(OSError):
-        while not place.ending.is_set():
-            handler.wfile.write(b"# and so on\n" * 1_000)
+def never_ends(_path):
+    return chain([b"HTTP/1.1 200 OK\r\n\r\n" + ALL.encode()], forever(b"# and so on\n" * 1_000))
 
 
 def hops(number, to):
     """Leads from host to host (from /0 to /NUMBER), to rules that disallow all."""
 
-    def answer(_place, handler):
-        step = 0 if handler.path == "/robots.txt" else int(handler.path[1:])
-        if step == number:
-            handler.answer(200, ALL)
-        else:
-            handler.answer(302, Location=f"{to.url}/{step + 1}")
+    def script(path):
+        step = 0 if path == "/robots.txt" else int(path[1:])
+        return [reply(200, ALL) if step == number else reply(302, Location=f"{to.url}/{step + 1}")]
 
-    return answer
+    return script
 
 
 def test_what_each_answer_means_for_the_page(serve, offer, crawl):
-    elsewhere = serve(lambda place, handler: place.then(place, handler))
-    elsewhere.then = says(200, ALL)
+    elsewhere = serve(says(200, ALL))
     five, six = serve(says(404)), serve(says(404))
     five.robots, six.robots = hops(5, other := serve(says(404))), hops(6, another := serve(says(404)))
     other.robots, another.robots = hops(5, five), hops(6, six)
@@ -142,13 +147,7 @@ def test_what_each_answer_means_for_the_page(serve, offer, crawl):
         "no rules: 403": (serve(says(403, ALL)), None),
         "no rules: 410": (serve(says(410)), None),
         "moved on the host": (
-            serve(
-                lambda place, handler: (
-                    handler.answer(301, Location="/r.txt")
-                    if handler.path == "/robots.txt"
-                    else handler.answer(200, ALL)
-                )
-            ),
+            serve(lambda path: [reply(301, Location="/r.txt") if path == "/robots.txt" else reply(200, ALL)]),
             "robots",
         ),
         "moved to another host": (serve(says(302, Location=f"{elsewhere.url}/r.txt")), "robots"),
@@ -161,8 +160,8 @@ def test_what_each_answer_means_for_the_page(serve, offer, crawl):
         "unreachable: 500": (serve(says(500, "User-agent: *\nDisallow:\n")), "robots-unreachable"),
         "unreachable: 429": (serve(says(429)), "robots-unreachable"),
         "unreachable: reset": (serve(resets), "robots-unreachable"),
-        "unreachable: broken off": (serve(breaks_off), "robots-unreachable"),
-        "unreachable: timeout": (serve(hangs), "robots-unreachable"),
+        "unreachable: broken off": (serve(says(200, ALL, Content_Length=1_000)), "robots-unreachable"),
+        "unreachable: timeout": (serve(lambda _path: [HOLD]), "robots-unreachable"),
         "heals: 503": (serve(first(says(503), says(404))), None),
         "heals: 429": (serve(first(says(429, Retry_After=1), says(404))), None),
         "heals: reset": (serve(first(resets, says(200, ALL))), "robots"),
@@ -178,14 +177,14 @@ def test_what_each_answer_means_for_the_page(serve, offer, crawl):
     assert reasons[nobody] == reasons["http://nowhere.invalid/page"] == "robots-unreachable"
 
     for name, (place, reason) in places.items():
-        assert len(place.asked("/page")) == (reason is None), name
+        assert len(asked(place, "/page")) == (reason is None), name
         if name.startswith(("allowed", "disallowed", "no rules", "endless", "moved on")):
-            assert len(place.asked()) == 1, name
+            assert len(asked(place)) == 1, name
         if name.startswith("unreachable"):
-            assert len(place.asked()) == 2, name  # MAX_ATTEMPTS, with ROBOTS_RETRY_SECONDS between them
-            before, after = place.asked()
+            assert len(asked(place)) == 2, name  # MAX_ATTEMPTS, with ROBOTS_RETRY_SECONDS between them
+            before, after = asked(place)
             assert after - before >= 0.3, name
-    before, after = places["heals: 429"][0].asked()
+    before, after = asked(places["heals: 429"][0])
     assert after - before >= 1
 
 
@@ -195,19 +194,16 @@ def test_pages_of_one_host_fare_by_their_own_paths(serve, offer, crawl):
     offer(*(place.url + path for path in paths))
     reasons = crawl()
     assert reasons == dict.fromkeys((place.url + path for path in (paths[1], paths[3])), "robots")
-    assert len(place.asked()) == 1
+    assert len(asked(place)) == 1
 
 
 def test_two_workers_ask_once_and_know_for_a_day(serve, offer, crawl, database):
-    def slowly(place, handler):
-        place.ending.wait(0.5)  # others come while the first waits
-        handler.answer(200, "User-agent: *\nDisallow: /page/9\n")
-
-    place = serve(slowly)
+    rules = reply(200, "User-agent: *\nDisallow: /page/9\n")
+    place = serve(lambda _path: [0.5, rules])  # others come while the first waits
     offer(*(f"{place.page}/{number}" for number in range(40)), concurrency=8, burst=1)
     reasons = crawl(workers=2, FIRST_BATCH=4, STOP_WHEN_DONE=1)
     assert reasons == {f"{place.page}/9": "robots"}
-    assert len(place.asked()) == 1
+    assert len(asked(place)) == 1
     key = Keys("hr").robots(place.url)
     assert 86_000 < database.ttl(key) <= 86_400
     assert json.loads(database.get(key))["state"] == "rules"
@@ -215,7 +211,7 @@ def test_two_workers_ask_once_and_know_for_a_day(serve, offer, crawl, database):
 
     offer(f"{place.page}/later")
     crawl()
-    assert len(place.asked()) == 1
+    assert len(asked(place)) == 1
 
 
 def test_junk_in_redis_is_asked_for_again(serve, offer, crawl, database):
@@ -234,7 +230,7 @@ def test_junk_in_redis_is_asked_for_again(serve, offer, crawl, database):
     places.append(other)
     offer(*(place.page for place in places))
     assert crawl() == {place.page: "robots" for place in places}
-    assert [len(place.asked()) for place in places] == [1] * len(places)
+    assert [len(asked(place)) for place in places] == [1] * len(places)
 
 
 def test_a_file_that_moved_to_a_known_host_s_is_taken_from_there(serve, offer, crawl):
@@ -244,7 +240,7 @@ def test_a_file_that_moved_to_a_known_host_s_is_taken_from_there(serve, offer, c
     place = serve(says(301, Location=f"{known.url}/robots.txt"))
     offer(place.page)
     assert crawl()[place.page] == "robots"
-    assert len(known.asked()) == 1
+    assert len(asked(known)) == 1
 
 
 def test_two_hosts_that_point_at_each_other_do_not_wait_for_each_other(serve, offer, crawl):
@@ -258,8 +254,8 @@ def test_a_crawl_delay_holds_for_all_workers(serve, offer, crawl):
     place = serve(says(200, "User-agent: *\nCrawl-delay: 0.5\nDisallow:\n"))
     offer(*(f"{place.page}/{number}" for number in range(8)), burst=2)
     assert crawl(workers=2, FIRST_BATCH=2) == {}
-    assert len(place.requests) == 9
-    times = sorted(at for at, _ in place.requests)
+    assert len(place.asked) == 9
+    times = sorted(one.begun for one in place.asked)
     assert min(after - before for before, after in pairwise(times)) >= 0.45
 
 
@@ -267,12 +263,12 @@ def test_a_crawl_delay_is_clamped(serve, offer, crawl):
     place = serve(says(200, "User-agent: *\nCrawl-delay: 86400\n"))
     offer(place.page)
     assert crawl(ROBOTS_MAX_CRAWL_DELAY_SECONDS=0.2) == {}
-    (asked,), (fetched,) = place.asked(), place.asked("/page")
-    assert 0.15 <= fetched - asked < 10
+    (rules_at,), (page_at,) = asked(place), asked(place, "/page")
+    assert 0.15 <= page_at - rules_at < 10
 
 
 def test_without_robotstxt_obey_nothing_is_asked(serve, offer, crawl):
     place = serve(says(200, ALL))
     offer(place.page)
     assert crawl(ROBOTSTXT_OBEY=0) == {}
-    assert place.asked() == []
+    assert asked(place) == []

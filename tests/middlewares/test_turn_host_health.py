@@ -47,37 +47,27 @@ async def test_some_statuses_say_that_the_host_is_overloaded(middleware, recorde
     assert (back.turn, back.error_level_change, back.error_level_min) == (1001, 0, 0)  # and only once
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        exceptions.DownloadTimeoutError(),
-        exceptions.DownloadConnectionRefusedError(),
-        exceptions.DownloadFailedError(),  # reset, TLS
-        NoRouteError(),
-    ],
-)
+async def failed(middleware, recorded, error):
+    request = recorded.request()
+    await middleware.process_request(request)
+    middleware.process_exception(request, error)
+    return recorded.lane
+
+
+NO_ANSWER = [exceptions.DownloadTimeoutError, exceptions.DownloadConnectionRefusedError, NoRouteError]
+
+
+@pytest.mark.parametrize("error", [*NO_ANSWER, exceptions.DownloadFailedError])  # the last: reset, TLS
 async def test_no_answer_says_that_the_host_is_failing(middleware, recorded, error):
-    request = recorded.request()
-    await middleware.process_request(request)
-    middleware.process_exception(request, error)
-    assert recorded.lane.failing
+    assert (await failed(middleware, recorded, error())).failing
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        exceptions.CannotResolveHostError(),
-        exceptions.DownloadCancelledError(),
-        exceptions.ResponseDataLossError(),
-        SessionLostError("cut off"),
-        ValueError("ours"),
-    ],
-)
+NOT_THE_HOSTS = [exceptions.CannotResolveHostError, exceptions.DownloadCancelledError, exceptions.ResponseDataLossError]
+
+
+@pytest.mark.parametrize("error", [*NOT_THE_HOSTS, SessionLostError, ValueError])
 async def test_an_error_that_is_not_the_host_s_fault_is_not_recorded(middleware, recorded, error):
-    request = recorded.request()
-    await middleware.process_request(request)
-    middleware.process_exception(request, error)
-    back = recorded.lane.release()
+    back = (await failed(middleware, recorded, error("cut off"))).release()
     assert (back.error_level_change, back.error_level_min, back.backoff_ms) == (0, 0, 0)
 
 
@@ -147,20 +137,15 @@ async def lateness(middleware, recorded, took_s, monkeypatch):
     """Sends a request that is answered after so long; returns how late it is taken to have arrived."""
     request, late = recorded.request(), []
     await middleware.process_request(request)
-    monkeypatch.setattr(recorded.lane, "elapsed_s", lambda: took_s)
-    monkeypatch.setattr(recorded.lane, "delay_start", late.append)
+    monkeypatch.setattr(Lane, "elapsed_s", lambda _lane: took_s)
+    monkeypatch.setattr(Lane, "delay_start", lambda _lane, late_s: late.append(late_s))
     middleware.headers_received(request)
     middleware.process_response(request, recorded.response(request))
     return late[0]
 
 
-class SlowableLane(Lane):
-    """A lane whose methods a test may replace."""
-
-
 async def test_the_delay_counts_from_when_the_request_may_have_arrived(middleware, recorded, monkeypatch):
     """A busy worker holds a request up by 0.3 s: the host, which answers in 0.05 s, may have got it as late."""
-    recorded.lane = SlowableLane("a.test", 1001, 0, 0.0)
     for _ in range(20):  # of a host that isn't known yet, all the time may have been the request's way there
         assert await lateness(middleware, recorded, 0.05, monkeypatch) == 0.05
     assert await lateness(middleware, recorded, 0.05, monkeypatch) == 0
@@ -169,7 +154,6 @@ async def test_the_delay_counts_from_when_the_request_may_have_arrived(middlewar
 
 
 async def test_a_host_that_got_slower_is_not_taken_for_late_for_ever(middleware, recorded, monkeypatch):
-    recorded.lane = SlowableLane("a.test", 1001, 0, 0.0)
     for _ in range(20):
         await lateness(middleware, recorded, 0.05, monkeypatch)
     late = [await lateness(middleware, recorded, 1.0, monkeypatch) for _ in range(200)]
@@ -178,20 +162,14 @@ async def test_a_host_that_got_slower_is_not_taken_for_late_for_ever(middleware,
     assert late[-1] < 0.05
 
 
-async def test_a_late_request_delays_the_next(middleware, recorded):
+@pytest.mark.parametrize("how", ["answered", "failed"])
+async def test_a_request_that_may_have_arrived_late_delays_the_next(middleware, recorded, how):
     recorded.lane.delay_s = 60.0
     request = recorded.request()
     await middleware.process_request(request)
     await asyncio.sleep(0.1)
-    middleware.headers_received(request)
+    if how == "answered":
+        middleware.headers_received(request)
+    else:
+        middleware.process_exception(request, ValueError())
     assert recorded.lane.pause_s() > 59.98
-    middleware.process_response(request, recorded.response(request))
-
-
-async def test_a_failed_request_may_have_arrived_just_before(middleware, recorded):
-    recorded.lane.delay_s = 60.0
-    request = recorded.request()
-    await middleware.process_request(request)
-    await asyncio.sleep(0.05)
-    middleware.process_exception(request, ValueError())
-    assert recorded.lane.pause_s() > 59.99
