@@ -8,8 +8,8 @@ UV_VERSION := 0.13.9
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 ARGS ?=
 FAULTS ?= full
-# A process for each processor; tests/conftest.py deals out the tests.
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadgroup --no-loadscope-reorder
+# A process for each processor; the tests of a file stay in one.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: help install demo quick test faults bench lint lock clean
 

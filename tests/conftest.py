@@ -26,20 +26,15 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 number, count = os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:], os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")
 process.PORTS = process.PORTS[int(number) :: int(count)]
 SLOW_FOLDERS = ("end_to_end", "hostile", "commands")
+PROCESS_FOLDERS = (*SLOW_FOLDERS, "faults", "frontier", "testbed")  # where nearly every test starts some
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the groups
 def pytest_collection_modifyitems(items):
-    """Marks the tests that start processes, and deals the tests out.
-
-    The tests of a file stay in one process, and all that need Kafka share one. What takes longest comes first.
-    """
-    kafka = {item.path for item in items if "kafka_server" in item.fixturenames}
+    """Marks the tests that start processes, and puts first what takes longest: so two processes end together."""
     for item in items:
-        item.add_marker(pytest.mark.xdist_group("kafka" if item.path in kafka else str(item.path)))
-        if "server_folder" in item.fixturenames:
+        if "server_folder" in item.fixturenames or item.path.parent.name in PROCESS_FOLDERS:
             item.add_marker("process")
-    items.sort(key=lambda item: (item.path not in kafka, item.path.parent.name not in SLOW_FOLDERS))
+    items.sort(key=lambda item: item.path.parent.name not in SLOW_FOLDERS)
 
 
 @pytest.fixture(scope="session")

@@ -30,6 +30,8 @@ import sys
 from pathlib import Path
 from forkserver import ForkServer
 from test_forkserver import python
+
+pytestmark = pytest.mark.process
 folder = Path(sys.argv[1])
 with ForkServer(folder) as server:
     process = python(server, folder, "import os; os.system('echo $$; sleep 600')")

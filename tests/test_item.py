@@ -119,6 +119,7 @@ assert module.item_schema()["properties"]["section"]["description"].startswith("
 """
 
 
+@pytest.mark.process
 def test_a_field_is_said_once():
     done = subprocess.run([sys.executable, "-c", ONE_MORE_FIELD], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

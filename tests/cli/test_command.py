@@ -10,6 +10,8 @@ import sys
 import command_line
 import pytest
 
+pytestmark = pytest.mark.process
+
 PROJECT = {
     "SCRAPY_SETTINGS_MODULE": "cli.greeting_settings",
     "PYTHONPATH": f"{command_line.ROOT}/tests",

@@ -5,6 +5,8 @@ from collections import Counter
 import pytest
 from fast.conftest import PageHandler
 
+pytestmark = pytest.mark.process
+
 
 class OddServer(PageHandler):
     """Answers by the path; `/flaky` works at every third try."""

@@ -5,6 +5,8 @@ from collections import Counter, defaultdict
 import pytest
 from fast.conftest import PageHandler
 
+pytestmark = pytest.mark.process
+
 VARYING = ("time", "memusage", "log_count", "per_minute")  # in the names of statistics that differ between two crawls
 PAGES = {
     "shelf": "<a href='book/1'>1</a><a href='book/2'>2</a><a href='book/3'>3</a>",

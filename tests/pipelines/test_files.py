@@ -117,6 +117,7 @@ def acknowledged_before_kill_9(script: str) -> int:
         return max([acknowledged, *map(int, writer.stdout)])
 
 
+@pytest.mark.process
 async def test_kill_9_loses_nothing_acknowledged_and_leaves_no_half_line(tmp_path):
     script = WRITER.format(here=str(Path(__file__).parents[1]), folder=str(tmp_path))
     for _ in range(3):

@@ -24,6 +24,8 @@ from scrapy.crawler import CrawlerProcess
 from crawler.settings import SINKS
 from pipelines.sink_samples import page
 
+pytestmark = pytest.mark.process
+
 class Items(Spider):
     name = "items"
 

@@ -52,6 +52,7 @@ def test_a_missing_folder_is_refused(tmp_path):
         sites.names(str(tmp_path / "none"))
 
 
+@pytest.mark.process
 def test_built_in_sites_load_from_a_zipped_egg(tmp_path):
     package = Path(crawler.__file__).parent
     egg = tmp_path / "headroom.egg"
