@@ -1,7 +1,10 @@
 """The names of all keys in Redis; they are built here and nowhere else.
 
-    PREFIX:plans, :sites, :nodes:HOST, ...   plans, sites, nodes' figures, the format: one slot each
-    PREFIX:{P}:...                           everything about the hosts of partition P, in one slot
+    PREFIX:plans, :sites, :schema                    plans, sites, the format
+    PREFIX:nodes, :node:HOST                         the names and figures of nodes
+    PREFIX:robots:AUTHORITY, :robots_asked:AUTHORITY robots.txt files, and who is asking for one
+    PREFIX:wake:FRONTIER                             a channel that wakes idle workers
+    PREFIX:{P}:...                                   everything about the hosts of partition P, in one slot
 
 The braces name a key's slot in a Redis Cluster. Scripts get the keys of their partition as KEYS.
 """

@@ -30,11 +30,9 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 OFFER_BATCH = 500  # seeds in one offer call: some 5 ms of Redis's time, so that claims of others aren't held up
-BACKOFF_FIRST_SECONDS = (
-    1.0  # a failing host's first backoff, where its own delay is shorter; it doubles with each failure
-)
+BACKOFF_FIRST_SECONDS = 1.0  # a failing host's first backoff, where its delay is shorter; doubles with each failure
 BACKOFF_LONGEST_SECONDS = 300.0  # so that a host that is back is noticed within five minutes
-NO_TURN, HOST_BACKOFF = 0, -2  # in place of a turn's token: none is free; the host has a backoff
+NO_TURN, NO_SESSION, HOST_BACKOFF = 0, -1, -2  # in place of a token: no turn is free, no session, a backoff
 DAY_MILLISECONDS = 86_400_000
 FULL_MILLISECONDS = 5_000  # until a full Redis is tried again: seeds must end, or an operator make room
 SEED_FIELDS = 7  # of each seed in the answer of claim.lua
@@ -88,7 +86,7 @@ class Queue:
         self.frontier: Frontier = frontier
         self.partitions = partitions
         self._script_keys = [keys.partition(number).script_keys(frontier) for number in range(partitions)]
-        self._wake, self._other_wake = keys.wake(frontier), keys.wake(OTHER[frontier])
+        self._channel, self._other_channel = keys.wake(frontier), keys.wake(OTHER[frontier])
         self._in_flight: dict[tuple[int, str], InFlight] = defaultdict(InFlight)
         self._lock_ms = lock_ms
         self._max_attempts = max_attempts
@@ -113,7 +111,7 @@ class Queue:
         for partition, indexes in by_partition.items():
             for start in range(0, len(indexes), OFFER_BATCH):
                 batch = indexes[start : start + OFFER_BATCH]
-                arguments: list[object] = [self._wake]
+                arguments: list[object] = [self._channel]
                 for index in batch:
                     arguments += (offered[index].fingerprint, offered[index].dump(), due_ms)
                 if budget:
@@ -136,7 +134,7 @@ class Queue:
         with in_flight.call(claim) as serial:
             try:
                 lock = ["SET", keys[0], lock_token, "NX", "PX", self._lock_ms]
-                arguments = [self._wake, self._other_wake, lock_token, owner, claim, serial, most, carrying]
+                arguments = [self._channel, self._other_channel, lock_token, owner, claim, serial, most, carrying]
                 state, wait_ms, _now, flat = await scripts.run_after(self.redis, "claim", keys, arguments, first=lock)
             except OutOfMemoryError:  # the script did nothing
                 return ClaimAnswer("full", FULL_MILLISECONDS, [])
@@ -183,9 +181,9 @@ class Queue:
         await self._recall(partition, owner)
         pauses = [int(BACKOFF_FIRST_SECONDS * 1000), int(BACKOFF_LONGEST_SECONDS * 1000)]
         limits = [self._max_attempts, self._fail_days, *pauses, len(settlements)]
-        arguments: list[object] = [self._wake, self._other_wake, owner, *limits]
+        arguments: list[object] = [self._channel, self._other_channel, owner, *limits]
         for end in settlements:
-            amount = end.amount_ms if end.operation == "retry" else end.claimed.due_ms
+            amount = end.amount_ms if end.operation == "retry" else end.claimed.due_ms  # see settle.lua
             arguments += (end.operation, end.claimed.fingerprint, end.claimed.claim, amount, end.reason)
         for turn in turns:
             arguments += (turn.host, turn.turn, turn.since_start_ms, turn.backoff_ms)
@@ -216,7 +214,7 @@ class Queue:
 
         Returns:
             (token, delay in ms); (NO_TURN, ms until it is worth asking again); (HOST_BACKOFF, ms that it lasts); or
-            (-1, 0) when the owner has no session.
+            (NO_SESSION, 0): the owner has none.
         """
         return await self._acquire(host, owner, site)
 
@@ -235,10 +233,10 @@ class Queue:
         await self._recall(partition, owner)
         in_flight = self._in_flight[partition, owner]
         with in_flight.call() as serial:
-            turn, number = await self._run("acquire_turn", partition, [owner, host, site, serial, *budget])
-        if turn > NO_TURN:
-            in_flight.turns.add(f"{turn} {host}")
-        return turn, number
+            token, delay_or_wait_ms = await self._run("acquire_turn", partition, [owner, host, site, serial, *budget])
+        if token > NO_TURN:
+            in_flight.turns.add(f"{token} {host}")
+        return token, delay_or_wait_ms
 
     async def totals(self) -> Totals:
         """Returns the number of seeds in each state, summed over the partitions; each is read at its own moment."""
@@ -275,7 +273,7 @@ class Queue:
         if not given_up and not all_unknown:
             return 0
         first_under_way = in_flight.first_under_way() if all_unknown else 0
-        arguments = [self._wake, owner, first_under_way, len(given_up), *itertools.chain(*given_up)]
+        arguments = [self._channel, owner, first_under_way, len(given_up), *itertools.chain(*given_up)]
         if all_unknown:
             arguments += [*in_flight.seeds, *in_flight.turns]
         recalled = cast("int", await self._run("recall", partition, arguments))

@@ -18,7 +18,7 @@ class Settlement:
     Attributes:
         operation: `finish` (done and delivered), `retry` (tried in vain, due again later), `fail` (given up) or
             `release` (not tried; ready again as if it had not been claimed).
-        amount_ms: For `retry`, the wait until the next try.
+        amount_ms: For `retry`, the delay until the next try. (For the others settle.lua gets the seed's due time.)
         reason: A short hyphenated word that the ledger counts; for `finish` an optional note such as `redirected`.
     """
 
@@ -40,7 +40,8 @@ class TurnRelease:
         backoff_ms: How long the host is to be asked nothing from now, as by its Retry-After; 0 when there is no reason.
         error_level_change: What the turn's requests add to the host's level of errors: the number of those that failed
             by the host's fault, less the number of all others.
-        error_level_min: The level that those requests would have left a host at whose level was 0 before them.
+        error_level_min: The level that those requests lead to from 0. The host's level doesn't fall below it: after a
+            success and a failure, for instance, the change is 0, but the level is at least 1.
     """
 
     host: str

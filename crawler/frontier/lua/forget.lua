@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
--- Forgets a plan: its failed seeds on a site, and its ledger there. Its finished seeds stay known.
+-- Forgets a plan's ledger on a site. drop.lua has dropped its failed seeds before; its finished seeds stay known.
 --
--- ARGV: plan, site; then fingerprints of its failed seeds.
+-- ARGV: plan, site.
 -- Returns 1; or 0 when seeds of it are still ready or executing in either frontier: then nothing was touched.
 
 local plan, site = ARGV[1], ARGV[2]
@@ -9,19 +9,6 @@ local plan_ledger = ledger .. plan .. ':' .. site
 for _, name in ipairs({ 'nav', 'content' }) do
   for _, state in ipairs({ 'ready', 'parked', 'executing' }) do
     if tonumber(call('HGET', plan_ledger, name .. ':' .. state) or '0') ~= 0 then return 0 end
-  end
-end
-for i = 3, #ARGV do
-  local fingerprint = ARGV[i]
-  local value = call('ZSCORE', fail, fingerprint) and call('HGET', seed, fingerprint)
-  if value then
-    local _, kind = host_and_kind(value)
-    if kind.plan == plan and kind.site == site then
-      call('ZREM', fail, fingerprint)
-      call('HDEL', seed, fingerprint)
-      call('HDEL', reasons, fingerprint)
-      call('SREM', scheduled, fingerprint)
-    end
   end
 end
 -- `counts` goes on to reconcile: what it holds of the plan, the sums of both `STATE` and `deleted:STATE` say.

@@ -24,8 +24,8 @@ for i = CALLS_FROM, CALLS_FROM + 2 * given_up - 1, 2 do
 end
 for i = CALLS_FROM + 2 * given_up, #ARGV do known[ARGV[i]] = true end
 
--- Makes a held seed ready again as if it had not been claimed. When it was due went with the answer; so it is due since
--- the claim.
+-- Makes a held seed ready again as if it had not been claimed. Redis no longer knows when it was due, so it is due
+-- since it was claimed.
 local function take_back(fingerprint, value)
   local host, kind = host_and_kind(value)
   local claimed_at = tonumber(call('ZSCORE', execute, fingerprint) or now)

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- Ends claims and releases turns, in a batch. It is the one script by which a holder's word moves seeds out of
--- `execute`. Claim ids are compared, so an owner whose session lapsed can't end somebody else's claim.
+-- Ends claims and releases turns, in a batch, as their holder says. Claim ids are compared, so an owner whose session
+-- lapsed can't end somebody else's claim.
 --
 -- ARGV: wake channel, the other frontier's; owner; MAX_ATTEMPTS, FAIL_DAYS; a failing host's first backoff and its
 -- longest, in ms;

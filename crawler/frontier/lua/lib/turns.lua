@@ -87,8 +87,9 @@ local function flush_turns()
   for owner, entries in pairs(released) do write_all('SREM', turns .. owner, entries) end
 end
 
--- Returns delay (ms), concurrency and burst of some sites taken together. Reads `politeness`. No value is taken for
--- larger than the largest that a site's file may say: a script must not count to a number of somebody else's.
+-- Returns delay (ms), concurrency and burst of some sites taken together. Reads `politeness`. A site that isn't there
+-- has the defaults of crawler/models.py:Politeness. Values in Redis aren't trusted: they are cut to the largest that a
+-- site's file may have (crawler/sites/definition.py:_Pace).
 local function strictest(sites)
   local delay, concurrency, burst = 0, nil, nil
   for site in string.gmatch(sites, '[^,]+') do
