@@ -7,8 +7,10 @@ import uuid
 from typing import Any
 
 import orjson
+import pytest
 
 from crawler.config import word
+from crawler.errors import UnavailableError
 from crawler.item import Item, Media
 from crawler.pipelines.batch import BatchConfig
 from crawler.pipelines.sink import Sink, SinkPipeline
@@ -65,6 +67,41 @@ class Outages:
     def sink_up(self, name: str) -> None:
         self.told.append(f"{name} up")
         self.up.set()
+
+
+async def deliver_through_a_kill(sink: SinkPipeline, outages: Outages, server: Any, count: int) -> set[str]:
+    """Delivers items, and kills the sink's server when 300 are; it comes back. Returns the ids of all."""
+    delivered: set[str] = set()
+    under_way = asyncio.Event()
+
+    async def deliver(number: int) -> None:
+        item = page(number)
+        await sink.process_item(item)
+        delivered.add(item.id)
+        if len(delivered) == 300:
+            under_way.set()
+
+    putting = [asyncio.create_task(deliver(number)) for number in range(count)]
+    await under_way.wait()
+    server.kill()
+    assert len(delivered) < count
+    await outages.down.wait()
+    await asyncio.to_thread(server.start)
+    await asyncio.gather(*putting)
+    await sink.close_spider()
+    assert len(delivered) == count
+    return delivered
+
+
+async def wait_in_vain(sink: SinkPipeline, outages: Outages, where: str) -> None:
+    """Probes a sink that can't be reached, and delivers an item until the process ends."""
+    sink.probe()
+    await outages.down.wait()
+    putting = asyncio.create_task(sink.process_item(page()))
+    outages.stopping = True
+    with pytest.raises(UnavailableError, match=where):
+        await putting
+    await sink.close_spider()
 
 
 class PrintSink(Sink):

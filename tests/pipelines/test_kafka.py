@@ -7,7 +7,7 @@ from contextlib import closing
 import orjson
 import pytest
 from kafka import KafkaConsumer, TopicPartition
-from pipelines.sink_samples import SETTINGS, Outages, message, page, pipeline
+from pipelines.sink_samples import SETTINGS, Outages, deliver_through_a_kill, message, page, pipeline, wait_in_vain
 
 from crawler.errors import ConfigError, SinkRejectedError, UnavailableError
 from crawler.pipelines import kafka as module
@@ -77,29 +77,11 @@ async def test_a_kill_during_sends_loses_nothing(monkeypatch, kafka_server, topi
     monkeypatch.setattr("crawler.servers.kafka.DELIVERY_MILLISECONDS", 1_500)
     outages = Outages()
     kafka = sink(kafka_server.bootstrap, topic_prefix, outages)
-    delivered: set[str] = set()
-    under_way = asyncio.Event()
-
-    async def deliver(number: int) -> None:
-        one = page(number)
-        await kafka.process_item(one)
-        delivered.add(one.id)
-        if len(delivered) == 300:
-            under_way.set()
-
-    putting = [asyncio.create_task(deliver(number)) for number in range(3_000)]
-    await under_way.wait()
-    kafka_server.kill()
-    assert len(delivered) < 3_000
-    await outages.down.wait()
-    await asyncio.to_thread(kafka_server.start)
-    await asyncio.gather(*putting)
-    await kafka.close_spider()
+    delivered = await deliver_through_a_kill(kafka, outages, kafka_server, 3_000)
     found = [
         orjson.loads(record.value)["id"] for record in records(kafka_server.bootstrap, f"{topic_prefix}demo_forum")
     ]
     assert set(found) == delivered
-    assert len(delivered) == 3_000
     assert len(found) < 3_000 + 4 * SETTINGS["SINK_BATCH"]  # only what was on its way can be there twice
     assert outages.told == ["kafka down", "kafka up"]
 
@@ -107,13 +89,7 @@ async def test_a_kill_during_sends_loses_nothing(monkeypatch, kafka_server, topi
 async def test_unreachable_at_start_is_told_and_waited_for():
     outages = Outages()
     kafka = sink(f"127.0.0.1:{CLOSED_PORT}", "any.", outages)
-    kafka.probe()
-    await outages.down.wait()
-    putting = asyncio.create_task(kafka.process_item(page()))
-    outages.stopping = True
-    with pytest.raises(UnavailableError, match=f"Kafka at 127.0.0.1:{CLOSED_PORT}"):
-        await putting
-    await kafka.close_spider()
+    await wait_in_vain(kafka, outages, f"Kafka at 127.0.0.1:{CLOSED_PORT}")
     assert outages.told == ["kafka down"]
 
 

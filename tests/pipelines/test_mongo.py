@@ -3,10 +3,10 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from pipelines.sink_samples import SETTINGS, Outages, message, page, pipeline
+from pipelines.sink_samples import SETTINGS, Outages, deliver_through_a_kill, message, page, pipeline, wait_in_vain
 from pymongo import AsyncMongoClient
 
-from crawler.errors import ConfigError, SinkRejectedError, UnavailableError
+from crawler.errors import ConfigError, SinkRejectedError
 from crawler.pipelines.mongo import COLLECTION, DOCUMENT_MAX_BYTES, MongoSink
 
 CLOSED_PORT = 9  # discard; nobody listens there
@@ -109,29 +109,8 @@ async def test_a_kill_during_writes_loses_nothing_and_doubles_nothing(
     monkeypatch.setattr("crawler.servers.mongo.SELECT_MILLISECONDS", 500)
     outages = Outages()
     mongo = sink(mongo_server.url, mongo_database, outages)
-    delivered: set[str] = set()
-    under_way = asyncio.Event()
-
-    async def deliver(number: int) -> None:
-        one = page(number)
-        await mongo.process_item(one)
-        delivered.add(one.id)
-        if len(delivered) == 300:
-            under_way.set()
-
-    putting = [asyncio.create_task(deliver(number)) for number in range(2_000)]
-    await under_way.wait()
-    mongo_server.kill()
-    acknowledged = set(delivered)
-    await outages.down.wait()
-    assert len(acknowledged) < 2_000
-    await asyncio.to_thread(mongo_server.start)
-    found = {document["_id"] async for document in database[COLLECTION].find({}, {"_id": 1})}
-    assert found >= acknowledged
-    await asyncio.gather(*putting)
-    await mongo.close_spider()
+    delivered = await deliver_through_a_kill(mongo, outages, mongo_server, 2_000)
     assert sorted(document["_id"] for document in await documents(database)) == sorted(delivered)
-    assert len(delivered) == 2_000
     assert outages.told == ["mongo down", "mongo up"]
 
 
@@ -139,13 +118,7 @@ async def test_unreachable_at_start_is_told_and_waited_for(monkeypatch, caplog):
     monkeypatch.setattr("crawler.servers.mongo.SELECT_MILLISECONDS", 100)
     outages = Outages()
     mongo = sink(f"mongodb://user:secret@127.0.0.1:{CLOSED_PORT}", "any", outages)
-    mongo.probe()
-    await outages.down.wait()
-    putting = asyncio.create_task(mongo.process_item(page()))
-    outages.stopping = True
-    with pytest.raises(UnavailableError, match=f"Mongo at mongodb://127.0.0.1:{CLOSED_PORT}"):
-        await putting
-    await mongo.close_spider()
+    await wait_in_vain(mongo, outages, f"Mongo at mongodb://127.0.0.1:{CLOSED_PORT}")
     assert outages.told == ["mongo down"]
     assert "secret" not in caplog.text
 

@@ -20,28 +20,29 @@ def yielded(text, limit=PLENTY, **classes):
     return combine(match.parse(text, classes), classes, limit)
 
 
-def test_optional_words_are_tried_one_at_a_time():
-    assert yielded("a", a=words("x", "y")) == (("x",), ("y",))
+R, S = words("x", "y", required=("r", "s")), words(required=("r", "s"))
+XY, NUMBERS = words("x", "y"), words("1", "2")
 
 
-def test_required_words_stand_in_every_combination():
-    assert yielded("a", a=words("x", "y", required=("r", "s"))) == (("r", "s", "x"), ("r", "s", "y"))
-
-
-def test_only_required_words_are_one_combination():
-    assert yielded("a", a=words(required=("r", "s"))) == (("r", "s"),)
-
-
-def test_choose_takes_so_many_at_a_time():
-    assert yielded("a", a=words("x", "y", "z", choose=2)) == (("x", "y"), ("x", "z"), ("y", "z"))
-
-
-def test_and_multiplies_in_the_order_of_the_expression():
-    assert yielded("b and a", a=words("x", "y"), b=words("1", "2")) == (("1", "x"), ("1", "y"), ("2", "x"), ("2", "y"))
-
-
-def test_or_unites():
-    assert yielded("a or b", a=words("x"), b=words("1", "2")) == (("x",), ("1",), ("2",))
+@pytest.mark.parametrize(
+    ("match", "classes", "expected"),
+    [
+        pytest.param("a", {"a": XY}, [("x",), ("y",)], id="optional words one at a time"),
+        pytest.param("a", {"a": R}, [("r", "s", "x"), ("r", "s", "y")], id="required words in each"),
+        pytest.param("a", {"a": S}, [("r", "s")], id="only required words are one"),
+        pytest.param("a", {"a": words("x", "y", "z", choose=2)}, [("x", "y"), ("x", "z"), ("y", "z")], id="choose"),
+        pytest.param("b and a", {"a": XY, "b": NUMBERS}, [*product("12", "xy")], id="and multiplies in its order"),
+        pytest.param("a or b", {"a": words("x"), "b": NUMBERS}, [("x",), ("1",), ("2",)], id="or unites"),
+        pytest.param("a and b", {"a": XY, "b": XY}, [("x",), ("x", "y"), ("y",)], id="equal sets count once"),
+        pytest.param("a", {"a": words("r", "x", "x", required="rr")}, [("r",), ("r", "x")], id="a word stands once"),
+        pytest.param("a", {"a": words("Flood", "flood")}, [("Flood",), ("flood",)], id="letter case counts"),
+        pytest.param("a and none", {"a": XY, "none": words()}, [], id="and with no words"),
+        pytest.param("a or none", {"a": words("x"), "none": words()}, [("x",)], id="or with no words"),
+        pytest.param("none", {"none": words()}, [], id="no words"),
+    ],
+)
+def test_a_match_yields(match, classes, expected):
+    assert yielded(match, **classes) == tuple(expected)
 
 
 def test_the_design_s_example():
@@ -53,23 +54,6 @@ def test_the_design_s_example():
     assert set(yielded("region and (event or person)", **classes)) == {
         (region, *rest) for region in ("重庆", "四川") for rest in (("洪水", "救援"), ("洪水", "停电"), ("Zhang San",))
     }
-
-
-def test_the_same_words_in_another_order_are_the_same_combination():
-    assert yielded("a and b", a=words("x", "y"), b=words("x", "y")) == (("x",), ("x", "y"), ("y",))
-
-
-def test_a_word_stands_once_in_a_combination():
-    assert yielded("a", a=words("r", "x", "x", required=("r", "r"))) == (("r",), ("r", "x"))
-
-
-def test_letter_case_tells_words_apart():
-    assert yielded("a", a=words("Flood", "flood")) == (("Flood",), ("flood",))
-
-
-@pytest.mark.parametrize(("text", "expected"), [("a and none", ()), ("a or none", (("x",),)), ("none", ())])
-def test_a_class_without_words_yields_nothing(text, expected):
-    assert yielded(text, a=words("x"), none=words()) == expected
 
 
 def test_the_limit_is_the_last_number_allowed():

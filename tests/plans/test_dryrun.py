@@ -7,10 +7,6 @@ from crawler.plans import Overlap
 from crawler.plans.dryrun import OVERLAPS_SHOWN
 
 
-def overlaps(plan, keywords, *more):
-    return plans.check(plan(keywords, *more)).overlaps
-
-
 def test_the_numbers_are_those_of_the_seeds(plan):
     made = plan(
         "{a: {optional: [x, y]}, b: {optional: [z]}}",
@@ -59,23 +55,18 @@ def test_a_site_that_repeats_another_s_requests_has_no_seeds(plan):
     assert [share.nav_seeds for share in check.sites] == [5, 0]
 
 
-def test_fewer_words_contain_what_more_words_find(plan):
-    assert overlaps(plan, "{a: {optional: [A]}, b: {optional: [B]}}", "match: a or a and b") == (
-        Overlap(("A",), ("A", "B")),
-    )
-
-
-def test_order_does_not_matter_for_overlap(plan):
-    found = overlaps(plan, "{a: {required: [B, A]}, b: {required: [A, C, B]}}", "match: a or b")
-    assert found == (Overlap(("B", "A"), ("A", "C", "B")),)
-
-
-def test_other_letter_case_overlaps(plan):
-    assert overlaps(plan, "{a: {optional: [Flood, flood]}}") == (Overlap(("Flood",), ("flood",)),)
-
-
-def test_different_words_do_not_overlap(plan):
-    assert overlaps(plan, "{a: {optional: [A, B, C], choose: 2}}") == ()
+@pytest.mark.parametrize(
+    ("keywords", "match", "expected"),
+    [
+        ("{a: {optional: [A]}, b: {optional: [B]}}", "a or a and b", [(("A",), ("A", "B"))]),
+        ("{a: {required: [B, A]}, b: {required: [A, C, B]}}", "a or b", [(("B", "A"), ("A", "C", "B"))]),
+        ("{a: {optional: [Flood, flood]}}", "a", [(("Flood",), ("flood",))]),
+        ("{a: {optional: [A, B, C], choose: 2}}", "a", []),
+    ],
+    ids=["fewer words find more", "in any order", "in any letter case", "different words don't"],
+)
+def test_combinations_that_find_the_same_overlap(plan, keywords, match, expected):
+    assert plans.check(plan(keywords, f"match: {match}")).overlaps == tuple(Overlap(*pair) for pair in expected)
 
 
 def test_overlaps_have_an_end(plan):
