@@ -16,6 +16,7 @@ from crawler.errors import ConfigError
 from crawler.pipelines.sink import chosen_sinks
 from crawler.settings import SINKS
 
+pytestmark = pytest.mark.process
 PROJECT = """
 import sys
 sys.path.insert(0, {here!r})
@@ -23,8 +24,6 @@ from scrapy import Spider
 from scrapy.crawler import CrawlerProcess
 from crawler.settings import SINKS
 from pipelines.sink_samples import page
-
-pytestmark = pytest.mark.process
 
 class Items(Spider):
     name = "items"
