@@ -30,7 +30,7 @@ from crawler.plans.registry import Registry
 from crawler.plans.submission import submit
 from crawler.servers.redis import redis_async
 from testbed.forum import content
-from testbed.servers import Forum, Redis
+from testbed.servers import ForumServer, Redis
 
 PLAN = """
 name: small
@@ -125,7 +125,7 @@ def main() -> None:
     wrong, times = 0, []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        with Redis(folder) as redis, Forum(folder, "--delay-ms", "50") as forum:
+        with Redis(folder) as redis, ForumServer(folder, "--delay-ms", "50") as forum:
             for number in range(options.runs):
                 seconds, problems = run(number, redis.url, forum.url, folder)
                 times.append(seconds)

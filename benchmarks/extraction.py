@@ -136,7 +136,7 @@ class Consumer:
         visited = list(zip(fetched, visits, found, strict=True))
         return [
             ("selectors alone", lambda root: select(root, selectors), roots),
-            ("fields and links, from one parse", lambda page: extract.read(page, self.site, most_links=1_000), fetched),
+            ("fields and links, from one parse", lambda page: extract.read(page, self.site, max_links=1_000), fetched),
             ("fields, from bytes", lambda page: extract.fields(page, self.site), fetched),
             ("links to follow, from bytes", lambda page: extract.followed(page, self.site), fetched),
             ("item (id, hash, time)", lambda each: item(*each), visited),
@@ -148,7 +148,7 @@ class Consumer:
 
     def whole(self, page: Fetched) -> bytes:
         """Returns the item's bytes; links are found and thrown away."""
-        reading = extract.read(page, self.site, most_links=1_000)
+        reading = extract.read(page, self.site, max_links=1_000)
         return message(self.clean(item(page, visit_of(page), reading.fields())))
 
     def clean(self, found: Item) -> Item:

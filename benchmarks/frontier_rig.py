@@ -147,17 +147,17 @@ class Rig:
         self.meters["offer"].stop(len(batch))
         return fresh
 
-    async def claim(self, number: int, most: int = BATCH) -> dict[str, list[Claimed]]:
+    async def claim(self, number: int, max_seeds: int = BATCH) -> dict[str, list[Claimed]]:
         """Has the owners claim until they have `number` seeds or there is nothing more; returns what each got."""
         taken: dict[str, list[Claimed]] = {owner: [] for owner in OWNERS}
-        wanted = itertools.repeat(None, number // most)
+        wanted = itertools.repeat(None, number // max_seeds)
 
         async def contend(owner: str) -> None:
             for _ in wanted:
                 state = "locked"
                 while state == "locked":
                     claim = f"{owner}#{next(self._claims)}"
-                    answer = await self.queue.claim(0, owner, claim, most=most, carrying=len(taken[owner]))
+                    answer = await self.queue.claim(0, owner, claim, max_seeds=max_seeds, carrying=len(taken[owner]))
                     state = answer.state
                 taken[owner] += answer.seeds
 

@@ -59,7 +59,7 @@ async def contend(contest: Contest, owners: int) -> tuple[Counter[str], list[flo
         while (asked := time.monotonic()) < until:
             number += 1
             partition = random.randrange(contest.partitions)
-            answer = await queue.claim(partition, name, f"{name}#{number}", most=MOST, carrying=0)
+            answer = await queue.claim(partition, name, f"{name}#{number}", max_seeds=MOST, carrying=0)
             states[answer.state] += 1
             states["seeds"] += len(answer.seeds)
             if answer.state == "locked":

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from testbed.forum import content, kinds
-from testbed.servers import Forum, Process, Redis
+from testbed.servers import ForumServer, Process, Redis
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,7 +71,7 @@ def offer_directly(redis_url: str, url: str) -> float:
     return asyncio.run(offer())
 
 
-def measure(offer: Callable[[str, str], float], redis: Redis, forum: Forum, paths: list[str]) -> list[float]:
+def measure(offer: Callable[[str, str], float], redis: Redis, forum: ForumServer, paths: list[str]) -> list[float]:
     """Returns the seconds from each offer to its request."""
     times = []
     for path in paths:
@@ -88,7 +88,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        with Redis(folder) as redis, Forum(folder) as forum:
+        with Redis(folder) as redis, ForumServer(folder) as forum:
             settings = {"ALLOW_PRIVATE_ADDRESSES": 1, "NODE_CPU_LIMIT_PERCENT": 100}
             settings |= {"ITEMS_DIR": folder / "items", "FILES_STORE": folder / "media"}
             words = [sys.executable, "-m", "scrapy", "crawl", "consumer"]

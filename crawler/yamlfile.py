@@ -41,7 +41,7 @@ _IGNORED_TAGS = (_TAG + "timestamp", _TAG + "value")  # of dates, and of a lone 
 
 
 @dataclass(frozen=True)
-class Document:
+class YamlDocument:
     """A parsed YAML file.
 
     Attributes:
@@ -74,7 +74,7 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True)
 
 
-def read(path: str) -> Document:
+def read(path: str) -> YamlDocument:
     """Reads and parses a file.
 
     Raises:
@@ -93,7 +93,7 @@ def read(path: str) -> Document:
     return parse(text, path)
 
 
-def parse(text: str | bytes, file: str) -> Document:
+def parse(text: str | bytes, file: str) -> YamlDocument:
     """Parses YAML text.
 
     Args:
@@ -120,10 +120,10 @@ def parse(text: str | bytes, file: str) -> Document:
         raise _explain_syntax(error, text, file) from None
     if not isinstance(value, dict):
         raise InputError(file, index.lines[()], "", value, "a mapping of keys to values")
-    return Document(file, value, index.lines, index.texts)
+    return YamlDocument(file, value, index.lines, index.texts)
 
 
-def validate(document: Document, model: type[Model]) -> Model:
+def validate(document: YamlDocument, model: type[Model]) -> Model:
     """Returns the document as a model.
 
     Raises:
@@ -257,7 +257,7 @@ def _explain(
 
     Args:
         value: The whole document.
-        texts: `Document.texts`.
+        texts: `YamlDocument.texts`.
         detail: The error.
         model: The model as which the document was validated.
     """

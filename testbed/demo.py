@@ -25,7 +25,7 @@ from crawler.frontier.ledger import Account
 from crawler.plans.operator import Operator
 from crawler.plans.submission import submit
 from testbed.audit import BOARDS, delivered_ids, find_problems, read_items
-from testbed.servers import Forum, Process
+from testbed.servers import ForumServer, Process
 from testbed.services import ADDRESSES, start_services
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ async def demo(named: Mapping[str, str], screen: Screen, *, keep: bool, as_json:
     """
     async with contextlib.AsyncExitStack() as stack:
         stack.enter_context(output_folder())
-        forum = stack.enter_context(Forum(OUTPUT / "servers"))
+        forum = stack.enter_context(ForumServer(OUTPUT / "servers"))
         services = await start_services(OUTPUT / "servers", named, stack, screen.note)
         operator = await stack.enter_async_context(Operator.connect(vars(settings) | services.values, begin=True))
         plan = await submit_plan(operator, forum, screen)
@@ -106,7 +106,7 @@ def output_folder() -> Iterator[None]:
         shutil.rmtree(OUTPUT / "servers", ignore_errors=True)
 
 
-async def submit_plan(operator: Operator, forum: Forum, screen: Screen) -> Plan:
+async def submit_plan(operator: Operator, forum: ForumServer, screen: Screen) -> Plan:
     """Submits the plan, its sites at this run's forum; before the workers start, which end when there is no work."""
     plan = plans.load(str(PLAN), max_seeds=settings.PLAN_MAX_SEEDS)
     boards = (site.named(site.name, forum.url) if site.name in BOARDS else site for site in plan.sites)

@@ -15,7 +15,7 @@ from needs import started
 from pymongo import MongoClient
 from runner import Runner
 
-from testbed.servers import Forum, Kafka, Mongo, Redis, process
+from testbed.servers import ForumServer, Kafka, Mongo, Redis, process
 from testbed.servers.mediawiki import MediaWiki
 from testbed.servers.redis_cluster import RedisCluster
 from testbed.servers.wiki_pages import wiki_pages
@@ -58,7 +58,9 @@ redis_server = shared(Redis)
 redis_cluster = shared(RedisCluster)
 mongo_server = shared(Mongo)
 kafka_server = shared(Kafka)
-forum = shared(Forum, "--delay-ms", "200")  # the demo's; `url` is its origin, `access_log` its requests as JSON lines
+forum = shared(
+    ForumServer, "--delay-ms", "200"
+)  # the demo's; `url` is its origin, `access_log` its requests as JSON lines
 
 
 @pytest.fixture(scope="session")

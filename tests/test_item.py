@@ -84,10 +84,10 @@ spec = importlib.util.find_spec("crawler.item")
 source = spec.loader.get_source("crawler.item")
 title = '    title: Annotated[str, ReadAs.LINE, "Empty when the page has none."] = ""'
 assert title in source
-section = '    section: Annotated[str | None, ReadAs.LINE, "Of the forum; null when the page names none."] = None'
+made_up = '    made_up: Annotated[str | None, ReadAs.LINE, "Of the forum; null when the page names none."] = None'
 module = importlib.util.module_from_spec(spec)
 sys.modules["crawler.item"] = module
-exec(compile(source.replace(title, f"{title}\\n{section}"), spec.origin, "exec"), module.__dict__)
+exec(compile(source.replace(title, f"{title}\\n{made_up}"), spec.origin, "exec"), module.__dict__)
 
 import asyncio
 from types import SimpleNamespace
@@ -100,19 +100,19 @@ from crawler.spiders.consumer import item
 def read(board, markup):
     return extract.fields(Fetched("http://board.test/1", 200, "text/html", markup.encode()), board)
 
-rules = {"name": "board", "content": {"content": "css:p", "section": {"select": "css:.s", "required": True}}}
+rules = {"name": "board", "content": {"content": "css:p", "made_up": {"select": "css:.s", "required": True}}}
 board = sites.Site.from_definition(rules)
 assert sites.Site.from_definition(board.definition()) == board
 first, second = read(board, "<b class=s> Dams &amp;\\n floods </b>"), read(board, "<p>text<b class=s>other</b>")
-assert (first.section, first.missing) == ("Dams & floods", ("content",))
+assert (first.made_up, first.missing) == ("Dams & floods", ("content",))
 joined = extract.join([first, second])
-assert joined.section == "Dams & floods"
+assert joined.made_up == "Dams & floods"
 
 page = Fetched("http://board.test/1", 200, "text/html", b"")
 claimed = SimpleNamespace(fingerprint=b"0" * 16)
 made = item(page, SimpleNamespace(seed=Seed(page.url, "plan", "board"), claimed=claimed), joined)
-assert made.section == "Dams & floods"
-made.section = " a  b "
+assert made.made_up == "Dams & floods"
+made.made_up = " a  b "
 asyncio.run(CleanPipeline().process_item(made))
 assert made.section == "a b"
 assert module.item_schema()["properties"]["section"]["description"].startswith("Of the forum")

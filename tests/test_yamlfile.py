@@ -153,7 +153,7 @@ def test_lines_are_those_of_keys_and_entries():
 
 
 def test_errors_about_values_from_no_file_have_no_line():
-    error = yamlfile.Document("stored plan", {"a": 1}).error(("a",), 1, "text")
+    error = yamlfile.YamlDocument("stored plan", {"a": 1}).error(("a",), 1, "text")
     assert str(error) == "stored plan: a: got 1, expected text"
 
 

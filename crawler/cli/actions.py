@@ -65,9 +65,9 @@ class ActionCommand(HeadroomCommand):
             raise UsageError(f"{action or 'nothing'} after {self.name}, expected one of {', '.join(self.actions)}")
         arguments = self.actions[action][0]
         words = arguments.replace("...", "").split()
-        fewest = sum(not word.startswith(("[", "]")) for word in words)
-        most = len(rest) if "..." in arguments else len(words)
-        if not fewest <= len(rest) <= most:
+        min_words = sum(not word.startswith(("[", "]")) for word in words)
+        max_words = len(rest) if "..." in arguments else len(words)
+        if not min_words <= len(rest) <= max_words:
             raise UsageError(f"{self.name} {action}: expected {arguments or 'nothing more'}")
         work: Coroutine[Any, Any, None] | None = getattr(self, f"do_{action}")(rest, opts)
         return work

@@ -43,7 +43,7 @@ def print_ledger(ledger: dict[str, Any]) -> None:
     else:
         print_table(("", *COLUMNS), _table_rows(ledger), bold_last=True)
     lines = [
-        f"{label}, {row['plan']} {row['site']}: {_most_first(row[kind])}"
+        f"{label}, {row['plan']} {row['site']}: {_by_count(row[kind])}"
         for kind, label in (("failures", "failed"), ("notes", "besides"))
         for row in ledger["rows"]
         if row[kind]
@@ -63,6 +63,6 @@ def _table_rows(ledger: dict[str, Any]) -> Iterator[tuple[object, ...]]:
     yield "all", *(ledger["total"][name] for name in COLUMNS)
 
 
-def _most_first(counts: dict[str, int]) -> str:
+def _by_count(counts: dict[str, int]) -> str:
     ordered = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
     return ", ".join(f"{word} {number:,}" for word, number in ordered)

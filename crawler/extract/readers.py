@@ -95,14 +95,14 @@ def matches(found: Any) -> list[Any]:
     return [] if nothing else [found]
 
 
-def scalars(found: Any, *, most: int | None = MAX_VALUES) -> list[Scalar]:
+def scalars(found: Any, *, max_values: int | None = MAX_VALUES) -> list[Scalar]:
     """Returns the strings and numbers that a JSON path found, huge integers as text.
 
     Args:
         found: One value or a list of them.
-        most: How many are returned; None for all.
+        max_values: How many are returned; None for all.
     """
-    values = found[:most] if isinstance(found, list) else [found]
+    values = found[:max_values] if isinstance(found, list) else [found]
     return [
         str(value) if isinstance(value, int) and value.bit_length() >= INTEGER_BITS else value
         for value in values

@@ -41,20 +41,20 @@ class Reading:
         return self.found
 
 
-def read(page: Fetched, site: Site, *, most_links: int, parser_modules: Collection[str] = ()) -> Reading:
+def read(page: Fetched, site: Site, *, max_links: int, parser_modules: Collection[str] = ()) -> Reading:
     """Reads a content page.
 
     Args:
         page: As downloaded.
         site: Whose selectors (or parser) say where things are.
-        most_links: Most links to return, if the site doesn't want fewer; 0: links aren't looked for.
+        max_links: Most links to return, if the site doesn't want fewer; 0: links aren't looked for.
         parser_modules: The setting PARSER_MODULES.
 
     Raises:
         ExtractError: Links are wanted, and the page can't be parsed as what the site says (`not-html`, `not-json` ...).
     """
     document = Document(page)
-    links = followed(page, site, most=most_links, document=document) if most_links else Links()
+    links = followed(page, site, max_links=max_links, document=document) if max_links else Links()
     try:
         return Reading(links, fields(page, site, parser_modules=parser_modules, document=document))
     except ExtractError as error:

@@ -46,7 +46,7 @@ class Links:
         return {"links/left_out": self.left_out, "links/traps": self.traps}
 
 
-def links(page: Fetched, site: Site, *, body: str = "", number: int = 1, most: int = MAX_LINKS) -> Links:
+def links(page: Fetched, site: Site, *, body: str = "", number: int = 1, max_links: int = MAX_LINKS) -> Links:
     """Reads a page of search results.
 
     Args:
@@ -54,7 +54,7 @@ def links(page: Fetched, site: Site, *, body: str = "", number: int = 1, most: i
         site: Whose selectors say where the links are.
         body: Body of the page's request, from which that of the next page is made.
         number: Number of the page, from 1.
-        most: Most links to return; the first on the page are.
+        max_links: Most links to return; the first on the page are.
 
     Raises:
         ExtractError: `not-results`, if the page has neither results nor the site's sign that there are none (a login
@@ -65,7 +65,7 @@ def links(page: Fetched, site: Site, *, body: str = "", number: int = 1, most: i
     values = source.values(results.links)
     if results.link:
         values = [site.link(value) for value in values if value]
-    chosen = source.chosen(values, site, most)
+    chosen = source.chosen(values, site, max_links)
     if chosen.urls or chosen.traps:
         return replace(chosen, next=_next(source, page, site, body, number))
     # An HTML page without links counts as empty if the site doesn't say what an empty one looks like.
@@ -75,13 +75,13 @@ def links(page: Fetched, site: Site, *, body: str = "", number: int = 1, most: i
     raise ExtractError("not-results", "neither links nor a sign that there are none")
 
 
-def followed(page: Fetched, site: Site, *, most: int = MAX_LINKS, document: Document | None = None) -> Links:
+def followed(page: Fetched, site: Site, *, max_links: int = MAX_LINKS, document: Document | None = None) -> Links:
     """Reads those links of a content page that its site follows.
 
     Args:
         page: As downloaded.
         site: Whose `follow` selects the links; a site without it follows none.
-        most: Most links to return, if the site doesn't want fewer.
+        max_links: Most links to return, if the site doesn't want fewer.
         document: The same page, perhaps parsed already.
 
     Raises:
@@ -92,8 +92,8 @@ def followed(page: Fetched, site: Site, *, most: int = MAX_LINKS, document: Docu
         return Links()
     source = _Source(document or Document(page), is_json=follow.links.language == "json")
     page_url = canonical(page.url)
-    most = min(most, follow.per_page)
-    return source.chosen(source.values(follow.links), site, most, lambda url: follow.wants(url, page_url))
+    max_links = min(max_links, follow.per_page)
+    return source.chosen(source.values(follow.links), site, max_links, lambda url: follow.wants(url, page_url))
 
 
 class _Source:
@@ -114,11 +114,11 @@ class _Source:
         """Returns the matches of a selector as links, each as it is written."""
         found = self.find(selector)
         if self.is_json:
-            return [str(value) for value in scalars(found, most=None)]
+            return [str(value) for value in scalars(found, max_values=None)]
         return [address(match) for match in matches(found)]
 
     def chosen(
-        self, values: Sequence[str], site: Site, most: int, is_wanted: Callable[[str], bool] = lambda _url: True
+        self, values: Sequence[str], site: Site, max_links: int, is_wanted: Callable[[str], bool] = lambda _url: True
     ) -> Links:
         """Returns the first `most` links that are wanted and no traps."""
         looked_at = values[:MAX_LINKS_LOOKED_AT]
@@ -126,8 +126,8 @@ class _Source:
             url for url in absolute(looked_at, self._base, encoding=self._encoding, drop=site.drop) if is_wanted(url)
         ]
         sound = tuple(url for url in wanted if not trap(url))
-        left_out = max(0, len(sound) - most) + len(values) - len(looked_at)
-        return Links(sound[:most], left_out=left_out, traps=len(wanted) - len(sound))
+        left_out = max(0, len(sound) - max_links) + len(values) - len(looked_at)
+        return Links(sound[:max_links], left_out=left_out, traps=len(wanted) - len(sound))
 
 
 def _next(source: _Source, page: Fetched, site: Site, body: str, number: int) -> SearchTarget | None:

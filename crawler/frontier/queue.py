@@ -121,8 +121,8 @@ class Queue:
                     fresh[index] = mark == ord("1")
         return fresh
 
-    async def claim(self, partition: int, owner: str, claim: str, *, most: int, carrying: int) -> ClaimAnswer:
-        """Claims up to `most` seeds of one partition, under its lock, in one round trip.
+    async def claim(self, partition: int, owner: str, claim: str, *, max_seeds: int, carrying: int) -> ClaimAnswer:
+        """Claims up to `max_seeds` seeds of one partition, under its lock, in one round trip.
 
         Args:
             claim: The claim's id: the owner, `#`, and a number of which the owner never used it before.
@@ -134,7 +134,7 @@ class Queue:
         with in_flight.call(claim) as serial:
             try:
                 lock = ["SET", keys[0], lock_token, "NX", "PX", self._lock_ms]
-                arguments = [self._channel, self._other_channel, lock_token, owner, claim, serial, most, carrying]
+                arguments = [self._channel, self._other_channel, lock_token, owner, claim, serial, max_seeds, carrying]
                 state, wait_ms, _now, flat = await scripts.run_after(self.redis, "claim", keys, arguments, first=lock)
             except OutOfMemoryError:  # the script did nothing
                 return ClaimAnswer("full", FULL_MILLISECONDS, [])

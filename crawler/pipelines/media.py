@@ -66,11 +66,11 @@ class PageMediaPipeline:
         crawler: Runs the requests.
         worker: Has the turns.
         files: Scrapy's pipeline, for its store (a folder, S3, Google Cloud Storage or FTP) and its statistics.
-        most: MEDIA_MAX_PER_PAGE.
+        max_files: MEDIA_MAX_PER_PAGE.
     """
 
-    def __init__(self, crawler: Crawler, worker: Worker, files: FilesPipeline, most: int) -> None:
-        self._crawler, self._worker, self._scrapy, self._most = crawler, worker, files, most
+    def __init__(self, crawler: Crawler, worker: Worker, files: FilesPipeline, max_files: int) -> None:
+        self._crawler, self._worker, self._scrapy, self._max_files = crawler, worker, files, max_files
         self._info = FilesPipeline.SpiderInfo(crawler.spider)  # type: ignore[arg-type]  # there is one by now
         self._files: LocalCache[str, asyncio.Task[StoredFile]] = LocalCache(REMEMBERED_FILES)  # by URL
 
@@ -85,8 +85,8 @@ class PageMediaPipeline:
         worker = crawler.get_extension(Worker)
         if not crawler.settings["FILES_STORE"] or worker is None:
             raise NotConfigured
-        most = config.whole(crawler.settings, "MEDIA_MAX_PER_PAGE", 0, 10_000)
-        return cls(crawler, worker, FilesPipeline.from_crawler(crawler), most)
+        max_files = config.whole(crawler.settings, "MEDIA_MAX_PER_PAGE", 0, 10_000)
+        return cls(crawler, worker, FilesPipeline.from_crawler(crawler), max_files)
 
     async def process_item(self, item: Any) -> Any:
         """Fetches the files that an item names; where one can't be had, the item says why.
@@ -121,7 +121,7 @@ class PageMediaPipeline:
         """Returns media by their host; those that won't be fetched get the reason instead."""
         by_host: dict[str, list[Media]] = {}
         for number, one in enumerate(media):
-            if number >= self._most:
+            if number >= self._max_files:
                 one.error = "over-limit"
                 continue
             try:

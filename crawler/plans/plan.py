@@ -19,7 +19,7 @@ from crawler.sites import SearchTarget, Site, SiteError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from crawler.yamlfile import Document
+    from crawler.yamlfile import YamlDocument
 
 _ANY_WORD = ("a",)  # to count search pages with: their number depends on the site alone, and all encodings have an a
 SEEDS_MAX = 10_000_000  # of a plan from Redis: it was counted when it was submitted, but a forged one wasn't
@@ -110,7 +110,7 @@ class Plan:
             InputError: It isn't the definition of a plan, or one of its sites isn't stored.
         """
         name = definition.get("name") if isinstance(definition, dict) else None
-        document = yamlfile.Document(f"definition of plan {name!r}", definition)
+        document = yamlfile.YamlDocument(f"definition of plan {name!r}", definition)
         checked = yamlfile.validate(document, PlanFile)
         for index, use in enumerate(checked.sites):
             if use.use not in sites:
@@ -147,7 +147,7 @@ def parse(text: str | bytes, file: str, *, sites_dir: str = "", max_seeds: int) 
     return _from_document(yamlfile.parse(text, file), sites_dir, max_seeds)
 
 
-def _from_document(document: Document, sites_dir: str, max_seeds: int) -> Plan:
+def _from_document(document: YamlDocument, sites_dir: str, max_seeds: int) -> Plan:
     file = yamlfile.validate(document, PlanFile)
     sites: dict[str, Site] = {}
     for index, use in enumerate(file.sites):
@@ -160,14 +160,14 @@ def _from_document(document: Document, sites_dir: str, max_seeds: int) -> Plan:
     return plan
 
 
-def _build(document: Document, file: PlanFile, sites: tuple[Site, ...], max_seeds: int) -> Plan:
+def _build(document: YamlDocument, file: PlanFile, sites: tuple[Site, ...], max_seeds: int) -> Plan:
     uses = tuple(SiteUse(use=site.name) for site in sites)  # sites are stored under the names that they have here
     match = file.match.strip() or " and ".join(_filled(file))
     expression = _expression(document, file)
     return Plan(file.model_copy(update={"sites": uses, "match": match}), sites, expression, max_seeds)
 
 
-def _site(document: Document, index: int, use: SiteUse, sites_dir: str) -> Site:
+def _site(document: YamlDocument, index: int, use: SiteUse, sites_dir: str) -> Site:
     path = ("sites", index)
     try:
         site = site_files.load(use.use, sites_dir)
@@ -186,7 +186,7 @@ def _site(document: Document, index: int, use: SiteUse, sites_dir: str) -> Site:
     return site
 
 
-def _expression(document: Document, file: PlanFile) -> Expression:
+def _expression(document: YamlDocument, file: PlanFile) -> Expression:
     """Returns what `match` says; without it, all classes that have words, joined by and."""
     filled = _filled(file)
     if not filled:
@@ -204,7 +204,7 @@ def _filled(file: PlanFile) -> list[str]:
     return [name for name, words in file.keywords.items() if words.required or words.optional]
 
 
-def _count(document: Document, plan: Plan) -> None:
+def _count(document: YamlDocument, plan: Plan) -> None:
     """Refuses a plan without combinations or with too many nav seeds."""
     try:
         found = len(plan.combinations())
@@ -221,7 +221,7 @@ def _count(document: Document, plan: Plan) -> None:
         raise document.error(("keywords",), value, expected)
 
 
-def _ask(document: Document, plan: Plan) -> None:
+def _ask(document: YamlDocument, plan: Plan) -> None:
     """Refuses a plan with a combination that a site can't be asked for."""
     for site in plan.sites:
         for words in plan.combinations():

@@ -104,7 +104,7 @@ class Site(Part):
             InputError: This isn't the definition of a site.
         """
         name = definition.get("name") if isinstance(definition, dict) else None
-        document = yamlfile.Document(f"definition of site {name!r}", definition, {(): 0})
+        document = yamlfile.YamlDocument(f"definition of site {name!r}", definition, {(): 0})
         return yamlfile.validate(document, cls)
 
     def definition(self) -> dict[str, Any]:

@@ -53,16 +53,16 @@ class ConsumerSpider(FrontierSpider):
         Links are offered first, also those of a page that turns out to hold no item.
         """
         follow = site.follow if site.follow and visit.seed.depth < site.follow.depth else None
-        most_links = self.max_links if follow else 0
+        max_links = self.max_links if follow else 0
         reading = await extract.offload(
-            extract.read, page, site, most_links=most_links, parser_modules=self.parser_modules
+            extract.read, page, site, max_links=max_links, parser_modules=self.parser_modules
         )
         if follow:
             await self._offer(reading.links, visit, follow.per_host)
         parts = [reading.fields()]
-        most_pages = site.content.max_pages if site.content else 1
+        max_pages = site.content.max_pages if site.content else 1
         seen = {page.url}
-        while (url := parts[-1].next_page) and len(parts) < most_pages and url not in seen:
+        while (url := parts[-1].next_page) and len(parts) < max_pages and url not in seen:
             seen.add(url)
             further = await self._further_page(url, visit, site)
             if further is None:

@@ -25,7 +25,9 @@ class ProducerSpider(FrontierSpider):
     async def read(self, page: Fetched, visit: Visit, site: Site) -> Sequence[Any]:
         """Offers the page's results, and the next search page where only this one names it."""
         seed = visit.seed
-        links = await extract.offload(extract.links, page, site, body=seed.body, number=seed.page, most=self.max_links)
+        links = await extract.offload(
+            extract.links, page, site, body=seed.body, number=seed.page, max_links=self.max_links
+        )
         self.count_left_out(links)
         visit.end_fetch()  # the host's turn is free while Redis takes the offers
         if links.urls:

@@ -78,7 +78,7 @@ class Claims:
         for _ in range(1 if self._state == "drain" else self._queue.partitions):
             self._number += 1
             claim = f"{owner}#{self._number}"
-            answer = await self._queue.claim(self._partition, owner, claim, most=max_seeds, carrying=self.carrying)
+            answer = await self._queue.claim(self._partition, owner, claim, max_seeds=max_seeds, carrying=self.carrying)
             self._count(answer)
             self._state = answer.state
             if answer.state == "drain":  # stay with this partition: else the worker would never drain

@@ -185,8 +185,8 @@ def _thread(story: int, thread_id: int, board: Board) -> Thread:
     language = "zh" if odd or rng.random() < CHINESE_SHARE else "en"
     words = _words()[language]
     # The demo's plan asks for the first region and the first events, so that the demo meets every odd thread.
-    regions = words["regions"][:1] if odd else _pick(rng, words["regions"], most=2)
-    events = words["events"][:3] if odd else _pick(rng, words["events"], most=5)
+    regions = words["regions"][:1] if odd else _pick(rng, words["regions"], max_words=2)
+    events = words["events"][:3] if odd else _pick(rng, words["events"], max_words=5)
     person = rng.randrange(len(words["persons"]))
     fields = {
         "regions": words["comma"].join(regions),
@@ -214,10 +214,10 @@ def _thread(story: int, thread_id: int, board: Board) -> Thread:
     )
 
 
-def _pick(rng: Random, words: list[str], most: int) -> list[str]:
+def _pick(rng: Random, words: list[str], max_words: int) -> list[str]:
     """Picks 1 to `most` different words. The first of the list come up most often, so that searches overlap."""
     picked: list[str] = []
-    for _ in range(rng.randint(1, most)):
+    for _ in range(rng.randint(1, max_words)):
         word = words[min(rng.randrange(len(words)) for _ in range(3))]
         if word not in picked:
             picked.append(word)

@@ -5,10 +5,10 @@ until the process that started it has ended. Read `process.py` first: what all o
 `mediawiki.py` with the pages in `wiki_pages.py`, and `many_hosts.py` serve the tests alone.
 """
 
-from testbed.servers.forum import Forum
+from testbed.servers.forum import ForumServer
 from testbed.servers.kafka import Kafka
 from testbed.servers.mongo import Mongo
 from testbed.servers.process import Process, Server
 from testbed.servers.redis import Redis
 
-__all__ = ["Forum", "Kafka", "Mongo", "Process", "Redis", "Server"]
+__all__ = ["ForumServer", "Kafka", "Mongo", "Process", "Redis", "Server"]

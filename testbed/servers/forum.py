@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Forum(Server):
+class ForumServer(Server):
     """The small forum of `testbed.forum`, on a port of its own.
 
     Attributes:

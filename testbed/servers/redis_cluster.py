@@ -120,10 +120,10 @@ class RedisCluster:
         target.call("CLUSTER", "SETSLOT", slot, "IMPORTING", source.id)
         source.call("CLUSTER", "SETSLOT", slot, "MIGRATING", target.id)
 
-    def move_keys(self, slot: int, source: Node, target: Node, most: int = 1_000_000) -> None:
+    def move_keys(self, slot: int, source: Node, target: Node, max_keys: int = 1_000_000) -> None:
         """Moves up to `most` of a slot's keys."""
-        while most > 0 and (keys := source.call("CLUSTER", "GETKEYSINSLOT", slot, min(most, 100))):
-            most -= len(keys)
+        while max_keys > 0 and (keys := source.call("CLUSTER", "GETKEYSINSLOT", slot, min(max_keys, 100))):
+            max_keys -= len(keys)
             source.call("MIGRATE", "127.0.0.1", target.port, "", 0, 5_000, "KEYS", *keys)
 
     def end_move(self, slot: int, target: Node) -> None:

@@ -42,11 +42,13 @@ async def operator(redis_url):
 def claim(operator):
     """Returns a function that claims seeds for an owner whose session outlives the test."""
 
-    async def run(most=1, owner="node-1:10:1:abc", frontier="content"):
+    async def run(max_seeds=1, owner="node-1:10:1:abc", frontier="content"):
         await operator.redis.zadd(operator.keys.partition(0).sessions, {owner: 10**15})
         await operator.redis.delete(operator.keys.partition(0).turn("board.test"))
         number = await operator.redis.incr("test:claims")
-        return (await operator.queues[frontier].claim(0, owner, f"{owner}#{number}", most=most, carrying=0)).seeds
+        return (
+            await operator.queues[frontier].claim(0, owner, f"{owner}#{number}", max_seeds=max_seeds, carrying=0)
+        ).seeds
 
     return run
 

@@ -86,9 +86,9 @@ class Outsider:
         )
         self.session.open(asyncio.get_running_loop())
 
-    async def claim(self, most):
+    async def claim(self, max_seeds):
         owner = self.session.owner
-        return await self._queue.claim(0, owner, f"{owner}#{next(self._claims)}", most=most, carrying=0)
+        return await self._queue.claim(0, owner, f"{owner}#{next(self._claims)}", max_seeds=max_seeds, carrying=0)
 
     async def settle(self, held, operation):
         ends = [Settlement(operation, one, reason="" if operation == "finish" else "x") for one in held]

@@ -32,7 +32,7 @@ def page(body, kind="text/html; charset=utf-8"):
 def test_links_and_fields_come_from_one_parse(monkeypatch):
     parsed, parse = [], document._parsed
     monkeypatch.setattr(document, "_parsed", lambda *arguments: parsed.append(arguments) or parse(*arguments))
-    reading = extract.read(page(THREAD), FORUM, most_links=10)
+    reading = extract.read(page(THREAD), FORUM, max_links=10)
     assert len(parsed) == 1
     assert reading.links == extract.followed(page(THREAD), FORUM)
     assert reading.links.urls == ("http://x.org/t/2",)
@@ -41,17 +41,17 @@ def test_links_and_fields_come_from_one_parse(monkeypatch):
 
 def test_links_and_fields_of_json():
     body = b'{"title": "a", "text": "b", "links": ["/t/2"]}'
-    reading = extract.read(page(body, "application/json"), sites.parse(JSON, "api.yaml"), most_links=10)
+    reading = extract.read(page(body, "application/json"), sites.parse(JSON, "api.yaml"), max_links=10)
     assert reading.links.urls == ("http://x.org/t/2",)
     assert reading.fields().content == "b"
 
 
 def test_links_are_only_looked_for_when_they_are_wanted():
-    assert extract.read(page(THREAD), FORUM, most_links=0).links.urls == ()
+    assert extract.read(page(THREAD), FORUM, max_links=0).links.urls == ()
 
 
 def test_a_page_without_an_item_still_has_links():
-    reading = extract.read(page(b"<a href=/t/2>more</a>"), FORUM, most_links=10)
+    reading = extract.read(page(b"<a href=/t/2>more</a>"), FORUM, max_links=10)
     assert reading.links.urls == ("http://x.org/t/2",)
     with pytest.raises(ExtractError, match="no-content"):
         reading.fields()
@@ -59,4 +59,4 @@ def test_a_page_without_an_item_still_has_links():
 
 def test_a_page_that_is_no_html_has_neither():
     with pytest.raises(ExtractError, match="not-html"):
-        extract.read(page(b"%PDF-1.7", "application/pdf"), FORUM, most_links=10)
+        extract.read(page(b"%PDF-1.7", "application/pdf"), FORUM, max_links=10)

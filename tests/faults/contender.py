@@ -42,7 +42,7 @@ async def _main(url, lock_ms, output, die):
         number = 0
         while True:
             number += 1
-            answer = await queue.claim(0, owner, f"{owner}#{number}", most=1, carrying=0)
+            answer = await queue.claim(0, owner, f"{owner}#{number}", max_seeds=1, carrying=0)
             at = time.monotonic()
             for claimed in answer.seeds:
                 turn = TurnRelease(claimed.seed.host, claimed.turn)

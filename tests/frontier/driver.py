@@ -71,9 +71,9 @@ class FrontierDriver:
     async def offer(self, *seeds, due_ms=0, budget=0):
         return await self.queues[seeds[0].frontier].offer(seeds, due_ms, budget=budget)
 
-    async def claim(self, owner="A", most=100, *, carrying=0, frontier="content", partition=0):
+    async def claim(self, owner="A", max_seeds=100, *, carrying=0, frontier="content", partition=0):
         claim = f"{owner}#{next(self.claims)}"
-        return await self.queues[frontier].claim(partition, owner, claim, most=most, carrying=carrying)
+        return await self.queues[frontier].claim(partition, owner, claim, max_seeds=max_seeds, carrying=carrying)
 
     async def begin(self, seeds):
         """Begins to fetch seeds, which workers tell Redis of suspected ones."""

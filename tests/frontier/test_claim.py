@@ -45,8 +45,8 @@ async def test_free_turns_share_the_seeds_up_to_burst_each(frontier):
 async def test_a_claim_never_takes_more_than_it_asked_for(frontier):
     await frontier.polite(concurrency=2)
     await frontier.offer(*(content(number, f"h{number % 3}.test") for number in range(30)))
-    assert len((await frontier.claim(most=5)).seeds) == 5
-    assert len((await frontier.claim(most=4)).seeds) == 4
+    assert len((await frontier.claim(max_seeds=5)).seeds) == 5
+    assert len((await frontier.claim(max_seeds=4)).seeds) == 4
     assert await frontier.problems() == []
 
 
@@ -142,7 +142,7 @@ async def test_a_stale_head_is_repaired(frontier):
 async def test_stale_heads_don_t_hide_a_host_that_is_due(frontier):
     await frontier.redis.zadd(frontier.key("hosts"), {f"stale{number}.test": 1 for number in range(500)})
     await frontier.offer(content(1))
-    assert len((await frontier.claim(most=10)).seeds) == 1
+    assert len((await frontier.claim(max_seeds=10)).seeds) == 1
 
 
 async def test_while_others_execute_the_next_look_is_at_their_deadline(frontier):
@@ -188,7 +188,7 @@ async def test_a_paused_host_does_not_hold_up_others(frontier):
     await frontier.offer(*(content(number, plan="paused") for number in range(60)))
     await frontier.offer(content(1, "b.test"))
     await frontier.mark("pause paused")
-    assert urls((await frontier.claim(most=10)).seeds) == ["http://b.test/1"]
+    assert urls((await frontier.claim(max_seeds=10)).seeds) == ["http://b.test/1"]
     assert (await frontier.totals()).parked == 60
 
 
@@ -218,7 +218,7 @@ async def test_what_a_claim_gave_whose_answer_was_lost_is_taken_back(frontier, l
 async def test_taking_back_spares_what_the_owner_knows_of(frontier, losing):
     await frontier.polite(concurrency=2, burst=1)
     await frontier.offer(content(1), content(2))
-    known = (await frontier.claim(most=1)).seeds
+    known = (await frontier.claim(max_seeds=1)).seeds
     losing.update({"claim", "acquire_turn"})
     with pytest.raises(RedisConnectionError):
         await frontier.claim()

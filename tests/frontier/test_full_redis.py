@@ -61,7 +61,7 @@ async def test_claims_are_refused_and_leave_no_trace(frontier, redis, fill):
 async def test_whatever_ends_a_claim_goes_on(frontier, fill, operation, state):
     await frontier.polite(burst=500)
     await frontier.offer(*(content(number) for number in range(200)))
-    seeds = (await frontier.claim(most=200)).seeds
+    seeds = (await frontier.claim(max_seeds=200)).seeds
     await fill()
     assert await frontier.settle("A", ends(seeds, operation, 0, "x"), turns(seeds)) == (200, 0)
     assert getattr(await frontier.account(), state) == 200

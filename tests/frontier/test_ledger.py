@@ -14,13 +14,13 @@ async def busy(frontier):
     """A frontier with seeds in every state."""
     await frontier.offer(*(content(number) for number in range(9)), content(1))
     await frontier.offer(nav(1), nav(2, site="t"))
-    claimed = (await frontier.claim(most=5)).seeds
+    claimed = (await frontier.claim(max_seeds=5)).seeds
     await frontier.settle("A", ends(claimed[:2]))
     await frontier.settle("A", ends(claimed[2:3], "fail", reason="robots"))
     await frontier.settle("A", ends(claimed[3:4], "retry", 60_000, "http-503"))
     await frontier.offer(content("parked", "b.test", plan="q"))
     await frontier.mark("pause q")
-    await frontier.claim("B", most=1)
+    await frontier.claim("B", max_seeds=1)
     return frontier
 
 

@@ -101,7 +101,7 @@ async def test_a_slot_that_moves_is_followed_and_nothing_is_given_twice(driver, 
     slot, source = key_slot(lock.encode()), redis_cluster.node_of(lock)
     target = next(node for node in redis_cluster.nodes if node is not source)
     redis_cluster.begin_move(slot, source, target)
-    redis_cluster.move_keys(slot, source, target, most=5)
+    redis_cluster.move_keys(slot, source, target, max_keys=5)
     with pytest.raises(RedisError):  # half of it is here, half there: the script doesn't run at all
         await driver.claim("A", 1_000)
     others = [(await driver.claim("B", 1_000, partition=number)).seeds for number in range(1, PARTITIONS)]

@@ -52,7 +52,7 @@ async def test_retry_makes_wanted_failures_ready(frontier, admin):
 
 async def test_cancel_fails_what_nobody_holds(frontier, admin):
     await frontier.offer(content(1), content(2, plan="other"))
-    (held,) = (await frontier.claim(most=1)).seeds
+    (held,) = (await frontier.claim(max_seeds=1)).seeds
     await frontier.offer(content(3))
     await frontier.mark("cancel p")
     assert await admin.cancel("p") == 1

@@ -91,9 +91,9 @@ async def test_a_released_seed_keeps_its_place(frontier):
     now = await frontier.now_ms()
     await frontier.offer(content(1), due_ms=now - 2_000)
     await frontier.offer(content(2), due_ms=now - 1_000)
-    seeds = (await frontier.claim(most=1)).seeds
+    seeds = (await frontier.claim(max_seeds=1)).seeds
     await frontier.settle("A", ends(seeds, "release"), turns(seeds))
-    assert (await frontier.claim(most=1)).seeds[0].seed == content(1)
+    assert (await frontier.claim(max_seeds=1)).seeds[0].seed == content(1)
 
 
 async def test_failures_are_forgotten_after_their_days_but_stay_counted(frontier):

@@ -51,7 +51,7 @@ async def test_the_next_start_is_a_delay_after_the_last_also_for_others(frontier
     await frontier.polite(delay_ms=10_000)
     await frontier.offer(content(1), content(2))
     await frontier.offer(nav(1))
-    seeds = (await frontier.claim(most=1)).seeds
+    seeds = (await frontier.claim(max_seeds=1)).seeds
     assert seeds[0].delay_s == 10
     await frontier.settle("A", ends(seeds), turns(seeds, since_start_ms=4_000))
     for owner, kind in (("A", "content"), ("B", "content"), ("B", "nav")):
@@ -64,7 +64,7 @@ async def test_the_next_start_is_a_delay_after_the_last_also_for_others(frontier
 async def test_a_turn_that_was_not_used_may_start_at_once(frontier):
     await frontier.polite(delay_ms=10_000)
     await frontier.offer(content(1), content(2))
-    seeds = (await frontier.claim(most=1)).seeds
+    seeds = (await frontier.claim(max_seeds=1)).seeds
     await frontier.settle("A", ends(seeds, "release"), turns(seeds))
     assert len((await frontier.claim("B")).seeds) == 2
 
@@ -81,14 +81,14 @@ async def test_each_turn_paces_itself(frontier):
 
 async def test_with_all_turns_held_one_looks_again_in_a_while(frontier):
     await frontier.offer(content(1), content(2))
-    await frontier.claim(most=1)
+    await frontier.claim(max_seeds=1)
     assert 14_000 < (await frontier.claim("B")).wait_ms <= 15_000
 
 
 async def test_a_host_that_asks_for_a_backoff_gets_it(frontier):
     await frontier.polite(concurrency=4)
     await frontier.offer(*(content(number) for number in range(8)))
-    seeds = (await frontier.claim(most=1)).seeds
+    seeds = (await frontier.claim(max_seeds=1)).seeds
     await frontier.settle("A", ends(seeds, "retry", 0, "http-429"), turns(seeds, since_start_ms=0, backoff_ms=90_000))
     answer = await frontier.claim("B")
     assert answer.seeds == []
@@ -171,7 +171,7 @@ async def test_while_a_host_fails_one_seed_at_a_time_is_given_out_in_both_fronti
     await frontier.polite(concurrency=4, burst=5)
     await frontier.offer(*(content(number) for number in range(30)))
     await frontier.offer(*(nav(number) for number in range(30)))
-    seeds = (await frontier.claim(most=1)).seeds
+    seeds = (await frontier.claim(max_seeds=1)).seeds
     await frontier.settle(
         "A",
         ends(seeds, "retry", 0, "http-500"),
@@ -195,7 +195,7 @@ async def test_while_a_host_fails_one_seed_at_a_time_is_given_out_in_both_fronti
 async def test_turns_given_out_before_count_against_the_one(frontier):
     await frontier.polite(concurrency=3, burst=1)
     await frontier.offer(*(content(number) for number in range(9)))
-    seeds = (await frontier.claim(most=3)).seeds
+    seeds = (await frontier.claim(max_seeds=3)).seeds
     await frontier.settle(
         "A", ends(seeds[:1], "retry"), turns(seeds[:1], since_start_ms=0, error_level_change=1, error_level_min=1)
     )
@@ -206,7 +206,7 @@ async def test_turns_given_out_before_count_against_the_one(frontier):
 async def test_what_was_under_way_when_the_level_rose_does_not_count(frontier):
     await frontier.polite(concurrency=3, burst=1)
     await frontier.offer(*(content(number) for number in range(9)))
-    seeds = (await frontier.claim(most=3)).seeds
+    seeds = (await frontier.claim(max_seeds=3)).seeds
     await frontier.settle(
         "A", ends(seeds[:1], "retry"), turns(seeds[:1], since_start_ms=50, error_level_change=1, error_level_min=1)
     )
@@ -245,7 +245,7 @@ async def test_others_who_hold_turns_are_told_to_stop(frontier):
 
 async def test_a_host_can_be_reported_on_before_its_turn_is_released(frontier):
     await frontier.offer(content(1), content(2))
-    seeds = (await frontier.claim(most=1)).seeds
+    seeds = (await frontier.claim(max_seeds=1)).seeds
     await release_turn(frontier, "a.test", 0, since_start_ms=10, error_level_change=1, error_level_min=1)
     assert await level(frontier) == 1
     assert len(await held(frontier)) == 1
@@ -257,9 +257,9 @@ async def test_a_host_can_be_reported_on_before_its_turn_is_released(frontier):
 async def test_a_turn_released_twice_frees_nobody_else_s(frontier):
     """A settle whose answer was lost is sent again, when somebody else holds the turn by now."""
     await frontier.offer(content(1), content(2))
-    first = (await frontier.claim(most=1)).seeds
+    first = (await frontier.claim(max_seeds=1)).seeds
     await frontier.settle("A", ends(first), turns(first))
-    second = (await frontier.claim(most=1)).seeds
+    second = (await frontier.claim(max_seeds=1)).seeds
     assert await frontier.settle("A", ends(first), turns(first)) == (0, 1)
     assert await held(frontier) == {f"A {second[0].turn}".encode()}
     assert (await frontier.claim("B")).seeds == []

@@ -51,7 +51,7 @@ async def claim(operator, frontier="content"):
     await operator.redis.zadd(operator.keys.partition(0).sessions, {"A": 10**15})
     await operator.redis.delete(operator.keys.partition(0).turn("board.test"))
     number = await operator.redis.incr("test:claims")
-    return (await operator.queues[frontier].claim(0, "A", f"A#{number}", most=1, carrying=0)).seeds
+    return (await operator.queues[frontier].claim(0, "A", f"A#{number}", max_seeds=1, carrying=0)).seeds
 
 
 async def end(operator, held, operation="finish"):

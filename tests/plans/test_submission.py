@@ -49,11 +49,11 @@ class Node:
     async def account(self, frontier="nav"):
         return (await ledger.read(self.redis, self.keys, 1))["flood", "board"][frontier]
 
-    async def claim(self, queue, most=100):
+    async def claim(self, queue, max_seeds=100):
         await self.redis.zadd(self.keys.partition(0).sessions, {"A": 10**15})
         await self.redis.delete(self.keys.partition(0).turn("board.test"))
         number = await self.redis.incr("test:claims")
-        return (await queue.claim(0, "A", f"A#{number}", most=most, carrying=0)).seeds
+        return (await queue.claim(0, "A", f"A#{number}", max_seeds=max_seeds, carrying=0)).seeds
 
     async def sound(self):
         return await ledger.recount(self.redis, self.keys, 1) == []
@@ -147,7 +147,7 @@ class TestSubmit:
 class TestReplace:
     async def test_old_search_pages_are_dropped_and_new_ones_offered(self, node):
         await node.submit(a_plan())
-        held = await node.claim(node.nav, most=1)
+        held = await node.claim(node.nav, max_seeds=1)
         assert await node.submit(a_plan(pages=3), replace=True) == [(6, 6)]
         account = await node.account()
         assert (account.offered, account.ready, account.executing, account.failures) == (16, 6, 0, {"replaced": 10})
@@ -187,7 +187,7 @@ class TestReplace:
 
     async def test_a_schedule_of_the_old_edition_ends(self, node):
         await node.submit(a_plan(schedule="every 1h"))
-        claimed = await node.claim(node.nav, most=1)
+        claimed = await node.claim(node.nav, max_seeds=1)
         await node.nav.settle(0, "A", [Settlement("finish", claimed[0])])
         await node.submit(a_plan(), replace=True)
         assert (await node.nav.totals()).waiting == 0

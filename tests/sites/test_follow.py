@@ -60,7 +60,7 @@ def test_links_of_a_page_are_limited_and_the_rest_is_counted():
     found = extract.followed(page(*traps, "/0", *links), site("{per_page: 3}"))
     assert found.urls == (f"{BASE}/0", f"{BASE}/1", f"{BASE}/2")
     assert (found.left_out, found.traps) == (20_000 - 3, 2)
-    assert extract.followed(page(*links), site("{per_page: 3}"), most=2).urls == (f"{BASE}/0", f"{BASE}/1")
+    assert extract.followed(page(*links), site("{per_page: 3}"), max_links=2).urls == (f"{BASE}/0", f"{BASE}/1")
 
 
 def test_links_of_json_pages():
