@@ -114,8 +114,8 @@ made = item(page, SimpleNamespace(seed=Seed(page.url, "plan", "board"), claimed=
 assert made.made_up == "Dams & floods"
 made.made_up = " a  b "
 asyncio.run(CleanPipeline().process_item(made))
-assert made.section == "a b"
-assert module.item_schema()["properties"]["section"]["description"].startswith("Of the forum")
+assert made.made_up == "a b"
+assert module.item_schema()["properties"]["made_up"]["description"].startswith("Of the forum")
 """
 
 
