@@ -1,13 +1,15 @@
-"""What does the frontier cost Redis, in CPU and in bytes, and does it grow with what lies in it?
+"""What does the frontier cost Redis, in CPU and in bytes, and does the cost grow with the number of seeds?
 
     .venv/bin/python -m benchmarks.frontier                           # minutes
     .venv/bin/python -m benchmarks.frontier --only scale,bytes --full # with 10 million seeds, and 6 GB of memory
 
-Everything goes through the real scripts in a real Valkey of its own. What is measured in CPU is asked by the real
-Queue, eight owners at once; only what fills the frontier beforehand, and what finishes millions, sends the same script
-calls ready-made. CPU is that of Redis's main thread (INFO cpu), so it holds on a busy machine too: a Redis that does
-nothing else takes 1,000,000 divided by it a second. `redis.call` counts what the scripts do inside (and each claim's
-SET of the lock), `scripts` the calls that workers send. Redis keeps an append-only file, but for `bytes` and `scale`.
+The real scripts run in a real Valkey, started for each section. Calls whose CPU is measured are made by the real Queue
+for eight owners; the frontier is filled, and millions of seeds are finished, by the same script calls made beforehand.
+
+CPU is that of Redis's main thread (INFO cpu), which says something on a busy machine too: a Redis that does nothing
+else takes 1,000,000 / (us a seed) seeds a second. `redis.call` counts the commands inside scripts (and each claim's
+SET of the lock), `scripts` the calls that workers send. Redis keeps an append-only file, except for `bytes` and
+`scale`.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class Table:
-    """Rows of figures, printed as Markdown."""
+    """A table of costs, printed as Markdown."""
 
     def __init__(self) -> None:
         print("| work | mark | Redis CPU us/seed | seeds/s of one core | redis.call/seed | scripts/seed |")
@@ -51,13 +53,13 @@ class Table:
 
     @staticmethod
     def row(work: str, mark: str, cost: Cost) -> None:
-        """Prints one."""
+        """Prints a row."""
         figures = f"{cost.cpu_us:.1f} | {1e6 / cost.cpu_us:,.0f} | {cost.inner:.1f} | {cost.scripts:.3f}"
         print(f"| {work} | {mark} | {figures} |", flush=True)
 
 
 async def claims(server: Server, full: bool) -> None:  # noqa: ARG001, FBT001 -- sections take the same
-    """Claims of 100 by eight contenders, over ever more hosts."""
+    """Claims of 100 seeds by eight owners, with more and more hosts."""
     table = Table()
     for hosts, run in ((1_000, 10), (10_000, 10), (100_000, 10), (100_000, 1)):
         rig = Rig(server, durable=True)
@@ -71,7 +73,7 @@ async def claims(server: Server, full: bool) -> None:  # noqa: ARG001, FBT001 --
 
 
 async def offers(server: Server, full: bool) -> None:  # noqa: ARG001, FBT001
-    """Offers of 100, all new and 43 % known, of few hosts and of many."""
+    """Offers of 100 seeds, all of them new or 43 % known, of few hosts and of many."""
     table = Table()
     for run in (10, 1):
         rig = Rig(server, durable=True)
@@ -95,7 +97,7 @@ async def offers(server: Server, full: bool) -> None:  # noqa: ARG001, FBT001
 
 
 async def life(server: Server, full: bool) -> None:  # noqa: ARG001, FBT001
-    """All that a seed costs, from its offer to its finish; append-only file on and off."""
+    """All that a seed costs from its offer to its finish, with the append-only file on and off."""
     table = Table()
     for durable in (True, False):
         rig = Rig(server, durable=durable)
@@ -116,7 +118,7 @@ async def crawl(rig: Rig, seeds: Iterator[Seed], rounds: int) -> None:
 
 
 async def scale(server: Server, full: bool) -> None:  # noqa: FBT001
-    """A page's cost with ever more seeds in the frontier."""
+    """What a page costs with more and more seeds in the frontier."""
     table = Table()
     for hosts in (1, 100_000):
         least: float | None = None
@@ -160,7 +162,7 @@ async def sizes(server: Server, full: bool) -> None:  # noqa: FBT001
 
 
 def finish_many(rig: Rig, number: int) -> None:
-    """Finishes seeds that lie there as a claim would have left them, by ready-made calls."""
+    """Finishes seeds that are written as a claim would have left them, by script calls made beforehand."""
     owner, value = OWNERS[0], b"www.example.org p s 0 {}"
     claim, digest = f"{owner}#1", rig.client.script_load(scripts.source("settle"))
     claims_key, seed_key = (rig.part.of("content", name) for name in ("claims", "seed"))
@@ -187,7 +189,7 @@ SECTIONS: dict[str, Callable[[Server, bool], Awaitable[None]]] = {
 
 
 async def run(names: list[str], full: bool) -> None:  # noqa: FBT001
-    """Runs sections, each on a server of its own."""
+    """Runs sections, each with a server of its own."""
     for name in names:
         with tempfile.TemporaryDirectory() as folder, Server(Path(folder)) as server:
             print(f"\n{SECTIONS[name].__doc__}\n")

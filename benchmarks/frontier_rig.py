@@ -1,4 +1,4 @@
-"""A frontier in a Valkey of its own, eight owners that work on it, and what each kind of call costs Redis."""
+"""A frontier in a Valkey, eight owners who work on it, and a meter of what each kind of call costs Redis."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 OWNERS = [f"node{number}:1:1700000000:abcdef0{number}" for number in range(8)]
 BATCH = 100  # seeds in one call, as workers send them
-FILL_BATCH = 500  # likewise while filling
+FILL_BATCH = 500  # seeds in one call while the frontier is filled
 BURST = 10  # the default politeness: seeds that a claim takes of one host
 URL_CHARACTERS = 80
-SESSION_MS = 86_400_000  # no session ends meanwhile
+SESSION_MS = 86_400_000  # so that no session lapses meanwhile
 PLAN, SITE = "flood-2026", "city_news"
-KNOWN_PERCENT = 43  # of offers: the share of known links that crawls have been seen to meet
+KNOWN_PERCENT = 43  # of the links on pages, as seen in crawls
 
 
 def seeds_of(hosts: int, first: int = 0, run: int = BURST) -> Iterator[Seed]:
-    """Yields seeds without end, `run` of one host in a row as a page's links are, from number `first` on."""
+    """Yields seeds without end from number `first` on; `run` in a row are of one host, as links of a page are."""
     for number in itertools.count(first):
         host = f"www{number // run % hosts:06}.example.org"
         yield Seed(f"http://{host}/{number}/".ljust(URL_CHARACTERS, "x"), PLAN, SITE)
@@ -41,7 +41,7 @@ def seeds_of(hosts: int, first: int = 0, run: int = BURST) -> Iterator[Seed]:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a seed costs Redis: CPU in microseconds, commands within scripts, and scripts run."""
+    """What a seed costs Redis: CPU in microseconds, commands inside scripts, and scripts."""
 
     cpu_us: float
     inner: float
@@ -60,13 +60,13 @@ class Meter:
         self._spent: Counter[str] = Counter()
 
     def start(self) -> None:
-        """Begins to count."""
+        """Begins a measurement."""
         calls = self._calls()
         self._begun = Counter(calls)
-        self._begun["us"] = self._cpu_us()  # last: what INFO costs is outside
+        self._begun["us"] = self._cpu_us()  # last, so that the cost of INFO is left out
 
     def stop(self, seeds: int) -> None:
-        """Ends counting; `seeds` were moved."""
+        """Ends a measurement, in which `seeds` seeds were moved."""
         now = Counter(us=self._cpu_us())
         now.update(self._calls())
         now.subtract(self._begun)
@@ -75,7 +75,7 @@ class Meter:
 
     @property
     def cost(self) -> Cost:
-        """Each seed's share of all that was counted."""
+        """What one seed cost, over all measurements."""
         seeds = max(1, self._spent["seeds"])
         return Cost(*(self._spent[name] / seeds for name in ("us", "inner", "scripts")))
 
@@ -97,7 +97,7 @@ class Rig:
     def __init__(self, server: Server, *, durable: bool) -> None:
         self.server = server
         self.client: Any = sync.Redis(port=server.port)
-        self.client.config_set("auto-aof-rewrite-percentage", 0)  # its fork would count as ours
+        self.client.config_set("auto-aof-rewrite-percentage", 0)  # a rewrite's fork would be counted
         self.client.config_set("appendonly", "yes" if durable else "no")
         self.client.config_set("lazyfree-lazy-user-flush", "no")
         self.client.flushall()

@@ -8,6 +8,9 @@ import pytest
 from frontier.driver import LONG_MS, content, ends, nav, turns
 
 from crawler.frontier import scripts
+from crawler.frontier.settlement import TurnRelease
+
+FAILED = {"error_level_change": 1, "error_level_min": 1}  # what one failed request says of its host
 
 
 async def held(frontier, host="a.test"):
@@ -25,13 +28,21 @@ async def held(frontier, host="a.test"):
     return by_host
 
 
+async def messages(channel, number):
+    """Returns a subscription's next messages. No offers: a cluster's nodes pass on late what was published before."""
+    heard = []
+    async with asyncio.timeout(5):
+        while len(heard) < number:
+            message = await channel.get_message(ignore_subscribe_messages=True, timeout=None)
+            heard += [message["data"]] if message and message["data"] != b"offer" else []
+    return heard
+
+
 async def acquire(frontier, host="a.test", owner="A"):
     return await frontier.queues["content"].acquire_turn(host, "s", owner)
 
 
 async def release_turn(frontier, host, turn, owner="A", **options):
-    from crawler.frontier.settlement import TurnRelease
-
     await frontier.settle(owner, [], [TurnRelease(host, turn, **options)])
 
 
@@ -172,11 +183,7 @@ async def test_while_a_host_fails_one_seed_at_a_time_is_given_out_in_both_fronti
     await frontier.offer(*(content(number) for number in range(30)))
     await frontier.offer(*(nav(number) for number in range(30)))
     seeds = (await frontier.claim(max_seeds=1)).seeds
-    await frontier.settle(
-        "A",
-        ends(seeds, "retry", 0, "http-500"),
-        turns(seeds, since_start_ms=0, error_level_change=1, error_level_min=1),
-    )
+    await frontier.settle("A", ends(seeds, "retry", 0, "http-500"), turns(seeds, since_start_ms=0, **FAILED))
     for kind in ("content", "nav"):
         answer = await frontier.claim("B", frontier=kind)
         assert answer.seeds == []
@@ -196,9 +203,7 @@ async def test_turns_given_out_before_count_against_the_one(frontier):
     await frontier.polite(concurrency=3, burst=1)
     await frontier.offer(*(content(number) for number in range(9)))
     seeds = (await frontier.claim(max_seeds=3)).seeds
-    await frontier.settle(
-        "A", ends(seeds[:1], "retry"), turns(seeds[:1], since_start_ms=0, error_level_change=1, error_level_min=1)
-    )
+    await frontier.settle("A", ends(seeds[:1], "retry"), turns(seeds[:1], since_start_ms=0, **FAILED))
     await frontier.redis.hdel(frontier.keys.partition(0).turn("a.test"), "x")
     assert (await acquire(frontier, owner="B"))[0] == 0
 
@@ -207,21 +212,15 @@ async def test_what_was_under_way_when_the_level_rose_does_not_count(frontier):
     await frontier.polite(concurrency=3, burst=1)
     await frontier.offer(*(content(number) for number in range(9)))
     seeds = (await frontier.claim(max_seeds=3)).seeds
-    await frontier.settle(
-        "A", ends(seeds[:1], "retry"), turns(seeds[:1], since_start_ms=50, error_level_change=1, error_level_min=1)
-    )
-    await frontier.settle(
-        "A", ends(seeds[1:2], "retry"), turns(seeds[1:2], since_start_ms=60, error_level_change=1, error_level_min=1)
-    )
+    await frontier.settle("A", ends(seeds[:1], "retry"), turns(seeds[:1], since_start_ms=50, **FAILED))
+    await frontier.settle("A", ends(seeds[1:2], "retry"), turns(seeds[1:2], since_start_ms=60, **FAILED))
     await frontier.settle("A", ends(seeds[2:]), turns(seeds[2:], since_start_ms=60, error_level_change=-4))
     assert await level(frontier) == 1
 
 
 async def test_a_pause_never_shortens_one_that_the_host_asked_for(frontier):
     turn, _delay = await acquire(frontier)
-    await release_turn(
-        frontier, "a.test", turn, since_start_ms=0, backoff_ms=90_000, error_level_change=1, error_level_min=1
-    )
+    await release_turn(frontier, "a.test", turn, since_start_ms=0, backoff_ms=90_000, **FAILED)
     assert 89_000 < await wait_ms(frontier) <= 90_000
     assert await acquire(frontier) == (-2, pytest.approx(await wait_ms(frontier), abs=500))
 
@@ -232,21 +231,14 @@ async def test_others_who_hold_turns_are_told_to_stop(frontier):
     await acquire(frontier, owner="B")
     async with frontier.redis.pubsub() as channel:
         await channel.subscribe(frontier.keys.wake("nav"), frontier.keys.wake("content"))
-        await release_turn(
-            frontier, "a.test", first, since_start_ms=0, backoff_ms=30_000, error_level_change=1, error_level_min=1
-        )
-        heard = []
-        async with asyncio.timeout(5):
-            while len(heard) < 2:
-                message = await channel.get_message(ignore_subscribe_messages=True, timeout=None)
-                heard += [message["data"]] if message else []
-    assert heard == [b"backoff 30000 a.test"] * 2
+        await release_turn(frontier, "a.test", first, since_start_ms=0, backoff_ms=30_000, **FAILED)
+        assert await messages(channel, 2) == [b"backoff 30000 a.test"] * 2
 
 
 async def test_a_host_can_be_reported_on_before_its_turn_is_released(frontier):
     await frontier.offer(content(1), content(2))
     seeds = (await frontier.claim(max_seeds=1)).seeds
-    await release_turn(frontier, "a.test", 0, since_start_ms=10, error_level_change=1, error_level_min=1)
+    await release_turn(frontier, "a.test", 0, since_start_ms=10, **FAILED)
     assert await level(frontier) == 1
     assert len(await held(frontier)) == 1
     await frontier.settle("A", ends(seeds), turns(seeds, since_start_ms=20))
@@ -358,13 +350,7 @@ async def test_yielding_calls_the_other_frontier(frontier):
         await channel.subscribe(frontier.keys.wake("nav"))
         await frontier.finish("A", seeds)
         await frontier.claim("A")
-        heard = []
-        async with asyncio.timeout(5):
-            while len(heard) < 2:
-                message = await channel.get_message(ignore_subscribe_messages=True, timeout=None)
-                if message and message["data"] != b"offer":  # from before: a cluster's nodes pass messages on late
-                    heard.append(message["data"])
-    assert heard == [b"turn", b"yield"]
+        assert await messages(channel, 2) == [b"turn", b"yield"]
 
 
 async def test_held_turns_never_expire_and_free_ones_do(frontier):
