@@ -11,6 +11,7 @@ import pytest
 from forkserver import ForkedProcess
 from waiting import has_ended, until
 
+pytestmark = pytest.mark.process
 ROOT = Path(__file__).parents[1]
 COMMAND = """
 from scrapy.commands import ScrapyCommand
@@ -31,7 +32,6 @@ from pathlib import Path
 from forkserver import ForkServer
 from test_forkserver import python
 
-pytestmark = pytest.mark.process
 folder = Path(sys.argv[1])
 with ForkServer(folder) as server:
     process = python(server, folder, "import os; os.system('echo $$; sleep 600')")
