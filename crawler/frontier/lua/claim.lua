@@ -25,7 +25,7 @@ local LAPSE_GRACE_MS = 100     -- added to the next session's deadline, so that 
 local DRAIN_LOOK_MS = 1000     -- until the next look for a quarantined seed: another owner may be draining for it
 
 local channel, other_channel, token, owner, claim = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local serial, most, carrying = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
+local serial, max_seeds, carrying = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
 
 -- Returns the answer with which the call ends at once, or nil when it may go on: it holds the lock, its owner has a
 -- session, and it was not given up. Reads `lock`, `sessions` and `fence`; deletes `lock` where it must not stay.
@@ -269,16 +269,16 @@ local function give_from_host(host, host_turns, stopped, limit)
   return first_due(ready, host), yielded
 end
 
--- Gives up to `most` seeds of hosts whose time has come, those that have waited longest first, and places each host
--- anew. Reads and writes `hosts` and the hosts' turns.
+-- Gives up to `max_seeds` seeds of hosts whose time has come, those that have waited longest first, and places each
+-- host anew. Reads and writes `hosts` and the hosts' turns.
 local function give_from_hosts(stopped)
   local looked_at = 0
-  while given.number < most and looked_at < HOSTS_MAX do
-    local limit = math.min(most - given.number, HOSTS_PER_READ)
+  while given.number < max_seeds and looked_at < HOSTS_MAX do
+    local limit = math.min(max_seeds - given.number, HOSTS_PER_READ)
     local waiting = call('ZRANGE', hosts, '-inf', now_text, 'BYSCORE', 'LIMIT', 0, limit)
     if #waiting == 0 then break end
     for _, host in ipairs(waiting) do
-      if given.number >= most then break end
+      if given.number >= max_seeds then break end
       looked_at = looked_at + 1
       local host_turns = turns_of(host)
       if not host_turns.fields.s then -- the host's first time: only a seed of it tells how politely it is asked
@@ -296,7 +296,7 @@ local function give_from_hosts(stopped)
         note_waiting(host_turns, frontier)
         due = first_due(ready, host)
       else
-        due, yielded = give_from_host(host, host_turns, stopped, math.min(most - given.number, #free * burst))
+        due, yielded = give_from_host(host, host_turns, stopped, math.min(max_seeds - given.number, #free * burst))
         _, concurrency = politeness_of(host_turns)
         _, free_at = free_turns(host_turns, concurrency)
         if yielded then free_at = math.max(free_at, now + YIELD_MS) end
