@@ -10,10 +10,10 @@ import uuid
 
 import pytest
 import redis
+from crawl import Crawl
 from forkserver import ForkServer
 from needs import started
 from pymongo import MongoClient
-from runner import Runner
 
 from testbed.servers import ForumServer, Kafka, Mongo, Redis, process
 from testbed.servers.mediawiki import MediaWiki
@@ -93,38 +93,37 @@ def topic_prefix():
 
 
 @pytest.fixture
-def runner(fork_server, redis_url, tmp_path):
-    """Runs `scrapy` commands; Redis is `redis_url`, files go below `tmp_path`, Kafka and Mongo are nowhere."""
-    settings = {"ITEMS_DIR": tmp_path / "items", "FILES_STORE": tmp_path / "media"}
-    with Runner(fork_server, tmp_path, settings, {"REDIS_URL": redis_url}) as runner:
-        yield runner
+def crawl(fork_server, redis_url, tmp_path):
+    """A `Crawl` with `redis_url`; files are below `tmp_path`, Kafka and Mongo are nowhere."""
+    with Crawl(fork_server, tmp_path, redis_url) as crawl:
+        yield crawl
 
 
 @pytest.fixture
-def scrapy(runner):
+def scrapy(crawl):
     """Returns `run(NAME, *ARGUMENTS, settings={}, environment={}, stdin="", timeout=60)`: a command, run to its end.
 
     `scrapy crawl` runs in a process of its own, the others in this one. The result has `returncode`, `stdout` and
     `stderr`.
     """
-    return runner.run
+    return crawl.run
 
 
 @pytest.fixture
-def spawn(runner):
+def spawn(crawl):
     """Returns `start(NAME, *ARGUMENTS, settings={}, environment={})`: a `scrapy` command in the background.
 
     It gives a `Process` (wait, stop, kill, log). Whatever still runs when the test ends is killed.
     """
-    return runner.start
+    return crawl.start
 
 
 @pytest.fixture
-def scrapy_command(runner):
+def scrapy_command(crawl):
     """Returns a function that gives the words of a `scrapy` command and its environment."""
 
     def build(*words, settings=None, environment=None):
-        command = [sys.executable, "-m", "scrapy", *runner.words(*words, settings=settings)]
-        return command, runner.environment | (environment or {})
+        command = [sys.executable, "-m", "scrapy", *crawl.words(*words, settings=settings)]
+        return command, crawl.environment | (environment or {})
 
     return build

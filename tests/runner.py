@@ -25,6 +25,7 @@ NOWHERE = {
     "MONGO_URL": "mongodb://127.0.0.1:1",
     "MONGO_DATABASE": "nowhere",
 }
+ANY_LOAD = {"NODE_CPU_LIMIT_PERCENT": 100, "NODE_MEMORY_LIMIT_PERCENT": 100}  # other tests and servers run beside it
 
 
 class Runner:
@@ -33,14 +34,14 @@ class Runner:
     Args:
         server: The fork server; commands that need another program before them are started without it.
         folder: For logs.
-        settings: Of every command, as `-s` options.
+        settings: Of every command, as `-s` options; they win over `ANY_LOAD`.
         environment: Of every command, beyond this process's and `NOWHERE`.
     """
 
     def __init__(self, server, folder, settings=None, environment=None):
         self._server = server
         self._folder = folder
-        self.settings = settings or {}
+        self.settings = ANY_LOAD | (settings or {})
         self.environment = NOWHERE | (environment or {})
         self.started = []
 
@@ -48,9 +49,9 @@ class Runner:
         return self
 
     def __exit__(self, *_):
-        self.kill()
+        self.close()
 
-    def kill(self):
+    def close(self):
         """Kills whatever still runs."""
         for process in self.started:
             process.kill()

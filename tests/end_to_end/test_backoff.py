@@ -35,7 +35,7 @@ def test_retry_after_holds_for_the_whole_host_whatever_asked(many_hosts, crawl):
         ]
     )
     crawl.offer(f"http://{host}/page/{number}" for host in (content, own, other) for number in range(6))
-    crawl.run(consumers=2, producers=1, MAX_ATTEMPTS=2, ROBOTS_RETRY_SECONDS=0.1)
+    crawl.finish(consumers=2, producers=1, MAX_ATTEMPTS=2, ROBOTS_RETRY_SECONDS=0.1)
     for host in (content, robots, own, other, nav):
         hits = asked(web, host)
         rests = [hit for hit in hits if "retry=" in hit.target or (host == robots and hit.path == "/robots.txt")]
@@ -55,7 +55,7 @@ def test_a_failing_host_is_asked_ever_less_and_holds_up_nobody(many_hosts, crawl
     crawl.site(concurrency=4, burst=5)
     crawl.offer(f"http://{failing}/answer?status=500&n={number}" for number in range(7))
     crawl.offer(f"http://{host}/page/{number}" for host in well for number in range(40))
-    crawl.run(consumers=2, MAX_ATTEMPTS=1)
+    crawl.finish(consumers=2, MAX_ATTEMPTS=1)
     first, *hits = asked(web, failing)
     assert first.path == "/robots.txt"
     # One failure raises the level. What was under way by then may still arrive; after it, one at a time.

@@ -31,7 +31,7 @@ def test_hosts_that_need_each_other_all_finish(many_hosts, crawl):
                 f"http://{here}/go?to={quote(f'/page/moved-{n}?image={elsewhere}')}",
             ]
     crawl.offer(urls)
-    crawl.run(consumers=2)
+    crawl.finish(consumers=2)
     total = crawl.total()
     assert total["failures"] == {}
     assert total["finished"] == len(urls) + 5 * PAGES  # the redirects to other hosts, and where they lead

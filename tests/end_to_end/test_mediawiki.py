@@ -17,14 +17,13 @@ sort: relevance
 
 
 @pytest.fixture
-def own_sites(crawl, tmp_path):
+def own_sites(crawl):
     """The built-in definitions with the politeness of a wiki of one's own."""
-    folder = tmp_path / "sites"
     for kind in ("mediawiki", "mediawiki_api"):
         text = (resources.files("crawler.sites") / f"{kind}.yaml").read_text("utf-8")
         polite = "politeness: {delay: 1, concurrency: 1, burst: 10}"
         assert polite in text
-        (folder / f"{kind}.yaml").write_text(text.replace(polite, "politeness: {delay: 0, concurrency: 2, burst: 20}"))
+        crawl.write_site(kind, text.replace(polite, "politeness: {delay: 0, concurrency: 2, burst: 20}"))
 
 
 @pytest.mark.usefixtures("own_sites")
@@ -33,7 +32,7 @@ def test_every_page_of_the_wiki_becomes_one_item(kind, crawl, mediawiki, tmp_pat
     plan = tmp_path / "wiki.yaml"
     plan.write_text(PLAN.format(name=kind.replace("_", "-"), kind=kind, base=mediawiki.url))
     crawl.scrapy("plan", "submit", plan)
-    crawl.run(consumers=2, producers=1)
+    crawl.finish(consumers=2, producers=1)
     imported = mediawiki.titles() - {"Main Page"}
     assert imported >= set(mediawiki.pages)
     assert sorted(item["title"] for item in crawl.items()) == sorted(imported)  # all of them, none twice

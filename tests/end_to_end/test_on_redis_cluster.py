@@ -19,11 +19,11 @@ def redis_url(redis_cluster):
 
 def test_a_plan_becomes_items_on_three_nodes(crawl, many_hosts, redis_cluster):
     hosts = many_hosts(2, 15).hosts
-    crawl.runner.settings |= {"REDIS_CLUSTER": 1, "FRONTIER_PARTITIONS": PARTITIONS}
+    crawl.settings |= {"REDIS_CLUSTER": 1, "FRONTIER_PARTITIONS": PARTITIONS}
     for number, host in enumerate(hosts):
         crawl.site(f"s{number}", search=f"http://{host}/list?onto={host}&q={{query}}&page={{page}}")
     crawl.submit([f"s{number}" for number in range(len(hosts))], WORDS)
-    crawl.run(consumers=2, producers=1)
+    crawl.finish(consumers=2, producers=1)
     total = crawl.total()
     assert total["finished"] == len(hosts) * len(WORDS) * (1 + LINKS)
     assert total["difference"] == total["failed"] == 0

@@ -10,17 +10,14 @@ from contextlib import closing
 from types import SimpleNamespace
 
 import pytest
-import redis
+from crawl import CRAWL_SECONDS, Crawl
 from kafka import KafkaConsumer
 from pymongo import MongoClient
-from runner import Runner
 from waiting import until
 
-from crawler.frontier.keys import Keys
 from testbed.forum import content, kinds
 from testbed.forum.files import image as image_bytes
 
-CRAWL_SECONDS = 120.0  # a run takes 15 on an idle machine
 PLAN = """
 name: flood
 sites:
@@ -57,40 +54,26 @@ def delivered(fork_server, redis_server, forum, kafka_server, mongo_server, tmp_
     folder = tmp_path_factory.mktemp("plan")
     topics, database = f"test-{uuid.uuid4().hex}.", f"test_{uuid.uuid4().hex}"
     settings = {
-        "ITEMS_DIR": folder / "items",
-        "FILES_STORE": folder / "media",
         "ITEM_SINKS": "files,kafka,mongo",
         "TOPIC_PREFIX": topics,
         "KEY_PREFIX": topics[:-1],
         "SESSION_SECONDS": 3,
         "ALLOW_PRIVATE_ADDRESSES": 1,
-        "NODE_CPU_LIMIT_PERCENT": 100,
-        "NODE_MEMORY_LIMIT_PERCENT": 100,
     }
     servers = {
-        "REDIS_URL": redis_server.url,
         "KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap,
         "MONGO_URL": mongo_server.url,
         "MONGO_DATABASE": database,
     }
     (folder / "flood.yaml").write_text(PLAN.format(base=forum.url), encoding="utf-8")
-    counts_key = Keys(topics[:-1]).partition(0).of("content", "counts")
-    with Runner(fork_server, folder, settings, servers) as runner, redis.Redis.from_url(redis_server.url) as client:
-
-        def count(state):
-            return int(client.hget(counts_key, state) or 0)
-
-        def start(spider):
-            return runner.start("crawl", spider, settings={"STOP_WHEN_DONE": 1})
-
-        submitted = runner.run("plan", "submit", folder / "flood.yaml")
-        assert submitted.returncode == 0, submitted.stderr
-        workers = [start(spider) for spider in ("producer", "producer", "consumer", "consumer", "consumer")]
-        until(lambda: count("finished") >= 20 and count("executing"), "the first pages, and more at work")
+    with Crawl(fork_server, folder, redis_server.url, settings, servers) as crawl:
+        crawl.scrapy("plan", "submit", folder / "flood.yaml")
+        workers = [crawl.worker(spider, STOP_WHEN_DONE=1) for spider in ("producer",) * 2 + ("consumer",) * 3]
+        until(lambda: crawl.counts()["finished"] >= 20 and crawl.counts()["executing"], "pages, and more at work")
         workers.pop().kill()
-        for worker in [*workers, start("consumer")]:
+        for worker in [*workers, crawl.worker(STOP_WHEN_DONE=1)]:
             assert worker.wait(CRAWL_SECONDS) == 0, worker.log.read_text()
-        ledger = json.loads(runner.run("ledger", "--verify", "--json").stdout)
+        ledger, in_files = crawl.json("ledger", "--verify"), crawl.items()
     with MongoClient(mongo_server.url) as client:
         in_mongo = {document.pop("_id"): document for document in client[database]["items"].find()}
         client.drop_database(database)
@@ -98,8 +81,6 @@ def delivered(fork_server, redis_server, forum, kafka_server, mongo_server, tmp_
     with closing(KafkaConsumer(bootstrap_servers=kafka_server.bootstrap, **options)) as consumer:
         consumer.subscribe([f"{topics}board", f"{topics}ajax"])
         messages = list(consumer)
-    files = b"".join(file.read_bytes() for file in (folder / "items").glob("*.jsonl"))
-    in_files = [json.loads(line) for line in files.splitlines()]
     return SimpleNamespace(files=in_files, mongo=in_mongo, kafka=messages, ledger=ledger, media=folder / "media")
 
 

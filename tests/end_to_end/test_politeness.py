@@ -151,7 +151,7 @@ def test_the_busiest_host_is_done_in_hardly_more_than_its_minimum_time(many_host
     crawl.site(delay=delay_s)
     crawl.offer([*(f"http://{busiest}/page/{n}" for n in range(seeds))])
     crawl.offer(f"http://{host}/page/{n}" for host in others for n in range(4))
-    crawl.run(consumers=3)
+    crawl.finish(consumers=3)
     times = [hit for hit in web.hits() if hit.host == busiest]
     took_s, least_s = times[-1].end - times[0].start, seeds * delay_s  # robots.txt comes first, so that is exact
     say("busiest host", seconds=round(took_s, 2), minimum=least_s, times=round(took_s / least_s, 3))
@@ -168,7 +168,7 @@ def test_hosts_of_one_address_share_its_budget(many_hosts, crawl):
         for host in hosts
         for n in range(2)
     )
-    crawl.run(consumers=2, ADDRESS_CONCURRENCY=2, ADDRESS_DELAY_SECONDS=0.2)
+    crawl.finish(consumers=2, ADDRESS_CONCURRENCY=2, ADDRESS_DELAY_SECONDS=0.2)
     figures = {}
     for address in ("127.0.0.1", "127.0.0.2"):
         hits = [hit for hit in web.hits() if hit.host.startswith(address)]
@@ -190,7 +190,7 @@ def test_slow_hosts_stall_nobody(many_hosts, crawl):
     images = "&".join(f"image={quote(f'/image/{n}')}" for n in range(20))
     crawl.offer([f"http://{gallery}/page/1?{images}"], "gallery")
     crawl.offer(f"http://{host}/page/{n}?image={quote('/image/1')}" for host in others for n in range(6))
-    crawl.run(FIRST_BATCH=4, CONCURRENT_REQUESTS=8)  # either of the two alone could fill up the worker
+    crawl.finish(FIRST_BATCH=4, CONCURRENT_REQUESTS=8)  # either of the two alone could fill up the worker
     hits = web.hits()
     took_s = {host: own[-1].end - hits[0].start for host, own in by_host(hits).items()}
     of_others_s = max(took_s[host] for host in others)
@@ -209,7 +209,9 @@ def test_one_host_is_worked_by_many_nodes(many_hosts, crawl):
     (host,) = web.hosts
     crawl.site(concurrency=4, burst=10)
     crawl.offer(f"http://{host}/page/{n}" for n in range(seeds))
-    crawl.run(consumers=2, FILES_STORE="")
+    workers = [crawl.worker(STOP_WHEN_DONE=1, FILES_STORE="", USER_AGENT=name) for name in ("one", "other")]
+    for worker in workers:
+        assert worker.wait(600) == 0, worker.log.read_text()
     hits = web.hits()
     both = [hit for hit in hits if hit.path != "/robots.txt"]
     by_agent = defaultdict(list)

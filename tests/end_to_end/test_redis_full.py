@@ -174,8 +174,8 @@ def test_commands_that_need_room_say_so_and_those_that_make_room_work(own_redis,
     for action in ("pause", "resume", "cancel", "delete"):
         done = scrapy("plan", action, "flood")
         assert (done.returncode, done.stderr) == (0, "")
-    log = crawl.run()  # a worker can start; with nothing left it needn't wait for room to end
-    assert log.count("Redis is full") == 1
+    log = crawl.finish()  # a worker can start; with nothing left it needn't wait for room to end
+    assert log.count(b"Redis is full") == 1
     own_redis.config_set("maxmemory", 0)
     crawl.scrapy("plan", "submit", late)
     assert crawl.counts("nav")["ready"] == 16
@@ -193,13 +193,13 @@ def test_a_consumer_ends_what_it_holds_waits_and_goes_on_by_itself(own_redis, cr
     worker = crawl.worker(STOP_WHEN_DONE=1)
     until(lambda: crawl.counts()["finished"] >= 3, "the first pages")
     own_redis.config_set("maxmemory", 1)
-    until(lambda: crawl.states() == ["redis-full"], "the worker to say that Redis is full")
+    until(lambda: [one["state"] for one in crawl.workers()] == ["redis-full"], "the worker to say that Redis is full")
     until(lambda: not crawl.counts()["executing"], "what it holds to end")
     counts = crawl.counts()
     assert counts["ready"] + counts["finished"] == len(urls)
     assert counts["ready"] > 0
-    assert "redis-full" in crawl.runner.run("nodes", environment={"COLUMNS": "150"}).stdout
-    (waiting,) = json.loads(crawl.scrapy("seeds", "list", "--state", "ready", "--limit", "1", "--json"))["seeds"]
+    assert "redis-full" in crawl.run("nodes", environment={"COLUMNS": "150"}).stdout
+    (waiting,) = crawl.json("seeds", "list", "--state", "ready", "--limit", "1")["seeds"]
     assert "claim nothing while Redis is full" in crawl.scrapy("seeds", "show", waiting["url"])
     tries = refusals(own_redis)
     until(lambda: refusals(own_redis) >= tries + 2, "it to try again")  # in vain: no further line in its log
@@ -225,7 +225,7 @@ def test_a_producer_s_offers_wait_and_are_handed_back_on_sigterm(own_redis, craw
     producer = crawl.worker("producer")
     until(lambda: crawl.counts("nav")["executing"], "a search page to be held")
     own_redis.config_set("maxmemory", 1)
-    until(lambda: crawl.states() == ["redis-full"], "the worker to say that Redis is full")
+    until(lambda: [one["state"] for one in crawl.workers()] == ["redis-full"], "the worker to say that Redis is full")
     counts = crawl.counts("nav")
     assert counts["executing"] > 0
     assert counts["executing"] + counts["ready"] + counts["finished"] == questions
@@ -236,12 +236,12 @@ def test_a_producer_s_offers_wait_and_are_handed_back_on_sigterm(own_redis, craw
     counts = crawl.counts("nav")
     assert (counts["executing"], counts["failed"]) == (0, 0)
     assert counts["ready"] + counts["finished"] == questions
-    assert crawl.states() == []
+    assert crawl.workers() == []
 
     own_redis.config_set("maxmemory", 0)
     crawl.worker("producer")
     until(lambda: crawl.counts("nav")["finished"] == questions, "all search pages")
     expected = {forum.url + one.path for word in WORDS for one in content.expected_results(word, "html")[:80]}
-    listed = json.loads(crawl.scrapy("seeds", "list", "--frontier", "content", "--limit", "10000", "--json"))
+    listed = crawl.json("seeds", "list", "--frontier", "content", "--limit", "10000")
     assert {row["url"] for row in listed["seeds"]} == expected
     assert crawl.total()["difference"] == 0

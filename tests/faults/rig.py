@@ -11,13 +11,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import redis
+from crawl import Crawl
 from kafka import KafkaConsumer, TopicPartition
 from pymongo import MongoClient
-from runner import Runner
 from waiting import until
 
-from crawler.frontier.keys import Keys
 from testbed.servers.process import Server, free_port
 
 HERE = Path(__file__).parent
@@ -25,13 +23,11 @@ FULL = os.environ.get("FAULTS") == "full"  # as `make faults` has it
 SESSION_SECONDS = 3.0
 SETTINGS = {
     "ALLOW_PRIVATE_ADDRESSES": 1,
-    "NODE_CPU_LIMIT_PERCENT": 100,  # everything runs on one machine here, which is then busy
-    "NODE_MEMORY_LIMIT_PERCENT": 100,
     "SESSION_SECONDS": SESSION_SECONDS,
     "FILES_STORE": "",
+    "SITES_DIR": HERE / "sites",
     "LOG_LEVEL": "INFO",
 }
-KEYS = Keys("hr")
 
 
 class Origin(Server):
@@ -58,7 +54,7 @@ class Origin(Server):
         return [f"http://127.0.0.1:{ports[n % len(ports)]}/{kind}/{n}" for n in range(first, first + number)]
 
     def requests(self, since=0):
-        """What was asked, as (monotonic time, port, agent, path), from byte `since` of the log on."""
+        """What was asked, as (monotonic time, port, name of the worker, path), from byte `since` of the log on."""
         with self.access_log.open("rb") as log:
             log.seek(since)
             lines = log.read().decode().split("\n")[:-1]
@@ -93,66 +89,46 @@ class Audit:
     missing: list[str] = field(default_factory=list)
 
 
-class Rig:
+class Rig(Crawl):
     """One test's cluster on servers that may be shared: its own database, topics and files."""
 
     def __init__(self, fork_server, folder, origin, redis_server, mongo_server=None, kafka_server=None):
-        self.folder = folder
         self.origin = origin
         self.redis_server, self.mongo_server, self.kafka_server = redis_server, mongo_server, kafka_server
         self.database = f"faults_{uuid.uuid4().hex}"
         self.topics = f"faults-{uuid.uuid4().hex}."
-        sinks, environment = ["files"], {"REDIS_URL": redis_server.url, "PYTHONPATH": str(HERE.parent)}
+        sinks, environment = ["files"], {"PYTHONPATH": str(HERE.parent)}
         if mongo_server:
             sinks.append("mongo")
             environment |= {"MONGO_URL": mongo_server.url, "MONGO_DATABASE": self.database}
         if kafka_server:
             sinks.append("kafka")
             environment |= {"KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap}
-        files = {"ITEMS_DIR": folder / "items", "SITES_DIR": HERE / "sites"}
-        settings = SETTINGS | files | {"ITEM_SINKS": ",".join(sinks), "TOPIC_PREFIX": self.topics}
-        self.runner = Runner(fork_server, folder, settings, environment)
-        self.workers = self.runner.started
+        settings = SETTINGS | {"ITEM_SINKS": ",".join(sinks), "TOPIC_PREFIX": self.topics}
+        super().__init__(fork_server, folder, redis_server.url, settings, environment)
         self.account: set[str] = set()
-        self.redis = redis.Redis.from_url(redis_server.url)  # straight to it, whatever workers have between
         self.redis.flushall()
 
     # -- Commands and workers -----------------------------------------------------------------------------------------
-
-    def scrapy(self, *words, stdin=""):
-        """Runs a command to its end and returns what it printed."""
-        done = self.runner.run(*words, stdin=stdin)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
 
     def offer(self, urls, site="origin"):
         """Injects URLs, and remembers them."""
         urls = list(urls)
         self.account.update(urls)
-        self.scrapy("seeds", "offer", "-", "--site", site, stdin="\n".join(urls))
+        super().offer(urls, site)
 
-    def worker(self, *, under=(), environment=None, **settings):
-        """Starts a consumer, run by the words `under`; its User-Agent in the origin's log is its `name`."""
-        name = f"worker-{len(self.workers) + 1}"
-        settings = {"USER_AGENT": name} | settings
-        return self.runner.start(
-            "crawl", "consumer", settings=settings, environment=environment, under=under, name=name
-        )
+    def worker(self, *arguments, **options):
+        """Starts a consumer; in the origin's log, its User-Agent is its name."""
+        return super().worker(*arguments, **{"USER_AGENT": f"crawl-{len(self.started) + 1}"} | options)
 
     def close(self):
         """Ends the workers, and starts the servers that a failed test has left dead."""
-        self.runner.kill()
-        self.redis.close()
+        super().close()
         for server in (self.redis_server, self.mongo_server, self.kafka_server):
             if server is not None:
                 server.start()
 
     # -- What can be seen ---------------------------------------------------------------------------------------------
-
-    def counts(self, frontier="content"):
-        """Seeds by state, from Redis, as numbers."""
-        raw = self.redis.hgetall(KEYS.partition(0).of(frontier, "counts"))
-        return Counter({name.decode(): int(value) for name, value in raw.items()})
 
     def ended(self):
         """How many seeds are over."""
@@ -170,11 +146,10 @@ class Rig:
 
     def audit(self):
         """Holds the account against the sinks, and the ledger against the sets."""
-        ledger = json.loads(self.scrapy("ledger", "--verify", "--json"))
-        listed = json.loads(self.scrapy("seeds", "list", "--state", "failed", "--limit", 1_000_000, "--json"))
-        failed = {seed["url"] for seed in listed["seeds"]}
+        failed = {url for url, (state, _) in self.unfinished().items() if state == "failed"}
+        assert all(file.read_bytes().endswith(b"\n") for file in (self.folder / "items").glob("*.jsonl")), "a half line"
         found = [{one["url"] for one in self.items()}]
-        audit = Audit(stuck=self.counts()["executing"], difference=ledger["total"]["difference"])
+        audit = Audit(stuck=self.counts()["executing"], difference=self.total()["difference"])
         if self.mongo_server:
             by_url = self._in_mongo()
             audit.mongo_duplicates = sum(number - 1 for number in by_url.values())
@@ -187,12 +162,6 @@ class Rig:
         audit.missing = sorted(url for url in self.account if url not in delivered and url not in failed)
         audit.lost = len(audit.missing)
         return audit
-
-    def items(self):
-        """The items in files, each line one."""
-        raw = b"".join(file.read_bytes() for file in (self.folder / "items").glob("*.jsonl"))
-        assert not raw or raw.endswith(b"\n"), "a half line"
-        return [json.loads(line) for line in raw.splitlines()]
 
     def _in_mongo(self):
         with MongoClient(self.mongo_server.url) as client:

@@ -24,7 +24,7 @@ def after_claim(rig):
 
     def answer_passes(data, number, state):
         if number in state["asked"]:
-            rig.workers[-1].kill()
+            rig.started[-1].kill()
         return data
 
     return _on_the_wire(rig, "claim", answer=answer_passes)
@@ -79,7 +79,7 @@ def acknowledged(rig):
     """Every sink has the items; the frontier has not been told."""
 
     def nothing_passes(_data):
-        rig.workers[-1].kill()
+        rig.started[-1].kill()
 
     return _on_the_wire(rig, "settle", call=nothing_passes)
 
@@ -88,7 +88,7 @@ def mid_finish(rig):
     """Half of the call that finishes the seeds is on the wire."""
 
     def half_passes(data):
-        rig.workers[-1].kill()
+        rig.started[-1].kill()
         return data[: len(data) // 2]
 
     return _on_the_wire(rig, "settle", call=half_passes)
@@ -100,7 +100,7 @@ def finish_unheard(rig):
     def answer_is_lost(data, number, state):
         if number not in state["asked"]:
             return data
-        rig.workers[-1].kill()
+        rig.started[-1].kill()
         return None
 
     return _on_the_wire(rig, "settle", answer=answer_is_lost)
@@ -125,7 +125,7 @@ def _behind_sink(rig, name):
     place = list(SINKS).index(name) + 1
     sinks = [*SINKS.items()]
     sinks.insert(place, ("kill", "faults.killpoints.KillSink"))
-    chosen = rig.runner.settings["ITEM_SINKS"] + ",kill"
+    chosen = rig.settings["ITEM_SINKS"] + ",kill"
     worker = rig.worker(SINKS=json.dumps(dict(sinks)), ITEM_SINKS=chosen, KILL_AT_ITEM=AT_ITEM)
     assert worker.wait(PATIENCE_SECONDS) == -signal.SIGKILL
     return worker

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from faults.rig import FULL
 
@@ -19,22 +17,19 @@ def test_redirecting_seeds(files_rig, row):
     each = SEEDS // len(KINDS)
     for kind in KINDS:
         rig.offer(rig.origin.urls(each, f"redirect/{kind}"))
-    workers = [rig.worker(STOP_WHEN_DONE=1) for _ in range(2)]
-    for worker in workers:
-        assert worker.wait(600) == 0
+    rig.finish(consumers=2)
     counts = rig.counts()
     pages = {one["url"].rpartition("/")[2] for one in rig.items()}
-    failed = json.loads(rig.scrapy("seeds", "list", "--state", "failed", "--limit", SEEDS, "--json"))["seeds"]
-    reasons = {one["reason"] for one in failed}
+    ends = rig.unfinished().values()
     row(
         f"{SEEDS:,} redirecting seeds",
         delivered=len(pages),
-        failed=len(failed),
-        reasons=", ".join(sorted(reasons)),
+        failed=len(ends),
+        ends=", ".join(sorted({reason for _, reason in ends})),
         not_ended=counts["ready"] + counts["executing"],
     )
     assert pages == {f"{kind}-{number}" for kind in ("one", "chain", "cross") for number in range(each)}
-    assert reasons == {"too-many-redirects"}
-    assert len(failed) == 2 * each
+    assert set(ends) == {("failed", "too-many-redirects")}
+    assert len(ends) == 2 * each
     assert counts["ready"] == counts["executing"] == 0
-    assert json.loads(rig.scrapy("ledger", "--verify", "--json"))["total"]["difference"] == 0
+    assert rig.total()["difference"] == 0

@@ -6,8 +6,7 @@ import contextlib
 import re
 from pathlib import Path
 
-import redis
-from hostile.bench import Bench
+from crawl import Crawl
 from hostile.hostile_wire_cases import FINISH
 from hostile.hostile_wire_server import Host
 from waiting import until
@@ -17,8 +16,6 @@ TIMEOUT_S, PAGE_S = 3, 7
 SETTINGS = {
     "SITES_DIR": Path(__file__).with_name("sites"),
     "ALLOW_PRIVATE_ADDRESSES": 1,
-    "NODE_CPU_LIMIT_PERCENT": 100,
-    "NODE_MEMORY_LIMIT_PERCENT": 100,
     "FIRST_BATCH": 500,
     "CONCURRENT_REQUESTS": 32,
     "MAX_ATTEMPTS": 1,
@@ -30,7 +27,7 @@ SETTINGS = {
 TROUBLE = re.compile(r"Traceback|\] (ERROR|CRITICAL)|Unhandled|callback-error|download-error")
 
 
-class Worker(Bench):
+class Worker(Crawl):
     """A consumer, with an empty Redis at first; it runs while it is used as a context.
 
     Args:
@@ -39,10 +36,8 @@ class Worker(Bench):
     """
 
     def __init__(self, fork_server, redis_server, folder, settings=None, **environment):
-        with contextlib.closing(redis.Redis(port=redis_server.port)) as client:
-            client.flushall()
-        settings = SETTINGS | (settings or {})
-        super().__init__(fork_server, folder, redis_server.url, settings=settings, environment=environment)
+        super().__init__(fork_server, folder, redis_server.url, SETTINGS | (settings or {}), environment)
+        self.redis.flushall()
 
     def __enter__(self):
         self.process = self.start("crawl", "consumer")
@@ -60,14 +55,17 @@ class Worker(Bench):
 
     def outcomes(self, urls):
         """Offers pages and returns how each ended."""
-        assert self.offer(urls).returncode == 0
-        until(self._done, f"the end of {len(urls)} pages", poll_seconds=0.2)
+        self.offer(urls, "hostile")
+        until(
+            self._done,
+            f"the end of {len(urls)} pages",
+        )
         failed = self.unfinished()
         return {url: failed[url][1] if url in failed else FINISH for url in urls}
 
     def _done(self):
-        total = self.total()
-        return not total["ready"] and not total["executing"]
+        counts = self.counts()
+        return not counts["ready"] and not counts["executing"]
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
 """No page gets the crawler to connect to a private address, however it is written and wherever it stands.
 
-The workers live in a network in which every address there is has a server that listens (world.py): a connection to a
-private one would be seen.
+The workers live in a network in which a server listens on every address there is (own_network.py), so that a
+connection to a private one would be seen.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 import pytest
-from hostile.cell import Cell, SocketRedis
+from hostile.isolated import IsolatedCrawl, SocketRedis
 
 from crawler import urls
 from crawler.download.private_addresses import is_private
@@ -109,23 +109,24 @@ def redis():
         yield server
 
 
-def new_cell(redis, folder):
-    cell = Cell(redis, folder, SITE)
-    cell.write("dns.json", ZONE | {f"robots-{n}.example": {"A": [[PUBLIC]]} for n in range(len(ADDRESSES))})
-    cell.write("robots.json", {f"robots-{n}.example": url_of(host, f"robots-{n}") for n, host in enumerate(ADDRESSES)})
-    return cell
+def isolated(redis, folder):
+    crawl = IsolatedCrawl(redis, folder)
+    crawl.write_site("hostile", SITE)
+    crawl.write("dns.json", ZONE | {f"robots-{n}.example": {"A": [[PUBLIC]]} for n in range(len(ADDRESSES))})
+    crawl.write("robots.json", {f"robots-{n}.example": url_of(host, f"robots-{n}") for n, host in enumerate(ADDRESSES)})
+    return crawl
 
 
 @pytest.fixture(scope="module")
-def world(redis, tmp_path_factory):
+def crawled(redis, tmp_path_factory):
     """Every case in every place, crawled at once by a producer and a consumer."""
-    cell = new_cell(redis, tmp_path_factory.mktemp("hostile") / "all")
+    crawl = isolated(redis, tmp_path_factory.mktemp("hostile") / "all")
     cases = list(enumerate(ADDRESSES))
     links = [url_of(host, f"link-{n}") for n, host in cases]
     links += [trick.format(f"trick-{n}") for n, trick in enumerate(TRICKS)]
     links += SCHEMES
     images = [url_of(host, f"image-{n}.png") for n, host in cases] + SCHEMES + ["http://hostile.example/image.png"]
-    cell.write(
+    crawl.write(
         "pages.json",
         {
             "/search": "".join(f'<p><a href="{escape(link)}">x</a></p>' for link in links),
@@ -138,80 +139,79 @@ def world(redis, tmp_path_factory):
     seeds += [f"http://robots-{n}.example/page" for n, _ in cases]
     seeds += [redirecting(scheme) for scheme in SCHEMES]
     seeds += ["http://hostile.example/media", *PUBLIC_PLACES]
-    offered = cell.offer(seeds)
-    assert offered.returncode == 0, offered.stderr.decode()
-    plan = cell.folder / "plan.yaml"
+    crawl.offer(seeds, "hostile")
+    plan = crawl.folder / "plan.yaml"
     plan.write_text(PLAN, encoding="utf-8")
-    submitted = cell.command("plan", "submit", plan)
-    assert submitted.returncode == 0, submitted.stderr.decode()
-    settings = {"MAX_ATTEMPTS": 1, "MEDIA_MAX_PER_PAGE": 500}
-    cell.crawl("producer", "consumer", settings=settings)
-    cell.ends = cell.unfinished()
-    assert not [url for url in cell.ends if "/search?" in url], cell.ends
-    cell.found = cell.items()
-    return cell
+    crawl.scrapy("plan", "submit", plan)
+    crawl.finish_inside("producer", "consumer", MAX_ATTEMPTS=1, MEDIA_MAX_PER_PAGE=500)
+    crawl.ends = crawl.unfinished()
+    assert not [url for url in crawl.ends if "/search?" in url], crawl.ends
+    crawl.found = {item["url"]: item for item in crawl.items()}
+    return crawl
 
 
-def test_no_connection_arrived_at_a_private_address(world):
-    assert world.addresses() == {PUBLIC, PUBLIC_6}
+def test_no_connection_arrived_at_a_private_address(crawled):
+    assert crawled.addresses() == {PUBLIC, PUBLIC_6}
 
 
 @pytest.mark.parametrize("place", ["seed", "link", "redirect", "chain"])
 @pytest.mark.parametrize("written", ADDRESSES)
-def test_what_leads_there_fails_for_that_reason(world, written, place):
+def test_what_leads_there_fails_for_that_reason(crawled, written, place):
     url = canonical(written, f"{place}-{ADDRESSES.index(written)}")
-    assert world.ends[url] == ("failed", "private-address")
+    assert crawled.ends[url] == ("failed", "private-address")
 
 
 @pytest.mark.parametrize("trick", TRICKS)
-def test_a_link_that_parsers_disagree_on_fails_for_that_reason(world, trick):
-    ends = {end for url, end in world.ends.items() if f"trick-{TRICKS.index(trick)}" in url}
+def test_a_link_that_parsers_disagree_on_fails_for_that_reason(crawled, trick):
+    ends = {end for url, end in crawled.ends.items() if f"trick-{TRICKS.index(trick)}" in url}
     assert ends == {("failed", "private-address")}
 
 
 @pytest.mark.parametrize("written", ADDRESSES)
-def test_a_robots_txt_that_moved_there_is_out_of_reach(world, written):
+def test_a_robots_txt_that_moved_there_is_out_of_reach(crawled, written):
     seed = f"http://robots-{ADDRESSES.index(written)}.example/page"
-    assert world.ends[seed] == ("failed", "robots-unreachable")
+    assert crawled.ends[seed] == ("failed", "robots-unreachable")
 
 
 @pytest.mark.parametrize("written", ADDRESSES)
-def test_media_there_say_so_in_the_item(world, written):
+def test_media_there_say_so_in_the_item(crawled, written):
     image = canonical(written, f"image-{ADDRESSES.index(written)}.png")
-    errors = {one["url"]: (one["error"], one["path"]) for one in world.found["http://hostile.example/media"]["images"]}
+    errors = {
+        one["url"]: (one["error"], one["path"]) for one in crawled.found["http://hostile.example/media"]["images"]
+    }
     assert errors[image] == ("private-address", None)
 
 
-def test_other_media_of_the_page_were_fetched(world):
-    images = world.found["http://hostile.example/media"]["images"]
+def test_other_media_of_the_page_were_fetched(crawled):
+    images = crawled.found["http://hostile.example/media"]["images"]
     assert [one["error"] for one in images if one["url"] == "http://hostile.example/image.png"] == [None]
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_a_redirect_to_another_scheme_fails(world, scheme):
-    assert world.ends[urls.canonical(redirecting(scheme))] == ("failed", "bad-redirect")
+def test_a_redirect_to_another_scheme_fails(crawled, scheme):
+    assert crawled.ends[urls.canonical(redirecting(scheme))] == ("failed", "bad-redirect")
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_links_and_media_of_other_schemes_are_dropped(world, scheme):
-    assert not [url for url in world.ends if url.startswith(scheme.split(":", 1)[0] + ":")]
-    assert not [one for one in world.found["http://hostile.example/media"]["images"] if one["url"] == scheme]
+def test_links_and_media_of_other_schemes_are_dropped(crawled, scheme):
+    assert not [url for url in crawled.ends if url.startswith(scheme.split(":", 1)[0] + ":")]
+    assert not [one for one in crawled.found["http://hostile.example/media"]["images"] if one["url"] == scheme]
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_a_seed_of_another_scheme_is_refused_with_a_word(world, scheme):
-    refused = world.offer([scheme])
+def test_a_seed_of_another_scheme_is_refused_with_a_word(crawled, scheme):
+    refused = crawled.run("seeds", "offer", scheme)
     assert refused.returncode == 1
-    assert b"refused: not a" in refused.stderr
+    assert "refused: not a" in refused.stderr
 
 
 @pytest.mark.parametrize("url", PUBLIC_PLACES)
-def test_public_places_are_crawled_in_ipv6_and_beside_private_addresses(world, url):
-    assert url in world.found
+def test_public_places_are_crawled_in_ipv6_and_beside_private_addresses(crawled, url):
+    assert url in crawled.found
 
 
-def test_the_ledger_reconciles(world):
-    total = world.total()
+def test_the_ledger_reconciles(crawled):
+    total = crawled.total()
     assert total["difference"] == total["ready"] == total["executing"] == 0
 
 
@@ -220,36 +220,36 @@ REBINDING = ["rebinding.example", "rebinding-6.example", "rebinding-mapped.examp
 
 @pytest.mark.parametrize("cache", [0, 1])
 def test_a_name_that_changes_its_answer_gains_nothing(redis, tmp_path, cache):
-    cell = new_cell(redis, tmp_path / f"rebinding-{cache}")
-    cell.offer([f"http://{name}/{path}" for name in REBINDING for path in "ab"])
-    cell.crawl("consumer", settings={"DNSCACHE_ENABLED": cache})
-    assert cell.addresses() <= {PUBLIC, PUBLIC_6}
-    answers = {line["answer"][0] for line in cell.log("question") if line["answer"]}
+    crawl = isolated(redis, tmp_path / f"rebinding-{cache}")
+    crawl.offer([f"http://{name}/{path}" for name in REBINDING for path in "ab"], "hostile")
+    crawl.finish_inside("consumer", DNSCACHE_ENABLED=cache)
+    assert crawl.addresses() <= {PUBLIC, PUBLIC_6}
+    answers = {line["answer"][0] for line in crawl.log("question") if line["answer"]}
     if cache:
-        assert cell.unfinished() == {}  # the address that was checked is the one that is used
+        assert crawl.unfinished() == {}  # the address that was checked is the one that is used
     else:
-        assert set(cell.unfinished().values()) == {("failed", "private-address")}
+        assert set(crawl.unfinished().values()) == {("failed", "private-address")}
         assert "127.0.0.1" in answers
 
 
 def test_what_may_be_asked_of_a_proxy_is_looked_up_first(redis, tmp_path):
     """The proxy stands on a private address: the operator chose it."""
-    cell = new_cell(redis, tmp_path / "proxy")
+    crawl = isolated(redis, tmp_path / "proxy")
     seeds = [url_of(host, "x") for host in ADDRESSES]
-    cell.offer([*seeds, "http://hostile.example/page", "http://unknown.example/page"])
-    cell.crawl("consumer", environment={"http_proxy": "http://user:password@10.9.9.9:80"})
+    crawl.offer([*seeds, "http://hostile.example/page", "http://unknown.example/page"], "hostile")
+    crawl.finish_inside("consumer", environment={"http_proxy": "http://user:password@10.9.9.9:80"})
     refused = {urls.canonical(seed): ("failed", "private-address") for seed in seeds}
-    assert cell.unfinished() == refused
-    assert {line["host"] for line in cell.log("request")} == {"hostile.example", "unknown.example"}
-    assert cell.addresses() == {"10.9.9.9"}
+    assert crawl.unfinished() == refused
+    assert {line["host"] for line in crawl.log("request")} == {"hostile.example", "unknown.example"}
+    assert crawl.addresses() == {"10.9.9.9"}
 
 
 def test_with_the_setting_on_private_addresses_are_crawled(redis, tmp_path):
     """So that the canaries above could have been reached."""
     reachable = [host for host in ADDRESSES if not host.startswith(("22", "239", "24", "255", "[fe80", "[ff", "0.1"))]
-    cell = new_cell(redis, tmp_path / "allowed")
-    cell.offer([url_of(host, "x") for host in reachable])
-    cell.crawl("consumer", settings={"ALLOW_PRIVATE_ADDRESSES": 1})
-    assert cell.unfinished() == {}
-    assert all(map(is_private, cell.addresses()))
-    assert len(cell.addresses()) >= 30
+    crawl = isolated(redis, tmp_path / "allowed")
+    crawl.offer([url_of(host, "x") for host in reachable], "hostile")
+    crawl.finish_inside("consumer", ALLOW_PRIVATE_ADDRESSES=1)
+    assert crawl.unfinished() == {}
+    assert all(map(is_private, crawl.addresses()))
+    assert len(crawl.addresses()) >= 30

@@ -6,7 +6,7 @@ import json
 
 import psutil
 import pytest
-from hostile.bench import Bench
+from crawl import Crawl
 from waiting import until
 
 EXTENSIONS = {"crawler.worker.worker.Worker": 100, "crawler.worker.delivery.Delivery": 200}
@@ -24,9 +24,9 @@ CASES = {
 def workers(fork_server, redis_server, tmp_path_factory):
     """Workers at work, by spider and case."""
     folder, settings = tmp_path_factory.mktemp("consoles"), {"KEY_PREFIX": "consoles"}
-    with Bench(fork_server, folder, redis_server.url, settings=settings) as bench:
+    with Crawl(fork_server, folder, redis_server.url, settings) as crawl:
         started = {
-            (spider, name): bench.start("crawl", spider, settings=settings)
+            (spider, name): crawl.worker(spider, **settings)
             for spider in ("producer", "consumer")
             for name, settings in CASES.items()
             if spider == "consumer" or not settings

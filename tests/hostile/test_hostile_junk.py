@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 import redis
-from hostile.bench import SETTINGS, Bench, page, serving
+from crawl import Crawl
+from hostile.pages import page, serving
 from kafka import KafkaProducer
 from scrapy.settings import Settings
 from waiting import until
@@ -74,18 +75,18 @@ def values(mark):
 def in_hash(key, *fields):
     """Puts junk into fields of a hash."""
 
-    def plant(client, world, junk):
-        client.hset(world.named(key), mapping=dict.fromkeys(fields or [os.urandom(16)], junk))
+    def plant(client, junked, junk):
+        client.hset(junked.named(key), mapping=dict.fromkeys(fields or [os.urandom(16)], junk))
 
-    def heal(client, world):
+    def heal(client, junked):
         for field, value in plant.before.items():
             if value is None or ":turn:" in key:  # a turn that was given back since must not be held again
-                client.hdel(world.named(key), field)
+                client.hdel(junked.named(key), field)
             else:
-                client.hset(world.named(key), field, value)
+                client.hset(junked.named(key), field, value)
 
-    def remember(client, world):
-        plant.before = dict(zip(fields, client.hmget(world.named(key), fields), strict=True))
+    def remember(client, junked):
+        plant.before = dict(zip(fields, client.hmget(junked.named(key), fields), strict=True))
 
     if fields:  # the next junk takes the place of the one before
         plant.heal, plant.remember = heal, remember
@@ -93,31 +94,31 @@ def in_hash(key, *fields):
 
 
 def in_zset(key):
-    return lambda client, world, junk: client.zadd(world.named(key), {junk: 0})
+    return lambda client, junked, junk: client.zadd(junked.named(key), {junk: 0})
 
 
 def in_set(key):
-    return lambda client, world, junk: client.sadd(world.named(key), junk)
+    return lambda client, junked, junk: client.sadd(junked.named(key), junk)
 
 
 def in_string(key):
-    def plant(client, world, junk):
-        client.set(world.named(key), junk)
+    def plant(client, junked, junk):
+        client.set(junked.named(key), junk)
 
-    plant.remember = lambda client, world: None
-    plant.heal = lambda client, world: client.delete(world.named(key))
+    plant.remember = lambda client, junked: None
+    plant.heal = lambda client, junked: client.delete(junked.named(key))
     return plant
 
 
-def waiting_seed(client, world, junk):
+def waiting_seed(client, junked, junk):
     """A seed that the next claim takes is junk; its fingerprint is sound."""
     fingerprint = os.urandom(16)
     client.hset(f"{P}:content:seed", fingerprint, junk)
-    client.zadd(f"{P}:content:ready:{world.host}", {fingerprint: 1})
-    client.zadd(f"{P}:content:hosts", {world.host: 1})
+    client.zadd(f"{P}:content:ready:{junked.host}", {fingerprint: 1})
+    client.zadd(f"{P}:content:hosts", {junked.host: 1})
 
 
-def held_seed(client, world, junk):
+def held_seed(client, junked, junk):
     """A seed of a lapsed session is junk."""
     fingerprint, owner = os.urandom(16), f"gone:1:1:{uuid.uuid4().hex}"
     client.hset(f"{P}:content:seed", fingerprint, junk)
@@ -127,32 +128,34 @@ def held_seed(client, world, junk):
     client.zadd(f"{P}:sessions", {owner: 1})
 
 
-def held_by_junk(client, world, junk):
+def held_by_junk(client, junked, junk):
     """A lapsed session's name, its claim and what it holds are junk."""
     client.zadd(f"{P}:sessions", {junk: 1})
     client.sadd(f"{P}:content:held:".encode() + junk[:1_000], junk)
-    client.sadd(f"{P}:turns:".encode() + junk[:1_000], junk, b"12 " + world.host.encode(), b"x y", b"12 ")
+    client.sadd(f"{P}:turns:".encode() + junk[:1_000], junk, b"12 " + junked.host.encode(), b"x y", b"12 ")
 
 
-def suspect(client, world, junk):
+def suspect(client, junked, junk):
     fingerprint = os.urandom(16)
     client.hset(f"{P}:content:seed", fingerprint, junk)
     client.hset(f"{P}:content:crashes", fingerprint, junk)
     client.zadd(f"{P}:content:suspects", {fingerprint: 1})
 
 
-def wake(client, world, junk):
+def wake(client, junked, junk):
     for frontier in ("nav", "content"):
         client.publish(f"{PREFIX}:wake:{frontier}", junk)
         client.publish(f"{PREFIX}:wake:{frontier}", b"backoff " + junk)
         client.publish(f"{PREFIX}:wake:{frontier}", b"backoff 1 " + junk)
 
 
-def site_of_seed(client, world, junk):
+def site_of_seed(client, junked, junk):
     """A seed's site has a definition that is junk."""
     name = f"site-{uuid.uuid4().hex}"
     client.hset(f"{PREFIX}:sites", name, junk)
-    world.offer(world.url().replace("127.0.0.1", "localhost"), site=name)  # on a host of its own: it is asked slowly
+    junked.offer_one(
+        junked.url().replace("127.0.0.1", "localhost"), site=name
+    )  # on a host of its own: it is asked slowly
 
 
 # Where junk may lie, by key. `{owner}` is the worker, `{host}` the host of the good seeds.
@@ -205,20 +208,25 @@ WRONG = (
 )
 
 
-class World:
-    """A cluster with a consumer and a producer at work, one good host, and the keys that junk is put into."""
+class Junked(Crawl):
+    """A consumer and a producer at work, one good host, and the keys that junk is put into."""
 
-    def __init__(self, bench, web, worker, mark):
-        self.bench, self.web, self.worker, self.mark = bench, web, worker, mark
+    def begin(self, web):
+        """Starts the workers; returns when the first page of the host has been crawled."""
+        self.web, self.mark = web, self.folder / MARK
         self.host = web.url.removeprefix("http://")
+        self.write_site("hostile", SITE)
+        self.redis.flushall()
+        self.offer([f"{web.url}/page?first"], "hostile")
+        self.consumer, self.producer = self.worker("consumer"), self.worker("producer")
+        until(lambda: self.has(f"{web.url}/page?first"), "the first page")
         self._number = 0
 
     @property
     def owner(self):
-        with redis.Redis.from_url(self.bench.redis_url) as client:
-            for owner, raw in client.hgetall(f"{PREFIX}:node:{os.uname().nodename}").items():
-                if b'"content"' in raw and owner.count(b":") == 3:
-                    return owner.decode()
+        for owner, raw in self.redis.hgetall(f"{PREFIX}:node:{os.uname().nodename}").items():
+            if b'"content"' in raw and owner.count(b":") == 3:
+                return owner.decode()
         return "nobody"
 
     def named(self, key):
@@ -231,98 +239,94 @@ class World:
         self._number += 1
         return f"{self.web.url}/page?{self._number}"
 
-    def offer(self, url, site="hostile"):
+    def has(self, url):
+        return any(item["url"] == url for item in self.items())
+
+    def offer_one(self, url, site="hostile"):
         async def run():
-            settings = Settings({"REDIS_URL": self.bench.redis_url, "KEY_PREFIX": PREFIX}, "cmdline")
+            settings = Settings({"REDIS_URL": self.redis_url, "KEY_PREFIX": PREFIX}, "cmdline")
             settings.setmodule("crawler.settings")
             async with Operator.connect(settings) as operator:
                 await operator.queues["content"].offer([Seed(url, "manual", site)])
 
         asyncio.run(run())
 
-    def finishes(self, url):
+    def finishes_one(self):
         """Offers a page and waits until its item is there."""
-        self.offer(url)
-        until(lambda: url in self.bench.items(), f"{url} to finish", PATIENCE_SECONDS)
+        url = self.url()
+        self.offer_one(url)
+        until(lambda: self.has(url), f"{url} to finish", PATIENCE_SECONDS)
 
 
 @pytest.fixture(scope="module")
-def world(fork_server, redis_server, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("junk")
+def junked(fork_server, redis_server, tmp_path_factory):
     settings = {
         "KEY_PREFIX": PREFIX,
         "ALLOW_PRIVATE_ADDRESSES": 1,
         "SESSION_SECONDS": SESSION_SECONDS,
         "IDLE_WAIT_SECONDS": 1,
         "MAX_ATTEMPTS": 2,
+        "RETRY_BASE_SECONDS": 0,
+        "ROBOTS_RETRY_SECONDS": 0,
         "FILES_STORE": "",
     }
-    with (
-        serving({"/page": page()}) as web,
-        Bench(fork_server, folder, redis_server.url, site=SITE, settings=settings) as bench,
-    ):
-        with redis.Redis.from_url(redis_server.url) as client:
-            client.flushall()
-        assert bench.offer([f"{web.url}/page?first"]).returncode == 0
-        running = SETTINGS | {"STOP_WHEN_DONE": 0, "NODE_MEMORY_LIMIT_PERCENT": 100}
-        workers = [bench.start("crawl", spider, settings=running) for spider in ("consumer", "producer")]
-        world = World(bench, web, workers, folder / MARK)
-        until(lambda: f"{web.url}/page?first" in bench.items(), "the first page")
-        yield world
-        assert all(worker.running for worker in workers)
+    folder = tmp_path_factory.mktemp("junk")
+    with serving({"/page": page()}) as web, Junked(fork_server, folder, redis_server.url, settings) as junked:
+        junked.begin(web)
+        yield junked
+        assert all(worker.running for worker in junked.started)
 
 
 FEW = ("pickle", "nothing", "not a number", "infinity", "negative", "huge number", "float")
 
 
 @pytest.mark.parametrize("kind", PLANTS)
-def test_other_seeds_finish_beside_junk(world, kind):
-    plant, junk = PLANTS[kind], values(world.mark)
-    with redis.Redis.from_url(world.bench.redis_url) as client:
-        before = {key: client.dump(key) for key in client.scan_iter(match=f"{PREFIX}*")}
-        try:
-            if hasattr(plant, "heal"):
-                plant.remember(client, world)
-                for name in FEW:
-                    plant(client, world, junk[name])
-                    world.finishes(world.url())
-                plant.heal(client, world)
-            else:
-                for value in junk.values():
-                    plant(client, world, value)
-                world.finishes(world.url())
-        finally:
-            for key in set(client.scan_iter(match=f"{PREFIX}*")) - before.keys():
-                client.delete(key)  # so that it spoils no other case
-    assert all(worker.running for worker in world.worker)
-    assert not world.mark.exists()
+def test_other_seeds_finish_beside_junk(junked, kind):
+    plant, junk, client = PLANTS[kind], values(junked.mark), junked.redis
+    before = {key: client.dump(key) for key in client.scan_iter(match=f"{PREFIX}*")}
+    try:
+        if hasattr(plant, "heal"):
+            plant.remember(client, junked)
+            for name in FEW:
+                plant(client, junked, junk[name])
+                junked.finishes_one()
+            plant.heal(client, junked)
+        else:
+            for value in junk.values():
+                plant(client, junked, value)
+            junked.finishes_one()
+    finally:
+        for key in set(client.scan_iter(match=f"{PREFIX}*")) - before.keys():
+            client.delete(key)  # so that it spoils no other case
+    assert all(worker.running for worker in junked.started)
+    assert not junked.mark.exists()
 
 
-def test_keys_of_wrong_types_stop_claims_only_until_they_are_gone(world):
-    names = [world.named(f"{P}:{name}") for name in WRONG.split()]
-    with redis.Redis.from_url(world.bench.redis_url) as client:
-        moved = [name for name in names if client.exists(name)]
-        for name in moved:
-            client.rename(name, f"aside:{name}")
-        for name in names:
-            client.set(name, pickle.dumps(Bomb(world.mark)))
-        log = world.worker[0].log
-        until(lambda: b"WRONGTYPE" in log.read_bytes(), "the worker to say what is wrong")
-        for name in names:
-            client.delete(name)
-        for name in moved:
-            client.rename(f"aside:{name}", name)
-    world.finishes(world.url())
-    assert all(worker.running for worker in world.worker)
-    assert not world.mark.exists()
+def test_keys_of_wrong_types_stop_claims_only_until_they_are_gone(junked):
+    names, client = [junked.named(f"{P}:{name}") for name in WRONG.split()], junked.redis
+    moved = [name for name in names if client.exists(name)]
+    for name in moved:
+        client.rename(name, f"aside:{name}")
+    for name in names:
+        client.set(name, pickle.dumps(Bomb(junked.mark)))
+    log = junked.consumer.log
+    until(lambda: b"WRONGTYPE" in log.read_bytes(), "the worker to say what is wrong")
+    for name in names:
+        client.delete(name)
+    for name in moved:
+        client.rename(f"aside:{name}", name)
+    junked.finishes_one()
+    assert all(worker.running for worker in junked.started)
+    assert not junked.mark.exists()
 
 
 @pytest.fixture(scope="module")
 def junkyard(fork_server, redis_server, tmp_path_factory):
     """A frontier with all that junk in it at once, and nobody at work."""
     folder = tmp_path_factory.mktemp("junkyard")
-    with Bench(fork_server, folder, redis_server.url, site=SITE, settings={"KEY_PREFIX": "yard"}) as bench:
-        assert bench.offer(["http://a.example/sound"], "--plan", "sound").returncode == 0
+    with Crawl(fork_server, folder, redis_server.url, {"KEY_PREFIX": "yard"}) as crawl:
+        crawl.write_site("hostile", SITE)
+        crawl.scrapy("seeds", "offer", "--site", "hostile", "--plan", "sound", "http://a.example/sound")
         mark = folder / MARK
         with redis.Redis.from_url(redis_server.url) as client:
             for value in values(mark).values():
@@ -342,8 +346,8 @@ def junkyard(fork_server, redis_server, tmp_path_factory):
             client.zadd("yard:nodes", {os.uname().nodename: 1})
             for field, value in zip("hnxrseulw", values(mark).values(), strict=False):
                 client.hset("yard:{0}:turn:a.example", f"{field}1", value)
-        bench.mark = mark
-        yield bench
+        crawl.mark = mark
+        yield crawl
 
 
 COMMANDS = [
@@ -362,11 +366,11 @@ COMMANDS = [
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_commands_answer_beside_junk_or_say_what_it_is(junkyard, words):
-    done = junkyard.command(*words)
+    done = junkyard.run(*words)
     assert done.returncode in (0, 1)
-    assert b"Traceback" not in done.stderr, done.stderr.decode()
-    assert done.returncode == 0 or done.stderr.startswith(b"error: ")
-    assert done.stdout.decode().replace("\n", "").isprintable()
+    assert "Traceback" not in done.stderr, done.stderr
+    assert done.returncode == 0 or done.stderr.startswith("error: ")
+    assert done.stdout.replace("\n", "").isprintable()
     assert not junkyard.mark.exists()
 
 
@@ -376,11 +380,11 @@ def test_a_plan_that_is_junk_is_refused_by_name(junkyard, words, name):
     with redis.Redis.from_url(junkyard.redis_url) as client:
         client.hset("yard:plans", "junk", values(junkyard.mark)[name])
         try:
-            done = junkyard.command(*words)
+            done = junkyard.run(*words)
         finally:
             client.delete("yard:plans")
     assert done.returncode == 1
-    assert re.match(rb"error: plan 'junk' in Redis is damaged, HDEL yard:plans removes it: ", done.stderr)
+    assert re.match(r"error: plan 'junk' in Redis is damaged, HDEL yard:plans removes it: ", done.stderr)
     assert not junkyard.mark.exists()
 
 
@@ -390,13 +394,13 @@ def test_a_format_that_is_junk_is_refused(junkyard, field):
         sound = client.hget("yard:schema", field)
         client.hset("yard:schema", field, values(junkyard.mark)["pickle"])
         try:
-            done = junkyard.command("ledger"), junkyard.command("crawl", "consumer", settings={"CONNECT_SECONDS": 0})
+            done = junkyard.run("ledger"), junkyard.run("crawl", "consumer", settings={"CONNECT_SECONDS": 0})
         finally:
             client.hset("yard:schema", field, sound)
     for one in done:
         assert one.returncode == 1
-        assert one.stderr.startswith(b"error: ")
-        assert one.stderr.count(b"\n") == 1
+        assert one.stderr.startswith("error: ")
+        assert one.stderr.count("\n") == 1
     assert not junkyard.mark.exists()
 
 
@@ -408,14 +412,14 @@ def test_junk_in_kafka_is_reported_and_skipped(kafka_server, junkyard):
         for value in junk.values():
             producer.send(f"{prefix}hostile", value=value, key=value[:1_000], headers=[("x", value[:1_000])])
         producer.send(f"{prefix}hostile", json.dumps(good).encode()).get(10)
-    done = junkyard.command(
+    done = junkyard.run(
         *("items", "tail", "hostile", "--from-start", "--count", "1"),
         settings={"TOPIC_PREFIX": prefix},
         environment={"KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap},
     )
-    assert done.returncode == 0, done.stderr.decode()
-    assert done.stdout == b"2026-11-21  good  http://a.example/\n"
-    assert done.stderr.count(b"refused: ") == len(junk)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "2026-11-21  good  http://a.example/\n"
+    assert done.stderr.count("refused: ") == len(junk)
     assert not junkyard.mark.exists()
 
 

@@ -8,7 +8,8 @@ from contextlib import closing
 
 import pytest
 import redis
-from hostile.bench import Bench, page, serving
+from crawl import Crawl
+from hostile.pages import page, serving
 from kafka import KafkaConsumer
 from pymongo import MongoClient
 from waiting import until
@@ -111,20 +112,21 @@ def said(fork_server, guarded, mongo_server, kafka_server, tmp_path_factory):
     places: dict[str, bytes] = {}
 
     def keep(name, done):
-        places[f"{name}: stdout"], places[f"{name}: stderr"] = done.stdout, done.stderr
+        places[f"{name}: stdout"], places[f"{name}: stderr"] = done.stdout.encode(), done.stderr.encode()
         return done
 
     folder, mongo_database = tmp_path_factory.mktemp("secrets"), f"secrets_{uuid.uuid4().hex}"
     site = {}
-    with serving(site) as web, Bench(fork_server, folder, guarded, site=SITE, settings=SETTINGS) as bench:
+    with serving(site) as web, Crawl(fork_server, folder, guarded, SETTINGS) as crawl:
+        crawl.write_site("hostile", SITE)
         site |= pages(web)
         offered = [f"{with_user(web.url, 'seed')}/seed"]
         offered += [f"{web.url}/{name}" for name in ("plain", "redirect", "away")]
         offered += [with_user("ftp://a.example/x", "seed of another scheme")]
         offered += [with_user(f"http://{'a' * 9000}.example/", "long seed")]
         offered += [f"http://{'u' * 50}:{SECRETS['long seed']}@a.example/{'x' * 9000}"]
-        keep("offer", bench.offer(offered))
-        keep("offer --json", bench.offer(offered, "--json"))
+        for words in ("seeds offer", "seeds offer --json"):
+            keep(words, crawl.run(*words.split(), "--site", "hostile", "-", stdin="\n".join(offered)))
         environment = {
             "http_proxy": with_user(web.url, "http_proxy"),
             "KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap,
@@ -132,20 +134,33 @@ def said(fork_server, guarded, mongo_server, kafka_server, tmp_path_factory):
             "MONGO_DATABASE": mongo_database,
         }
         settings = {"FEEDS": feeds(), "ITEM_SINKS": "files,kafka,mongo", "TOPIC_PREFIX": "secrets."}
-        places["log"] = bench.crawl("consumer", settings=settings, environment=environment)
+        places["log"] = crawl.finish(environment=environment, **settings)
         assert all(b"Proxy-Authorization" in one.head for one in web.asked)  # the secrets were put to use
-        places["items in files"] = b"\n".join(bench.lines())
+        places["items in files"] = b"\n".join(crawl.lines())
         places["items in Mongo"] = repr(documents(mongo_server.url, mongo_database)).encode()
         places["items in Kafka"] = repr(messages(kafka_server.bootstrap, "secrets.hostile")).encode()
-        sinks(bench, web, places, mongo_server, kafka_server)
+        sinks(crawl, web, places, mongo_server, kafka_server)
         for words in SHOWN:
-            keep(words, bench.command(*words.split()))
-        for name, words, given in refused(bench, folder):
-            done = keep(name, bench.command(*words, **given))
+            keep(words, crawl.run(*words.split()))
+        for name, words, given in refused(crawl, folder):
+            done = keep(name, crawl.run(*words, **given))
             assert done.returncode == 1, name
-            assert b"Traceback" not in done.stderr, name
-        places["Redis"] = repr(bench.dump()).encode()
+            assert "Traceback" not in done.stderr, name
+        places["Redis"] = repr(dump(crawl.redis)).encode()
     return places
+
+
+def dump(client):
+    """Returns every key and value of Redis."""
+    return {key: read(client, key) for key in client.scan_iter(count=1_000)}
+
+
+def read(client, key):
+    """Returns the value of a key of any type."""
+    if (kind := client.type(key)) in (b"zset", b"list"):
+        return client.zrange(key, 0, -1, withscores=True) if kind == b"zset" else client.lrange(key, 0, -1)
+    readers = {b"string": client.get, b"hash": client.hgetall, b"set": client.smembers, b"stream": client.xrange}
+    return readers[kind](key)
 
 
 def documents(url, database):
@@ -168,32 +183,31 @@ def feeds():
     return json.dumps({f"ftp://{USER}:{SECRETS['FEEDS']}@127.0.0.1:1/feed.json": {"format": "jsonlines"}})
 
 
-def sinks(bench, web, places, mongo_server, kafka_server):
+def sinks(crawl, web, places, mongo_server, kafka_server):
     """Has a worker meet sinks that refuse its password, and a store that is away."""
-    bench.offer([f"{web.url}/image"])
+    crawl.offer([f"{web.url}/image"], "hostile")
     environment = SASL | {
         "KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap,
         "MONGO_URL": with_user(mongo_server.url, "MONGO_URL") + "/?authSource=admin",
         "MONGO_DATABASE": "secrets",
     }
-    settings = {"ITEM_SINKS": "files,mongo,kafka", "NODE_CPU_LIMIT_PERCENT": 100}
-    worker = bench.start("crawl", "consumer", settings=settings, environment=environment)
+    worker = crawl.worker(ITEM_SINKS="files,mongo,kafka", environment=environment)
 
     def down():
-        workers = bench.json("nodes")["workers"]
+        workers = crawl.workers()
         return [one for one in workers if "kafka" in one["sinks_down"]]
 
     until(down, "the worker to say that Kafka refuses it")
-    places["nodes of a worker without sinks"] = json.dumps(bench.json("nodes")).encode()
+    places["nodes of a worker without sinks"] = json.dumps(crawl.workers()).encode()
     worker.stop()
     places["log of a worker without sinks"] = worker.log.read_bytes()
-    store = bench.start("crawl", "consumer", settings={"NODE_CPU_LIMIT_PERCENT": 100})
+    store = crawl.worker()
     until(lambda: b"media store takes nothing" in store.log.read_bytes(), "the store to be found away")
     store.stop()
     places["log of a worker without a store"] = store.log.read_bytes()
 
 
-def refused(bench, folder):
+def refused(crawl, folder):
     """Yields commands that can't be carried out: a name, the words, and what is set."""
     searched = 'search: {{url: "{}/?q={{query}}"}}\nresults: {{links: "css:a"{}}}\n'
     plain = "http://a.example"
@@ -213,7 +227,7 @@ def refused(bench, folder):
     yield "plan submit", ["plan", "submit", plan], {}
     password = SECRETS["REDIS_URL"]
     for name, url in {
-        "wrong password": bench.redis_url.replace(password, f"{password}x"),
+        "wrong password": crawl.redis_url.replace(password, f"{password}x"),
         "nobody there": f"redis://:{password}@127.0.0.1:1/0",
         "no port": f"redis://:{password}@127.0.0.1:port/0",
         "no scheme": f"foo://:{password}@127.0.0.1:1/0",

@@ -12,7 +12,8 @@ from pathlib import Path
 import orjson
 import pytest
 import redis
-from hostile.bench import ARTICLE, Bench, serving
+from crawl import Crawl
+from hostile.pages import ARTICLE, serving
 from kafka import KafkaConsumer, KafkaProducer
 from pymongo import MongoClient
 
@@ -128,10 +129,10 @@ def places(fork_server, redis_server, mongo_server, kafka_server, tmp_path_facto
         "LOG_LEVEL": "DEBUG",
     }
     folder = tmp_path_factory.mktemp("text")
-    with Bench(fork_server, folder, redis_server.url, settings=settings, environment=environment) as bench:
-        for name, text in (("html", HTML), ("parsed", PARSED)):
-            (bench.sites_folder / f"{name}.yaml").write_text(text)
-        yield bench
+    with Crawl(fork_server, folder, redis_server.url, settings, environment) as crawl:
+        crawl.write_site("html", HTML)
+        crawl.write_site("parsed", PARSED)
+        yield crawl
     with MongoClient(mongo_server.url) as client:
         client.drop_database(environment["MONGO_DATABASE"])
 
@@ -146,9 +147,9 @@ def crawled(places):
         html += [f"{web.url}/html-{number}?{text[:2_000]}" for number, text in enumerate(TEXTS.values())]
         parsed = [f"{web.url}{path}" for path in site if path.startswith(("/parsed", "/fails"))]
         for site, urls in (("html", html), ("parsed", parsed)):
-            done = places.command("seeds", "offer", "--site", site, "-", text="\n".join(urls))
-            assert inert(done.stdout + done.stderr)
-        places.said = places.crawl("consumer")
+            done = places.run("seeds", "offer", "--site", site, "-", stdin="\n".join(urls))
+            assert inert((done.stdout + done.stderr).encode())
+        places.said = places.finish(RETRY_BASE_SECONDS=0, ROBOTS_RETRY_SECONDS=0)
         places.web = web.url
         yield places
 
@@ -198,19 +199,19 @@ def outputs(crawled):
     cases += [[*case, "--json"] for case in cases if " ".join(case[:2]) in [*IN_JSON.split(", "), "items tail"]]
     with serving(pages()) as again:
         cases = [tuple(str(word).replace(web, again.url) for word in case) for case in cases]
-        return {case: crawled.command(*case) for case in cases}
+        return {case: crawled.run(*case) for case in cases}
 
 
 def spoiled_url():
     return "http://127.0.0.1:1/spoiled"
 
 
-def spoil(bench):
+def spoil(crawl):
     """Puts texts where only our own processes should write."""
-    prefix, strange = bench.settings["KEY_PREFIX"], "\x1b[2J\x9b2J\u202e\r\n" + FORGED
+    prefix, strange = crawl.settings["KEY_PREFIX"], "\x1b[2J\x9b2J\u202e\r\n" + FORGED
     part = f"{prefix}:{{0}}"
     seed = Seed(spoiled_url(), "strange", "html", keywords=(strange,))
-    with redis.Redis.from_url(bench.redis_url) as client:
+    with redis.Redis.from_url(crawl.redis_url) as client:
         client.hset(f"{part}:content:seed", seed.fingerprint, seed.dump())
         client.hset(f"{part}:content:reasons", seed.fingerprint, strange)
         client.zadd(f"{part}:content:fail", {seed.fingerprint: 1})
@@ -223,8 +224,8 @@ def spoil(bench):
         client.hset(f"{prefix}:node:{strange}", owner, orjson.dumps(figures))
         record = {"name": strange, "definition": {strange: strange}, "sites": [strange], "edition": 1, "nav_seeds": 1}
         client.hset(f"{prefix}:plans", strange, orjson.dumps(record))
-    topic = bench.settings["TOPIC_PREFIX"] + "html"
-    with closing(KafkaProducer(bootstrap_servers=bench.environment["KAFKA_BOOTSTRAP_SERVERS"])) as producer:
+    topic = crawl.settings["TOPIC_PREFIX"] + "html"
+    with closing(KafkaProducer(bootstrap_servers=crawl.environment["KAFKA_BOOTSTRAP_SERVERS"])) as producer:
         message = {"id": strange, "time": strange, "title": strange, "url": strange}
         headers = [("x", strange.encode())]
         producer.send(topic, json.dumps(message).encode(), key=strange.encode(), headers=headers).get(10)
@@ -249,9 +250,9 @@ def test_no_line_of_the_log_is_endless(crawled):
 @pytest.mark.parametrize("name", TEXTS)
 def test_items_with_it_are_lines_of_json_with_clean_texts(crawled, name):
     number = list(TEXTS).index(name)
-    found = {url: item for url, item in crawled.items().items() if re.search(rf"/(html|parsed)-{number}(\?|$)", url)}
+    found = [item for item in crawled.items() if re.search(rf"/(html|parsed)-{number}(\?|$)", item["url"])]
     assert found, crawled.unfinished()
-    for item in found.values():
+    for item in found:
         for text in (item["title"], item["author"] or "", item["plan"], item["url"], *item["keywords"]):
             assert inert(text.encode())
             assert "\n" not in text
@@ -279,11 +280,12 @@ def test_each_line_of_the_files_is_an_item(crawled):
     lines = crawled.lines()
     assert len(lines) >= 2 * len(TEXTS)
     assert all(isinstance(json.loads(line)["id"], str) for line in lines)
-    assert {file.name.split(".")[0] for file in crawled.items_folder.iterdir()} == {"html", "parsed"}
+    assert {file.name.split(".")[0] for file in (crawled.folder / "items").iterdir()} == {"html", "parsed"}
 
 
 def test_media_are_named_by_what_they_are(crawled):
-    names = [str(path.relative_to(crawled.media_folder)) for path in crawled.media_folder.rglob("*") if path.is_file()]
+    store = crawled.folder / "media"
+    names = [str(path.relative_to(store)) for path in store.rglob("*") if path.is_file()]
     assert len(names) >= len(TEXTS) - 2
     assert [name for name in names if not FILE_NAME.fullmatch(name)] == []
 
@@ -320,12 +322,12 @@ def test_messages_in_kafka_have_plain_keys_and_no_headers(crawled):
 
 
 def test_commands_print_nothing_that_acts_on_a_terminal(outputs):
-    loud = {case: done for case, done in outputs.items() if not inert(done.stdout) or not inert(done.stderr)}
+    loud = {case: done for case, done in outputs.items() if not inert((done.stdout + done.stderr).encode())}
     assert loud == {}
 
 
 def test_commands_print_no_line_that_was_forged(outputs):
-    lines = [line for done in outputs.values() for line in (done.stdout + done.stderr).decode().split("\n")]
+    lines = [line for done in outputs.values() for line in (done.stdout + done.stderr).split("\n")]
     assert any("forged" in line for line in lines)
     assert [line for line in lines if line.startswith(FORGED[:30])] == []
 
@@ -333,13 +335,13 @@ def test_commands_print_no_line_that_was_forged(outputs):
 def test_commands_answer_in_json(outputs):
     for case, done in outputs.items():
         if case[-1] == "--json" and done.stdout:
-            for text in done.stdout.splitlines() if case[:2] == ("items", "tail") else [done.stdout]:
+            for text in done.stdout.strip().split("\n") if case[:2] == ("items", "tail") else [done.stdout]:
                 json.loads(text)
 
 
 def test_commands_end_with_an_answer_or_one_line(outputs):
     for case, done in outputs.items():
-        assert b"Traceback" not in done.stderr, (case, done.stderr.decode())
+        assert "Traceback" not in done.stderr, (case, done.stderr)
         if done.returncode:
             assert done.returncode == 1, case
-            assert done.stderr.decode().split("\n")[-2].startswith("error: "), case
+            assert done.stderr.split("\n")[-2].startswith("error: "), case

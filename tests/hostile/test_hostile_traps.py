@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from itertools import count
 from urllib.parse import parse_qs, urlsplit
@@ -14,8 +13,6 @@ from hostile.hostile_wire_server import Host
 from crawler.urls import MAX_PARAMETERS, MAX_REPEATS, MAX_SEGMENTS, MAX_URL_CHARACTERS
 
 DEPTH, PER_PAGE, PER_HOST = 4, 25, 120
-RUN_SECONDS = 120  # each crawl takes some 5 s on an idle machine
-SETTINGS = {"ALLOW_PRIVATE_ADDRESSES": 1, "NODE_CPU_LIMIT_PERCENT": 100, "STOP_WHEN_DONE": 1, "FILES_STORE": ""}
 SITE = f"""
 name: trap
 base: BASE
@@ -89,51 +86,44 @@ def hosts():
 
 
 @pytest.fixture
-def crawl(scrapy, tmp_path, hosts):
-    """Returns a function that crawls from some paths to the end and gives what was asked, and the ledger's total."""
-    base = hosts[0].url
-    (tmp_path / "trap.yaml").write_text(SITE.replace("BASE", base))
+def trapped(crawl, hosts):
+    """Returns a function that crawls from some paths to the end: what was asked, the ledger's total, the log."""
+    crawl.settings |= {"ALLOW_PRIVATE_ADDRESSES": 1, "FILES_STORE": ""}
+    crawl.write_site("trap", SITE.replace("BASE", hosts[0].url))
 
-    def run(*paths, spider="consumer", settings=None):
-        settings = SETTINGS | {"SITES_DIR": tmp_path} | (settings or {})
+    def run(*paths, producers=0):
         if paths:
-            offered = scrapy("seeds", "offer", "--site", "trap", *(base + path for path in paths), settings=settings)
-            assert offered.returncode == 0, offered.stderr
-        worker = scrapy("crawl", spider, settings=settings, timeout=RUN_SECONDS)
-        assert worker.returncode == 0, worker.stderr
-        assert "Traceback" not in worker.stderr
-        verified = scrapy("ledger", "--verify", "--json", settings=settings)
-        assert verified.returncode == 0, verified.stderr
-        answer = json.loads(verified.stdout)
-        assert answer["problems"] == []
-        total = answer["total"]
+            crawl.offer((hosts[0].url + path for path in paths), "trap")
+        log = crawl.finish(producers=producers).decode()
+        assert "Traceback" not in log
+        total = crawl.total()
         assert total["ready"] == total["executing"] == total["difference"] == 0
-        return [one.path for host in hosts for one in host.pages()], total, worker.stderr
+        return [one.path for host in hosts for one in host.pages()], total, log
 
     return run
 
 
 def stat(log, name):
-    found = re.search(rf"'links/{name}': (\d+)", log)
-    return int(found[1]) if found else 0
+    """Returns a statistic of all workers together."""
+    return sum(map(int, re.findall(rf"'links/{name}': (\d+)", log)))
 
 
-def test_an_endless_calendar_ends_with_the_depth(crawl):
-    asked, total, _log = crawl("/calendar/1000")
+def test_an_endless_calendar_ends_with_the_depth(trapped):
+    asked, total, _log = trapped("/calendar/1000")
     days = {int(path.partition("?")[0].rsplit("/", 1)[1]) for path in asked}
     assert 9 < max(abs(day - 1000) for day in days) <= 9 * DEPTH
     assert len(asked) == len(set(asked)) == total["finished"] == total["offered"] - total["known"] <= PER_HOST + 1
 
 
-def test_ever_new_addresses_of_a_page_end_with_the_hosts_budget(crawl):
-    asked, total, log = crawl("/session/1")
+def test_ever_new_addresses_of_a_page_end_with_the_hosts_budget(trapped):
+    asked, total, log = trapped("/session/1")
     assert len(asked) == len(set(asked)) == PER_HOST + 1 == total["finished"] == total["offered"] - total["known"]
     assert total["notes"]["over-budget"] > PER_HOST
     assert stat(log, "left_out") > 0
 
 
-def test_traps_of_every_other_sort_end_with_a_reason(crawl):
-    asked, total, log = crawl("/deep/", "/many", "/long", "/loop", "/scope")
+def test_traps_of_every_other_sort_end_with_a_reason(trapped):
+    asked, total, log = trapped("/deep/", "/many", "/long", "/loop", "/scope")
 
     deep = [path for path in asked if path.startswith("/deep/")]
     assert 3 < len(deep) < 60
@@ -157,14 +147,11 @@ def test_traps_of_every_other_sort_end_with_a_reason(crawl):
     assert total["finished"] == 5 + len(deep) - 1 + len(leaves) + 10
 
 
-def test_a_page_of_a_hundred_thousand_results_costs_what_the_setting_says(crawl, scrapy, spawn, tmp_path):
+def test_a_page_of_a_hundred_thousand_results_costs_what_the_setting_says(crawl, trapped, tmp_path):
     plan = tmp_path / "plan.yaml"
     plan.write_text("name: trap\nsites: [trap]\nkeywords: {event: {required: [flood]}}\npages: 1\nper_page: 20\n")
-    settings = SETTINGS | {"SITES_DIR": tmp_path, "MAX_LINKS_PER_PAGE": 50}
-    submitted = scrapy("plan", "submit", plan, settings=settings)
-    assert submitted.returncode == 0, submitted.stderr
-    producer = spawn("crawl", "producer", settings=settings)
-    asked, total, _log = crawl(settings={"MAX_LINKS_PER_PAGE": 50})
-    assert producer.wait(RUN_SECONDS) == 0
-    assert stat(producer.log.read_text(), "left_out") == 100_000 - 50
+    crawl.settings["MAX_LINKS_PER_PAGE"] = 50
+    crawl.scrapy("plan", "submit", plan)
+    asked, total, log = trapped(producers=1)
+    assert stat(log, "left_out") == 100_000 - 50
     assert len(asked) == 1 + 50 == total["finished"] == total["offered"]

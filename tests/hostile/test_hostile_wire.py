@@ -34,7 +34,7 @@ def met(fork_server, redis_server, tmp_path_factory):
             hosts={case.name: host for case, host in zip(CASES, bad, strict=True)},
             lives=worker.process.running,
             log=worker.log,
-            items=worker.items(),
+            items={item["url"]: item for item in worker.items()},
         )
 
 

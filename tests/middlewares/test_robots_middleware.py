@@ -10,7 +10,6 @@ import socket
 from itertools import chain, pairwise, repeat
 
 import pytest
-import redis as redis_library
 from hostile.hostile_wire_bodies import answer, forever
 from hostile.hostile_wire_server import HOLD, RESET, Host
 
@@ -18,12 +17,8 @@ from crawler.frontier.keys import Keys
 from crawler.robots.file import RobotsFile
 
 ALL = "User-agent: *\nDisallow: /\n"
-WORKER_SECONDS = 120.0  # a run takes 5 on an idle machine
 SETTINGS = {
     "ALLOW_PRIVATE_ADDRESSES": 1,
-    "NODE_CPU_LIMIT_PERCENT": 100,
-    "NODE_MEMORY_LIMIT_PERCENT": 100,
-    "STOP_WHEN_DONE": 1,
     "MAX_ATTEMPTS": 2,
     "RETRY_BASE_SECONDS": 0.01,
     "ROBOTS_RETRY_SECONDS": 0.3,
@@ -45,40 +40,17 @@ def serve():
 
 
 @pytest.fixture
-def offer(scrapy, tmp_path):
-    """Returns a function that offers pages, for a site of the given politeness."""
-
-    def run(*urls, delay=0, concurrency=1, burst=10):
-        name = f"quick{delay}{concurrency}{burst}".replace(".", "")
-        (tmp_path / "sites").mkdir(exist_ok=True)
-        politeness = f"{{delay: {delay}, concurrency: {concurrency}, burst: {burst}}}"
-        (tmp_path / "sites" / f"{name}.yaml").write_text(f"name: {name}\npoliteness: {politeness}\n")
-        settings = {"SITES_DIR": tmp_path / "sites"}
-        done = scrapy("seeds", "offer", "--site", name, *urls, settings=settings)
-        assert done.returncode == 0, done.stderr
-
-    return run
+def crawl(crawl):
+    """A site `s` that is in no hurry to be polite, and little patience."""
+    crawl.settings |= SETTINGS
+    crawl.site()
+    return crawl
 
 
-@pytest.fixture
-def crawl(spawn, scrapy):
-    """Returns a function that runs consumers till all is done, and gives the reasons of what failed, by URL."""
-
-    def run(workers=1, **settings):
-        running = [spawn("crawl", "consumer", settings=SETTINGS | settings) for _ in range(workers)]
-        for worker in running:
-            assert worker.wait(WORKER_SECONDS) == 0, worker.log.read_text()
-            assert "Traceback" not in worker.log.read_text()
-        failed = json.loads(scrapy("seeds", "list", "--state", "failed", "--json").stdout)
-        return {seed["url"]: seed["reason"] for seed in failed["seeds"]}
-
-    return run
-
-
-@pytest.fixture
-def database(redis_url):
-    with contextlib.closing(redis_library.Redis.from_url(redis_url)) as client:
-        yield client
+def failures(crawl, workers=1, **settings):
+    """Runs consumers until all is done; returns the reasons of what failed, by URL."""
+    assert b"Traceback" not in crawl.finish(workers, **settings)
+    return {url: reason for url, (_state, reason) in crawl.unfinished().items()}
 
 
 def asked(host, path="/robots.txt"):
@@ -127,7 +99,7 @@ def hops(number, to):
     return script
 
 
-def test_what_each_answer_means_for_the_page(serve, offer, crawl):
+def test_what_each_answer_means_for_the_page(serve, crawl):
     elsewhere = serve(says(200, ALL))
     five, six = serve(says(404)), serve(says(404))
     five.robots, six.robots = hops(5, other := serve(says(404))), hops(6, another := serve(says(404)))
@@ -169,8 +141,8 @@ def test_what_each_answer_means_for_the_page(serve, offer, crawl):
         "compressed, unasked": (serve(says(200, gzip.compress(ALL.encode()), Content_Encoding="gzip")), "robots"),
         "after 400 KiB": (serve(says(200, "#" * 79 + "\n" + "# x\n" * 100_000 + ALL)), "robots"),
     }
-    offer(*(place.page for place, _ in places.values()), nobody, "http://nowhere.invalid/page")
-    reasons = crawl()
+    crawl.offer([*(place.page for place, _ in places.values()), nobody, "http://nowhere.invalid/page"])
+    reasons = failures(crawl)
     assert {name: reasons.get(place.page) for name, (place, _) in places.items()} == {
         name: reason for name, (_, reason) in places.items()
     }
@@ -188,33 +160,34 @@ def test_what_each_answer_means_for_the_page(serve, offer, crawl):
     assert after - before >= 1
 
 
-def test_pages_of_one_host_fare_by_their_own_paths(serve, offer, crawl):
+def test_pages_of_one_host_fare_by_their_own_paths(serve, crawl):
     place = serve(says(200, "User-agent: *\nDisallow: /page/private\nAllow: /page/private/open$\n"))
     paths = ["/page/a", "/page/private/x", "/page/private/open", "/page/private/open?x", "/page/PRIVATE"]
-    offer(*(place.url + path for path in paths))
-    reasons = crawl()
+    crawl.offer(place.url + path for path in paths)
+    reasons = failures(crawl)
     assert reasons == dict.fromkeys((place.url + path for path in (paths[1], paths[3])), "robots")
     assert len(asked(place)) == 1
 
 
-def test_two_workers_ask_once_and_know_for_a_day(serve, offer, crawl, database):
+def test_two_workers_ask_once_and_know_for_a_day(serve, crawl):
     rules = reply(200, "User-agent: *\nDisallow: /page/9\n")
     place = serve(lambda _path: [0.5, rules])  # others come while the first waits
-    offer(*(f"{place.page}/{number}" for number in range(40)), concurrency=8, burst=1)
-    reasons = crawl(workers=2, FIRST_BATCH=4, STOP_WHEN_DONE=1)
+    crawl.site(concurrency=8, burst=1)
+    crawl.offer(f"{place.page}/{number}" for number in range(40))
+    reasons = failures(crawl, workers=2, FIRST_BATCH=4)
     assert reasons == {f"{place.page}/9": "robots"}
     assert len(asked(place)) == 1
     key = Keys("hr").robots(place.url)
-    assert 86_000 < database.ttl(key) <= 86_400
-    assert json.loads(database.get(key))["state"] == "rules"
-    assert not database.exists(Keys("hr").robots_asked(place.url))
+    assert 86_000 < crawl.redis.ttl(key) <= 86_400
+    assert json.loads(crawl.redis.get(key))["state"] == "rules"
+    assert not crawl.redis.exists(Keys("hr").robots_asked(place.url))
 
-    offer(f"{place.page}/later")
-    crawl()
+    crawl.offer([f"{place.page}/later"])
+    failures(crawl)
     assert len(asked(place)) == 1
 
 
-def test_junk_in_redis_is_asked_for_again(serve, offer, crawl, database):
+def test_junk_in_redis_is_asked_for_again(serve, crawl):
     junk = [
         (pickle.dumps({"state": "none"}), 80_000),
         (b"\xff" * 3_000_000, 80_000),
@@ -225,50 +198,51 @@ def test_junk_in_redis_is_asked_for_again(serve, offer, crawl, database):
     ]
     places = [serve(says(200, ALL)) for _ in junk]
     for place, (value, seconds) in zip(places, junk, strict=True):
-        database.set(Keys("hr").robots(place.url), value, ex=seconds)
-    database.hset(Keys("hr").robots((other := serve(says(200, ALL))).url), "not", "a string")
+        crawl.redis.set(Keys("hr").robots(place.url), value, ex=seconds)
+    crawl.redis.hset(Keys("hr").robots((other := serve(says(200, ALL))).url), "not", "a string")
     places.append(other)
-    offer(*(place.page for place in places))
-    assert crawl() == {place.page: "robots" for place in places}
+    crawl.offer(place.page for place in places)
+    assert failures(crawl) == {place.page: "robots" for place in places}
     assert [len(asked(place)) for place in places] == [1] * len(places)
 
 
-def test_a_file_that_moved_to_a_known_host_s_is_taken_from_there(serve, offer, crawl):
+def test_a_file_that_moved_to_a_known_host_s_is_taken_from_there(serve, crawl):
     known = serve(says(200, ALL))
-    offer(known.page)
-    crawl()
+    crawl.offer([known.page])
+    failures(crawl)
     place = serve(says(301, Location=f"{known.url}/robots.txt"))
-    offer(place.page)
-    assert crawl()[place.page] == "robots"
+    crawl.offer([place.page])
+    assert failures(crawl)[place.page] == "robots"
     assert len(asked(known)) == 1
 
 
-def test_two_hosts_that_point_at_each_other_do_not_wait_for_each_other(serve, offer, crawl):
+def test_two_hosts_that_point_at_each_other_do_not_wait_for_each_other(serve, crawl):
     one, other = serve(says(404)), serve(says(404))
     one.robots, other.robots = says(302, Location=f"{other.url}/r"), says(302, Location=f"{one.url}/r")
-    offer(*(f"{place.page}/{number}" for place in (one, other) for number in range(5)))
-    assert crawl() == {}  # in a circle: no rules
+    crawl.offer(f"{place.page}/{number}" for place in (one, other) for number in range(5))
+    assert failures(crawl) == {}  # in a circle: no rules
 
 
-def test_a_crawl_delay_holds_for_all_workers(serve, offer, crawl):
+def test_a_crawl_delay_holds_for_all_workers(serve, crawl):
     place = serve(says(200, "User-agent: *\nCrawl-delay: 0.5\nDisallow:\n"))
-    offer(*(f"{place.page}/{number}" for number in range(8)), burst=2)
-    assert crawl(workers=2, FIRST_BATCH=2) == {}
+    crawl.site(burst=2)
+    crawl.offer(f"{place.page}/{number}" for number in range(8))
+    assert failures(crawl, workers=2, FIRST_BATCH=2) == {}
     assert len(place.asked) == 9
     times = sorted(one.begun for one in place.asked)
     assert min(after - before for before, after in pairwise(times)) >= 0.45
 
 
-def test_a_crawl_delay_is_clamped(serve, offer, crawl):
+def test_a_crawl_delay_is_clamped(serve, crawl):
     place = serve(says(200, "User-agent: *\nCrawl-delay: 86400\n"))
-    offer(place.page)
-    assert crawl(ROBOTS_MAX_CRAWL_DELAY_SECONDS=0.2) == {}
+    crawl.offer([place.page])
+    assert failures(crawl, ROBOTS_MAX_CRAWL_DELAY_SECONDS=0.2) == {}
     (rules_at,), (page_at,) = asked(place), asked(place, "/page")
     assert 0.15 <= page_at - rules_at < 10
 
 
-def test_without_robotstxt_obey_nothing_is_asked(serve, offer, crawl):
+def test_without_robotstxt_obey_nothing_is_asked(serve, crawl):
     place = serve(says(200, ALL))
-    offer(place.page)
-    assert crawl(ROBOTSTXT_OBEY=0) == {}
+    crawl.offer([place.page])
+    assert failures(crawl, ROBOTSTXT_OBEY=0) == {}
     assert asked(place) == []

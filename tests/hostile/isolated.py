@@ -1,4 +1,4 @@
-"""Workers in a network of their own (world.py), with a Redis that is reached through a socket in the file system."""
+"""Workers in a network of their own (own_network.py); they reach Redis through a socket in the file system."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from command_line import ROOT
-from hostile.bench import RUN_SECONDS, SETTINGS, Bench
+from crawl import CRAWL_SECONDS, Crawl
 
 from testbed.servers import Process, Redis
 
-WORLD = Path(__file__).with_name("world.py")
+NETWORK = Path(__file__).with_name("own_network.py")
 
 
 class SocketRedis(Redis):
@@ -41,27 +41,29 @@ def unshare():
     pytest.skip("no right to make a network namespace")
 
 
-class Cell(Bench):
-    """One world: a folder with its files, and what its log says afterwards."""
+class IsolatedCrawl(Crawl):
+    """A crawl whose workers have a network of their own: what is in it, and what its log says afterwards."""
 
-    def __init__(self, redis, folder, site):
-        super().__init__(None, folder, f"unix://{redis.socket}", site=site, settings={"KEY_PREFIX": folder.name})
+    def __init__(self, redis, folder):
+        settings = {"KEY_PREFIX": folder.name, "RETRY_BASE_SECONDS": 0, "ROBOTS_RETRY_SECONDS": 0}
+        folder.mkdir(parents=True, exist_ok=True)
+        super().__init__(None, folder, f"unix://{redis.socket}", settings)
 
     def write(self, name, value):
         (self.folder / name).write_text(json.dumps(value), encoding="utf-8")
 
-    def crawl(self, *spiders, settings=None, environment=None):
-        """Runs workers inside until nothing is left to do; returns what they logged."""
+    def finish_inside(self, *spiders, environment=None, **settings):
+        """Runs workers inside until all is done; returns what they logged."""
         words = []
         for spider in spiders:
-            chosen = self.words("crawl", spider, settings=SETTINGS | (settings or {}))
+            chosen = self.words("crawl", spider, settings={"STOP_WHEN_DONE": 1} | settings)
             words += ["--", sys.executable, "-m", "scrapy", *chosen]
-        inside = [*unshare(), sys.executable, str(WORLD), str(self.folder), *words[1:]]
+        inside = [*unshare(), sys.executable, str(NETWORK), str(self.folder), *words[1:]]
         surroundings = self.environment | (environment or {})
-        process = Process("world", inside, self.folder, environment=surroundings, directory=ROOT)
+        process = Process("network", inside, self.folder, environment=surroundings, directory=ROOT)
         try:
             process.start()
-            assert process.wait(RUN_SECONDS) == 0, process.log.read_text()
+            assert process.wait(CRAWL_SECONDS) == 0, process.log.read_text()
         finally:
             process.kill()
         return process.log.read_bytes()

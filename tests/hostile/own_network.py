@@ -1,10 +1,12 @@
-"""A network of one's own, in which every address there is leads to one web server: `python world.py FOLDER COMMAND...`.
+"""A network of one's own, in which every address there is leads to one web server.
 
-Runs commands (separated by `--`) at the same time, inside; it must itself run in a new network namespace. There the
-whole of IPv4 and IPv6 is routed to this process, so that a private address is a canary that really listens, a public
-one is a site, and nothing leaves the machine. `FOLDER/dns.json` says what the name server answers: of each name and
-record type the answers to the first, second ... question; the last one stays. `FOLDER/log.jsonl` gets a line for each
-connection, request and question. Ends with the first status that isn't 0.
+Run, in a new network namespace: python own_network.py FOLDER COMMAND... [-- COMMAND...]...
+
+The commands run at the same time, in a network where the whole of IPv4 and IPv6 is routed to this process: a private
+address really listens and would log a connection, a public one is a site, and nothing leaves the machine.
+`FOLDER/dns.json` says what the name server answers: for each name and record type, the answers to the first, second ...
+question; the last one stays. `FOLDER/log.jsonl` gets a line for each connection, request and question. The exit status
+is the first of the commands' that isn't 0.
 """
 
 from __future__ import annotations

@@ -1,0 +1,119 @@
+"""A crawl that a test sets up: sites, seeds, workers, and what became of it all."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import redis
+import yaml
+from runner import Runner
+
+from crawler.frontier.keys import Keys
+
+CRAWL_SECONDS = 120.0  # each takes under 20 s on an idle machine
+
+
+class Crawl(Runner):
+    """Commands and workers on one Redis, and a folder for the rest.
+
+    Args:
+        server: The fork server.
+        folder: For sites, items, media and logs.
+        redis_url: Of the Redis that all of them use.
+        settings: Of all of them; `environment` likewise.
+    """
+
+    def __init__(self, server, folder, redis_url, settings=None, environment=None):
+        folders = {"ITEMS_DIR": folder / "items", "FILES_STORE": folder / "media"}
+        super().__init__(server, folder, folders | (settings or {}), {"REDIS_URL": redis_url} | (environment or {}))
+        self.folder = folder
+        self.redis_url = redis_url
+        self.redis = redis.Redis.from_url(redis_url)
+        self.keys = Keys(self.settings.get("KEY_PREFIX", "hr"))
+
+    def close(self):
+        super().close()
+        self.redis.close()
+
+    # -- What is to be crawled ----------------------------------------------------------------------------------------
+
+    def write_site(self, name, text):
+        """Writes a site as YAML."""
+        self.settings["SITES_DIR"] = self.folder / "sites"
+        self.settings["SITES_DIR"].mkdir(parents=True, exist_ok=True)
+        (self.settings["SITES_DIR"] / f"{name}.yaml").write_text(text, encoding="utf-8")
+
+    def site(self, name="s", *, delay=0.0, concurrency=1, burst=10, search=None):
+        """Writes a site of a given politeness; `search` is the template of its search pages."""
+        site = {
+            "name": name,
+            "content": {"title": "css:title", "content": "css:article", "images": "css:img"},
+            "politeness": {"delay": delay, "concurrency": concurrency, "burst": burst},
+        }
+        if search:
+            site |= {"search": {"url": search, "paging": {"kind": "page"}}, "results": {"links": "css:a.result"}}
+        self.write_site(name, yaml.safe_dump(site))
+
+    def offer(self, urls, site="s", **settings):
+        self.scrapy("seeds", "offer", "--site", site, "-", stdin="".join(f"{url}\n" for url in urls), settings=settings)
+
+    def submit(self, sites, words, pages=1):
+        """Submits a plan of one search for each of the words, on each of the sites."""
+        plan = {"name": "plan", "sites": sites, "pages": pages, "keywords": {"word": {"optional": words}}}
+        (self.folder / "plan.yaml").write_text(yaml.safe_dump(plan))
+        self.scrapy("plan", "submit", self.folder / "plan.yaml")
+
+    # -- Commands and workers -----------------------------------------------------------------------------------------
+
+    def scrapy(self, *words, **options):
+        """Runs a command that must go well; returns what it printed."""
+        done = self.run(*words, **options)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def json(self, *words):
+        """Returns what a command prints as JSON."""
+        return json.loads(self.scrapy(*words, "--json"))
+
+    def worker(self, spider="consumer", *arguments, environment=None, under=(), **settings):
+        """Starts a worker, run by the words `under`."""
+        return self.start("crawl", spider, *arguments, settings=settings, environment=environment, under=under)
+
+    def finish(self, consumers=1, producers=0, environment=None, **settings):
+        """Runs workers until all is done; returns what they logged."""
+        spiders = ["consumer"] * consumers + ["producer"] * producers
+        settings = {"STOP_WHEN_DONE": 1} | settings
+        workers = [self.worker(spider, environment=environment, **settings) for spider in spiders]
+        for worker in workers:
+            assert worker.wait(CRAWL_SECONDS) == 0, worker.log.read_text(errors="replace")
+        return b"".join(worker.log.read_bytes() for worker in workers)
+
+    # -- What became of it --------------------------------------------------------------------------------------------
+
+    def counts(self, frontier="content"):
+        """Returns the seeds by state, from Redis itself."""
+        counts = self.redis.hgetall(self.keys.partition(0).of(frontier, "counts"))
+        return Counter({name.decode(): int(seeds) for name, seeds in counts.items()})
+
+    def total(self):
+        """Returns the ledger's total, after a recount that agrees with it."""
+        return self.json("ledger", "--verify")["total"]
+
+    def unfinished(self):
+        """Returns state and reason of each seed that isn't finished, by URL."""
+        seeds = self.json("seeds", "list", "--limit", "1000000")["seeds"]
+        return {seed["url"]: (seed["state"], seed["reason"]) for seed in seeds}
+
+    def workers(self):
+        """Returns the workers, as `scrapy nodes` knows them."""
+        return self.json("nodes")["workers"]
+
+    def lines(self):
+        """Returns the whole lines of all item files."""
+        files = sorted((self.folder / "items").glob("*.jsonl"))
+        return [line for file in files for line in file.read_bytes().split(b"\n")[:-1]]
+
+    def items(self):
+        """Returns the items of all files."""
+        return [json.loads(line) for line in self.lines()]
