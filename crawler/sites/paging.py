@@ -56,7 +56,7 @@ class Paging(Part):
             body: Of the request for the page before.
             found: What that page has as `results.next`.
         """
-        raise NotImplementedError
+        raise TypeError(f"pages by {self.kind} are known from the start: none names the next")
 
 
 class PageNumbers(Paging):
