@@ -68,5 +68,5 @@ lock: ## pin everything anew: pyproject.toml's dependencies, and those of the be
 	@for file in $(PEERS)/*.in; do $(COMPILE) $$file --output-file $${file%.in}.txt || exit; done
 
 clean: ## remove .venv, caches and what a demo wrote
-	@rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist demo-output *.egg-info
+	@rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist demo-output *.egg-info
 	@find crawler testbed tests -name __pycache__ -type d -prune -exec rm -rf {} +

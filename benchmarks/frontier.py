@@ -28,6 +28,8 @@ from benchmarks.frontier_rig import (
     FILL_BATCH,
     KNOWN_PERCENT,
     OWNERS,
+    PLAN,
+    SITE,
     URL_CHARACTERS,
     Cost,
     Meter,
@@ -163,7 +165,7 @@ async def sizes(server: Server, full: bool) -> None:  # noqa: FBT001
 
 def finish_many(rig: Rig, number: int) -> None:
     """Finishes seeds that are written as a claim would have left them, by script calls made beforehand."""
-    owner, value = OWNERS[0], b"www.example.org p s 0 {}"
+    owner, value = OWNERS[0], f"www.example.org {PLAN} {SITE} 0 {{}}"
     claim, digest = f"{owner}#1", rig.client.script_load(scripts.source("settle"))
     claims_key, seed_key = (rig.part.of("content", name) for name in ("claims", "seed"))
     pipeline = rig.client.pipeline(transaction=False)
@@ -171,7 +173,7 @@ def finish_many(rig: Rig, number: int) -> None:
         prints = [random.randbytes(FINGERPRINT_BYTES) for _ in range(FILL_BATCH)]
         pipeline.hset(claims_key, mapping=dict.fromkeys(prints, claim))
         pipeline.hset(seed_key, mapping=dict.fromkeys(prints, value))
-        ends = [word for one in prints for word in ("finish", one, claim, 0, "")]
+        ends = [word for one in prints for word in ("finish", one, claim, 0, "", f"1 {PLAN}")]
         limits = (4, 30, 1_000, 300_000, FILL_BATCH)
         pipeline.evalsha(digest, len(rig.script_keys), *rig.script_keys, "wake", "wake2", owner, *limits, *ends)
         if start // FILL_BATCH % 20 == 0:

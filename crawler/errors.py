@@ -55,6 +55,10 @@ class UrlError(HeadroomError):
         super().__init__(without_credentials(text))
 
 
+class ScriptRouteError(UrlError):
+    """A text is the address of a view that a page's script shows (`#/thread/1`, `#!thread/1`): no server knows it."""
+
+
 class PrivateAddressError(HeadroomError):
     """A host's name or address leads out of the public internet; nothing was sent there."""
 
@@ -122,7 +126,7 @@ class ExtractError(HeadroomError):
 
 
 class SinkRejectedError(HeadroomError):
-    """A sink will never take this item. The item has left the sink's batches; the other items in them are untouched.
+    """A sink refuses an item; out of a batcher: for good, while it takes others.
 
     Args:
         sink: The sink's name.

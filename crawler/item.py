@@ -9,8 +9,11 @@ A field is said once, in `Item`. From it follow
 
 from __future__ import annotations
 
+import hashlib
 import re
+import uuid
 from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from pydantic.json_schema import JsonSchemaValue
     from pydantic_core.core_schema import DataclassSchema
 
+ID_NAMESPACE = uuid.UUID("5ab1ad57-3d9c-5b0c-8f5a-8f0f2a6f6c11")  # of item ids; with another one every item is new
 MESSAGE_SCHEMA = 1  # version of the message's form
 SITE_NAME = r"[a-z0-9][a-z0-9_-]{0,63}"  # fit for a file's name, a Kafka topic and a Redis key
 is_site_name = re.compile(SITE_NAME).fullmatch
@@ -57,7 +61,7 @@ class Media:
 class _Unexported:
     """Attributes of an item that are no fields, because every field is part of the message and of Scrapy's feeds."""
 
-    __slots__ = ("_clean", "_visit")
+    __slots__ = ("_clean", "_gaps", "_visit")
 
     @property
     def visit(self) -> Any:
@@ -67,6 +71,15 @@ class _Unexported:
     @visit.setter
     def visit(self, visit: Any) -> None:
         self._visit = visit
+
+    @property
+    def gaps(self) -> int:
+        """How much of the page is missing that another visit may have: files and pages (`Outcome.leaves_gap`)."""
+        return getattr(self, "_gaps", 0)
+
+    @gaps.setter
+    def gaps(self, gaps: int) -> None:
+        self._gaps = gaps
 
     def note_clean(self, *texts: str | None) -> None:
         """Notes texts that are clean. `is_clean` knows these very objects, whatever field holds them."""
@@ -109,13 +122,38 @@ class Item(_Unexported):
     fingerprint: Annotated[
         str,
         Field(pattern="^[0-9a-f]{32}$"),
-        "Of method, URL and body, in hex: the same for every visit of the page. The key of its Kafka message.",
+        "Of method, URL, body and site, in hex: the same for every visit of the page. The key of its Kafka message.",
     ] = ""
+    missing_pages: Annotated[
+        list[Uri], "Further pages of the content that couldn't be had; what follows them is missing, too."
+    ] = field(default_factory=list)
     schema: Annotated[
         int,
         Field(json_schema_extra={"const": MESSAGE_SCHEMA}),
         "Version of this schema. It grows when a field changes its meaning or goes.",
     ] = MESSAGE_SCHEMA
+
+    def __repr__(self) -> str:
+        """Returns what tells it from others; Scrapy logs items, and logs are no place for pages."""
+        return f"<Item {self.id} of {self.url}>"
+
+
+def instant_now() -> str:
+    """Returns the present time as messages write it, to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def item_id(fingerprint: str) -> str:
+    """Returns the `id` of the one item that a page becomes; the page's fingerprint is given in hex.
+
+    It is `str(uuid.uuid5(ID_NAMESPACE, f"{fingerprint}:0"))`, in a third of the time.
+    """
+    name = f"{fingerprint}:0".encode()  # 0: the item's number on its page
+    digest = bytearray(hashlib.sha1(ID_NAMESPACE.bytes + name, usedforsecurity=False).digest()[:16])
+    digest[6] = digest[6] & 0x0F | 0x50  # version 5
+    digest[8] = digest[8] & 0x3F | 0x80  # RFC 9562's variant
+    text = digest.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
 def _marks(kind: type) -> dict[str, tuple[Any, ...]]:
@@ -135,19 +173,28 @@ READ_FIELDS: dict[str, ReadAs] = dict(
 
 def item_schema() -> dict[str, Any]:
     """Returns the message's JSON Schema (draft 2020-12)."""
+    return message_schema(Item, "item", MESSAGE_SCHEMA)
+
+
+def message_schema(kind: type, name: str, version: int) -> dict[str, Any]:
+    """Returns the JSON Schema of a kind of message: of a dataclass whose fields have a description beside their type.
+
+    Args:
+        name: Of the message, in the schema's id and title.
+    """
     head = {
         "$schema": _MessageSchema.schema_dialect,
-        "$id": f"urn:headroom:item:{MESSAGE_SCHEMA}",
-        "title": "Headroom item",
+        "$id": f"urn:headroom:{name}:{version}",
+        "title": f"Headroom {name}",
     }
-    return head | TypeAdapter(Item).json_schema(schema_generator=_MessageSchema)
+    return head | TypeAdapter(kind).json_schema(schema_generator=_MessageSchema)
 
 
 class _MessageSchema(GenerateJsonSchema):
     """Describes written messages: each has every field, also those with a default, and no other."""
 
     def dataclass_schema(self, schema: DataclassSchema) -> JsonSchemaValue:
-        """Returns the schema of `Item` or `Media`."""
+        """Returns the schema of a message, or of a part of one such as `Media`."""
         described = super().dataclass_schema(schema)
         del described["title"]
         for name, marks in _marks(schema["cls"]).items():

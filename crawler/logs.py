@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from crawler.errors import HeadroomError
 from crawler.redaction import Redaction
 from crawler.text import inert, one_line
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
+logger = logging.getLogger(__name__)
 RECORD_CHARACTERS_MAX = 20_000  # the longest record of Scrapy's own, its statistics, has some 5,000
 INDENT = "    "  # begins the further lines of a record
 
@@ -26,7 +29,8 @@ class InertRecord(logging.LogRecord):
     """A log record that can't act on the terminal or on whoever reads the log.
 
     It is one line. Only tracebacks, and messages whose template has line breaks, have further lines. These are
-    indented, so that whatever begins at the start of a line is a record.
+    indented, so that whatever begins at the start of a line is a record. A HeadroomError says in a line all that an
+    operator must know: it follows the message, in place of a traceback.
 
     Attributes:
         redact: Hides the process's secrets in a text.
@@ -35,9 +39,18 @@ class InertRecord(logging.LogRecord):
     redact: ClassVar[Redaction] = Redaction()
     _traceback: str | None
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._expected: HeadroomError | None = None
+        if self.exc_info and isinstance(self.exc_info[1], HeadroomError):
+            self._expected, self.exc_info = self.exc_info[1], None
+
     def getMessage(self) -> str:  # noqa: N802 -- logging's name
         """Returns the message with its arguments filled in."""
-        text = _shortened(self.redact(super().getMessage()))
+        text = super().getMessage()
+        if self._expected is not None:
+            text = f"{text}: {self._expected}"
+        text = _shortened(self.redact(text))
         return _indented(text) if "\n" in str(self.msg) else one_line(text)
 
     @property
@@ -78,6 +91,14 @@ def install(settings: Mapping[str, Any]) -> None:
     """Makes all log records of the process inert from here on, without secrets of the settings and the environment."""
     InertRecord.redact = Redaction.of(settings, os.environ)
     logging.setLogRecordFactory(InertRecord)
+    threading.excepthook = _log_death
+
+
+def _log_death(thread: threading.ExceptHookArgs) -> None:
+    """Logs why a thread has ended, of whatever library; Python would write it to stderr, past every log."""
+    name = thread.thread.name if thread.thread is not None else "unknown"
+    error = thread.exc_value or thread.exc_type()
+    logger.critical("thread %r has died", name, exc_info=error)
 
 
 def _indented(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from dataclasses import fields as dataclass_fields
 from typing import Literal
 
@@ -32,6 +32,9 @@ class Seed:
         hops: Cross-host redirects that led here.
         depth: Links followed from a content page to here.
         interval_s: Seconds between two visits of a scheduled nav seed; 0: visited once.
+        run: Which run of a scheduled search a further page belongs to, and part of its identity: each run reads its
+            pages anew. 0 for all other seeds.
+        exact: Whether each spelling of the URL is a page of its own, as the site's `identity` says.
     """
 
     url: str
@@ -47,6 +50,8 @@ class Seed:
     hops: int = 0
     depth: int = 0
     interval_s: int = 0
+    run: int = 0
+    exact: bool = False
 
     @property
     def host(self) -> str:
@@ -56,13 +61,15 @@ class Seed:
     @property
     def fingerprint(self) -> bytes:
         """The 16 bytes that identify the seed in its frontier."""
-        scope = f"{self.plan}@{self.edition}" if self.frontier == "nav" else ""
-        return fingerprint(self.url, method=self.method, body=self.body, scope=scope)
+        run = f"#{self.run}" if self.run else ""
+        scope = f"{self.plan}@{self.edition}{run}" if self.frontier == "nav" else self.site
+        return fingerprint(self.url, method=self.method, body=self.body, scope=scope, exact=self.exact)
 
     def dump(self) -> bytes:
         """Returns what Redis stores: `HOST PLAN SITE INTERVAL JSON`.
 
-        Lua scripts read the first four words and never the JSON, from which fields at their default are left out.
+        Lua scripts read the first four words and never the JSON, from which fields at their default are left out. It is
+        one line, so that what several plans ask for can be stored line by line.
         """
         compact = {
             short: value for name, short in _SEED_KEYS.items() if (value := getattr(self, name)) != _SEED_DEFAULTS[name]
@@ -90,6 +97,24 @@ class Seed:
             raise FrontierError(f"not a seed: {raw[:80]!r}")
         return seed
 
+    def as_wanted_by(self, line: bytes) -> Seed:
+        """Returns the page as a further plan wants it, by its line in `also`: `PLAN JSON`.
+
+        A damaged line costs that plan its keywords, but not the page.
+        """
+        plan, _, rest = line.partition(b" ")
+        try:
+            head = f"{self.host} {plan.decode()} {self.site} {self.interval_s} "
+            seed = Seed.load(head.encode() + rest, self.frontier)
+        except (FrontierError, ValueError):
+            return replace(self, plan=plan.decode("utf-8", "replace"), keywords=())
+        return replace(seed, url=self.url, method=self.method, body=self.body, exact=self.exact)
+
+
+def further_plans(lines: bytes | None) -> list[str]:
+    """Returns the plans that a value of the hash `also` names, a line `PLAN JSON` for each; none for None."""
+    return [line.partition(b" ")[0].decode("utf-8", "replace") for line in (lines or b"").splitlines()]
+
 
 # The names of fields in the JSON of a stored seed: one letter, since there are millions of seeds.
 _SEED_KEYS = {
@@ -102,6 +127,8 @@ _SEED_KEYS = {
     "more": "n",
     "hops": "h",
     "depth": "d",
+    "run": "r",
+    "exact": "x",
 }
 _SEED_DEFAULTS = {entry.name: entry.default for entry in dataclass_fields(Seed)}
 _SEED_KINDS = {name: str if name == "url" else type(_SEED_DEFAULTS[name]) for name in _SEED_KEYS}
@@ -129,12 +156,15 @@ class Claimed:
     Attributes:
         partition: Of the frontier.
         claim: Id of the claim that took it: `OWNER#NUMBER`. A seed that was claimed anew isn't settled by it.
-        turn: The token of the host's turn that it is crawled on. Seeds of one claim and host may share a turn.
+        turn: The token of the host's turn that it is crawled on; 0 where nothing is fetched. Seeds of one claim and
+            host may share a turn.
         due_ms: When it was due, in ms since the epoch.
         tries: Real tries before this one.
         delay_s: Seconds between two starts on the turn.
         quarantined: Two workers died while they fetched it; nothing runs beside it.
         suspected: A worker died while it held this seed, perhaps because of another one.
+        also: The same page as further plans want it, each with its own keywords and depth.
+        delivered: The page was delivered before these plans asked for it: they are told of it, nothing is fetched.
     """
 
     seed: Seed
@@ -147,6 +177,21 @@ class Claimed:
     delay_s: float
     quarantined: bool = False
     suspected: bool = False
+    also: tuple[Seed, ...] = ()
+    delivered: bool = False
+
+    @property
+    def seeds(self) -> tuple[Seed, ...]:
+        """The page as each plan wants it, the first one's first."""
+        return (self.seed, *self.also)
+
+    @property
+    def run(self) -> int:
+        """Which run of a scheduled search this is: higher with each visit that ends, the same for a soon retry; else 0.
+
+        A visit that ends is due again an interval later, so in another one of the intervals since the epoch.
+        """
+        return self.due_ms // (1000 * self.seed.interval_s) if self.seed.interval_s else self.seed.run
 
     @property
     def owner(self) -> str:

@@ -19,14 +19,18 @@ from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.reactor import is_reactor_installed
 
 from crawler import config, urls
-from crawler.frontier.session import SessionLost
+from crawler.frontier.queue import NO_TURN
+from crawler.frontier.session import SessionExpired, SessionLost
+from crawler.robots.finder import RobotsAsked
 from crawler.servers.redis_retry import RETRY_SECONDS
-from crawler.tasks import cancel
+from crawler.tasks import TaskDied, cancel, start
+from crawler.worker.egress import EgressChanged
 from crawler.worker.lanes import Lane, LaneEmpty, Lanes, VisitReady
-from crawler.worker.request_state import RequestState
-from crawler.worker.turns import HostBackoff
+from crawler.worker.request_state import RequestState, state_of
+from crawler.worker.turns import CrawlDelay, HostBackoff
 from crawler.worker.visits import Visit, VisitEnded
 from crawler.worker.worker import Worker
 
@@ -38,15 +42,20 @@ if TYPE_CHECKING:
     from twisted.internet.defer import Deferred
 
     from crawler.frontier.queue import ClaimAnswer
+    from crawler.models import Claimed
 
 logger = logging.getLogger(__name__)
 NO_ROOM_SECONDS = 1.0  # retry delay when the worker has no room for more seeds: the load is sampled once a second
 STOP_POLL_SECONDS = 0.25  # interval at which the engine's state is checked for a stop
 STOP_GRACE_SECONDS = 15.0  # for pages under way when the worker is told to stop; the whole stop may take 30 s
+FORCED_STOP_SECONDS = 5.0  # for telling Redis what is released when the worker is told to stop once more
 DONE_POLL_SECONDS = 1.0  # interval at which an idle worker checks whether all plans are done, with STOP_WHEN_DONE
 # Retry delay after another worker held the claim lock. The lock is held for a few ms, so the delay is short. It is
 # jittered, so that workers that were refused together don't come back together.
 LOCK_RETRY_SECONDS = 0.01
+# Longest sleep while a part of Redis is away: it may be the part that tells of new seeds and turns, which only a minute
+# of silence shows.
+DEAF_SECONDS = 1.0
 TURN_RETRY_SECONDS = 0.01  # shortest retry delay when seeds are due: another worker was just taking their host's turn
 
 
@@ -86,12 +95,18 @@ class Scheduler(BaseScheduler):
         self._done = False  # with STOP_WHEN_DONE: there is nothing left to do
         self._tasks: list[asyncio.Task[None]] = []
         self._finishing: asyncio.Task[None] | None = None
+        self._leaving: asyncio.Future[None] | None = None
 
         worker.events.subscribe(VisitReady, self._visit_ready)
         worker.events.subscribe(VisitEnded, self._visit_ended)
         worker.events.subscribe(LaneEmpty, self._lane_empty)
         worker.events.subscribe(HostBackoff, lambda event: self._lanes.back_off(event.host, event.seconds))
+        worker.events.subscribe(CrawlDelay, lambda event: self._lanes.slow_down(event.host, event.seconds))
+        worker.events.subscribe(EgressChanged, self._egress_changed)
+        worker.events.subscribe(RobotsAsked, self._robots_asked)
+        worker.events.subscribe(SessionExpired, self._session_expired)
         worker.events.subscribe(SessionLost, self._session_lost)
+        worker.events.subscribe(TaskDied, self._task_died)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -116,13 +131,17 @@ class Scheduler(BaseScheduler):
     def open(self, spider: Spider) -> Deferred[None]:  # noqa: ARG002 -- Scrapy's interface
         """Joins the cluster and begins to claim; the engine asks for requests once the result has fired."""
         self.crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
+        if is_reactor_installed():
+            from twisted.internet import reactor
+
+            reactor.addSystemEventTrigger("before", "shutdown", self._leave_soon)  # type: ignore[arg-type]  # its own types are wrong
         return deferred_from_coro(self._start())
 
     async def _start(self) -> None:
         await self.worker.open()
         self._tasks = [
-            asyncio.create_task(self._feed(), name="feed"),
-            asyncio.create_task(self._watch_for_stop(), name="watch for stop"),
+            start(self._feed(), name="feed", died=self.worker.events.publish),
+            start(self._watch_for_stop(), name="watch for stop", died=self.worker.events.publish),
         ]
 
     # -- Feeding ------------------------------------------------------------------------------------------------------
@@ -134,10 +153,18 @@ class Scheduler(BaseScheduler):
     def enqueue_request(self, request: Request) -> bool:
         """Queues a follow-up request, which runs before new seeds; seeds themselves come from the frontier."""
         self._follow_ups.append(request)
+        if (state := state_of(request)) is not None:
+            state.queued = True
         return True
 
     def next_request(self) -> Request | None:
-        """Returns a request that may be sent now; None when there is none."""
+        """Returns a request that may be sent now; None when there is none, or no memory for one more answer.
+
+        The engine asks again when an answer has come.
+        """
+        engine = self.crawler.engine
+        if engine is not None and not self.worker.may_send(len(engine.downloader.active)):
+            return None
         if self._follow_ups:
             return self._follow_ups.popleft()
         visit = self._lanes.next_visit()
@@ -152,7 +179,7 @@ class Scheduler(BaseScheduler):
         site = self.worker.sites.get(seed.site)
         if seed.body and site is not None:
             headers = {"Content-Type": site.request_content_type}
-        meta = RequestState(visit, visit.lane).meta()
+        meta = RequestState(visit, visit.lane, is_page=True, loop=asyncio.get_running_loop()).meta()
         if urls.is_canonical(seed.url):
             meta["verbatim_url"] = True  # Scrapy then doesn't escape the URL in its own way
         return Request(
@@ -205,6 +232,9 @@ class Scheduler(BaseScheduler):
         self._runs_alone = answer.state == "quarantined"
         lanes: dict[tuple[str, int], Lane] = {}
         for claimed in answer.seeds:
+            if claimed.delivered:
+                self._tell(claimed)
+                continue
             key = (claimed.seed.host, claimed.turn)
             if key not in lanes:
                 lanes[key] = Lane(claimed.seed.host, claimed.turn, claimed.partition, claimed.delay_s)
@@ -218,18 +248,24 @@ class Scheduler(BaseScheduler):
         for lane in lanes.values():
             self._lanes.start(lane)
 
+    def _tell(self, claimed: Claimed) -> None:
+        """Starts a visit that fetches nothing, on a lane that stands for no turn."""
+        visit = Visit(claimed, Lane(claimed.seed.host, NO_TURN, claimed.partition, claimed.delay_s), self.worker.events)
+        self._visits.add(visit)
+        self.worker.teller.tell(visit)
+
     async def _wait_s(self, answer: ClaimAnswer) -> float:
         """Returns the seconds to wait before the next claim, after one that brought no seeds."""
         if answer.state == "locked":
             return random.uniform(0.1, 1.0) * LOCK_RETRY_SECONDS
         if answer.state in ("lapsed", "drain"):
             return NO_ROOM_SECONDS
-        wait_s = self._idle_wait_s
+        wait_s = self._idle_wait_s if self.worker.session.reachable else min(self._idle_wait_s, DEAF_SECONDS)
         if answer.wait_ms is not None:
             wait_s = min(wait_s, max(answer.wait_ms / 1000, TURN_RETRY_SECONDS))
         if self._stop_when_done and not self._visits:
             if self._engine_runs() and await self.worker.registry.is_done(self.worker.queues):
-                self._finish()
+                self._finish("finished")
                 return 0.0
             wait_s = min(wait_s, DONE_POLL_SECONDS)
         return wait_s
@@ -256,30 +292,77 @@ class Scheduler(BaseScheduler):
         later_s = event.lane.pause_s() + 2 * self.worker.config.settle_wait_s
         asyncio.get_running_loop().call_later(later_s, self.worker.wake.set)
 
-    def _session_lost(self, _event: SessionLost) -> None:
-        """Drops all visits and lanes: other workers may have claimed their seeds by now."""
-        for visit in self._visits:
-            visit.abandon()
-        self._visits.clear()
-        self._lanes.forget()
-        self._runs_alone = False
+    def _egress_changed(self, event: EgressChanged) -> None:
+        """Leaves to others what this worker can't fetch; claims again as soon as it can."""
+        if event.is_down:
+            self._lanes.release_waiting()
+        else:
+            self.worker.wake.set()
+
+    def _robots_asked(self, event: RobotsAsked) -> None:
+        """Ends the visits that were held while their robots.txt was asked for, and haven't started."""
+        self._lanes.end_waiting(
+            event.host, lambda visit: visit.end_at_once(*event.outcome(visit.seed, visit.claimed.tries))
+        )
+
+    def _session_expired(self, event: SessionExpired) -> None:
+        """Ends whatever is fetched for seeds, or on turns, of the partition: others may ask those hosts from now on.
+
+        Pages that were fetched by then are delivered all the same, and their seeds end if the lease can still be
+        renewed.
+        """
+        self._lanes.release_waiting(event.partition)
+        users = self.worker.turns.users(event.partition)
+        fetching = [
+            visit
+            for visit in self._visits
+            if visit.fetching and (visit.claimed.partition == event.partition or visit in users)
+        ]
+        if fetching:
+            logger.warning("no session in partition %d: %d pages are not fetched", event.partition, len(fetching))
+        for visit in fetching:
+            visit.release("no-session")
+            self._lanes.go_on(visit)
+
+    def _session_lost(self, event: SessionLost) -> None:
+        """Drops the visits and lanes of the partition: other workers have claimed their seeds by now."""
+        lease = (event.partition, event.owner)
+        lost = {visit for visit in self._visits if (visit.claimed.partition, visit.claimed.owner) == lease}
+        self._visits -= lost
+        for visit in lost:
+            self.worker.abandon(visit)
+            if visit.claimed.quarantined:
+                self._runs_alone = False
+        self._lanes.forget(event.partition)
 
     # -- Stopping -----------------------------------------------------------------------------------------------------
     # When the worker is told to stop (SIGTERM, Ctrl-C), `_watch_for_stop` releases the visits not started, gives pages
     # under way some time, and releases the rest. When all plans are done (STOP_WHEN_DONE), `_finish` closes the spider.
-    # In both cases the engine then calls `close`.
+    # When a background task has died, `_task_died` releases all and closes it, too. In each case the engine then calls
+    # `close`. Told to stop once more, Scrapy stops the reactor without a word to the engine: then `_leave_soon` has the
+    # same done within FORCED_STOP_SECONDS.
 
     def _spider_idle(self) -> None:
         """Keeps an idle spider open: more seeds may come."""
         if not self._done:
             raise DontCloseSpider
 
-    def _finish(self) -> None:
+    def _finish(self, reason: str) -> None:
         """Closes the spider in a new task, because closing waits for `close`, which cancels the task that runs this."""
-        self._done = True
-        engine = self.crawler.engine
-        assert engine is not None  # `_wait_s` has seen it running
-        self._finishing = asyncio.create_task(engine.close_spider_async(reason="finished"), name="finish")
+        if not self._done:
+            self._done = True
+            self._finishing = start(self._close_spider(reason), name="finish", died=self.worker.events.publish)
+
+    async def _close_spider(self, reason: str) -> None:
+        while not (self._engine_runs() or self._engine_stops()):  # noqa: ASYNC110 -- it is being started
+            await asyncio.sleep(STOP_POLL_SECONDS)
+        if self.crawler.engine is not None and not self._engine_stops():
+            await self.crawler.engine.close_spider_async(reason=reason)
+
+    def _task_died(self, _event: TaskDied) -> None:
+        self._finish("failed")
+        self._lanes.release_waiting()
+        self._release_all()
 
     async def _watch_for_stop(self) -> None:
         """Waits until the engine is told to stop, and releases visits while it stops.
@@ -301,6 +384,21 @@ class Scheduler(BaseScheduler):
         return deferred_from_coro(self._close())
 
     async def _close(self) -> None:
+        if self._leaving is None:
+            self._leaving = asyncio.ensure_future(self._leave())
+        await asyncio.shield(self._leaving)
+
+    def _leave_soon(self) -> Deferred[None]:
+        """Does what `close` does, unless it was done, before the reactor stops; has some seconds for it."""
+        return deferred_from_coro(self._close_within(FORCED_STOP_SECONDS))
+
+    async def _close_within(self, seconds: float) -> None:
+        try:
+            await asyncio.wait_for(self._close(), seconds)
+        except TimeoutError:
+            logger.warning("stopped by force: other workers claim this worker's seeds when its session lapses")
+
+    async def _leave(self) -> None:
         self.worker.stopping.set()
         await cancel(*self._tasks)  # first: a claim under way would bring seeds after the others were released
         self._lanes.release_waiting()

@@ -30,10 +30,12 @@ SESSION_SECONDS = 15  # a worker silent for so long is taken for dead; its seeds
 LOCK_MILLISECONDS = 2_000  # a claimant that died holding the lock keeps others off so long; a claim takes under 10 ms
 STOP_WHEN_DONE = False  # True: end when nothing is ready, executing or on its way, instead of waiting for more
 MAX_ATTEMPTS = 4  # real tries of a seed before it fails; outages and restarts don't count
-RETRY_BASE_SECONDS = 2  # wait before the second try; doubles each time
+RETRY_BASE_SECONDS = 15  # wait before the second try; doubles each time: four tries outlast a restart of their host
 RETRY_MAX_SECONDS = 600
 SETTLE_BATCH = 100  # seeds in one settle call; one call a page costs 14 times more
 SETTLE_WAIT_SECONDS = 0.02  # how long a settle waits for company
+EGRESS_DOUBT_SECONDS = 3_600  # when nobody answers any worker: so long the network may be at fault, then the hosts are
+CONFIRM_OFFERS = True  # Redis Cluster: a page ends when what it led to survives a node; costs 1 ms to 1 s a page
 FAIL_DAYS = 30  # failed seeds are remembered, and refused, for so long
 
 # -- Politeness -----------------------------------------------------------------------------------------------------
@@ -42,7 +44,7 @@ ADDRESS_CONCURRENCY = 0  # requests to one address at once, over all workers; 0:
 ADDRESS_DELAY_SECONDS = 0  # between two starts at one address, over all workers; only with ADDRESS_CONCURRENCY
 
 # -- robots.txt -----------------------------------------------------------------------------------------------------
-ROBOTS_RETRY_SECONDS = 60  # an unreachable file is asked for again after that, then after 4, 16 ... times as long
+ROBOTS_RETRY_SECONDS = 60  # an unreachable file is asked for again after that, then after 4 and 5 times as long
 ROBOTS_MAX_CRAWL_DELAY_SECONDS = 60  # a longer Crawl-delay counts as this: a host must not hold a turn for hours
 
 # -- Headroom (crawler/worker/headroom.py has the rule) -------------------------------------------------------------
@@ -89,13 +91,16 @@ EXTENSIONS = {
     "scrapy.extensions.remote_control.RemoteControl": None,
 }
 SPIDER_MIDDLEWARES = {
-    "crawler.middlewares.visits.VisitSpiderMiddleware": 10,
+    # Next to the engine, whatever numbers others have: it counts what is left when they have dropped and added.
+    "crawler.middlewares.visits.VisitSpiderMiddleware": -1_000_000,
     # Each costs every page a pass. HTTPERROR_ALLOW_ALL and URLLENGTH_LIMIT = 0 leave the first two nothing to do.
     "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None,
     "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
 }
 DOWNLOADER_MIDDLEWARES = {
+    "crawler.middlewares.known_site.KnownSiteMiddleware": 40,
     "crawler.middlewares.scope.ScopeMiddleware": 50,
+    "crawler.middlewares.ended_search.EndedSearchMiddleware": 60,
     "crawler.middlewares.robots.RobotsMiddleware": 100,
     "crawler.middlewares.decoding.DecodingMiddleware": 590,
     "crawler.middlewares.redirect.RedirectMiddleware": 600,

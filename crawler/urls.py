@@ -11,40 +11,52 @@ changes nothing (`canonical(canonical(x)) == canonical(x)` for any accepted x):
    2026). Deviation: ada doesn't check the Bidi rule for the labels of a host (`0à.א`); DNS has no host that this lets
    pass.
 2. A URL is refused unless it is http or https, has at most `MAX_URL_CHARACTERS` and a host that DNS can hold.
-3. Fragment and credentials go.
-4. Tracking parameters go (`TRACKING_PARAMETERS`, `TRACKING_PREFIXES`), and those that the site's `drop_parameters`
-   name; names are compared unescaped and in lower case. All other parameters stay as they are, in their order.
+3. Fragment and credentials go. A URL whose fragment is a script's route (`#/...`, `#!...`) is refused: all such URLs
+   would become one page, which holds none of what they stand for.
+4. Parameters that say who visits go (`VISITOR_PARAMETERS`, `VISITOR_PREFIXES`), and those that the site's
+   `drop_parameters` name, be they of the query or of the path (`/a;jsessionid=1`); names are compared unescaped and in
+   lower case. All other parameters stay as they are, in their order.
 
-The fingerprint sorts the parameters, since their order hardly ever makes another page.
+A page has many spellings, of which the crawler fetches the one that it found first. The fingerprint is the same for
+those that are equal by RFC 3986, 6.2.2 (`%e4` and `%E4`, `%7E` and `~`), and for those that hardly ever make another
+page: the order of the parameters, empty ones (`?a=1&`), an empty query, a dot at the host's end. Where they do, a site
+says `identity: exact`.
+
+Pacing, robots.txt and scope go by the host without its last dot, since both names lead to the same server.
 """
 
 from __future__ import annotations
 
 import re
+import string
 from functools import lru_cache
 from hashlib import blake2b
 from urllib.parse import unquote_plus
 
 import ada_url
 
-from crawler.errors import UrlError
+from crawler.errors import ScriptRouteError, UrlError
 from crawler.redaction import without_credentials
 
-# Parameters that say where a visitor came from, never which page is meant. Names that some sites use for a page of its
-# own (`ref`, `source`, `from`, `id`) aren't here; a site's `drop_parameters` can name them.
-TRACKING_PARAMETERS = frozenset(
-    # Google; Meta; Microsoft, X, TikTok, LinkedIn, Reddit, Pinterest; Yandex; Alibaba, Bilibili; mailing services
+# Parameters that say who a visitor is or where he came from, never which page is meant. Names that some sites use for a
+# page of its own (`ref`, `source`, `from`, `id`, `sid`) aren't here; a site's `drop_parameters` can name them.
+VISITOR_PARAMETERS = frozenset(
+    # Google; Meta; Microsoft, X, TikTok, LinkedIn, Reddit, Pinterest; Yandex; Alibaba, Bilibili; mailing services;
+    # Webtrekk; sessions of Java's and PHP's servers, which begin a new one where there is none
     """gclid gclsrc dclid gbraid wbraid gad_source gad_campaignid srsltid _ga _gl
     fbclid igshid igsh
     msclkid twclid ttclid li_fat_id rdt_cid epik
     yclid ysclid _openstat
-    spm share_source share_medium
+    spm share_source share_medium vd_source
     mc_cid mc_eid _hsenc _hsmi __hstc __hssc __hsfp hsctatracking
-    mkt_tok oly_anon_id oly_enc_id vero_id wickedid s_cid _branch_match_id""".split()  # noqa: SIM905 -- a list of words reads better
+    mkt_tok oly_anon_id oly_enc_id vero_id wickedid s_cid _branch_match_id
+    wt_mc
+    jsessionid phpsessid""".split()  # noqa: SIM905 -- a list of words reads better
 )
-TRACKING_PREFIXES = ("utm_", "pk_", "mtm_")  # Google Analytics, Piwik, Matomo
+VISITOR_PREFIXES = ("utm_", "pk_", "mtm_", "piwik_", "matomo_", "hsa_")  # Google Analytics, Matomo, HubSpot's ads
 MAX_URL_CHARACTERS = 8_192  # servers refuse longer ones; a longer link is a trap
 MAX_HOST_CHARACTERS = 254  # the longest name in DNS, and a dot at its end
+MAX_LABEL_CHARACTERS = 63  # of a name in DNS, between two dots
 MAX_WRITTEN_HOST_CHARACTERS = 1_024  # with escapes and credentials; IDNA takes quadratic time: 20 ms for 8,000 accents
 FINGERPRINT_BYTES = 16
 # A crawler trap is a part of a site that makes new links for ever, for example by taking `b/` for `/b/`.
@@ -63,9 +75,18 @@ _SEGMENT = r"[\w~!$&'()*+,;=@%:-][\w~!$&'()*+,;=@%:.-]*"
 _SIMPLE_LINK = re.compile(
     rf"(?:(/|(?:\.\./)+)((?:{_SEGMENT}(?:/{_SEGMENT})*/?)?)"
     rf"|([\w~!$&'()*+,;=@%-][\w~!$&'()*+,;=@%.-]*(?:/{_SEGMENT})*/?))"
-    r"(?:\?([\w~!$&()*+,;=@%:./?-]+))?(?:#[!-~]*)?",
+    r"(?:\?([\w~!$&()*+,;=@%:./?-]+))?(?:#(?![/!])[!-~]*)?",
     re.ASCII,
 )
+_ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
+_NO_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
+_UNRESERVED = frozenset(f"{string.ascii_letters}{string.digits}-._~")  # RFC 3986, 2.3
+_FOLDED_ESCAPES = {
+    f"%{high}{low}": character if (character := chr(int(high + low, 16))) in _UNRESERVED else f"%{high}{low}".upper()
+    for high in string.hexdigits
+    for low in string.hexdigits
+}
+_DOT_SEGMENTS = frozenset({".", "..", "%2e", ".%2e", "%2e.", "%2e%2e"})
 MAX_SIMPLE_CHARACTERS = 1_000  # of such a link and its page's URL; so short that none of the limits above is met
 
 
@@ -79,6 +100,7 @@ def canonical(url: str, base: str = "", *, drop: frozenset[str] = frozenset()) -
 
     Raises:
         UrlError: Not an http(s) URL, longer than `MAX_URL_CHARACTERS`, or with a host that DNS can't hold.
+        ScriptRouteError: Its fragment is a script's route.
     """
     if len(url) > MAX_URL_CHARACTERS:
         raise UrlError(f"URL of {len(url)} characters, expected at most {MAX_URL_CHARACTERS}: {_shown(url)!r}...")
@@ -96,10 +118,17 @@ def canonical(url: str, base: str = "", *, drop: frozenset[str] = frozenset()) -
     if "@" in result and (parsed.username or parsed.password):
         parsed.username = parsed.password = ""
         result = str(parsed.href)
+    if not _fits_dns(result.split("/", 3)[2]):
+        raise UrlError(f"a host with a part of no or over {MAX_LABEL_CHARACTERS} characters: {_shown(url)!r}")
     result = _stripped(result, drop)
     if len(result) > MAX_URL_CHARACTERS:  # percent-encoding can triple it
         raise UrlError(f"URL of {len(result)} characters, expected at most {MAX_URL_CHARACTERS}: {_shown(url)!r}...")
     return result
+
+
+def is_script_route(fragment: str) -> bool:
+    """Returns whether a URL's fragment names a view that a script shows, and not a place on the page."""
+    return fragment.startswith(("/", "!"))
 
 
 def is_canonical(url: str) -> bool:
@@ -164,13 +193,19 @@ def trap(url: str) -> str:
 
 
 def host(url: str) -> str:
-    """Returns the lower-case punycode host of a canonical URL, with `:port` where it isn't the scheme's own."""
-    return url.split("/", 3)[2]
+    """Returns the lower-case punycode host of a canonical URL, with `:port` where it isn't the scheme's own.
+
+    A dot at the end of its name is left out.
+    """
+    written = url.split("/", 3)[2]
+    if written.endswith("."):
+        return written[:-1]
+    return written.replace(".:", ":") if ".:" in written else written
 
 
 def origin(url: str) -> str:
     """Returns scheme, host and non-default port of a canonical URL: what one robots.txt applies to."""
-    return url[: url.index("/", len("https://"))]
+    return f"{url[: url.index('/')]}//{host(url)}"
 
 
 def hostname(url: str) -> str:
@@ -179,20 +214,47 @@ def hostname(url: str) -> str:
     return written if written.endswith("]") else written.rsplit(":", 1)[0]  # [::1] has colons of its own
 
 
-def fingerprint(url: str, *, method: str = "GET", body: str = "", scope: str = "") -> bytes:
+def fingerprint(url: str, *, method: str = "GET", body: str = "", scope: str = "", exact: bool = False) -> bytes:
     """Returns the 16 bytes that identify a seed.
 
     Args:
         url: Canonical URL.
         method: Upper-case HTTP method.
         body: Request body.
-        scope: Empty for content seeds; for nav seeds the plan and its edition, so that two plans may search the same.
+        scope: For content seeds the site, since another site reads the page in its own way; for nav seeds the plan and
+            its edition, so that two plans may search the same.
+        exact: Whether each spelling of a URL is a page of its own, as the site's `identity` says.
     """
-    head, mark, query = url.partition("?")
-    if mark:
-        query = "&".join(sorted(query.split("&")))
-    parts = "\0".join((method, head + mark + query, body, scope))
+    parts = "\0".join((method, url if exact else folded(url), body, scope))
     return blake2b(parts.encode(), digest_size=FINGERPRINT_BYTES).digest()
+
+
+def folded(url: str) -> str:
+    """Returns the one spelling that stands for all those of a canonical URL that lead to the same page."""
+    if "%" in url and not _NO_ESCAPE.search(url):  # beside a stray %, an escape that is decoded might make another one
+        url = _ESCAPE.sub(_folded_escape, url)
+    head, _, query = without_host_dot(url).partition("?")
+    if "&" in query:
+        query = "&".join(sorted(filter(None, query.split("&"))))
+    return f"{head}?{query}" if query else head
+
+
+def without_host_dot(url: str) -> str:
+    """Returns a canonical URL without a dot at its host's end."""
+    return origin(url) + url[url.index("/", len("https://")) :] if "./" in url or ".:" in url else url
+
+
+def _folded_escape(escape: re.Match[str]) -> str:
+    return _FOLDED_ESCAPES[escape[0]]
+
+
+def _fits_dns(written: str) -> bool:
+    """Returns whether no label of a host is empty, but for the last one's dot, nor too long."""
+    if ".." in written or written.startswith("."):
+        return False
+    return len(written) <= MAX_LABEL_CHARACTERS or all(
+        len(label) <= MAX_LABEL_CHARACTERS for label in written.rsplit(":", 1)[0].split(".")
+    )
 
 
 def _shown(url: str) -> str:
@@ -201,21 +263,39 @@ def _shown(url: str) -> str:
 
 def _stripped(url: str, drop: frozenset[str]) -> str:
     """Returns a parsed URL without its fragment and without the parameters that are dropped."""
-    url = url.partition("#")[0]
-    head, _, query = url.partition("?")
-    return _with_query(head, query, drop) if query else url  # an empty query keeps its `?`
+    url, _, fragment = url.partition("#")
+    if is_script_route(fragment):
+        raise ScriptRouteError(f"only a browser's script knows what is at {_shown(url)}#{_shown(fragment)}")
+    head, mark, query = url.partition("?")
+    stripped = _with_query(head, query, drop)
+    return stripped + mark if mark and not query else stripped  # an empty query keeps its `?`
 
 
 def _with_query(head: str, query: str | None, drop: frozenset[str]) -> str:
+    if ";" in head:
+        head = _without_path_parameters(head, drop)
     if not query:
         return head
     kept = "&".join([pair for pair in query.split("&") if not _is_dropped(pair.partition("=")[0], drop)])
     return f"{head}?{kept}" if kept else head
 
 
+def _without_path_parameters(head: str, drop: frozenset[str]) -> str:
+    """Returns a URL without its query with the parameters dropped from its path (RFC 3986, 3.3), such as Java's."""
+    start = head.index("/", len("https://"))
+    segments = []
+    for segment in head[start:].split("/"):
+        name, *parameters = segment.split(";")
+        kept = [one for one in parameters if not _is_dropped(one.partition("=")[0], drop)]
+        # A segment of dots alone would lead elsewhere: `/a/..;jsessionid=1` isn't `/`.
+        drops = len(kept) < len(parameters) and (kept or name.lower() not in _DOT_SEGMENTS)
+        segments.append(";".join((name, *kept)) if drops else segment)
+    return head[:start] + "/".join(segments)
+
+
 def _is_dropped(name: str, drop: frozenset[str]) -> bool:
     name = _comparable(name)
-    return name in TRACKING_PARAMETERS or name in drop or name.startswith(TRACKING_PREFIXES)
+    return name in VISITOR_PARAMETERS or name in drop or name.startswith(VISITOR_PREFIXES)
 
 
 @lru_cache(1_000)  # names; a site has few and has them in every link. No name is longer than MAX_URL_CHARACTERS

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from kafka import TopicPartition
 
-from crawler.frontier import ledger
+from crawler.frontier import recount
 from crawler.pipelines.mongo import COLLECTION
 from crawler.servers.kafka import kafka_consumer
 from crawler.servers.mongo import mongo_client
@@ -73,7 +73,7 @@ async def find_problems(plan: Plan, operator: Operator, items: Items, delivered:
         pages = accounts["content"].finished - accounts["content"].notes.get("redirected", 0)
         if left or pages != counts[site]:
             problems.append(f"{site}: {left} seeds are not done, {pages} pages gave an item, {counts[site]} items came")
-    return problems + await ledger.recount(operator.redis, operator.keys, operator.partitions)
+    return problems + await recount.recount(operator.redis, operator.keys, operator.partitions)
 
 
 def forum_threads(plan: Plan) -> set[int]:

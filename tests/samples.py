@@ -8,21 +8,36 @@ from scrapy import Request
 from scrapy.http import TextResponse
 
 from crawler.events import Events
+from crawler.frontier.keys import partition_of
 from crawler.models import Claimed, Seed
 from crawler.worker.lanes import Lane
 from crawler.worker.request_state import RequestState
 from crawler.worker.visits import PageFetched, Visit, VisitEnded
 
 
-def a_claim(url="http://a.test/", *, owner="A", number=0, due_ms=0, delay_s=0.0, **more):
+def a_claim(url="http://a.test/", *, owner="A", number=0, depth=0, due_ms=0, tries=0, delay_s=0.0, **more):
     """A claim of owner A on a seed with turn 1001."""
-    return Claimed(Seed(url, "p", "s"), b"%d" % number, 0, f"{owner}#1", 1001, due_ms, 0, delay_s, **more)
+    seed = Seed(url, "p", "s", depth=depth)
+    return Claimed(seed, b"%d" % number, 0, f"{owner}#1", 1001, due_ms, tries, delay_s, **more)
 
 
 def a_visit(url="http://a.test/", *, lane=None, events=None, **claim):
     """A visit of a claimed seed, on a lane of its own unless one is given."""
     claimed = a_claim(url, **claim)
     return Visit(claimed, lane or Lane(claimed.seed.host, 1001, 0, claimed.delay_s), events or Events())
+
+
+class Leases(SimpleNamespace):
+    """A session whose leases are what a test says."""
+
+    def __init__(self, owner="A", partitions=1, *, alive=True):
+        leases = [
+            SimpleNamespace(partition=number, owner=owner, alive=alive, reachable=True) for number in range(partitions)
+        ]
+        super().__init__(leases=leases)
+
+    def lease_of(self, host):
+        return self.leases[partition_of(host, len(self.leases))]
 
 
 class RecordedVisit:

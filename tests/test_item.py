@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import uuid
 from dataclasses import fields
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 from pipelines.sink_samples import message, page
 
 import crawler
-from crawler.item import MESSAGE_SCHEMA, Item, Media, item_schema
+from crawler.item import ID_NAMESPACE, MESSAGE_SCHEMA, Item, Media, item_id, item_schema
 
 SCHEMA = orjson.loads((Path(crawler.__file__).parent / "item.schema.json").read_bytes())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.FormatChecker())
@@ -24,6 +25,11 @@ def test_the_file_that_ships_is_what_the_item_says():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     assert item_schema() == SCHEMA
     assert SCHEMA["$id"].endswith(f":{MESSAGE_SCHEMA}")
+
+
+def test_an_items_id_is_a_uuid_of_version_5():
+    for fingerprint in ("", "a" * 32, "ü"):
+        assert item_id(fingerprint) == str(uuid.uuid5(ID_NAMESPACE, f"{fingerprint}:0"))
 
 
 @pytest.mark.parametrize(("described", "kind"), [(SCHEMA, Item), (SCHEMA["$defs"]["Media"], Media)])
@@ -123,3 +129,8 @@ assert module.item_schema()["properties"]["made_up"]["description"].startswith("
 def test_a_field_is_said_once():
     done = subprocess.run([sys.executable, "-c", ONE_MORE_FIELD], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_an_item_shows_nothing_of_its_page():
+    item = Item(**{field.name: "page" for field in fields(Item)} | {"id": "1", "url": "http://a.test/"})
+    assert repr(item) == "<Item 1 of http://a.test/>"

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from crawler import logs
+from crawler.errors import UnavailableError
 
 
 @pytest.fixture
@@ -65,6 +66,11 @@ def test_a_traceback_goes_on_in_lines_that_are_indented(log):
     assert lines[1] == "    Traceback (most recent call last):"
     assert all(line.startswith("    ") for line in lines[1:-1])
     assert lines[-2] == "    INFO: forged \ufffd[2J ***"
+
+
+def test_an_error_for_the_operator_is_one_line(log):
+    written = log("Error processing %s", "it", exc_info=UnavailableError("kafka: closed before it was delivered"))
+    assert written == "INFO: Error processing it: kafka: closed before it was delivered\n"
 
 
 def test_a_stack_goes_on_in_lines_that_are_indented(log):

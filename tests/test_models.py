@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 import pytest
 
 from crawler.errors import FrontierError
-from crawler.models import Seed
+from crawler.models import Claimed, Seed
 
 PLAIN = Seed("https://a.example/x", "plan", "site")
 FULL = Seed(
@@ -21,6 +21,8 @@ FULL = Seed(
     hops=1,
     depth=4,
     interval_s=1_800,
+    run=491_002,
+    exact=True,
 )
 
 
@@ -81,10 +83,17 @@ def test_changed_bytes_are_a_seed_or_refused():
 
 
 def test_a_content_seed_is_its_request():
-    same = replace(PLAIN, plan="other", site="other", keywords=("x",), depth=2, hops=3)
+    same = replace(PLAIN, plan="other", keywords=("x",), depth=2, hops=3)
     assert same.fingerprint == PLAIN.fingerprint
-    for change in ({"url": "https://a.example/y"}, {"method": "POST"}, {"body": "x"}):
+    for change in ({"url": "https://a.example/y"}, {"method": "POST"}, {"body": "x"}, {"site": "other"}):
         assert replace(PLAIN, **change).fingerprint != PLAIN.fingerprint
+
+
+def test_a_page_s_spellings_are_one_seed_unless_its_site_tells_them_apart():
+    one, other = replace(PLAIN, url="https://a.example/%7Ex"), replace(PLAIN, url="https://a.example./~x?")
+    assert one.fingerprint == other.fingerprint
+    assert one.host == other.host == "a.example"
+    assert replace(one, exact=True).fingerprint != replace(other, exact=True).fingerprint
 
 
 def test_a_nav_seed_is_its_plan_and_edition_too():
@@ -95,3 +104,19 @@ def test_a_nav_seed_is_its_plan_and_edition_too():
 
 def test_a_seed_s_host_has_its_turns():
     assert (PLAIN.host, FULL.host) == ("a.example", "a.example:8443")
+
+
+def test_each_visit_that_ends_of_a_scheduled_seed_is_another_run_and_a_retry_the_same():
+    def run(due_ms, **seed):
+        return Claimed(Seed("http://a.test/", "p", "s", "nav", **seed), b"", 0, "A#1", 1, due_ms, 0, 0.0).run
+
+    hour_ms = 3_600_000
+    due_ms = 490_000 * hour_ms
+    assert run(due_ms, interval_s=3_600) == run(due_ms + 60_000, interval_s=3_600) == 490_000
+    assert run(due_ms + hour_ms, interval_s=3_600) == 490_001
+    assert (run(due_ms), run(due_ms, run=7)) == (0, 7)
+
+
+def test_the_same_page_of_two_runs_is_two_seeds():
+    pages = [replace(FULL, run=number) for number in range(3)]
+    assert len({page.fingerprint for page in pages}) == 3

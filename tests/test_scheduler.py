@@ -12,9 +12,11 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.test import get_crawler
 
 from crawler import settings as project_settings
-from crawler.frontier.session import SessionLost
+from crawler.frontier.session import SessionExpired
 from crawler.scheduler import Scheduler
+from crawler.servers.redis import redis_async
 from crawler.spiders.consumer import ConsumerSpider
+from crawler.worker.lanes import Lane
 from crawler.worker.request_state import state_of
 from crawler.worker.turns import HostBackoff
 from crawler.worker.worker import Worker
@@ -30,6 +32,7 @@ class Engine:
         self._stopping = False
         self.asked = asyncio.Event()
         self._slot = SimpleNamespace(nextcall=SimpleNamespace(schedule=self.asked.set))
+        self.downloader = SimpleNamespace(active=set())
         self.closed_for = None
 
     async def close_spider_async(self, *, reason):
@@ -115,6 +118,19 @@ async def test_offered_seeds_become_requests_one_at_a_time_for_each_host(build):
     assert not scheduler.has_pending_requests()
 
 
+async def test_no_request_is_given_out_whose_answer_would_have_no_memory(build):
+    scheduler = await build(NODE_MEMORY_LIMIT_PERCENT=99)
+    engine, headroom = scheduler.crawler.engine, scheduler.worker.headroom
+    headroom.answered(headroom.sampler.memory_bytes)
+    engine.downloader.active.add("another page")
+    await offer(scheduler, content(1))
+    async with asyncio.timeout(10):
+        await engine.asked.wait()
+    assert scheduler.next_request() is None
+    engine.downloader.active.clear()
+    assert scheduler.next_request() is not None
+
+
 async def test_a_seed_s_request_is_made_as_the_seed_says(build):
     scheduler = await build()
     await offer(scheduler, content(1, method="POST", body="q=1"))
@@ -143,17 +159,35 @@ async def test_a_host_s_backoff_releases_the_visits_not_started(build):
 
 
 async def test_a_lost_session_drops_all_visits(build):
-    scheduler = await build()
+    scheduler = await build(SESSION_SECONDS=1)
     await offer(scheduler, content(1))
     [request] = await requests(scheduler, 1)
-    owner = scheduler.worker.session.owner
-    scheduler.worker.events.publish(SessionLost(owner))
+    [lease] = scheduler.worker.session.leases
+    owner = lease.owner
+    async with redis_async(scheduler.crawler.settings) as redis:
+        await redis.zrem(scheduler.worker.config.frontier.keys.partition(0).sessions, owner)
+    await until(lambda: lease.owner != owner)
     assert not scheduler.has_pending_requests()
     assert state_of(request).visit.ended
     end(request)  # too late: nothing is settled for it
     assert scheduler.worker.claims.carrying == 0
-    await until(lambda: scheduler.worker.session.owner != owner)
-    assert scheduler.worker.session.alive
+    await until(lambda: lease.alive)
+
+
+async def test_an_expired_session_ends_what_is_fetched_and_keeps_what_is_delivered(build):
+    scheduler = await build()
+    worker = scheduler.worker
+    await offer(scheduler, *(content(number, f"h{number}.test") for number in range(3)))
+    fetching, fetched, borrowing = await requests(scheduler, 3)
+    state_of(fetched).visit.end_fetch()
+    worker.turns.note_use(Lane("x.test", 1, 7, 0.0), state_of(borrowing).visit)
+    worker.events.publish(SessionExpired(7))
+    assert [state_of(one).visit.ended for one in (fetching, fetched, borrowing)] == [False, False, True]
+    worker.events.publish(SessionExpired(0))
+    assert [state_of(one).visit.ended for one in (fetching, fetched, borrowing)] == [True, False, True]
+    state_of(fetched).visit.end_part()
+    await until_totals(scheduler, finished=1, failed=0)
+    assert scheduler.crawler.stats.get_value("frontier/release/no-session") == 2
 
 
 async def test_a_stop_releases_the_visits_not_started_and_lets_the_others_end(build):
@@ -181,6 +215,43 @@ async def test_closing_releases_all_visits(build):
     assert (found.ready, found.executing) == (2, 0)
 
 
+@pytest.mark.parametrize("name", ["beat", "feed", "settler", "wake-ups", "watch for stop"])
+async def test_a_worker_whose_task_dies_releases_all_and_ends(build, caplog, name):
+    scheduler = await build()
+    await offer(scheduler, content(1), content(2))
+    (request,) = await requests(scheduler, 1)
+    task = next(task for task in asyncio.all_tasks() if task.get_name() == name)
+    await until(lambda: not task.cancel())  # one cancellation may be missed, see `tasks.cancel`
+    await until(lambda: scheduler.crawler.engine.closed_for == "failed")
+    assert state_of(request).visit.ended
+    assert scheduler.worker.death.name == name
+    assert f"its task '{name}' died" in caplog.text
+    if name != "settler":  # without it, its seeds are others' when the session lapses
+        await until_totals(scheduler, ready=2, executing=0)
+
+
+async def test_a_worker_whose_session_thread_dies_ends(build):
+    scheduler = await build(SESSION_SECONDS=1)
+
+    def bug(_seconds):
+        raise SystemExit
+
+    scheduler.worker.session._stop.wait = bug
+    await until(lambda: scheduler.crawler.engine.closed_for == "failed")
+
+
+async def test_a_worker_told_to_stop_at_once_has_released_what_it_held(build):
+    scheduler = await build()
+    await offer(scheduler, content(1), content(2))
+    (request,) = await requests(scheduler, 1)
+    await scheduler._leave_soon().asFuture(asyncio.get_running_loop())
+    assert state_of(request).visit.ended
+    async with redis_async(scheduler.crawler.settings) as redis:
+        counts = await redis.hgetall(scheduler.worker.config.frontier.keys.partition(0).of("content", "counts"))
+        assert (counts[b"ready"], counts[b"executing"]) == (b"2", b"0")
+        assert not await redis.exists(scheduler.worker.config.frontier.keys.partition(0).sessions)
+
+
 async def test_an_idle_spider_stays_open_until_all_is_done(build):
     scheduler = await build(STOP_WHEN_DONE=1)
     sent = scheduler.crawler.signals.send_catch_log(signals.spider_idle, dont_log=DontCloseSpider)
@@ -199,3 +270,24 @@ async def test_a_sink_that_is_away_stops_claims(build):
     assert worker.room() == 0
     worker.sink_up("kafka")
     assert worker.room() > 0
+
+
+async def test_a_worker_says_why_it_claims_nothing_and_logs_each_change_once(build, caplog):
+    caplog.set_level("INFO", "crawler.worker.worker")
+    scheduler = await build()
+    worker = scheduler.worker
+    assert worker.why_no_claims() == ""
+
+    async def said(text):
+        await until(lambda: worker.heartbeat.figures.get("why_no_claims") == text)
+
+    worker.sink_down("kafka")
+    await said("it waits for kafka")
+    worker.sink_up("kafka")
+    await said("")
+    worker.redis_full.note("claims", refused=True)
+    assert worker.why_no_claims() == "Redis is full"
+    worker.stopping.set()
+    assert worker.why_no_claims() == "it stops"
+    logged = [text for text in caplog.messages if text.startswith(("nothing is claimed", "claims go on"))]
+    assert logged[:2] == ["nothing is claimed: it waits for kafka", "claims go on"]

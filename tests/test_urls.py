@@ -1,22 +1,26 @@
 """Canonical URLs, by the WHATWG URL Standard and what `crawler.urls` strips; fingerprints; crawler traps."""
 
 import random
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import ada_url
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from crawler.errors import UrlError
+from crawler.errors import ScriptRouteError, UrlError
 from crawler.urls import (
     MAX_URL_CHARACTERS,
     LinkResolver,
     canonical,
     fingerprint,
+    folded,
     host,
     hostname,
     is_canonical,
     origin,
     trap,
+    without_host_dot,
 )
 
 
@@ -42,7 +46,7 @@ from crawler.urls import (
         ("http://-tü-.example/", "http://xn---t--ioa.example/"),
         ("http://tü\u00ad.example/", "http://xn--t-eha.example/"),
         ("http://t%C3%BC.example/", "http://xn--t-eha.example/"),
-        ("http://a..b./", "http://a..b./"),
+        ("http://a.b./", "http://a.b./"),
         ("http://08.example/", "http://08.example/"),
         ("http:a", "http://a/"),
         ("http:///a", "http://a/"),
@@ -59,6 +63,12 @@ from crawler.urls import (
         ("http://a/?b=utm_source", "http://a/?b=utm_source"),
         ("http://a/???x", "http://a/???x"),
         ("http://a/?q=%26utm_source%3d1", "http://a/?q=%26utm_source%3d1"),
+        ("http://a/?PHPSESSID=1&wt_mc=2&vd_source=3&piwik_kwd=4&matomo_kwd=5&hsa_acc=6&sid=7", "http://a/?sid=7"),
+        ("http://a/b;jsessionid=1A.node/c;v=2;JSESSIONID=1?d", "http://a/b/c;v=2?d"),
+        ("http://a/;jsessionid=1", "http://a/"),
+        ("http://a/b/..;jsessionid=1/c", "http://a/b/..;jsessionid=1/c"),
+        ("http://a/b/%2E.;jsessionid=1", "http://a/b/%2E.;jsessionid=1"),
+        ("http://a/b?c=;jsessionid=1", "http://a/b?c=;jsessionid=1"),
     ],
 )
 def test_the_canonical_form(url, expected):
@@ -154,8 +164,32 @@ def test_long_urls_are_refused_before_and_after_encoding():
             canonical(url)
 
 
+@pytest.mark.parametrize(
+    ("link", "refused"),
+    [
+        ("#/thread/1", True),
+        ("#!thread/1", True),
+        ("/app#/", True),
+        ("http://x.org/app#!/a", True),
+        ("/app?a#/b", True),
+        (" #\n/thread/1", True),
+        ("#top", False),
+        ("#", False),
+        ("/app/#a/b!", False),
+        ("/app/%23/a", False),
+    ],
+)
+def test_what_only_a_script_can_open_is_refused(link, refused):
+    for resolve in (LinkResolver("http://x.org/a/b").resolve, lambda link: canonical(link, "http://x.org/a/b")):
+        if refused:
+            with pytest.raises(ScriptRouteError, match=r"only a browser's script knows what is at http://x\.org/"):
+                resolve(link)
+        else:
+            assert "#" not in resolve(link)
+
+
 def test_a_site_s_own_parameters_can_be_dropped():
-    assert canonical("http://a/?SID=1&b=2", drop=frozenset({"sid"})) == "http://a/?b=2"
+    assert canonical("http://a/c;Sid=1?SID=1&b=2", drop=frozenset({"sid"})) == "http://a/c?b=2"
 
 
 def odd_urls():
@@ -202,7 +236,15 @@ def test_the_order_of_parameters_does_not_tell_pages_apart():
 
 
 def test_everything_else_tells_pages_apart():
-    urls = ("http://a/", "https://a/", "http://a/?", "http://a/?a=1", "http://a/?a=1&a=1", "http://a/A")
+    urls = (
+        "http://a/",
+        "https://a/",
+        "http://a/?a",
+        "http://a/?a=1",
+        "http://a/?a=1&a=1",
+        "http://a/A",
+        "http://a/%2F",
+    )
     different = [
         *map(fingerprint, urls),
         fingerprint("http://a/", method="POST"),
@@ -212,6 +254,73 @@ def test_everything_else_tells_pages_apart():
         fingerprint("http://a/", body="x", scope="\0y"),
     ]
     assert len(set(different)) == len(different) - 1  # the last two are equal; a scope never holds a NUL
+
+
+# Spellings of one page, in rows.
+SAME_PAGE = [
+    ["http://a/%e4", "http://a/%E4"],
+    ["http://a/%7Eb/%2d", "http://a/~b/-", "http://a/%7eb/%2D"],
+    ["http://a/?%62=1&a=%c3%a4", "http://a/?a=%C3%A4&b=1", "http://a/?a=%C3%A4&&b=1&"],
+    ["http://a/", "http://a/?", "http://a/?&", "http://a./", "http://a./?"],
+    ["http://a:81/x", "http://a.:81/x"],
+    ["http://a/%41%zz", "http://a./%41%zz"],
+    ["http://a/%zz", "http://a/%zz?"],
+    ["http://a/%2541"],
+    ["http://a/%2f%2F", "http://a/%2F%2f"],
+    ["http://a//"],
+]
+
+
+def test_spellings_of_one_page_have_one_fingerprint_unless_the_site_says_otherwise():
+    fingerprints = [{fingerprint(canonical(url)) for url in row} for row in SAME_PAGE]
+    assert all(len(one) == 1 for one in fingerprints)
+    assert len(set.union(*fingerprints)) == len(SAME_PAGE)
+    for row in SAME_PAGE:
+        assert [canonical(url) for url in row] == row  # fetched as found
+        assert len({fingerprint(url, exact=True) for url in row}) == len(row)
+
+
+CHARACTERS = st.sampled_from("aZ0-._~%4125fFeE&=?/;+'")
+
+
+@given(st.text(CHARACTERS, max_size=12), st.sampled_from(["a", "a.b", "a.", "a.:81"]))
+def test_folding_is_idempotent_and_gives_a_canonical_url(text, name):
+    try:
+        url = canonical(f"http://{name}/{text}")
+    except UrlError:
+        return
+    once = folded(url)
+    assert folded(once) == once
+    assert folded(canonical(once)) == once
+    assert unquote(urlsplit(once).path) == unquote(urlsplit(url).path)
+
+
+@given(st.lists(st.text(st.sampled_from("abZ~-ä /"), min_size=1, max_size=4), max_size=4), st.randoms())
+def test_every_spelling_of_a_path_and_its_parameters_is_one_page(words, dice):
+    def spelled(word):
+        return "".join(
+            dice.choice((f"%{byte:02x}", f"%{byte:02X}", chr(byte) if chr(byte) in "abZ~-" else f"%{byte:02X}"))
+            for byte in word.encode()
+        )
+
+    def address():
+        parameters = [*map(spelled, words), *[""] * dice.randrange(3)]
+        dice.shuffle(parameters)
+        return canonical(f"http://a{dice.choice(('', '.'))}/{'/'.join(map(spelled, words))}?{'&'.join(parameters)}")
+
+    assert len({fingerprint(address()) for _ in range(5)}) == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://a.test./x", ("http://a.test", "a.test", "a.test")),
+        ("https://a.test.:8443/x.:1", ("https://a.test:8443", "a.test:8443", "a.test")),
+    ],
+)
+def test_a_host_with_a_dot_at_its_end_is_the_same_host(url, expected):
+    assert canonical(url) == url
+    assert (origin(url), host(url), hostname(url)) == expected
 
 
 def test_fingerprints_stay_the_same_between_versions():
@@ -255,6 +364,12 @@ def test_a_trap_is_told_by_its_address(url, expected):
         "\\\\a" + "\u0301\u0316" * 4_000,
         "ht\ntp:\t//a" + "\u0301\u0316" * 4_000,
         "http://" + "ü" * 500 + ".org/",
+        "http://" + "a" * 64 + ".org/",
+        "http://x." + "a" * 64 + ":80/",
+        "http://a..b/",
+        "http://.a/",
+        "http://./",
+        "http://a../",
     ],
 )
 def test_a_host_that_no_dns_can_hold_is_refused(url):
@@ -305,7 +420,8 @@ def test_the_resolver_gives_what_the_parser_gives_for_any_link(base):
         url = outcome(resolver.resolve, link, drop=drop)
         assert url == outcome(canonical, link, base, drop=drop), link
         if url:
-            assert (host(url), hostname(url)) == (ada_url.URL(url).host, ada_url.URL(url).hostname)
+            parsed = ada_url.URL(without_host_dot(url))
+            assert (host(url), hostname(url)) == (parsed.host, parsed.hostname)
 
 
 def test_simple_links_go_without_the_parser(monkeypatch):

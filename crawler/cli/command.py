@@ -8,7 +8,7 @@ import os
 import sys
 from abc import abstractmethod
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -74,8 +74,9 @@ class HeadroomCommand(ScrapyCommand):
         return self.description or self.summary
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Adds `--json` to Scrapy's options."""
+        """Adds `--json` to Scrapy's options, and has errors of the parser end as all others do."""
         super().add_options(parser)
+        parser.error = self._refuse  # type: ignore[method-assign]  # argparse has several lines and status 2
         parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -102,6 +103,11 @@ class HeadroomCommand(ScrapyCommand):
         from crawler.plans.operator import Operator
 
         return Operator.connect(self.values, begin=begin)
+
+    def _refuse(self, message: str) -> NoReturn:
+        """Ends the process because of what the parser says of the command line."""
+        print_error(UsageError(message), self.values)
+        sys.exit(1)
 
     def _refuse_options(self, args: list[str]) -> None:
         """Refuses unknown options: Scrapy leaves them among the arguments."""

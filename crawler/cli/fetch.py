@@ -1,25 +1,36 @@
 """Fetches one page for a person at a terminal, outside of any crawl: `scrapy site check FILE URL`.
 
-libcurl fetches it, as in a crawl. But libcurl resolves the name itself and connects to private addresses too, since a
-person has named them; and it uses the environment's proxies, decodes the body and follows redirects.
+It comes as in a crawl: from the same download handler, with the same headers, proxies and decoders. But private
+addresses are connected to, since a person has named them, and redirects are followed wherever they lead.
 """
 
 from __future__ import annotations
 
-import contextlib
+import asyncio
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
-import pycurl
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.httpproxy import HttpProxyMiddleware
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    UnsupportedURLSchemeError,
+)
+from scrapy.statscollectors import DummyStatsCollector
 
-from crawler.download.curl_loop import CurlLoop
-from crawler.download.curl_options import CurlOptions
-from crawler.errors import UnavailableError
+from crawler.download import codings
+from crawler.download.handler import CurlDownloadHandler
+from crawler.errors import AnswerError, UnavailableError, UrlError
 from crawler.models import Fetched
 from crawler.urls import canonical
+from crawler.worker.outcomes import REDIRECT_STATUSES
 
 if TYPE_CHECKING:
+    from scrapy.http import Response
     from scrapy.settings import Settings
 
 SUCCESSFUL = range(200, 300)  # statuses
@@ -31,45 +42,67 @@ async def fetch(url: str, settings: Settings) -> Fetched:
     Args:
         url: Absolute.
         settings: USER_AGENT, CONTACT, DOWNLOAD_TIMEOUT (for the whole page), DOWNLOAD_MAXSIZE (of its body, decoded),
-            REDIRECT_MAX_TIMES, and what they say of TLS.
+            REDIRECT_MAX_TIMES, and whatever else the download handler reads.
 
     Raises:
         UrlError: It isn't an http(s) URL.
         UnavailableError: There is no answer, or not in time, or it has an error's status or is too large.
     """
     address = canonical(url)
-    parts = urlsplit(address)
-    contact, max_bytes, timeout_s = (settings[name] for name in ("CONTACT", "DOWNLOAD_MAXSIZE", "DOWNLOAD_TIMEOUT"))
-    body = bytearray()
+    max_bytes, timeout_s = int(settings["DOWNLOAD_MAXSIZE"]), float(settings["DOWNLOAD_TIMEOUT"])
+    own = settings.copy()
+    own.set("ALLOW_PRIVATE_ADDRESSES", value=True, priority="cmdline")
+    crawler = Crawler(Spider, own)
+    crawler.stats = DummyStatsCollector(crawler)
+    handler = CurlDownloadHandler(crawler)
+    try:
+        async with asyncio.timeout(timeout_s):
+            response = await _follow(address, handler, own)
+        if response.status not in SUCCESSFUL:
+            raise UnavailableError(f"{response.url} answered {response.status}")
+        body = codings.decode(response.body, response.headers.getlist("Content-Encoding"), max_bytes)
+    except (TimeoutError, DownloadTimeoutError):
+        raise UnavailableError(f"{address} took longer than {settings['DOWNLOAD_TIMEOUT']} s") from None
+    except DownloadCancelledError:
+        raise UnavailableError(f"{address} is larger than {max_bytes} bytes") from None
+    except (
+        AnswerError,
+        CannotResolveHostError,
+        DownloadConnectionRefusedError,
+        DownloadFailedError,
+        UnsupportedURLSchemeError,
+    ) as error:
+        raise UnavailableError(f"{address} can't be fetched: {error}") from error
+    finally:
+        await handler.close()
+    content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+    return Fetched(canonical(response.url), response.status, content_type, body)
 
-    def take(piece: bytes) -> int:
-        body.extend(piece)
-        return len(piece) if len(body) <= int(max_bytes) else 0  # 0: libcurl ends the transfer
 
-    with contextlib.closing(CurlOptions.from_settings(settings).new_handle()) as curl:
-        for option, value in {
-            pycurl.URL: address,
-            pycurl.PROXY: "" if proxy_bypass(parts.netloc) else getproxies().get(parts.scheme, ""),
-            pycurl.USERAGENT: settings["USER_AGENT"] + (f" (+{contact})" if contact else ""),
-            pycurl.FOLLOWLOCATION: 1,
-            pycurl.MAXREDIRS: settings.getint("REDIRECT_MAX_TIMES"),
-            pycurl.REDIR_PROTOCOLS: pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS,
-            pycurl.HTTP_CONTENT_DECODING: 1,
-            pycurl.ACCEPT_ENCODING: "",  # every coding that libcurl knows
-            pycurl.TIMEOUT_MS: int(float(timeout_s) * 1000),
-            pycurl.WRITEFUNCTION: take,
-        }.items():
-            curl.setopt(option, value)
-        with contextlib.closing(CurlLoop()) as loop:
-            end = await loop.start(curl)
-        status: int = curl.getinfo(pycurl.RESPONSE_CODE)
-        if len(body) > int(max_bytes):
-            raise UnavailableError(f"{address} is larger than {max_bytes} bytes")
-        if end.code == pycurl.E_OPERATION_TIMEDOUT:
-            raise UnavailableError(f"{address} took longer than {timeout_s} s")
-        if end.code:
-            raise UnavailableError(f"{address} can't be fetched: {end.message}")
-        if status not in SUCCESSFUL:
-            raise UnavailableError(f"{address} answered {status}")
-        content_type = curl.getinfo(pycurl.CONTENT_TYPE) or ""
-        return Fetched(canonical(curl.getinfo(pycurl.EFFECTIVE_URL)), status, content_type, bytes(body))
+async def _follow(address: str, handler: CurlDownloadHandler, settings: Settings) -> Response:
+    """Returns the first answer that is no redirect.
+
+    Raises:
+        UnavailableError: There are too many redirects, or one leads to what isn't fetched.
+        Exception: What the download raised.
+    """
+    contact = settings["CONTACT"]
+    headers = {
+        **settings.getdict("DEFAULT_REQUEST_HEADERS"),
+        "User-Agent": settings["USER_AGENT"] + (f" (+{contact})" if contact else ""),
+        "Accept-Encoding": codings.ACCEPT_ENCODING,
+    }
+    meta = {"verbatim_url": True, "download_timeout": float(settings["DOWNLOAD_TIMEOUT"])}
+    proxies = HttpProxyMiddleware()
+    for _ in range(settings.getint("REDIRECT_MAX_TIMES") + 1):
+        request = Request(address, headers=headers, meta=dict(meta))
+        proxies.process_request(request)
+        response = await handler.download_request(request)
+        location = response.headers.get("Location")
+        if response.status not in REDIRECT_STATUSES or not location:
+            return response
+        try:
+            address = canonical(location.decode("utf-8", "replace"), address)
+        except UrlError as error:
+            raise UnavailableError(f"{address} leads to what isn't fetched: {error}") from None
+    raise UnavailableError(f"{address} is one redirect too many")

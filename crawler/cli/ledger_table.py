@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crawler.cli.output import print_table
+from crawler.cli.output import print_table, quantity
 from crawler.frontier.ledger import Account
 from crawler.text import one_line
 
@@ -36,7 +36,8 @@ def print_ledger(ledger: dict[str, Any]) -> None:
     """Prints what `ledger_as_json` returned: a table, and below it the failures by reason and what else was counted.
 
     Args:
-        ledger: It may also have `problems`, which a recount has found.
+        ledger: It may also have what a recount says: the `problems` that it has found, the number of seeds that it
+            `counted`, and how many `seconds` that took.
     """
     if not ledger["rows"]:
         print("nothing was offered yet; scrapy plan submit FILE begins")
@@ -51,8 +52,17 @@ def print_ledger(ledger: dict[str, Any]) -> None:
     if lines:
         print()
     lines += [f"problem: {problem}" for problem in ledger.get("problems", ())]
+    if "counted" in ledger:
+        lines.append(_verdict(ledger))
     for line in lines:
         print(one_line(line))
+
+
+def _verdict(ledger: dict[str, Any]) -> str:
+    """Returns what a recount says, in one line."""
+    seeds, plans = quantity(ledger["counted"], "seed"), quantity(len({row["plan"] for row in ledger["rows"]}), "plan")
+    problems = quantity(len(ledger["problems"]), "problem") if ledger["problems"] else "all agrees"
+    return f"verified {seeds} of {plans} in {ledger['seconds']:.1f} s: {problems}"
 
 
 def _table_rows(ledger: dict[str, Any]) -> Iterator[tuple[object, ...]]:

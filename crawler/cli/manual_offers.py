@@ -7,17 +7,20 @@ import itertools
 from typing import TYPE_CHECKING
 
 from crawler import sites, urls
-from crawler.errors import FrontierError, UrlError
+from crawler.errors import FrontierError, HeadroomError, ScriptRouteError, UrlError
 from crawler.frontier.queue import OFFER_BATCH
 from crawler.models import Seed
 from crawler.redaction import without_credentials
 from crawler.text import one_line
+from crawler.worker.outcomes import SCRIPT_ROUTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from crawler.plans.operator import Operator
     from crawler.sites import Site
+
+MANUAL = "manual"  # the plan of pages that are offered to none, which is never submitted
 
 
 async def prepare_site(operator: Operator, name: str, sites_dir: str) -> Site:
@@ -44,6 +47,23 @@ async def prepare_site(operator: Operator, name: str, sites_dir: str) -> Site:
     return site
 
 
+async def offer_note(operator: Operator, plan: str) -> str:
+    """Returns what must be said of pages that are offered to a plan; empty where nothing must.
+
+    Raises:
+        HeadroomError: They would not be crawled.
+    """
+    record = (await operator.registry.plans()).get(plan)
+    if record is None and await operator.registry.was_deleted(plan):
+        raise HeadroomError(f"plan {plan!r} was deleted lately: its pages would be refused; use another name")
+    if record is None:
+        unknown = f"; no plan {plan} was submitted: these pages can't be paused, cancelled or deleted"
+        return "" if plan == MANUAL else unknown
+    if record.state == "cancelled":
+        raise HeadroomError(f"plan {plan!r} was cancelled: its pages would not be crawled")
+    return f"; plan {plan} is paused: scrapy plan resume {plan} lets them go on" if record.state == "paused" else ""
+
+
 async def offer_urls(
     operator: Operator, site: Site, plan: str, lines: Iterable[str]
 ) -> tuple[int, int, list[dict[str, str]]]:
@@ -59,9 +79,12 @@ async def offer_urls(
         seeds = []
         for line in batch:
             try:
-                seeds.append(Seed(urls.canonical(line, drop=site.drop), plan, site.name))
+                seeds.append(Seed(urls.canonical(line, drop=site.drop), plan, site.name, exact=site.exact))
             except UrlError as error:
                 bad.append({"url": one_line(without_credentials(line)), "why": str(error)})
-        new += sum(await operator.queues["content"].offer(seeds))
+                if isinstance(error, ScriptRouteError):
+                    place = Seed(urls.canonical(line.partition("#")[0]), plan, site.name)
+                    await operator.queues["content"].refuse(place, SCRIPT_ROUTE, 1)
+        new += sum(await operator.queues["content"].offer(seeds, confirmed=True))
         offered += len(seeds)
     return offered, new, bad

@@ -60,6 +60,8 @@ def to_json(value: object, option: int = 0) -> bytes:
 def print_table(names: Sequence[str], rows: Iterable[Iterable[object]], *, bold_last: bool = False) -> None:
     """Prints a table, numbers to the right, long texts folded; on a terminal too narrow for it, a line for each row.
 
+    Where it isn't a terminal that reads it, each row is one line, however long: what reads it then reads lines.
+
     Args:
         names: Of the columns.
         rows: A cell for each column; None is an empty one.
@@ -72,15 +74,18 @@ def print_table(names: Sequence[str], rows: Iterable[Iterable[object]], *, bold_
 
     cells = [[_cell_text(value) for value in row] for row in rows]
     table = Table(box=None, pad_edge=False, padding=(0, GAP_CHARACTERS, 0, 0))
-    needed = -GAP_CHARACTERS
+    needed = unfolded = -GAP_CHARACTERS
     for index, name in enumerate(names):
         texts = [row[index] for row in cells]
         width = max(map(cell_len, (name, *texts)))
         is_number = any(texts) and not any(text.strip("0123456789,.-") for text in texts)
         least = width if is_number else min(width, TEXT_CHARACTERS_MIN)
         needed += least + GAP_CHARACTERS
+        unfolded += width + GAP_CHARACTERS
         table.add_column(name, justify="right" if is_number else "left", min_width=least, overflow="fold")
     console = Console(highlight=False, markup=False, emoji=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = max(unfolded, 1)
     if console.width < needed:
         for first, *others in cells:
             named = zip(names[1:], others, strict=True)

@@ -75,8 +75,10 @@ def print_plan(plan: Mapping[str, Any]) -> None:
 
 
 def print_sites(sites: list[dict[str, Any]]) -> None:
-    """Prints the names and versions of a plan's sites as one line."""
-    print("sites:", one_line(", ".join(f"{site['site']} (version {site['version']})" for site in sites)))
+    """Prints the names, versions and places of a plan's sites as one line."""
+    places = [", ".join(filter(None, (f"version {site['version']}", site["base"]))) for site in sites]
+    shown = [f"{site['site']} ({place})" for site, place in zip(sites, places, strict=True)]
+    print("sites:", one_line(", ".join(shown)))
 
 
 def _state(plan: Mapping[str, Any]) -> str:

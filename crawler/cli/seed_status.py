@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +25,14 @@ MEANINGS = {
     "robots": "its host's robots.txt forbids it to crawlers",
     "robots-unreachable": "its host's robots.txt can't be read, so nothing there may be fetched",
     "private-address": "it is on a private address; ALLOW_PRIVATE_ADDRESSES=1 crawls those",
+    "out-of-scope": "a followed link led to it, and it redirects to what its site's `follow` doesn't allow",
+    "script-route": "it redirects to an address that only a browser's script can open",
+    "request-dropped": "code of this crawler's project dropped its request, or sent another in its place",
     "cancelled": "its plan was cancelled before it was crawled",
     "replaced": "its plan was replaced before it was crawled",
     "crashed-worker": "worker after worker died with it",
-    "unknown-site": "the definition of its site wasn't in Redis; submit its plan again",
+    "unknown-site": "the definition of its site isn't in Redis; submit its plan again",
+    "unread-site": "the Redis that has its site's definition was away",
     "no-content": "the site's selectors found nothing on it; scrapy site check SITE URL shows what they read",
     "not-results": "neither results nor the site's sign for none; scrapy site check SITE URL shows what is read",
     "not-html": "it isn't HTML",
@@ -53,7 +58,35 @@ async def search_pages(operator: Operator, url: str, plan: str) -> list[Seed]:
     except InputError as error:
         raise FrontierError(str(error)) from error
     # Of a site whose results are paged with cursors, the definition yields the first page only.
-    return found[:SEARCH_PAGES_MAX] or [Seed(url, plan, record.sites[0], frontier="nav", edition=record.edition)]
+    name = record.sites[0]
+    made = Seed(url, plan, name, frontier="nav", edition=record.edition, exact=sites[name].exact)
+    return found[:SEARCH_PAGES_MAX] or [made]
+
+
+async def known_search_pages(operator: Operator, url: str) -> list[dict[str, Any]]:
+    """Returns the statuses of the search pages of all plans that have this URL and were offered."""
+    seeds: list[Seed] = []
+    for plan in await operator.registry.plans():
+        with contextlib.suppress(FrontierError):  # a plan that is damaged must not hide the others
+            seeds += await search_pages(operator, url, plan)
+    statuses = [await seed_status(operator, seed) for seed in seeds]
+    return [status for status in statuses if status["state"] != "unknown"]
+
+
+async def content_statuses(operator: Operator, url: str, site: str | None) -> list[dict[str, Any]]:
+    """Returns the statuses of a content page, of which each site has a seed of its own: of one site, or of all sites.
+
+    Of all sites, only those that know the page; where none does, there is one that says so.
+    """
+    names = [site] if site else sorted({name for _plan, name in await operator.ledger()}) or [""]
+    seeds = {  # by identity: a site with `identity: exact` may have another one for the page
+        seed.fingerprint: seed
+        for name in names
+        for exact in (False, True)
+        for seed in (Seed(url, "", name, exact=exact),)
+    }
+    statuses = [await seed_status(operator, seed) for seed in seeds.values()]
+    return [status for status in statuses if status["state"] != "unknown"] or statuses[:1]
 
 
 async def seed_status(operator: Operator, seed: Seed) -> dict[str, Any]:
@@ -63,12 +96,21 @@ async def seed_status(operator: Operator, seed: Seed) -> dict[str, Any]:
     if meaning := MEANINGS.get(info.details.get("reason", "")):
         why += f": {meaning}"
     if info.state == "failed":
-        why += "; scrapy seeds retry makes it ready again"
+        why += "; " + await _what_helps(operator, info.details["plans"])
     elif info.state == "parked" and info.seed:
         why += f"; scrapy plan resume {info.seed['plan']} lets it go on"
     elif info.state in ("ready", "quarantined"):
         why += await _why_not_claimed(operator, seed.frontier)
     return {"frontier": seed.frontier, **asdict(info), "why": why}
+
+
+async def _what_helps(operator: Operator, plans: list[str]) -> str:
+    """Returns what makes the failed seed of some plans ready again."""
+    records = await operator.registry.plans()
+    if all(plan in records and records[plan].state == "cancelled" for plan in plans):
+        cancelled = " and ".join(f"plan {plan} is cancelled" for plan in plans)
+        return f"{cancelled}, so it stays so: scrapy plan submit --replace begins the plan anew"
+    return "scrapy seeds retry makes it ready again"
 
 
 async def _why_not_claimed(operator: Operator, frontier: Frontier) -> str:
@@ -82,6 +124,8 @@ async def _why_not_claimed(operator: Operator, frontier: Frontier) -> str:
         return f"; no {SPIDERS[frontier]} is running: scrapy crawl {SPIDERS[frontier]}"
     if all(worker["state"] == "redis-full" for worker in workers):
         return "; its workers claim nothing while Redis is full: raise its maxmemory"
+    if all(worker["egress_down_s"] for worker in workers):
+        return "; no host on the web answers its workers: look at their networks, name servers and proxies"
     if all(worker["sinks_down"] for worker in workers):
         down = sorted({sink for worker in workers for sink in worker["sinks_down"]})
         return f"; its workers claim nothing while sinks are down: {', '.join(down)}"

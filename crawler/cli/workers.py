@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 REPORTED_NUMBERS = (
     "carrying",
     "pages_per_minute",
+    "egress_down_s",
     "room",
     "cpu_percent",
     "memory_percent",
@@ -26,12 +27,13 @@ async def read_workers(operator: Operator) -> list[dict[str, Any]]:
     """Returns the workers, sorted by node and process, as JSON values; empty when none runs.
 
     Each has `node`, `owner`, `frontier`, the numbers that it reported (None for one that it didn't), `sinks_down`,
+    `why_no_claims` (why it claims nothing, in words; empty: it does, or carries as much as it can),
     `age_s` since its last report, `session_s` until its session lapses (negative: since it lapsed; None: it has none),
     and `state`:
 
     - `alive`;
     - `redis-full`: alive, but Redis refuses claims and offers;
-    - `silent`: its session is alive, but its last report is older than SESSION_SECONDS;
+    - `silent`: its session is alive, but its next report, which its last one promised, is overdue by SESSION_SECONDS;
     - `lapsed`: its session is over, and other workers get the seeds that it held.
     """
     redis: Any = operator.redis  # redis-py's types don't know that answers are bytes
@@ -60,24 +62,25 @@ def _load_report(raw: bytes) -> dict[str, Any]:
 
 
 def _describe(
-    owner: str, report: dict[str, Any], deadline_ms: float | None, now_ms: int, silent_after_s: float
+    owner: str, report: dict[str, Any], deadline_ms: float | None, now_ms: int, session_length_s: float
 ) -> dict[str, Any]:
     reported_s = _number(report.get("time"))
     age_s = None if reported_s is None else max(0.0, round(now_ms / 1000 - reported_s, 1))
     session_s = None if deadline_ms is None else round((deadline_ms - now_ms) / 1000, 1)
     if session_s is None or session_s < 0:
         state = "lapsed"
-    elif age_s is not None and age_s > silent_after_s:
+    elif age_s is not None and age_s > (_number(report.get("next_s")) or 0) + session_length_s:
         state = "silent"
     else:
         state = "redis-full" if report.get("redis_full") is True else "alive"
-    down = report.get("sinks_down")
+    down, why_no_claims = report.get("sinks_down"), report.get("why_no_claims")
     return {
         "node": owner.partition(":")[0],
         "owner": owner,
         "frontier": str(report.get("frontier") or ""),
         **{name: _number(report.get(name)) for name in REPORTED_NUMBERS},
         "sinks_down": [str(sink) for sink in down] if isinstance(down, list) else [],
+        "why_no_claims": why_no_claims if isinstance(why_no_claims, str) else "",
         "age_s": age_s,
         "session_s": session_s,
         "state": state,

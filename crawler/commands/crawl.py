@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
+    from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
 logger = logging.getLogger(__name__)
@@ -54,13 +55,14 @@ class Command(ScrapyCrawl):
             super().run(args, opts)  # raises a UsageError
             return
         assert self.crawler_process is not None  # Scrapy has made it, since requires_crawler_process is True
-        crawl: Any = self.crawler_process.crawl(self._create_crawler(args[0]), **opts.spargs)
+        crawler = self._create_crawler(args[0])
+        crawl: Any = self.crawler_process.crawl(crawler, **opts.spargs)
         try:
             self.crawler_process.start()
         except HeadroomError as error:
             print_error(error, self.settings or {})
             self.exitcode = 1
-        if self.crawler_process.bootstrap_failed:
+        if self.crawler_process.bootstrap_failed or _has_died(crawler):
             self.exitcode = 1
         if isinstance(crawl, asyncio.Task) and crawl.done() and not crawl.cancelled():
             failure = crawl.exception()
@@ -101,6 +103,7 @@ def _check_settings(settings: BaseSettings) -> None:
         ConfigError: A setting has a value that it can't have.
     """
     from crawler import config
+    from crawler.download.answer_limits import AnswerLimits
     from crawler.download.curl_options import CurlOptions
     from crawler.pipelines.batch import BatchConfig
     from crawler.pipelines.sink import chosen_sinks
@@ -111,6 +114,7 @@ def _check_settings(settings: BaseSettings) -> None:
     redis_sync(settings).close()
     config.flag(settings, "ALLOW_PRIVATE_ADDRESSES")
     CurlOptions.from_settings(settings)
+    AnswerLimits.from_settings(settings)
     if chosen_sinks(settings):
         BatchConfig.from_settings(settings)
     try:
@@ -150,6 +154,14 @@ async def _connect_to_redis(settings: Mapping[str, Any]) -> None:
         )
     finally:
         await redis.aclose()
+
+
+def _has_died(crawler: Crawler) -> bool:
+    """Returns whether a worker ended because one of its background tasks died; its log says why."""
+    from crawler.worker.worker import Worker
+
+    worker = crawler.get_extension(Worker) if crawler.extensions is not None else None
+    return worker is not None and worker.death is not None
 
 
 def _headroom_error(failure: BaseException | None) -> HeadroomError | None:

@@ -33,20 +33,22 @@ class Command(ActionCommand):
             "SITE",
             "print each new item of a site's Kafka topic as a line, until Ctrl-C; with --json the messages",
         ),
-        "schema": ("", "print the JSON Schema of the messages"),
+        "schema": ("", "print the JSON Schema of the messages; with --also of those on SITE.also"),
     }
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Adds the options of `tail`."""
+        """Adds the options of `tail` and `schema`."""
         super().add_options(parser)
         parser.add_argument("--from-start", action="store_true", help="tail: begin with the oldest item in the topic")
+        parser.add_argument("--also", action="store_true", help="schema: of the word that a further plan wants an item")
         parser.add_argument("--count", type=int, metavar="N", help="tail: end after N items")
 
-    def do_schema(self, _args: list[str], _opts: argparse.Namespace) -> None:
+    def do_schema(self, _args: list[str], opts: argparse.Namespace) -> None:
         """Prints the JSON Schema."""
+        from crawler.also import also_schema
         from crawler.item import item_schema
 
-        print_json(item_schema())
+        print_json(also_schema() if opts.also else item_schema())
 
     def do_tail(self, args: list[str], opts: argparse.Namespace) -> None:
         """Prints the items of a site's topic.

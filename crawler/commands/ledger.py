@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sys
+import time
+from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
@@ -12,6 +14,11 @@ from crawler.errors import FrontierError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
+
+    from crawler.plans.operator import Operator
+
+PROGRESS_SECONDS = 5.0  # between two lines of progress, where no terminal shows a bar
 
 
 class Command(HeadroomCommand):
@@ -50,11 +57,51 @@ class Command(HeadroomCommand):
             counted = await operator.ledger(plan)
             if plan is not None and not counted:
                 await operator.registry.plan(plan)  # raises when there is no plan of that name
-            problems = await operator.recount() if opts.verify else []
+            verified = await _verify(operator, quiet=opts.json) if opts.verify else {}
         ledger = ledger_as_json(counted)
-        print_answer(opts, ledger | {"problems": problems} if opts.verify else ledger, print_ledger)
+        print_answer(opts, ledger | verified, print_ledger)
         for row in ledger["rows"]:
             if row["nav"]["difference"] or row["content"]["difference"]:
                 raise FrontierError(f"the ledger doesn't reconcile: {row['plan']} {row['site']} has a difference")
-        if problems:
+        if problems := verified.get("problems"):
             raise FrontierError(f"the recount found {len(problems)} problems, such as: {problems[0]}")
+
+
+async def _verify(operator: Operator, *, quiet: bool) -> dict[str, Any]:
+    """Recounts all seeds and shows on stderr how far that is; returns their number, what disagrees, and the time.
+
+    Args:
+        quiet: Shows nothing.
+    """
+    from rich.console import Console
+    from rich.progress import Progress
+
+    begun = time.monotonic()
+    counted = 0
+    on_terminal = sys.stderr.isatty()
+    with Progress(console=Console(stderr=True), transient=True, disable=quiet or not on_terminal) as bar:
+        task = bar.add_task("seeds")
+        say = _progress_lines()
+
+        def show(done: int, total: int) -> None:
+            nonlocal counted
+            counted = done
+            bar.update(task, completed=done, total=total)
+            if not (quiet or on_terminal):
+                say(done, total)
+
+        problems = await operator.recount(show)
+    return {"problems": problems, "counted": counted, "seconds": round(time.monotonic() - begun, 1)}
+
+
+def _progress_lines() -> Callable[[int, int], None]:
+    """Returns a function that prints how far a count is, once every few seconds."""
+    said_at = time.monotonic()
+
+    def say(done: int, total: int) -> None:
+        nonlocal said_at
+        if time.monotonic() - said_at >= PROGRESS_SECONDS:
+            said_at = time.monotonic()
+            print(f"{done:,} of {total:,} seeds counted", file=sys.stderr, flush=True)
+
+    return say

@@ -29,7 +29,8 @@ class Command(HeadroomCommand):
         "Shows a row for each worker (a process of scrapy crawl): its node; its frontier (nav: search pages, content: "
         "pages that hold data); how many seeds it carries and has room for; its pages a minute; the CPU and memory in "
         "use on its node; and its state. alive: it works; redis-full: Redis refuses claims and offers, so raise its "
-        "maxmemory; silent: no report for SESSION_SECONDS; lapsed: it is gone, and other workers get its seeds."
+        "maxmemory; claims nothing: what it waits for; silent: its next report is overdue by SESSION_SECONDS; lapsed: "
+        "it is gone, and other workers get its seeds."
     )
 
     async def execute(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -66,5 +67,5 @@ def _state(worker: dict[str, Any]) -> str:
         state = f"silent for {worker['age_s']:.0f} s"
     elif state == "lapsed" and worker["session_s"] is not None:
         state = f"lapsed {-worker['session_s']:.0f} s ago"
-    down = ", ".join(worker["sinks_down"])
-    return f"{state}, waits for {down}" if down else state
+    why = worker["why_no_claims"]
+    return f"{state}, claims nothing: {why}" if why and worker["state"] in ("alive", "redis-full") else state

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from crawler.cli.actions import ActionCommand
 from crawler.cli.output import print_answer, quantity
-from crawler.errors import UnavailableError
+from crawler.errors import FrontierError, UnavailableError
 from crawler.text import one_line
 
 if TYPE_CHECKING:
@@ -174,7 +174,17 @@ async def _offer(operator: Operator, plan: Plan, *, replace: bool) -> tuple[int,
 
 async def _sites(operator: Operator, names: list[str]) -> list[dict[str, Any]]:
     versions = await operator.registry.versions(names)
-    return [{"site": name, "version": version} for name, version in versions.items()]
+    return [
+        {"site": name, "version": version, "base": await _base(operator, name)} for name, version in versions.items()
+    ]
+
+
+async def _base(operator: Operator, name: str) -> str:
+    """Returns where a site is; empty for one whose definition isn't there any more, or is damaged."""
+    try:
+        return (await operator.registry.site(name)).base
+    except FrontierError:
+        return ""
 
 
 def _print_submitted(result: dict[str, Any]) -> None:

@@ -32,7 +32,7 @@ class Command(ActionCommand):
 
     actions: ClassVar[dict[str, tuple[str, str]]] = {
         "list": ("", "show seeds that aren't finished: all, or those that the options choose"),
-        "show": ("URL", "show where a page is and why it isn't done; with --plan also as a search page of that plan"),
+        "show": ("URL", "show where a page is and why it isn't done, also as a search page of the plans, or of --plan"),
         "offer": ("URL|- ...", "add pages to --site and --plan; - reads them from stdin, one on each line"),
         "retry": ("[URL ...]", "try failed seeds again: those of the URLs, those that the options choose, or --all"),
     }
@@ -66,6 +66,7 @@ class Command(ActionCommand):
                 "state": found.state,
                 "reason": found.reason,
                 "plan": found.seed.plan,
+                "plans": list(found.plans),
                 "site": found.seed.site,
                 "url": found.seed.url,
                 "keywords": list(found.seed.keywords),
@@ -81,42 +82,52 @@ class Command(ActionCommand):
         Raises:
             UrlError: The argument is no URL.
             PlanError: There is no plan of the name that `--plan` gives.
+            HeadroomError: `--frontier nav` asks for search pages alone, and no plan has such a one.
         """
         from crawler import urls
-        from crawler.cli.seed_status import print_seed_statuses, search_pages, seed_status
-        from crawler.models import Seed
+        from crawler.cli.seed_status import (
+            content_statuses,
+            known_search_pages,
+            print_seed_statuses,
+            search_pages,
+            seed_status,
+        )
 
-        url = urls.canonical(args[0])
-        seeds = [Seed(url, opts.plan or "", opts.site or "")] if opts.frontier != "nav" else []
+        url, statuses = urls.canonical(args[0]), []
         async with self.connect() as operator:
+            if opts.frontier != "nav":
+                statuses += await content_statuses(operator, url, opts.site)
             if opts.plan and opts.frontier != "content":
-                seeds += await search_pages(operator, url, opts.plan)
-            statuses = [await seed_status(operator, seed) for seed in seeds]
+                statuses += [await seed_status(operator, seed) for seed in await search_pages(operator, url, opts.plan)]
+            if not opts.plan and opts.frontier != "content":
+                pages = await known_search_pages(operator, url)
+                statuses = [one for one in statuses if not pages or one["state"] != "unknown"] + pages
+        if not statuses:
+            raise HeadroomError("no plan has such a search page")
         print_answer(opts, {"url": url, "seeds": statuses}, print_seed_statuses)
 
     async def do_offer(self, args: list[str], opts: argparse.Namespace) -> None:
         """Offers pages.
 
         Raises:
-            HeadroomError: Some of the arguments are no URLs; the others were offered.
+            HeadroomError: Some of the arguments are no URLs; the others were offered. Or the plan was cancelled or
+                deleted, and nothing was.
             UsageError: A plan can't have the name, or `-` isn't the only argument.
         """
-        from crawler.cli.manual_offers import offer_urls, prepare_site
+        from crawler.cli.manual_offers import MANUAL, offer_note, offer_urls, prepare_site
 
-        plan = opts.plan or "manual"
+        plan = opts.plan or MANUAL
         if not PLAN_NAME.fullmatch(plan):
             raise UsageError(f"--plan {plan!r}: expected 1 to 64 of a-z, 0-9 and -")
         if "-" in args and len(args) > 1:
             raise UsageError("seeds offer: expected URLs, or - alone to read them from stdin")
         async with self.connect(begin=True) as operator:
-            record = (await operator.registry.plans()).get(plan)
-            if record and record.state == "cancelled":
-                raise HeadroomError(f"plan {plan!r} was cancelled: its pages would not be crawled")
+            note = await offer_note(operator, plan)
             site = await prepare_site(operator, opts.site or "web", self.values["SITES_DIR"] or "")
             offered, new, bad = await offer_urls(operator, site, plan, _stdin_lines() if args == ["-"] else args)
         counts = {"offered": offered, "new": new, "known": offered - new}
         answer = {"plan": plan, "site": site.name, **counts, "bad": bad}
-        print_answer(opts, answer, lambda _: print(f"{offered:,} offered: {new:,} new, {offered - new:,} known"))
+        print_answer(opts, answer, lambda _: print(f"{offered:,} offered: {new:,} new, {offered - new:,} known{note}"))
         if bad:
             for refused in bad:
                 print("refused:", one_line(refused["why"]), file=sys.stderr)
@@ -128,8 +139,10 @@ class Command(ActionCommand):
         Raises:
             UrlError: One of the arguments is no URL; nothing was changed.
             UsageError: Nothing says which seeds.
+            HeadroomError: None is ready again, though some were chosen, or named by their URLs.
         """
         from crawler import urls
+        from crawler.cli.retrying import Retrying
 
         if not (args or opts.plan or opts.site or opts.reason or opts.frontier or opts.all):
             raise UsageError("seeds retry: expected URLs, --plan, --site, --reason, --frontier or --all")
@@ -139,13 +152,24 @@ class Command(ActionCommand):
             return _is_chosen(found, opts) and (not chosen_urls or found.seed.url in chosen_urls)
 
         async with self.connect() as operator:
-            retried = {name: await operator.admins[name].retry(is_wanted) for name in _frontiers(opts)}
-        answer = {"retried": {name: retried.get(name, 0) for name in FRONTIERS}}
-        print_answer(opts, answer, lambda _: print(f"{sum(retried.values()):,} failed seeds are ready again"))
+            retrying = Retrying(await operator.registry.plans(), is_wanted)
+            retried = {
+                name: await operator.admins[name].retry(retrying.may_retry, opts.plan) for name in _frontiers(opts)
+            }
+        number, left = sum(retried.values()), retrying.left()
+        if not number and (left or chosen_urls):
+            raise HeadroomError(f"nothing is ready again: {left or 'no failed seed has such a URL'}")
+        answer = {"retried": {name: retried.get(name, 0) for name in FRONTIERS}, "cancelled": dict(retrying.cancelled)}
+        print_answer(opts, answer, lambda _: print(f"{number:,} failed seeds are ready again{retrying.waiting()}"))
+        if left:
+            print("left as they are:", one_line(left), file=sys.stderr)
 
 
 def _print_seeds(answer: dict[str, Any]) -> None:
-    rows = [[row[name] for name in COLUMNS] for row in answer["seeds"]]
+    rows = [
+        [*(row[name] for name in COLUMNS[:3]), "+".join(row["plans"]), row["site"], row["url"]]
+        for row in answer["seeds"]
+    ]
     if rows:
         print_table(COLUMNS, rows)
     else:
@@ -160,15 +184,15 @@ def _frontiers(opts: argparse.Namespace) -> tuple[Frontier, ...]:
 
 def _is_chosen(found: Found, opts: argparse.Namespace) -> bool:
     """Returns whether `--plan`, `--site` and `--reason` choose a seed; an option that isn't given chooses all."""
-    pairs = ((opts.plan, found.seed.plan), (opts.site, found.seed.site), (opts.reason, found.reason))
-    return all(wanted in (None, value) for wanted, value in pairs)
+    pairs = ((opts.site, found.seed.site), (opts.reason, found.reason))
+    return opts.plan in (None, *found.plans) and all(wanted in (None, value) for wanted, value in pairs)
 
 
 async def _choose(operator: Operator, opts: argparse.Namespace, limit: int) -> list[Found]:
     """Returns at most so many of the seeds that the options choose, each once."""
     chosen: dict[bytes, Found] = {}
     for frontier in _frontiers(opts):
-        async for found in operator.admins[frontier].seeds(opts.state):
+        async for found in operator.admins[frontier].seeds(opts.state, opts.plan):
             if _is_chosen(found, opts):
                 chosen[found.fingerprint] = found
                 if len(chosen) == limit:

@@ -75,7 +75,7 @@ class Command(ActionCommand):
             links = extract.links(page, site)
         except ExtractError:
             links = extract.Links()
-        if links.urls:
+        if links.urls or links.routes:
             return shown | {"links": asdict(links)}
         follows = {}
         with contextlib.suppress(ExtractError):  # `extract.fields` raises it below, too
@@ -163,6 +163,8 @@ def _left_out_rows(links: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "left out", f"{links['left_out']} more"
     if links["traps"]:
         yield "traps", f"{links['traps']} that look like one of infinitely many"
+    if links["routes"]:
+        yield "routes", f"{links['routes']} that only a browser's script can open (#/...)"
 
 
 def _request(target: dict[str, Any]) -> str:

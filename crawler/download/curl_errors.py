@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 from typing import TYPE_CHECKING
 
 import pycurl
@@ -55,6 +56,8 @@ _BAD_CHUNKS = ("chunk", "malformed encoding")
 _LONG_HEAD = ("too large response headers", "too many response headers")
 _ODD_LINES = ("header without colon", "nul byte in header", "carriage return found in header")
 _TLS_END = "unexpected eof"
+# OpenSSL's words for the peer's verdict; in TLS 1.3 one on the client's certificate comes after the handshake.
+_TLS_ALERT = re.compile(r"ssl routines:.*\balert\b")
 # With E_SSL_CONNECT_ERROR: the connection ended within the handshake; nobody said that the handshake was wrong.
 _HANDSHAKE_CUT_OFF = ("recv failure", "send failure", "reset by peer", _TLS_END, "ssl_error_syscall")
 
@@ -101,12 +104,16 @@ def _reason(code: int, message: str, *, head_came: bool) -> str:
         return "bad-response"
     if code in _TLS and not any(sign in message for sign in _HANDSHAKE_CUT_OFF):
         return "tls"
+    if _TLS_ALERT.search(message) and not head_came:
+        return "tls"
     if code in _CUT_OFF or code in _TLS:
         return "truncated" if head_came else "connection"
     return ""
 
 
 def _connect_error(end: TransferEnd, transfer: Transfer) -> Exception:
+    if transfer.sends > 1:
+        return AnswerError("connection", "the request was lost, and libcurl was kept from sending it again by itself")
     if transfer.refused:
         return PrivateAddressError(f"{transfer.target.host} would be another address")
     if end.code != pycurl.E_COULDNT_CONNECT:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import select
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import pycurl
@@ -17,7 +17,7 @@ import pycurl
 from crawler.download.watchdog import Watchdog
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 T = TypeVar("T")
 MAX_IDLE = 256  # kept connections, over all hosts: a process may have 1,024 files, as a rule
@@ -112,6 +112,18 @@ class CurlLoop:
         self._watchdog.calls += 1
         try:
             return call()
+        finally:
+            self._watchdog.calls += 1
+
+    @contextmanager
+    def out_of_call(self) -> Iterator[None]:
+        """Within a callback of libcurl: the time that others' code takes now isn't libcurl's, which begins anew after.
+
+        A peer can't make use of that: for each callback it has to send something, and all that it sends is bounded.
+        """
+        self._watchdog.calls += 1
+        try:
+            yield
         finally:
             self._watchdog.calls += 1
 

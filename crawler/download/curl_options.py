@@ -6,6 +6,7 @@ proxies of the environment, and adds no headers to Scrapy's but Host and Content
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 import ssl
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 30.0  # for a server that answers at all: four tries of TCP lie within, or a slow handshake
 IDLE_SECONDS = 30  # that a connection is kept for the next request: few hosts are asked again later
+# What changes something isn't sent again when a kept connection loses it, so it goes over none that the server may just
+# be closing: the shortest time that servers keep idle ones is 5 s, of Apache and Node.
+UNSAFE_IDLE_SECONDS = 4
 # libcurl's options that pycurl has no names for.
 _SUPPRESS_CONNECT_HEADERS, _DISALLOW_USERNAME_IN_URL = 265, 278
 _METHOD = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -39,6 +43,11 @@ _TLS_VERSIONS = {
     "TLSv1.2": (pycurl.SSLVERSION_TLSv1_2, pycurl.SSLVERSION_MAX_TLSv1_2),
     "TLSv1.3": (pycurl.SSLVERSION_TLSv1_3, pycurl.SSLVERSION_MAX_TLSv1_3),
 }
+# Settings that libcurl can't keep: what they would change would silently stay as it is.
+_FOR_TWISTED = (
+    ("DOWNLOADER_CLIENTCONTEXTFACTORY", "SENTINEL", "none: it makes contexts for Twisted, which libcurl can't use"),
+    ("DOWNLOADER_CLIENT_TLS_METHOD", "TLS", "TLS; DOWNLOAD_TLS_MIN_VERSION and DOWNLOAD_TLS_MAX_VERSION say which"),
+)
 
 
 class CurlOptions:
@@ -69,14 +78,18 @@ class CurlOptions:
         """Reads what Scrapy's handlers read about TLS and the machine's own address.
 
         Raises:
-            ConfigError: There is no such TLS version, or a flag is neither on nor off.
+            ConfigError: There is no such TLS version or cipher, a flag is neither on nor off, or a setting is for
+                Twisted alone.
         """
+        for key, value, expectation in _FOR_TWISTED:
+            if settings.get(key) != value:
+                raise ConfigError(key, settings.get(key), expectation)
         low, high = (_tls_version(settings, f"DOWNLOAD_TLS_{bound}_VERSION") for bound in ("MIN", "MAX"))
         least = low[0] if low else pycurl.SSLVERSION_TLSv1_2
         options: dict[int, Any] = {pycurl.SSLVERSION: least | (high[1] if high else 0)}
         ciphers = settings.get("DOWNLOADER_CLIENT_TLS_CIPHERS")
         if ciphers and ciphers != "DEFAULT":
-            options[pycurl.SSL_CIPHER_LIST] = ciphers
+            options[pycurl.SSL_CIPHER_LIST] = _checked_ciphers(ciphers)
         if config.flag(settings, "DOWNLOAD_VERIFY_CERTIFICATES"):
             options |= _authorities()
         else:
@@ -119,13 +132,30 @@ def set_method(curl: pycurl.Curl, request: Request) -> None:
         raise ValueError(f"no method: {request.method[:40]!r}")
     if request.method == "HEAD":
         curl.setopt(pycurl.NOBODY, 1)
-    elif request.body or request.method in ("POST", "PUT", "PATCH"):
+    elif request.body or request.method in ("POST", "PUT"):  # these say so if they have no body (RFC 9110, 8.6)
         curl.setopt(pycurl.POSTFIELDS, request.body)
         curl.setopt(pycurl.CUSTOMREQUEST, request.method)
     elif request.method != "GET":
         curl.setopt(pycurl.CUSTOMREQUEST, request.method)
     if not is_safe(request):
-        curl.setopt(pycurl.FRESH_CONNECT, 1)  # libcurl sends again what a kept connection lost
+        curl.setopt(pycurl.MAXAGE_CONN, UNSAFE_IDLE_SECONDS)
+
+
+def set_http1(curl: pycurl.Curl, *, on: bool) -> None:
+    """Sets that a request goes in HTTP/1.1, or in what the server and libcurl agree on."""
+    curl.setopt(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_1_1 if on else pycurl.CURL_HTTP_VERSION_NONE)
+
+
+def set_resend(curl: pycurl.Curl) -> None:
+    """Sets that a request that was sent in vain goes over a new connection, in HTTP/1.1."""
+    curl.setopt(pycurl.FRESH_CONNECT, 1)
+    set_http1(curl, on=True)
+
+
+def unset_resend(curl: pycurl.Curl) -> None:
+    """Takes `set_resend` back."""
+    curl.setopt(pycurl.FRESH_CONNECT, 0)
+    set_http1(curl, on=False)
 
 
 def set_route(curl: pycurl.Curl, request: Request, target: Target) -> None:
@@ -138,7 +168,7 @@ def set_route(curl: pycurl.Curl, request: Request, target: Target) -> None:
             curl.setopt(option, value)
     if target.proxy is not None:
         curl.setopt(pycurl.PROXY, target.proxy)
-        curl.setopt(pycurl.PROXYHEADER, _proxy_authorization(request))
+        _set_account(curl, request)
 
 
 def set_connect_only(curl: pycurl.Curl, request: Request, target: Target) -> None:
@@ -148,6 +178,7 @@ def set_connect_only(curl: pycurl.Curl, request: Request, target: Target) -> Non
     curl.setopt(pycurl.FRESH_CONNECT, 1)
     curl.setopt(pycurl.CONNECT_ONLY, 1)
     set_route(curl, request, target)
+    curl.setopt(pycurl.FORBID_REUSE, 0)  # else the connection ends at once, whosever account it is of
 
 
 def set_connected_request(curl: pycurl.Curl, request: Request, target: Target) -> None:
@@ -188,6 +219,33 @@ def header_lines(request: Request) -> list[bytes]:
     return [_LINE_ENDS.sub(b" ", line) for line in lines]
 
 
+def _set_account(curl: pycurl.Curl, request: Request) -> None:
+    """Sets whose account at the proxy a request is for: a connection, or a tunnel through it, is of one account.
+
+    libcurl uses a connection again only for the same name and password. Of other credentials it knows nothing, so a
+    connection with such is not kept.
+    """
+    values = request.headers.getlist(_PROXY_AUTHORIZATION)
+    if account := _name_and_password(values):
+        for option, value in zip((pycurl.PROXYUSERNAME, pycurl.PROXYPASSWORD), account, strict=True):
+            curl.setopt(option, value)
+    elif values:
+        curl.setopt(pycurl.PROXYHEADER, _proxy_authorization(request))
+        curl.setopt(pycurl.FRESH_CONNECT, 1)
+        curl.setopt(pycurl.FORBID_REUSE, 1)
+
+
+def _name_and_password(values: list[bytes]) -> tuple[bytes, bytes] | None:
+    """Returns what Proxy-Authorization says in the Basic scheme (RFC 7617); None for anything else."""
+    scheme, _, encoded = values[0].partition(b" ") if len(values) == 1 else (b"", b"", b"")
+    try:
+        name, _, password = base64.b64decode(encoded, validate=True).partition(b":")
+    except ValueError:
+        return None
+    is_account = scheme.lower() == b"basic" and name and b"\0" not in name + password
+    return (name, password) if is_account else None
+
+
 def _proxy_authorization(request: Request) -> list[bytes]:
     values = request.headers.getlist(_PROXY_AUTHORIZATION)
     return [b"%b: %b" % (_PROXY_AUTHORIZATION, _LINE_ENDS.sub(b" ", value)) for value in values]
@@ -200,6 +258,14 @@ def _tls_version(settings: BaseSettings, key: str) -> tuple[int, int] | None:
     if value not in _TLS_VERSIONS:
         raise ConfigError(key, value, f"one of {', '.join(_TLS_VERSIONS)}")
     return _TLS_VERSIONS[value]
+
+
+def _checked_ciphers(ciphers: str) -> str:
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).set_ciphers(ciphers)  # OpenSSL's, as libcurl's are
+    except ssl.SSLError:
+        raise ConfigError("DOWNLOADER_CLIENT_TLS_CIPHERS", ciphers, "a list of ciphers as OpenSSL writes it") from None
+    return ciphers
 
 
 def _authorities() -> dict[int, Any]:

@@ -6,9 +6,11 @@ However many requests wait for a name, it is looked up once at a time; none of t
 from __future__ import annotations
 
 import asyncio
+import queue
 import socket
+import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -59,7 +61,8 @@ class DnsCache:
         self._look_up = look_up or _getaddrinfo
         self._answers: LocalCache[str, tuple[float, HostAddresses]] = LocalCache(size)  # with when they expire
         self._lookups: dict[str, asyncio.Future[HostAddresses]] = {}
-        self._threads = ThreadPoolExecutor(MAX_LOOKUPS, thread_name_prefix="dns")
+        self._questions: queue.SimpleQueue[tuple[str, asyncio.Future[HostAddresses]]] = queue.SimpleQueue()
+        self._threads = 0
 
     def cached(self, host: str) -> HostAddresses | None:
         """Returns what is remembered of a host; None: it must be resolved."""
@@ -78,9 +81,9 @@ class DnsCache:
         loop = asyncio.get_running_loop()
         lookup = self._lookups.get(host)
         if lookup is None or lookup.get_loop() is not loop:
-            lookup = loop.run_in_executor(self._threads, self._addresses_of, host)
-            self._lookups[host] = lookup
+            lookup = self._lookups[host] = loop.create_future()
             lookup.add_done_callback(partial(self._answered, host))
+            self._ask(host, lookup)
         await asyncio.wait([lookup], timeout=LOOKUP_SECONDS)
         if lookup.done():
             return lookup.result()
@@ -96,6 +99,26 @@ class DnsCache:
         addresses = HostAddresses((address,), () if is_private(address) else (address,), literal=True)
         self._keep(host, addresses)
         return addresses
+
+    def _ask(self, name: str, lookup: asyncio.Future[HostAddresses]) -> None:
+        """Has a thread look a name up.
+
+        Threads of concurrent.futures would keep a process that ends waiting for name servers; these end with it.
+        """
+        self._questions.put((name, lookup))
+        if self._threads < min(len(self._lookups), MAX_LOOKUPS):
+            self._threads += 1
+            threading.Thread(target=self._answer, name=f"dns {self._threads}", daemon=True).start()
+
+    def _answer(self) -> None:
+        while True:
+            name, lookup = self._questions.get()
+            try:
+                give = partial(lookup.set_result, self._addresses_of(name))
+            except Exception as error:  # noqa: BLE001 -- it is for who asked; other names have need of the thread
+                give = partial(lookup.set_exception, error)
+            with suppress(RuntimeError):  # the event loop has ended
+                lookup.get_loop().call_soon_threadsafe(_give, lookup, give)
 
     def _addresses_of(self, name: str) -> HostAddresses:
         try:
@@ -113,6 +136,11 @@ class DnsCache:
     def _keep(self, host: str, addresses: HostAddresses) -> None:
         keep_s = KEEP_SECONDS if addresses.every else KEEP_NONE_SECONDS
         self._answers[host] = (time.monotonic() + keep_s, addresses)
+
+
+def _give(lookup: asyncio.Future[HostAddresses], give: Callable[[], None]) -> None:
+    if not lookup.done():
+        give()
 
 
 def shared_dns_cache(settings: BaseSettings) -> DnsCache:

@@ -1,7 +1,8 @@
 """Scrapy's download handler over libcurl: HTTP/1.1 and HTTP/2 at a small part of the CPU of Scrapy's own over Twisted.
 
 Exceptions, signals and the keys of `meta` are those of Scrapy's handlers. Two things differ: `response.certificate` is
-None, and a request that a kept connection lost is sent again no sooner than its host's turn allows.
+None; and a request that was lost with a kept connection, or that a server of HTTP/2 refused, is sent again no sooner
+than its host's turn allows.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import asyncio
 import logging
 import time
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pycurl
 from pydispatch import dispatcher  # type: ignore[import-untyped]  # it has no types
@@ -26,11 +27,12 @@ from scrapy.utils._download_handlers import check_stop_download, get_maxsize_msg
 from scrapy.utils.datatypes import LocalCache
 
 from crawler.download import curl_options
+from crawler.download.answer_limits import AnswerLimits
 from crawler.download.curl_errors import OddHeadError, error_of, is_whole
 from crawler.download.curl_loop import CurlLoop
 from crawler.download.curl_options import CurlOptions
 from crawler.download.lenient import run_filtered
-from crawler.download.resend import is_safe, run_for_visit, wait_to_resend
+from crawler.download.resend import is_safe, wait_to_resend
 from crawler.download.response import make_response
 from crawler.download.targets import Targets, scheme_and_authority, url_to_send
 from crawler.download.transfer import TooLargeError, Transfer
@@ -38,6 +40,8 @@ from crawler.errors import AnswerError
 from crawler.worker.request_state import state_of
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -46,9 +50,11 @@ if TYPE_CHECKING:
     from crawler.download.response import Head
     from crawler.download.targets import Target
 
+T = TypeVar("T")
+
 logger = logging.getLogger(__name__)
 TIMEOUT_SECONDS = 10.0  # of a request without `download_timeout`, as in Scrapy's handlers; DOWNLOAD_TIMEOUT sets it
-ODD_HOSTS_REMEMBERED = 10_000  # whose heads libcurl refuses: some 200 bytes each
+HOSTS_REMEMBERED = 10_000  # of those whose heads libcurl refuses, and of those who refuse HTTP/2: some 200 bytes each
 
 
 class CurlDownloadHandler(BaseDownloadHandler):
@@ -65,12 +71,11 @@ class CurlDownloadHandler(BaseDownloadHandler):
         settings = crawler.settings
         self._targets = Targets.from_settings(settings)
         self._options = CurlOptions.from_settings(settings)
-        self._max_bytes = settings.getint("DOWNLOAD_MAXSIZE")
-        self._warn_bytes = settings.getint("DOWNLOAD_WARNSIZE")
-        self._fail_on_loss = settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS")
+        self._limits = AnswerLimits.from_settings(settings)
         self._senders = (id(crawler.signals.sender), id(dispatcher.Any))
         self._idle: list[Transfer] = []  # their handles serve the next simple requests
-        self._odd_hosts: LocalCache[str, None] = LocalCache(ODD_HOSTS_REMEMBERED)  # by scheme and authority
+        self._odd_hosts: LocalCache[str, None] = LocalCache(HOSTS_REMEMBERED)  # by scheme and authority
+        self._http1_hosts: LocalCache[str, None] = LocalCache(HOSTS_REMEMBERED)  # likewise
         self._curl_loop: CurlLoop | None = None
 
     async def close(self) -> None:
@@ -95,19 +100,19 @@ class CurlDownloadHandler(BaseDownloadHandler):
             UnsupportedURLSchemeError: libcurl can't use the URL or the proxy.
             StopDownload: A receiver of a signal said so, with `fail`; it has the response.
         """
+        started_s = time.monotonic()
         if self._odd_hosts and scheme_and_authority(request.url) in self._odd_hosts:
-            return await self._download(request, lenient=True)
+            return await self._download(request, started_s, lenient=True)
         try:
-            return await self._download(request)
+            return await self._download(request, started_s)
         except OddHeadError:
             self._odd_hosts[scheme_and_authority(request.url)] = None
             if not is_safe(request):
                 raise
-        await wait_to_resend(request, self.crawler)
-        return await self._download(request, lenient=True)
+        started_s += await wait_to_resend(request, self.crawler)
+        return await self._download(request, started_s, lenient=True)
 
-    async def _download(self, request: Request, *, lenient: bool = False) -> Response:
-        started_s = time.monotonic()
+    async def _download(self, request: Request, started_s: float, *, lenient: bool = False) -> Response:
         if state := state_of(request):
             state.visit.check()
         timeout_s: float = request.meta.get("download_timeout") or TIMEOUT_SECONDS
@@ -119,7 +124,8 @@ class CurlDownloadHandler(BaseDownloadHandler):
         transfer = self._idle.pop() if simple and self._idle else Transfer(options.new_handle())
         transfer.begin(
             target,
-            max_bytes=request.meta.get("download_maxsize", self._max_bytes),
+            max_bytes=request.meta.get("download_maxsize", self._limits.max_bytes),
+            to_head=request.method == "HEAD",
             on_head=partial(self._take_head, request, started_s),
             on_data=partial(self._take_data, request) if self._has_receivers(signals.bytes_received) else None,
         )
@@ -145,7 +151,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
     async def _find_target(self, request: Request, timeout_s: float) -> Target:
         try:
             async with asyncio.timeout(timeout_s):
-                return await run_for_visit(request, self._targets.find(request))
+                return await _run_for_visit(request, self._targets.find(request))
         except TimeoutError:
             raise _timeout_error(request, timeout_s) from None
 
@@ -159,25 +165,34 @@ class CurlDownloadHandler(BaseDownloadHandler):
             transfer.sent_headers = {name: list(values) for name, values in request.headers.items()}
         if not simple:
             curl_options.set_method(curl, request)
+        if self._http1_hosts:
+            curl_options.set_http1(curl, on=scheme_and_authority(request.url) in self._http1_hosts)
         curl_options.set_route(curl, request, transfer.target)
 
     async def _run(self, loop: CurlLoop, transfer: Transfer, request: Request, deadline_s: float) -> TransferEnd:
-        """Runs the transfer to its end. If a kept connection lost the request, it is sent again on its turn."""
-        curl, started_s, resent = transfer.curl, time.monotonic(), False
-        state = state_of(request)
-        while True:
-            curl_options.set_timeout(curl, deadline_s)
-            running = loop.start(curl)
-            end = await (running if state is None else state.visit.wait(running))
-            if transfer.sends <= 1 or not is_safe(request):
-                break
-            await wait_to_resend(request, self.crawler)
-            transfer.sends, resent = 0, True
-            curl.setopt(pycurl.FRESH_CONNECT, 1)
-            deadline_s += time.monotonic() - started_s  # the request begins anew, with its whole time
-        if resent:
-            curl.setopt(pycurl.FRESH_CONNECT, 0)
+        """Runs the transfer to its end. A request that was lost or refused is sent once more, on its turn.
+
+        A kept connection lost it, or the server refused its stream (HTTP/2). The second time it goes in HTTP/1.1 over a
+        new connection, which has neither; and so do all later requests to a host that refused one on a new connection.
+        """
+        end = await self._send(loop, transfer.curl, request, deadline_s)
+        if transfer.sends <= 1 or not is_safe(request):
+            return end
+        refused = transfer.curl.getinfo(pycurl.NUM_CONNECTS) > 1  # it wasn't a kept connection that lost it
+        deadline_s += await wait_to_resend(request, self.crawler)
+        transfer.sends = 0
+        curl_options.set_resend(transfer.curl)
+        end = await self._send(loop, transfer.curl, request, deadline_s)
+        curl_options.unset_resend(transfer.curl)
+        if refused and not end.code:
+            self._http1_hosts[scheme_and_authority(request.url)] = None
         return end
+
+    async def _send(self, loop: CurlLoop, curl: pycurl.Curl, request: Request, deadline_s: float) -> TransferEnd:
+        curl_options.set_timeout(curl, deadline_s)
+        running = loop.start(curl)
+        state = state_of(request)
+        return await (running if state is None else state.visit.wait(running))
 
     async def _run_lenient(
         self, loop: CurlLoop, transfer: Transfer, request: Request, deadline_s: float
@@ -188,7 +203,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
         try:
             curl_options.set_connect_only(connecting.curl, request, transfer.target)
             curl_options.set_connected_request(transfer.curl, request, transfer.target)
-            return await run_for_visit(request, run_filtered(loop, connecting, transfer, deadline_s))
+            return await _run_for_visit(request, run_filtered(loop, connecting, transfer, deadline_s))
         finally:
             connecting.curl.close()
 
@@ -204,18 +219,23 @@ class CurlDownloadHandler(BaseDownloadHandler):
 
     def _take_head(self, request: Request, started_s: float, head: Head) -> None:
         request.meta["download_latency"] = time.monotonic() - started_s
-        warn_bytes = request.meta.get("download_warnsize", self._warn_bytes)
+        warn_bytes = request.meta.get("download_warnsize", self._limits.warn_bytes)
         if warn_bytes and head.length is not None and head.length > warn_bytes:
             logger.warning(get_warnsize_msg(head.length, warn_bytes, request, expected=True))
         if self._has_receivers(signals.headers_received):
-            stop = check_stop_download(
-                signals.headers_received, self.crawler, request, headers=head.headers, body_length=head.length
-            )
+            assert self._curl_loop is not None  # it runs the transfer
+            with self._curl_loop.out_of_call():
+                stop = check_stop_download(
+                    signals.headers_received, self.crawler, request, headers=head.headers, body_length=head.length
+                )
             if stop is not None:
                 raise stop
 
     def _take_data(self, request: Request, data: bytes) -> None:
-        if stop := check_stop_download(signals.bytes_received, self.crawler, request, data=data):
+        assert self._curl_loop is not None  # it runs the transfer
+        with self._curl_loop.out_of_call():
+            stop = check_stop_download(signals.bytes_received, self.crawler, request, data=data)
+        if stop is not None:
             raise stop
 
     def _response(self, transfer: Transfer, request: Request, end: TransferEnd, timeout_s: float) -> Response:
@@ -235,13 +255,13 @@ class CurlDownloadHandler(BaseDownloadHandler):
         if isinstance(error, StopDownload):
             flags = ["download_stopped"]
         elif isinstance(error, AnswerError) and error.reason == "truncated" and head is not None:
-            if request.meta.get("download_fail_on_dataloss", self._fail_on_loss):
+            if request.meta.get("download_fail_on_dataloss", self._limits.fails_on_loss):
                 raise error
             flags = ["dataloss"]
         elif error is not None:
             raise self._as_scrapy_says(error, request, timeout_s)
         assert head is not None  # without one there is an error
-        warn_bytes = request.meta.get("download_warnsize", self._warn_bytes)
+        warn_bytes = request.meta.get("download_warnsize", self._limits.warn_bytes)
         if warn_bytes and transfer.size > warn_bytes >= (head.length or 0):
             logger.warning(get_warnsize_msg(transfer.size, warn_bytes, request, expected=False))
         body = b"".join(transfer.pieces)
@@ -254,7 +274,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
     def _as_scrapy_says(self, error: Exception, request: Request, timeout_s: float) -> Exception:
         """Returns the error as Scrapy's handlers put it, where they know it."""
         if isinstance(error, TooLargeError):
-            max_bytes = request.meta.get("download_maxsize", self._max_bytes)
+            max_bytes = request.meta.get("download_maxsize", self._limits.max_bytes)
             message = get_maxsize_msg(error.size, max_bytes, request, expected=error.expected)
             logger.warning(message)
             return DownloadCancelledError(message)
@@ -263,6 +283,18 @@ class CurlDownloadHandler(BaseDownloadHandler):
         if isinstance(error, OSError):
             return DownloadFailedError(f"no socket: {error}")
         return error
+
+
+async def _run_for_visit(request: Request, part: Coroutine[Any, Any, T]) -> T:
+    """Awaits a part of a download; it is cancelled when the request's visit ends, if the request has one.
+
+    Raises:
+        SessionLostError: The request's visit was abandoned or released meanwhile.
+        PageTimeoutError: The time of the request's page was up meanwhile.
+        Exception: What the part raised.
+    """
+    state = state_of(request)
+    return await (part if state is None else state.visit.run(part))
 
 
 def _timeout_error(request: Request, seconds: float) -> DownloadTimeoutError:

@@ -6,3 +6,4 @@ MAX_INFORMATIONAL = 20  # 1xx responses before the final one: one or two are the
 MAX_CHUNKS = 100_000  # of a body: some 0.5 s of parsing. Ordinary chunks have 1 to 64 KiB
 INFORMATIONAL = range(100, 200)
 SWITCHING_PROTOCOLS = 101
+WITHOUT_BODY = frozenset({204, 304})  # RFC 9110, 6.4.1: whatever their Content-Length says

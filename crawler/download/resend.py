@@ -1,19 +1,15 @@
-"""Sending a request once more: it counts as another request of its host's turn, and waits for the host's delay."""
+"""Sending a request once more: it counts as another request, and waits for its turns of host and address."""
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING, Any, TypeVar
+import time
+from typing import TYPE_CHECKING
 
 from crawler.worker.request_state import state_of
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
     from scrapy import Request
     from scrapy.crawler import Crawler
-
-T = TypeVar("T")
 
 
 def is_safe(request: Request) -> bool:
@@ -21,30 +17,15 @@ def is_safe(request: Request) -> bool:
     return request.method in ("GET", "HEAD", "OPTIONS", "TRACE")
 
 
-async def wait_to_resend(request: Request, crawler: Crawler) -> None:
-    """Waits until the request may be sent once more, and counts it as sent.
+async def wait_to_resend(request: Request, crawler: Crawler) -> float:
+    """Waits until the request may be sent once more, and counts it as sent; returns the seconds that it waited.
 
     Raises:
-        SessionLostError: The request's visit was abandoned or released meanwhile.
-        PageTimeoutError: The time of the request's page was up meanwhile.
+        HeadroomError: The request's visit may fetch no more, its session was lost, or its host has a backoff by now.
     """
-    state = state_of(request)
-    turns = [] if state is None else [turn for turn in (state.lane, state.address) if turn is not None]
-    while pause_s := max((turn.pause_s() for turn in turns), default=0.0):
-        await run_for_visit(request, asyncio.sleep(pause_s))
-    for turn in turns:
-        turn.mark_start()
+    began_s, state = time.monotonic(), state_of(request)
+    if state is not None and state.start_again is not None:
+        await state.start_again(request)
     if crawler.stats is not None:
         crawler.stats.inc_value("download/sent_again")
-
-
-async def run_for_visit(request: Request, part: Coroutine[Any, Any, T]) -> T:
-    """Awaits a part of a download; it is cancelled when the request's visit ends, if the request has one.
-
-    Raises:
-        SessionLostError: As `wait_to_resend`.
-        PageTimeoutError: As `wait_to_resend`.
-        Exception: What the part raised.
-    """
-    state = state_of(request)
-    return await (part if state is None else state.visit.run(part))
+    return time.monotonic() - began_s

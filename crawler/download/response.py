@@ -14,11 +14,15 @@ from typing import NamedTuple
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
-from crawler.download.limits import INFORMATIONAL, MAX_HEAD_LINES, SWITCHING_PROTOCOLS
+from crawler.download.limits import INFORMATIONAL, MAX_HEAD_LINES, SWITCHING_PROTOCOLS, WITHOUT_BODY
 from crawler.errors import AnswerError
 
 FIELD_NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a token (RFC 9110, 5.6.2)
 _STATUS = re.compile(rb"(HTTP/[0-9](?:\.[0-9])?) ([1-9][0-9]{2})(?: |\r?\n|$)")
+# RFC 9110, 7.6.1, as Twisted has them.
+_OF_THE_CONNECTION = frozenset(
+    {b"Connection", b"Keep-Alive", b"Proxy-Connection", b"Te", b"Trailers", b"Transfer-Encoding", b"Upgrade"}
+)
 _LENGTH = re.compile(rb"[0-9]{1,4300}")  # Python refuses to read more digits
 REMEMBERED = 1_024  # lines, content types, addresses: most are the same in each response of a site
 REMEMBERED_LINE_BYTES = 200  # longer lines aren't remembered: they would take memory
@@ -29,7 +33,8 @@ class Head(NamedTuple):
 
     Attributes:
         protocol: In the server's words: `HTTP/1.1`, `HTTP/2`.
-        length: Bytes of the body, by Content-Length; None: not given.
+        headers: Without those of the connection alone, as in Scrapy.
+        length: Bytes of the body, by Content-Length or because there is none; None: not given.
         delimited: Whether HTTP/1 tells the body's end from a connection that was cut off.
     """
 
@@ -40,11 +45,12 @@ class Head(NamedTuple):
     delimited: bool
 
 
-def parse_head(lines: list[bytes]) -> Head | None:
+def parse_head(lines: list[bytes], *, to_head: bool = False) -> Head | None:
     """Returns the head; None for an informational one (1xx), after which another comes.
 
     Args:
         lines: From the status line on, without the empty line at the end.
+        to_head: It answers a HEAD request: its Content-Length is that of another answer.
 
     Raises:
         AnswerError: `bad-response` or `bad-headers`.
@@ -67,6 +73,10 @@ def parse_head(lines: list[bytes]) -> Head | None:
     dict.update(headers, fields)  # Headers.update would normalise each name again, at 1 us
     chunked = b"Transfer-Encoding" in fields
     length = None if chunked else _length(fields.get(b"Content-Length"))
+    if to_head or status in WITHOUT_BODY:
+        length = 0
+    for name in _OF_THE_CONNECTION & fields.keys():
+        del headers[name]
     return Head(status, protocol, headers, length, chunked or length is not None)
 
 

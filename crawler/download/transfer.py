@@ -58,6 +58,7 @@ class Transfer:
         curl: The handle. Its options, but for the callbacks set here, are set by the owner.
         target: Sockets may be opened to its addresses only. Unless its host is itself an address, the owner told
             libcurl the addresses (`RESOLVE`).
+        to_head: The request is a HEAD: whatever the answer says of its body, none comes.
         max_bytes: Of the body as it comes over the wire; 0: no limit.
         sent_headers: What the handle was told to send; None: nothing yet.
         on_head: Called with the final head; an exception ends the transfer.
@@ -87,6 +88,7 @@ class Transfer:
         "sent_headers",
         "size",
         "target",
+        "to_head",
     )
 
     def __init__(self, curl: pycurl.Curl) -> None:
@@ -104,12 +106,14 @@ class Transfer:
         target: Target,
         *,
         max_bytes: int,
+        to_head: bool = False,
         on_head: Callable[[Head], None] | None = None,
         on_data: Callable[[bytes], None] | None = None,
     ) -> None:
         """Makes ready for the next request, and forgets the answer to the last one."""
         self.target = target
         self.max_bytes = max_bytes
+        self.to_head = to_head
         self.on_head = on_head
         self.on_data = on_data
         self.head: Head | None = None
@@ -137,7 +141,7 @@ class Transfer:
             self._lines.append(line)
             return None
         try:
-            self.head = parse_head(self._lines)
+            self.head = parse_head(self._lines, to_head=self.to_head)
             self._lines = []
             if self.head is None:
                 self._count_informational()

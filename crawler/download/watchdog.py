@@ -45,7 +45,7 @@ class Watchdog:
 
     def watch(self) -> None:
         """Begins to look."""
-        if self._thread is None:
+        if self._thread is None or not self._thread.is_alive():
             self._thread = threading.Thread(target=self._look, name="libcurl's watchdog", daemon=True)
             self._thread.start()
         self._wanted.set()

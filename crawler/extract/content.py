@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 
 
 def fields(
-    page: Fetched, site: Site, *, parser_modules: Collection[str] = (), document: Document | None = None
+    page: Fetched,
+    site: Site,
+    *,
+    parser_modules: Collection[str] = (),
+    document: Document | None = None,
+    continues: bool = False,
 ) -> Fields:
     """Reads a content page.
 
@@ -32,6 +37,7 @@ def fields(
         site: Whose selectors (or parser) say where things are.
         parser_modules: The setting PARSER_MODULES: what a site's `parser` may name.
         document: The same page, perhaps parsed already.
+        continues: The page continues another one, which has the required fields.
 
     Raises:
         ExtractError: The page has none of the required fields, or isn't what the site says.
@@ -46,7 +52,7 @@ def fields(
     else:
         found = _cleaned(read_article(page), page, site)
         required = ("content",)
-    if not any(map(found.has, required)):
+    if not continues and not any(map(found.has, required)):
         raise ExtractError("no-content", "the page has no " + " and no ".join(sorted(required)))
     return found
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import orjson
 from lxml import etree
 
-from crawler.errors import ExtractError, UrlError
+from crawler.errors import ExtractError, ScriptRouteError, UrlError
 from crawler.extract.encoding import UNICODE, decode, utf8
 from crawler.extract.limits import MAX_BODY_BYTES, check_depth, check_markup
 from crawler.sites.css_index import MAX_INDEXED_TAGS, PageIndex
@@ -93,12 +93,18 @@ class HtmlDocument:
         data, self.encoding = utf8(page)
         self.root = _parsed(data, parser)
         self.index = PageIndex(self.root, len(data) if len(data) <= MAX_INDEXED_TAGS else data.count(b"<"))
-        base = absolute(_base_href(self.root), page.url)  # a base of another scheme is ignored, as in browsers
+        hrefs = (href.partition("#")[0] for href in _base_href(self.root))  # a script's route is no part of a base
+        base = absolute(hrefs, page.url)  # a base of another scheme is ignored, as in browsers
         self.base = base[0] if base else page.url
 
 
 def absolute(
-    values: Iterable[str], base: str, *, encoding: str = "utf-8", drop: frozenset[str] = frozenset()
+    values: Iterable[str],
+    base: str,
+    *,
+    encoding: str = "utf-8",
+    drop: frozenset[str] = frozenset(),
+    routes: set[str] | None = None,
 ) -> tuple[str, ...]:
     """Returns links as canonical URLs, each once, in their order. Links that are no http(s) URL are left out.
 
@@ -107,6 +113,7 @@ def absolute(
         base: URL to which they are relative.
         encoding: Encoding of the page, in which browsers send the query of a link.
         drop: Names of parameters to drop, as `canonical` takes them.
+        routes: Gets the links that only a browser's script can open, as they stand on the page.
     """
     found: dict[str, None] = {}
     resolve = LinkResolver(base).resolve
@@ -119,6 +126,9 @@ def absolute(
             link = head + mark + quote(query, safe=_QUERY_CHARACTERS, encoding=encoding, errors="replace")
         try:
             found[resolve(link, drop=drop)] = None
+        except ScriptRouteError:
+            if routes is not None:
+                routes.add(link)
         except UrlError:
             continue  # javascript:, mailto:, data:, or a typo
     return tuple(found)

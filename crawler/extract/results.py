@@ -33,6 +33,7 @@ class Links:
         empty: Whether the site says that there are no (more) results.
         left_out: How many links were left out, beyond the most that were asked for.
         traps: How many links were left out because they look like part of a crawler trap (`urls.trap`).
+        routes: How many links were left out because only a browser's script can open them (`#/thread/1`).
     """
 
     urls: tuple[str, ...] = ()
@@ -40,10 +41,11 @@ class Links:
     empty: bool = False
     left_out: int = 0
     traps: int = 0
+    routes: int = 0
 
     def stats(self) -> dict[str, int]:
         """Returns how many links aren't among `urls`, by the name of the statistic that counts them."""
-        return {"links/left_out": self.left_out, "links/traps": self.traps}
+        return {"links/left_out": self.left_out, "links/traps": self.traps, "links/routes": self.routes}
 
 
 def links(page: Fetched, site: Site, *, body: str = "", number: int = 1, max_links: int = MAX_LINKS) -> Links:
@@ -66,12 +68,12 @@ def links(page: Fetched, site: Site, *, body: str = "", number: int = 1, max_lin
     if results.link:
         values = [site.link(value) for value in values if value]
     chosen = source.chosen(values, site, max_links)
-    if chosen.urls or chosen.traps:
+    if chosen.urls or chosen.traps or chosen.routes:
         return replace(chosen, next=_next(source, page, site, body, number))
-    # An HTML page without links counts as empty if the site doesn't say what an empty one looks like.
-    empty_by_shape = source.find(results.links) == [] if source.is_json else results.empty is None
-    if empty_by_shape or (results.empty and source.find(results.empty)):
+    if (source.is_json and source.find(results.links) == []) or (results.empty and source.find(results.empty)):
         return Links(empty=True)
+    if results.empty is None and not source.is_json:  # where a site doesn't say what an empty page looks like
+        return Links()
     raise ExtractError("not-results", "neither links nor a sign that there are none")
 
 
@@ -122,12 +124,12 @@ class _Source:
     ) -> Links:
         """Returns the first `most` links that are wanted and no traps."""
         looked_at = values[:MAX_LINKS_LOOKED_AT]
-        wanted = [
-            url for url in absolute(looked_at, self._base, encoding=self._encoding, drop=site.drop) if is_wanted(url)
-        ]
+        routes: set[str] = set()
+        found = absolute(looked_at, self._base, encoding=self._encoding, drop=site.drop, routes=routes)
+        wanted = [url for url in found if is_wanted(url)]
         sound = tuple(url for url in wanted if not trap(url))
         left_out = max(0, len(sound) - max_links) + len(values) - len(looked_at)
-        return Links(sound[:max_links], left_out=left_out, traps=len(wanted) - len(sound))
+        return Links(sound[:max_links], left_out=left_out, traps=len(wanted) - len(sound), routes=len(routes))
 
 
 def _next(source: _Source, page: Fetched, site: Site, body: str, number: int) -> SearchTarget | None:

@@ -9,6 +9,7 @@ and in this one in turn in a consumer.
 
 from __future__ import annotations
 
+import asyncio
 from time import monotonic
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
@@ -19,11 +20,14 @@ from scrapy.exceptions import _InvalidOutput
 from scrapy.http import Request, Response
 from scrapy.utils.defer import _process_pending_io, ensure_awaitable
 from scrapy.utils.python import global_object_name
+from twisted.python.failure import Failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from scrapy.core.downloader import Slot
     from scrapy.crawler import Crawler
+    from twisted.internet.defer import Deferred
 
 
 class LeanDownloader(Downloader):
@@ -94,6 +98,15 @@ class LeanDownloader(Downloader):
             return await self._download(slot, request)
         finally:
             slot.active.remove(request)
+
+    async def _wait_for_download(self, slot: Slot, request: Request, queue_dfd: Deferred[Response]) -> None:
+        """Downloads a request whose turn in its slot has come; unlike Scrapy's own, for a CancelledError, too."""
+        try:
+            response = await self._download(slot, request)
+        except (Exception, asyncio.CancelledError):  # noqa: BLE001 -- any error is the waiting request's
+            queue_dfd.errback(Failure())  # type: ignore[no-untyped-call]  # Twisted has no types here
+        else:
+            queue_dfd.callback(response)
 
 
 async def _resolved(value: Any, method: Callable[..., Any]) -> Any:

@@ -6,7 +6,8 @@ steps in the same order. With the downloader and the signals of this package, a 
 
 What is replaced, privately, is the way of a scheduled request (`_start_scheduled_request`), the engine's
 `download_async`, and the way of a response through Scrapy's scraper. The latter only while every spider middleware
-just filters output: as soon as one processes input or exceptions, Scrapy's own way is taken.
+just filters output: as soon as one processes input or exceptions, Scrapy's own way is taken. With a downloader other
+than this package's (the setting DOWNLOADER), Scrapy's own way is taken up to the response's outputs.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator
+from functools import partial
 from inspect import isasyncgenfunction
 from typing import TYPE_CHECKING, Any
 
@@ -27,13 +29,16 @@ from scrapy.spidermiddlewares.referer import RefererMiddleware
 from scrapy.spidermiddlewares.start import StartSpiderMiddleware
 from scrapy.spidermiddlewares.urllength import UrlLengthMiddleware
 from scrapy.utils.asyncgen import as_async_generator
-from scrapy.utils.defer import maybe_deferred_to_future
 from scrapy.utils.log import logformatter_adapter
 from twisted.python.failure import Failure
 
+from crawler.fast.cancellation import is_being_cancelled
 from crawler.fast.downloader import LeanDownloader
+from crawler.fast.outputs import process_outputs
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from scrapy.core.spidermw import SpiderMiddlewareManager
     from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
@@ -46,7 +51,9 @@ REQUEST_MIDDLEWARES = (
     UrlLengthMiddleware,
 )
 
-scrapy_logger = logging.getLogger("scrapy.core.engine")  # Scrapy's name, so that its lines are found where they were
+# Scrapy's names, so that its lines are found where they were.
+scrapy_logger = logging.getLogger("scrapy.core.engine")
+scraper_logger = logging.getLogger("scrapy.core.scraper")
 
 
 class LeanEngine(ExecutionEngine):
@@ -55,23 +62,28 @@ class LeanEngine(ExecutionEngine):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._tasks: set[asyncio.Task[None]] = set()  # asyncio keeps only weak references to tasks
-        manager = self.scraper.spidermw
-        self._only_filters_output = type(self.scraper) is Scraper and not (
+        scraper, manager = self.scraper, self.scraper.spidermw
+        self._only_filters_output = type(scraper) is Scraper and not (
             manager.methods["process_spider_input"] or any(manager.methods["process_spider_exception"])
         )
+        if type(scraper) is Scraper:  # for errbacks, too, and for callbacks that Scrapy itself calls
+            scraper.handle_spider_output_async = self._process_outputs  # type: ignore[method-assign]
+            scraper.start_itemproc_async = self._process_item  # type: ignore[method-assign]  # also those of `start`
         self._request_middlewares, filters = _split(manager)
         with_spider = manager._mw_methods_requiring_spider  # noqa: SLF001
         self._filters = [(method, method in with_spider) for method in filters]
 
     async def download_async(self, request: Request) -> Response:
         """Returns the response to a request that bypasses the scheduler and the spider middlewares."""
+        if not isinstance(self.downloader, LeanDownloader):
+            return await super().download_async(request)
         if self.spider is None:
             raise RuntimeError(f"No open spider to crawl: {request}")
         while True:
             assert self._slot is not None
-            self._slot.add_request(request)
+            request = self._begin(request)
             try:
-                result = await self._fetch(request)
+                result = await self._fetch(self.downloader, request)
             finally:
                 self._slot.remove_request(request)
             if isinstance(result, Response):
@@ -80,26 +92,43 @@ class LeanEngine(ExecutionEngine):
 
     def _start_scheduled_request(self) -> bool:
         assert self._slot is not None
+        if not isinstance(self.downloader, LeanDownloader):  # it may count the requests under way in its own manner
+            return super()._start_scheduled_request()
         request = self._slot.scheduler.next_request()
         if request is None:
             self.signals.send_catch_log(signals.scheduler_empty)
             return False
-        self._slot.add_request(request)
+        request = self._begin(request)
         self.downloader.active.add(request)  # before the task runs, since `needs_backout` counts active requests
-        task = asyncio.create_task(self._process(request))
+        task = asyncio.create_task(self._process(self.downloader, request))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return True
 
-    async def _process(self, request: Request) -> None:
+    def _begin(self, request: Request) -> Request:
+        """Returns the request that is counted as under way: a copy of one that is already.
+
+        Scrapy keeps the requests under way in sets, and loses the answer to one that is in them twice.
+        """
+        assert self._slot is not None
+        if request in self._slot.inprogress:
+            request = request.copy()
+        self._slot.add_request(request)
+        return request
+
+    async def _process(self, downloader: LeanDownloader, request: Request) -> None:
         """Takes a scheduled request to its end."""
         assert self._slot is not None
         slot = self._slot
         result: Response | Request | Failure
         try:
             try:
-                result = await self._fetch(request)
+                result = await self._fetch(downloader, request)
             except Exception:  # noqa: BLE001 -- any exception goes to the request's errback
+                result = _current_failure()
+            except asyncio.CancelledError:
+                if is_being_cancelled():
+                    raise
                 result = _current_failure()
             if isinstance(result, Request):  # returned by a downloader middleware, for example a redirect
                 self.crawl(result)
@@ -111,17 +140,11 @@ class LeanEngine(ExecutionEngine):
             slot.remove_request(request)
             slot.nextcall.schedule()
 
-    async def _fetch(self, request: Request) -> Response | Request:
+    async def _fetch(self, downloader: LeanDownloader, request: Request) -> Response | Request:
         """Downloads a request; logs and signals a response."""
         assert self._slot is not None
-        downloader = self.downloader
         try:
-            if isinstance(downloader, LeanDownloader):
-                result = await downloader.fetch_async(request)
-            elif self._downloader_fetch_needs_spider:
-                result = await maybe_deferred_to_future(downloader.fetch(request, self.spider))
-            else:
-                result = await maybe_deferred_to_future(downloader.fetch(request))
+            result = await downloader.fetch_async(request)
         finally:
             self._slot.nextcall.schedule()
         if isinstance(result, Response):
@@ -131,8 +154,6 @@ class LeanEngine(ExecutionEngine):
             self.signals.send_catch_log(
                 signal=signals.response_received, response=result, request=result.request, spider=self.spider
             )
-        elif not isinstance(result, Request):
-            raise TypeError(f"Incorrect type: expected Response or Request, got {type(result)}: {result!r}")
         return result
 
     def _log_response(self, response: Response) -> None:
@@ -155,10 +176,26 @@ class LeanEngine(ExecutionEngine):
                 await self._scrape_response(result, request)
             else:
                 await scraper._scrape(result, request)  # noqa: SLF001 -- Scrapy's own way
+        except asyncio.CancelledError as error:
+            if is_being_cancelled():
+                raise
+            self._handle_cancelled_error(error, result, request)
         finally:
             slot.active.remove(request)
             slot.active_size -= size
-            scraper._check_if_closing()  # noqa: SLF001
+            if slot.closing is not None and not slot.closing.called:
+                scraper._check_if_closing()  # noqa: SLF001
+
+    def _handle_cancelled_error(
+        self, error: asyncio.CancelledError, result: Response | Failure, request: Request
+    ) -> None:
+        """Treats a CancelledError as Scrapy treats exceptions, of which it isn't one: Scrapy would wait for ever."""
+        if isinstance(result, Failure) and error is result.value:  # of the download, and without an errback
+            assert self.spider is not None
+            line = self.logformatter.download_error(result, request, self.spider)
+            scraper_logger.log(*logformatter_adapter(line), extra={"spider": self.spider}, exc_info=error)
+        else:
+            self.scraper.handle_spider_error(_current_failure(), request, result)
 
     async def _scrape_response(self, response: Response, request: Request) -> None:
         """Runs the callback; its output goes through the middlewares' filters to the scheduler and the pipelines."""
@@ -171,21 +208,66 @@ class LeanEngine(ExecutionEngine):
                 output = method(response=response, result=output, **extra)
         except Exception:  # noqa: BLE001 -- any exception of a callback is a spider error
             self.scraper.handle_spider_error(_current_failure(), request, response)
-            return
-        item = None  # most pages have a single item, which is processed here, without a task of its own
+        else:
+            await self._process_outputs(output, request, response)
+
+    async def _process_outputs(
+        self, result: Iterable[Any] | AsyncIterator[Any], request: Request, response: Response | Failure
+    ) -> None:
+        """Has the outputs of a callback or an errback scheduled or sent through the item pipelines."""
+        scraper = self.scraper
+        await process_outputs(
+            result if isinstance(result, AsyncIterator) else as_async_generator(result),
+            self._schedule_output,
+            partial(self._process_item_output, response),
+            at_once=max(scraper.concurrent_items, 1),
+            failed=lambda: scraper.handle_spider_error(_current_failure(), request, response),
+        )
+
+    async def _process_item(self, item: Any, *, response: Response | Failure | None) -> None:
+        """Sends an item through the pipelines. A spider that closes waits for items that it started with, too.
+
+        In Scrapy it waits for ever if they are the last, since only the end of a response ends the wait.
+        """
+        scraper, slot = self.scraper, self.scraper.slot
+        assert slot is not None
         try:
-            async for one in output:
-                if isinstance(one, Request):
-                    self.crawl(one)
-                elif item is None:
-                    item = one
-                elif one is not None:
-                    several, item = _chained(item, one, output), None
-                    await self.scraper.handle_spider_output_async(several, request, response)
-        except Exception:  # noqa: BLE001 -- likewise
-            self.scraper.handle_spider_error(_current_failure(), request, response)
-        if item is not None:
+            await Scraper.start_itemproc_async(scraper, item, response=response)
+        except asyncio.CancelledError as error:
+            if is_being_cancelled():
+                raise
+            await self._handle_item_error(error, item, response)
+        finally:
+            if slot.closing is not None and not slot.closing.called:
+                scraper._check_if_closing()  # noqa: SLF001
+
+    def _schedule_output(self, request: Request) -> None:
+        """Schedules a request of a callback; one that can't be scheduled doesn't keep other outputs back."""
+        try:
+            self.crawl(request)
+        except Exception:
+            scrapy_logger.exception("Error while scheduling %s", request, extra={"spider": self.spider})
+
+    async def _process_item_output(self, response: Response | Failure, item: Any) -> None:
+        """Sends an item of a callback through the pipelines; None is none."""
+        if item is None:
+            return
+        try:
             await self.scraper.start_itemproc_async(item, response=response)
+        except Exception:
+            scrapy_logger.exception("Error while processing %s", item, extra={"spider": self.spider})
+
+    async def _handle_item_error(
+        self, error: asyncio.CancelledError, item: Any, response: Response | Failure | None
+    ) -> None:
+        """Logs and signals the CancelledError of an item pipeline, as Scrapy does with its exceptions."""
+        spider = self.spider
+        assert spider is not None
+        line = self.logformatter.item_error(item, error, response, spider)
+        scraper_logger.log(*logformatter_adapter(line), extra={"spider": spider, "item": item}, exc_info=error)
+        await self.signals.send_catch_log_async(
+            signal=signals.item_error, item=item, response=response, spider=spider, failure=_current_failure()
+        )
 
     async def _requests_processed(self, response: Response, output: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Does in one pass what Scrapy's request middlewares next to the callback do with its output.
@@ -226,13 +308,6 @@ def _split(manager: SpiderMiddlewareManager) -> tuple[list[BaseSpiderMiddleware]
             break
         request_middlewares.append(middleware)
     return request_middlewares, [method for method in filters[len(request_middlewares) :] if method is not None]
-
-
-async def _chained(first: Any, second: Any, rest: AsyncIterator[Any]) -> AsyncIterator[Any]:
-    yield first
-    yield second
-    async for one in rest:
-        yield one
 
 
 def _current_failure() -> Failure:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import partial
 from inspect import CO_VARKEYWORDS, isawaitable
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
@@ -21,8 +22,10 @@ from scrapy.utils.python import global_object_name
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
+from crawler.fast.cancellation import is_being_cancelled
+
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterator
+    from collections.abc import Callable, Iterator
 
 logger = logging.getLogger("scrapy.utils.signal")  # the name under which Scrapy logs receivers that raise
 Responses = list[tuple[Any, Any]]  # each receiver with what it returned or raised
@@ -65,36 +68,56 @@ class LeanSignals(SignalManager):
         return responses
 
     async def send_catch_log_async(self, signal: Any, **kwargs: Any) -> Responses:
-        """Calls all receivers, then waits for those that returned something awaitable, at the same time."""
+        """Calls the receivers one after the other, each when the one before has returned or begins to wait.
+
+        The first that returns something awaitable and all after it get a task each, as all have in Scrapy's manager.
+        """
         if "sender" in kwargs:
             return await super().send_catch_log_async(signal, **kwargs)
         if not self.has_receivers(signal):
             return []
         not_logged = _as_tuple(kwargs.pop("dont_log", ()))
+        named = {"signal": signal, "sender": self.sender, **kwargs}
+        receivers = list(self._receivers(signal))
         responses: Responses = []
-        waiting: list[tuple[int, Awaitable[Any]]] = []
-        for receiver in self._receivers(signal):
+        for number, receiver in enumerate(receivers):
             response: Any
             try:
-                response = _call(receiver, {"signal": signal, "sender": self.sender, **kwargs})
-            except Exception as error:  # noqa: BLE001 -- likewise
+                response = _call(receiver, named)
+            except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 -- the others are called all the same
                 _log(error, receiver, not_logged, kwargs)
                 response = error
-            else:
-                if response is not None and isawaitable(response):
-                    waiting.append((len(responses), ensure_awaitable(response, _warn=global_object_name(receiver))))
+            if response is not None and isawaitable(response):
+                calls = [(receiver, partial(_same, response))]
+                calls += [(later, partial(_call, later, named)) for later in receivers[number + 1 :]]
+                responses += await asyncio.gather(*(_answer(*call, not_logged, kwargs) for call in calls))
+                break
             responses.append((receiver, response))
-        if waiting:
-            ended = await asyncio.gather(*(response for _, response in waiting), return_exceptions=True)
-            for (index, _), response in zip(waiting, ended, strict=True):
-                receiver = responses[index][0]
-                if isinstance(response, Exception):
-                    _log(response, receiver, not_logged, kwargs)
-                responses[index] = (receiver, response)
         return responses
 
     def _receivers(self, signal: Any) -> Iterator[Any]:
-        return iter(list(dispatcher.liveReceivers(dispatcher.getAllReceivers(self.sender, signal))))
+        """Returns the receivers of a signal; while it is read, those that disconnect others or themselves change it."""
+        receivers: Iterator[Any] = dispatcher.liveReceivers(dispatcher.getAllReceivers(self.sender, signal))
+        return receivers
+
+
+async def _answer(
+    receiver: Any, call: Callable[[], Any], not_logged: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, Any]:
+    """Calls a receiver and waits for it; returns it with what it returned or raised."""
+    response: Any
+    try:
+        response = await ensure_awaitable(call(), _warn=global_object_name(receiver))
+    except (Exception, asyncio.CancelledError) as error:
+        if is_being_cancelled():
+            raise
+        _log(error, receiver, not_logged, kwargs)
+        response = error
+    return receiver, response
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def _call(receiver: Any, named: dict[str, Any]) -> Any:
@@ -113,7 +136,7 @@ def _as_tuple(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, (list, tuple)) else (value,)
 
 
-def _log(error: Exception, receiver: Any, not_logged: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _log(error: BaseException, receiver: Any, not_logged: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     if not isinstance(error, not_logged):
         logger.error(
             "Error caught on signal handler: %(receiver)s",

@@ -9,6 +9,7 @@ from crawler import config
 from crawler.frontier.keys import Keys
 from crawler.frontier.ledger import FRONTIERS
 from crawler.frontier.queue import Queue
+from crawler.servers.redis import database_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,12 +24,13 @@ class FrontierConfig:
     """The settings, checked.
 
     Attributes:
-        keys: The names of the keys in Redis, by KEY_PREFIX.
+        keys: The names of the keys in Redis, by KEY_PREFIX and REDIS_URL's database.
         partitions: FRONTIER_PARTITIONS.
         session_s: SESSION_SECONDS.
         lock_ms: LOCK_MILLISECONDS.
         max_attempts: MAX_ATTEMPTS.
         fail_days: FAIL_DAYS.
+        confirm_offers: CONFIRM_OFFERS.
     """
 
     keys: Keys
@@ -37,6 +39,7 @@ class FrontierConfig:
     lock_ms: int
     max_attempts: int
     fail_days: int
+    confirm_offers: bool
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
@@ -46,12 +49,13 @@ class FrontierConfig:
             ConfigError: A setting has a value that it can't have.
         """
         return cls(
-            keys=Keys(config.word(settings, "KEY_PREFIX")),
+            keys=Keys(config.word(settings, "KEY_PREFIX"), database_of(settings)),
             partitions=config.whole(settings, "FRONTIER_PARTITIONS", 1, 4_096),
             session_s=config.number(settings, "SESSION_SECONDS", 1, 3_600),
             lock_ms=config.whole(settings, "LOCK_MILLISECONDS", 50, 60_000),
             max_attempts=config.whole(settings, "MAX_ATTEMPTS", 1, 100),
             fail_days=config.whole(settings, "FAIL_DAYS", 1, 36_500),
+            confirm_offers=config.flag(settings, "CONFIRM_OFFERS"),
         )
 
     def queues(self, redis: Redis) -> dict[Frontier, Queue]:
@@ -65,6 +69,7 @@ class FrontierConfig:
                 lock_ms=self.lock_ms,
                 max_attempts=self.max_attempts,
                 fail_days=self.fail_days,
+                confirm_offers=self.confirm_offers,
             )
             for name in FRONTIERS
         }

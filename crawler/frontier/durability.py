@@ -1,4 +1,4 @@
-"""What a Redis would lose if it stopped: the frontier lies nowhere else, so operators should know."""
+"""What would be lost, or would wait, if a Redis stopped: the frontier lies nowhere else, so operators should know."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import RedisError, ResponseError
+
+from crawler.servers.redis_cluster import each_primary, is_cluster
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -40,8 +42,35 @@ async def advice(redis: Redis) -> tuple[int, str] | None:
     return logging.INFO, f"Redis saves snapshots only (save {points}): after a crash {lost}; {REMEDY}"
 
 
-async def log_advice(redis: Redis) -> None:
-    """Logs the advice, if there is any. A Redis that is away just now is no reason to stop, so it is passed over."""
+async def cluster_advice(redis: Redis, session_s: float) -> list[str]:
+    """Returns what keeps one primary of a Redis Cluster that is away from costing the others nothing.
+
+    Raises:
+        redis.exceptions.RedisError: Redis is away, or forbids CONFIG.
+    """
+    advices: list[str] = []
+    for where in await each_primary(redis) if is_cluster(redis) else []:
+        found: Any = await redis.config_get("cluster-*", **where)
+        timeout_s = int(found.get("cluster-node-timeout", 0)) / 1000
+        if timeout_s >= session_s:
+            advices.append(
+                f"Redis Cluster waits {timeout_s:g} s for a primary, a session lasts {session_s:g} s: sessions lapse "
+                "before a replica takes its place; set cluster-node-timeout below SESSION_SECONDS"
+            )
+        if found.get("cluster-require-full-coverage") == "yes":
+            advices.append(
+                "Redis Cluster refuses everything while one primary is away: set cluster-require-full-coverage no"
+            )
+        if advices:
+            break
+    return advices
+
+
+async def log_advice(redis: Redis, session_s: float) -> None:
+    """Logs both kinds of advice, if there is any; a Redis that is away, or forbids the question, gets none."""
+    with contextlib.suppress(RedisError):
+        for text in await cluster_advice(redis, session_s):
+            logger.warning("%s", text)
     with contextlib.suppress(RedisError):
         if found := await advice(redis):
             logger.log(*found)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-RECORD_BYTES = 12
-MEMBER_BYTES = 8  # of a record: the beginning of a fingerprint; the time follows
+RECORD_BYTES = 14
+MEMBER_BYTES = 8  # of a record: the beginning of a fingerprint
+TIME_BYTES = 3  # those that follow: when it was finished, in units of 256 s since the epoch; then there is the plan
 
 
 def bucket_of(fingerprint: bytes, buckets: int) -> int:
@@ -21,9 +22,14 @@ def bucket_of(fingerprint: bytes, buckets: int) -> int:
 
 
 def finished_s(packed: bytes, fingerprint: bytes) -> int | None:
-    """Returns when a fingerprint was finished, in s since the epoch; None when its bucket's content doesn't hold it."""
+    """Returns when a fingerprint was finished for the first plan; None when its bucket's content doesn't hold it.
+
+    Returns:
+        In s since the epoch, up to 256 s too early.
+    """
     member = fingerprint[:MEMBER_BYTES]
     for start in range(0, len(packed), RECORD_BYTES):
         if packed.startswith(member, start):
-            return int.from_bytes(packed[start + MEMBER_BYTES : start + RECORD_BYTES], "big")
+            at = start + MEMBER_BYTES
+            return int.from_bytes(packed[at : at + TIME_BYTES], "big") << 8
     return None

@@ -16,7 +16,8 @@ class InFlight:
     """Keeps what answers gave until it is settled or released, and remembers the calls whose answers never came.
 
     Attributes:
-        seeds: Fingerprints of the seeds held.
+        seeds: The fingerprint of each seed held -> the id of its claim. The owner may get a seed again before it hears
+            that its claim before was ended.
         turns: `TOKEN HOST` of each turn held. The token alone would not do: all hosts of one claim may share it.
         unanswered: Calls that failed and may have taken something in Redis all the same, as claim id ('' for a turn
             that was acquired without a seed) and serial number.
@@ -25,7 +26,7 @@ class InFlight:
     __slots__ = ("_under_way", "seeds", "turns", "unanswered")
 
     def __init__(self) -> None:
-        self.seeds: set[bytes] = set()
+        self.seeds: dict[bytes, str] = {}
         self.turns: set[str] = set()
         self.unanswered: list[tuple[str, int]] = []
         self._under_way: set[int] = set()

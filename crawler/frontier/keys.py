@@ -2,9 +2,12 @@
 
     PREFIX:plans, :sites, :schema                    plans, sites, the format
     PREFIX:nodes, :node:HOST                         the names and figures of nodes
-    PREFIX:robots:AUTHORITY, :robots_asked:AUTHORITY robots.txt files, and who is asking for one
-    PREFIX:wake:FRONTIER                             a channel that wakes idle workers
+    PREFIX:reached                                   the place on the web that last answered a worker
+    PREFIX:search_end:SEARCH                         which of a search's pages had no results
+    PREFIX:wake:DATABASE:FRONTIER                    a channel that wakes idle workers
     PREFIX:{P}:...                                   everything about the hosts of partition P, in one slot
+    PREFIX:{P}:robots:AUTHORITY, :robots_asked:AUTHORITY, :robots_moved:AUTHORITY
+                                                     among it their robots.txt files, and who is asking for one
 
 The braces name a key's slot in a Redis Cluster. Scripts get the keys of their partition as KEYS.
 """
@@ -18,7 +21,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from crawler.models import Frontier
 
-SCHEMA_VERSION = 1  # of what lies in Redis; checked when a process starts
+SCHEMA_VERSION = 2  # of what lies in Redis; checked when a process starts
 OTHER: dict[Frontier, Frontier] = {"nav": "content", "content": "nav"}
 
 
@@ -44,9 +47,15 @@ def as_count(raw: bytes) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys under one `KEY_PREFIX`."""
+    """The keys under one `KEY_PREFIX`.
+
+    Attributes:
+        database: The number of Redis's database. Keys of another database are other keys, but a channel is heard in all
+            of them, so its name carries the number.
+    """
 
     prefix: str
+    database: int = 0
 
     @property
     def plans(self) -> str:
@@ -72,17 +81,18 @@ class Keys:
         """Hash: owner -> JSON of that worker's figures. Expires when the node is silent."""
         return f"{self.prefix}:node:{name}"
 
-    def robots(self, authority: str) -> str:
-        """String: what asking for an authority's robots.txt brought (robots/file.py). Expires within 24 hours."""
-        return f"{self.prefix}:robots:{authority}"
+    @property
+    def reached(self) -> str:
+        """String: `AUTHORITY SITE` of the place on the web that last answered a worker (worker/egress.py). Expires."""
+        return f"{self.prefix}:reached"
 
-    def robots_asked(self, authority: str) -> str:
-        """String: the owner who is asking for that file just now. Expires, since that owner may die."""
-        return f"{self.prefix}:robots_asked:{authority}"
+    def search_end(self, search: str) -> str:
+        """String: the number of a search's page that had no results (worker/searches.py). Expires."""
+        return f"{self.prefix}:search_end:{search}"
 
     def wake(self, frontier: Frontier) -> str:
         """Channel: tells workers that seeds may be claimable, that a host has a backoff, or that sites have changed."""
-        return f"{self.prefix}:wake:{frontier}"
+        return f"{self.prefix}:wake:{self.database}:{frontier}"
 
     def partition(self, number: int) -> PartitionKeys:
         """Returns the keys of one partition."""
@@ -106,6 +116,11 @@ class PartitionKeys:
         return f"{self.stem}:paused"
 
     @property
+    def plan_states(self) -> str:
+        """Hash: plan -> `VERSION STATE`; also of plans that were deleted lately."""
+        return f"{self.stem}:plan_states"
+
+    @property
     def politeness(self) -> str:
         """Hash: site -> `DELAY_MS CONCURRENCY BURST`."""
         return f"{self.stem}:politeness"
@@ -122,6 +137,18 @@ class PartitionKeys:
     def turn(self, host: str) -> str:
         """Hash: a host's turns; lua/lib/turns.lua says what its fields are."""
         return f"{self.stem}:turn:{host}"
+
+    def robots(self, authority: str) -> str:
+        """String: what asking for an authority's robots.txt brought (robots/file.py). Expires within 24 hours."""
+        return f"{self.stem}:robots:{authority}"
+
+    def robots_asked(self, authority: str) -> str:
+        """String: the owner who is asking for that file just now. Expires, since that owner may die."""
+        return f"{self.stem}:robots_asked:{authority}"
+
+    def robots_moved(self, authority: str) -> str:
+        """String: the URL on another host that an authority's robots.txt redirects to, which is busy. Expires."""
+        return f"{self.stem}:robots_moved:{authority}"
 
     def of(self, frontier: Frontier, name: str) -> str:
         """Returns one frontier's key, such as `of("nav", "ready:") + host`."""
@@ -147,19 +174,34 @@ FRONTIER_KEYS = (
     "claims",
     "held:",
     "finish",
+    "plan_numbers",
     "fail",
     "seed",
+    "also",
+    "wanted:",
     "tries",
     "reasons",
     "crashes",
     "suspects",
     "alone",
     "scheduled",
-    "parked:",
+    "parked",
     "counts",
     "wake_pause",
     "lapsed",
     "followed:",
 )
-SHARED_KEYS = ("turn:", "turns:", "fence:", "sessions", "paused", "ledger:", "ledgers", "politeness")
+SHARED_KEYS = (
+    "turn:",
+    "turns:",
+    "fence:",
+    "sessions",
+    "renewed",
+    "spared",
+    "paused",
+    "plan_states",
+    "ledger:",
+    "ledgers",
+    "politeness",
+)
 OTHER_KEYS = ("hosts", "ready:", "held:", "wake_pause", "lapsed")  # what scripts need of the other frontier

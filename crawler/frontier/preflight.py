@@ -100,12 +100,13 @@ async def wait_until_ready(
         FrontierError: As from `prepare`.
     """
     deadline, pause_s = time.monotonic() + seconds, PAUSE_FIRST_SECONDS
+    needs = "; a worker starts when every primary of the cluster answers" if is_cluster(redis) else ""
     while True:
         try:
             return await prepare(redis, keys, partitions)
         except (RedisError, OSError) as error:
             if time.monotonic() + pause_s > deadline:
-                raise UnavailableError(f"Redis at {where}: {error}") from error
-            say(f"Redis at {where}: {error}; next try in {pause_s:.1f} s")
+                raise UnavailableError(f"Redis at {where}: {error}{needs}") from error
+            say(f"Redis at {where}: {error}{needs}; next try in {pause_s:.1f} s")
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, PAUSE_MAX_SECONDS)

@@ -23,16 +23,19 @@ from crawler.frontier.keys import OTHER, Keys, as_count, as_text, partition_of
 from crawler.frontier.ledger import Totals
 from crawler.frontier.settlement import Settlement, TurnRelease
 from crawler.models import Claimed, Frontier, Seed
+from crawler.servers.redis_cluster import is_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Iterator, Sequence
 
     from redis.asyncio import Redis
 
-OFFER_BATCH = 500  # seeds in one offer call: some 5 ms of Redis's time, so that claims of others aren't held up
-BACKOFF_FIRST_SECONDS = 1.0  # a failing host's first backoff, where its delay is shorter; doubles with each failure
+OFFER_BATCH = 300  # seeds in one offer call: some 5 ms of Redis's time, so that claims of others aren't held up
+BACKOFF_FIRST_SECONDS = 1.0  # a failing host's first backoff, where its delay is shorter; see settle.lua for the next
 BACKOFF_LONGEST_SECONDS = 300.0  # so that a host that is back is noticed within five minutes
+DELIVERED = "+"  # in place of the host of a seed that needs no fetch
 NO_TURN, NO_SESSION, HOST_BACKOFF = 0, -1, -2  # in place of a token: no turn is free, no session, a backoff
+OTHERS_FIRST = -1  # in place of ms: other turns of the host are used first
 DAY_MILLISECONDS = 86_400_000
 FULL_MILLISECONDS = 5_000  # until a full Redis is tried again: seeds must end, or an operator make room
 SEED_FIELDS = 7  # of each seed in the answer of claim.lua
@@ -68,6 +71,7 @@ class Queue:
         lock_ms: How long the lock of a claimant who died keeps others off.
         max_attempts: How often a seed is really tried before it fails.
         fail_days: How long failed seeds are remembered.
+        confirm_offers: CONFIRM_OFFERS.
     """
 
     def __init__(
@@ -80,6 +84,7 @@ class Queue:
         lock_ms: int = 2_000,
         max_attempts: int = 4,
         fail_days: int = 30,
+        confirm_offers: bool = True,
     ) -> None:
         self.redis = redis
         self.keys = keys
@@ -91,35 +96,53 @@ class Queue:
         self._lock_ms = lock_ms
         self._max_attempts = max_attempts
         self._fail_days = fail_days
+        self._confirms = confirm_offers and is_cluster(redis)
 
-    async def offer(self, seeds: Iterable[Seed], due_ms: int = 0, *, budget: int = 0) -> list[bool]:
-        """Proposes seeds. Those that are ready, executing, finished or failed already are refused.
+    async def offer(
+        self, seeds: Iterable[Seed], due_ms: int = 0, *, budget: int = 0, confirmed: bool = False
+    ) -> list[bool]:
+        """Proposes seeds, each for its plan. What the plan asked for before is refused, and what failed by its tries.
 
         Args:
-            due_ms: When they come due, in ms since the epoch; 0: now.
+            due_ms: When they come due, in ms since the epoch; 0: now. A further page of a search does a ms after the
+                page before, so that claims take it after that one.
             budget: For links found on pages: how many of them each host takes within `fail_days`, by all calls
                 together. Seeds beyond that are refused, and counted as `over-budget`. 0: no limit.
+            confirmed: On a Redis Cluster, returns when a failure of a node can't undo the offers, so that what led to
+                them may be ended in another partition. (One Redis loses an end that came later first.) Nothing is
+                waited for if CONFIRM_OFFERS is off.
 
         Returns:
-            For each seed whether it was new.
+            For each seed whether it was new to its plan.
         """
         offered = list(seeds)
         by_partition: dict[int, list[int]] = defaultdict(list)
         for index, seed in enumerate(offered):
             by_partition[partition_of(seed.host, self.partitions)].append(index)
         fresh = [False] * len(offered)
+        run = scripts.run_confirmed if confirmed and self._confirms else scripts.run
         for partition, indexes in by_partition.items():
             for start in range(0, len(indexes), OFFER_BATCH):
                 batch = indexes[start : start + OFFER_BATCH]
                 arguments: list[object] = [self._channel]
-                for index in batch:
-                    arguments += (offered[index].fingerprint, offered[index].dump(), due_ms)
+                for one in (offered[index] for index in batch):
+                    arguments += (one.fingerprint, one.dump(), due_ms and due_ms + one.page - 1)
                 if budget:
                     arguments.append(f"{budget} {self._fail_days * DAY_MILLISECONDS}")
-                answer = await self._run("offer", partition, arguments)
+                answer = await run(self.redis, "offer", self._script_keys[partition], arguments)
                 for index, mark in zip(batch, answer, strict=True):
                     fresh[index] = mark == ord("1")
         return fresh
+
+    async def refuse(self, seed: Seed, reason: str, number: int) -> None:
+        """Counts pages that were found and can't be offered, in the ledger of a seed's plan and site.
+
+        Args:
+            seed: Any seed of that plan and site; it isn't offered.
+            reason: A short hyphenated word; one of the ledger's notes.
+        """
+        arguments = (self._channel, seed.fingerprint, seed.dump(), f"{reason}:{number}")
+        await self._run("offer", partition_of(seed.host, self.partitions), arguments)
 
     async def claim(self, partition: int, owner: str, claim: str, *, max_seeds: int, carrying: int) -> ClaimAnswer:
         """Claims up to `max_seeds` seeds of one partition, under its lock, in one round trip.
@@ -140,7 +163,8 @@ class Queue:
                 return ClaimAnswer("full", FULL_MILLISECONDS, [])
             seeds: list[Claimed] = []
             damaged: list[tuple[str, Claimed]] = []
-            for fingerprint, value, token, due_ms, tries, delay_ms, suspected in _in_groups(flat, SEED_FIELDS):
+            for fingerprint, stored, token, due_ms, tries, delay_ms, suspected in _in_groups(flat, SEED_FIELDS):
+                value, *further = stored.split(b"\n")
                 host, seed = self._load(fingerprint, value)
                 claimed = Claimed(
                     seed=seed or Seed("", "", ""),
@@ -153,9 +177,12 @@ class Queue:
                     delay_s=int(delay_ms) / 1000,
                     quarantined=state == b"quarantined",
                     suspected=suspected == 1,
+                    also=tuple(seed.as_wanted_by(line) for line in further) if seed else (),
+                    delivered=host == DELIVERED,
                 )
-                in_flight.seeds.add(fingerprint)
-                in_flight.turns.add(f"{claimed.turn} {host}")
+                in_flight.seeds[fingerprint] = claim
+                if claimed.turn != NO_TURN:
+                    in_flight.turns.add(f"{claimed.turn} {host}")
                 if seed is None:
                     damaged.append((host, claimed))
                 else:
@@ -163,7 +190,8 @@ class Queue:
             if damaged:
                 turns = {(host, one.turn) for host, one in damaged} - {(one.seed.host, one.turn) for one in seeds}
                 ends = [Settlement("fail", one, reason="damaged") for _host, one in damaged]
-                await self.settle(partition, owner, ends, [TurnRelease(host, turn) for host, turn in turns])
+                releases = [TurnRelease(host, turn) for host, turn in turns if turn != NO_TURN]
+                await self.settle(partition, owner, ends, releases)
         return ClaimAnswer(cast("ClaimState", state.decode()), None if wait_ms < 0 else int(wait_ms), seeds)
 
     async def begin(self, claimed: Claimed) -> None:
@@ -183,31 +211,33 @@ class Queue:
         limits = [self._max_attempts, self._fail_days, *pauses, len(settlements)]
         arguments: list[object] = [self._channel, self._other_channel, owner, *limits]
         for end in settlements:
-            amount = end.amount_ms if end.operation == "retry" else end.claimed.due_ms  # see settle.lua
-            arguments += (end.operation, end.claimed.fingerprint, end.claimed.claim, amount, end.reason)
+            is_later = end.operation in ("retry", "postpone")
+            amount = end.amount_ms if is_later else end.claimed.due_ms  # see settle.lua
+            arguments += (end.operation, end.claimed.fingerprint, end.claimed.claim, amount, end.reason, end.served)
         for turn in turns:
             arguments += (turn.host, turn.turn, turn.since_start_ms, turn.backoff_ms)
-            arguments += (turn.error_level_change, turn.error_level_min)
+            arguments += (turn.answers, turn.failures, turn.overloads)
         accepted, refused = await self._run("settle", partition, arguments)
         in_flight = self._in_flight[partition, owner]
-        in_flight.seeds.difference_update(end.claimed.fingerprint for end in settlements)
+        for ended in (end.claimed for end in settlements):
+            if in_flight.seeds.get(ended.fingerprint) == ended.claim:
+                del in_flight.seeds[ended.fingerprint]
         in_flight.turns.difference_update(f"{turn.turn} {turn.host}" for turn in turns)
         return int(accepted), int(refused)
 
-    async def recall(self, owner: str) -> int:
-        """Makes Redis take back what it believes that an owner holds though no answer has said so, in all partitions.
+    async def recall(self, partition: int, owner: str) -> int:
+        """Makes Redis take back what it believes that an owner holds though no answer has said so.
 
         Redis believes so when it has lost writes that it had acknowledged. Not to be called while a claim is under way.
 
         Returns:
             How many seeds are ready again.
         """
-        return sum([await self._recall(partition, owner, all_unknown=True) for partition in range(self.partitions)])
+        return await self._recall(partition, owner, all_unknown=True)
 
-    def forget(self, owner: str) -> None:
-        """Forgets what an owner holds, after its session was lost: others have it now."""
-        for key in [key for key in self._in_flight if key[1] == owner]:
-            del self._in_flight[key]
+    def forget(self, partition: int, owner: str) -> None:
+        """Forgets what an owner holds, after its lease was lost: others have it now."""
+        self._in_flight.pop((partition, owner), None)
 
     async def acquire_turn(self, host: str, site: str, owner: str) -> tuple[int, int]:
         """Acquires a turn of a host for a request that no seed stands for.
@@ -227,6 +257,31 @@ class Queue:
             delay_ms: Between two starts on any of them.
         """
         return await self._acquire(name, owner, "", concurrency, delay_ms)
+
+    async def keep_crawl_delay(self, host: str, delay_ms: int, owner: str, token: int) -> tuple[int, int]:
+        """Keeps the delay that a host's robots.txt asks for; from now on the host has one turn.
+
+        Args:
+            token: Of the owner's turn that the next request is to start on.
+
+        Returns:
+            How many other turns of the host are still held; and ms until this turn may start a request, or
+            OTHERS_FIRST.
+        """
+        others, wait_ms = await self._crawl_delay(host, delay_ms, owner, token)
+        return others, wait_ms
+
+    async def drop_crawl_delay(self, host: str) -> None:
+        """Forgets a host's Crawl-delay: its robots.txt asks for none any more."""
+        await self._crawl_delay(host, 0, "", NO_TURN)
+
+    async def hold_for_robots(self, host: str, seeds: int) -> None:
+        """Sets how many seeds a claim takes of a host while its robots.txt is unreachable; 0: it is there again."""
+        await self._run("hold_for_robots", partition_of(host, self.partitions), [host, seeds])
+
+    async def _crawl_delay(self, host: str, *arguments: object) -> list[int]:
+        partition = partition_of(host, self.partitions)
+        return await self._run("crawl_delay", partition, [self._channel, self._other_channel, host, *arguments])
 
     async def _acquire(self, host: str, owner: str, site: str, *budget: int) -> tuple[int, int]:
         partition = partition_of(host, self.partitions)
@@ -254,7 +309,7 @@ class Queue:
         host = as_text(value.split(b" ", 1)[0])
         try:
             seed = Seed.load(value, self.frontier)
-            sound = seed.host == host and seed.fingerprint == fingerprint
+            sound = host in (seed.host, DELIVERED) and seed.fingerprint == fingerprint
         except (FrontierError, ValueError):
             return host, None
         return host, seed if sound else None
@@ -276,7 +331,10 @@ class Queue:
         arguments = [self._channel, owner, first_under_way, len(given_up), *itertools.chain(*given_up)]
         if all_unknown:
             arguments += [*in_flight.seeds, *in_flight.turns]
-        recalled = cast("int", await self._run("recall", partition, arguments))
+        recalled, is_more = await self._run("recall", partition, arguments)
+        while is_more:  # one call takes back so many that it holds nobody else up
+            number, is_more = await self._run("recall", partition, arguments)
+            recalled += number
         in_flight.unanswered = [call for call in in_flight.unanswered if call not in given_up]
         return recalled
 

@@ -12,15 +12,24 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from redis.exceptions import NoScriptError
+from redis.exceptions import NoScriptError, RedisError, ResponseError
+
+from crawler.servers.redis_cluster import home_of, look_again
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from redis.asyncio import Redis
 
-SHARED = ("keys", "values", "ledger", "finished", "fence", "turns", "hosts", "states")  # each builds on those before it
+# Each builds on those before it.
+SHARED = ("keys", "values", "sessions", "ledger", "finished", "fence", "turns", "hosts", "states", "plans")
+CONFIRM_MILLISECONDS = 2_000  # a replica answers within ms, a disk is written to once a second
 EVEN_WHEN_FULL = "#!lua flags=allow-oom\nreturn redis.call(ARGV[1], KEYS[1], unpack(ARGV, 2))"
+COMPARE_AND_SET = """#!lua flags=allow-oom
+if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return 0 end
+if ARGV[3] == '' then redis.call('HDEL', KEYS[1], ARGV[1]) else redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) end
+return 1
+"""
 
 
 @cache
@@ -48,6 +57,19 @@ def even_when_full(client: Any, key: str, command: str, *arguments: Any) -> Any:
     return client.execute_command("EVAL", EVEN_WHEN_FULL, 1, key, command, *arguments)
 
 
+async def compare_and_set(redis: Any, key: str, field: str, expected: bytes, new: bytes) -> bool:
+    """Writes a field of a hash unless somebody has changed it meanwhile, also when Redis is full.
+
+    Args:
+        expected: What the field held when it was read; empty: it wasn't there.
+        new: What it shall hold; empty: it shall be gone.
+
+    Returns:
+        Whether it was written.
+    """
+    return bool(await redis.eval(COMPARE_AND_SET, 1, key, field, expected, new))
+
+
 async def run(redis: Redis, name: str, keys: Sequence[str], arguments: Sequence[Any]) -> Any:
     """Runs a script, in one round trip; in two when Redis has not seen it before.
 
@@ -59,6 +81,38 @@ async def run(redis: Redis, name: str, keys: Sequence[str], arguments: Sequence[
         return await redis.evalsha(digest(name), len(keys), *keys, *arguments)
     except NoScriptError:
         return await redis.eval(source(name), len(keys), *keys, *arguments)
+
+
+async def run_confirmed(redis: Redis, name: str, keys: Sequence[str], arguments: Sequence[Any]) -> Any:
+    """Runs a script on a Redis Cluster and waits until a failure of the node can't undo it; returns what it returns.
+
+    That is when a replica has it, which may take the node's place; without a replica, when it is in the append-only
+    file. A node that has neither can't be waited for. All is sent on one connection: WAIT is about what came before.
+
+    Raises:
+        redis.exceptions.RedisError: As from `run`; or the script ran, but a failure might still undo it.
+    """
+    node, replicas = await home_of(redis, keys[0])
+    wait = ["WAIT", 1, CONFIRM_MILLISECONDS] if replicas else ["WAITAOF", 1, 0, CONFIRM_MILLISECONDS]
+    for script in (["EVALSHA", digest(name)], ["EVAL", source(name)]):
+        async with redis.pipeline(transaction=False) as pipeline:
+            pipeline.execute_command(*script, len(keys), *keys, *arguments)
+            pipeline.execute_command(*wait, target_nodes=node)
+            pipeline.execute_command("ROLE", target_nodes=node)
+            answer, reached, role = await pipeline.execute(raise_on_error=False)
+        if not isinstance(answer, NoScriptError):
+            break
+    if isinstance(answer, Exception):
+        raise answer
+    has_no_file = isinstance(reached, ResponseError) and not replicas  # or is too old to say so
+    copies = reached[0] if isinstance(reached, list) else reached
+    is_there = has_no_file or (isinstance(copies, int) and copies > 0)
+    if not replicas and (isinstance(role, Exception) or role[2]):  # it has got one since the client has asked
+        await look_again(redis)
+        is_there = False
+    if not is_there or (await home_of(redis, keys[0]))[0].name != node.name:
+        raise RedisError(f"not on a replica or disk of {node.name} yet")
+    return answer
 
 
 async def run_after(

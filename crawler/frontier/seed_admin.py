@@ -1,4 +1,8 @@
-"""What operators do to many seeds at once: find them, retry failed ones, resume, cancel, drop or forget a plan's."""
+"""What operators do to many seeds at once: find them, retry failed ones, stop, resume, drop or forget a plan's.
+
+What is one plan's is found by the set of its seeds (`wanted:PLAN`), so it costs what the plan has, however much others
+have.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +14,14 @@ from crawler.errors import FrontierError
 from crawler.frontier import scripts
 from crawler.frontier.keys import as_text
 from crawler.frontier.ledger import SCAN_COUNT
-from crawler.models import Seed
+from crawler.models import Seed, further_plans
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
     from crawler.frontier.queue import Queue
 
-MOVE_BATCH = 500  # seeds moved by one call of a script: some 5 ms of Redis's time
+MOVE_BATCH = 100  # seeds moved by one call of a script: some 3 ms of Redis's time
 State = Literal["ready", "executing", "failed"]
 
 
@@ -26,6 +30,8 @@ class Found:
     """A seed that isn't finished.
 
     Attributes:
+        seed: As its first plan wants it.
+        plans: All that want it.
         state: `ready` also for parked and quarantined seeds.
         reason: Why it was retried or failed last; empty when it never was.
     """
@@ -33,6 +39,7 @@ class Found:
     partition: int
     fingerprint: bytes
     seed: Seed
+    plans: tuple[str, ...]
     state: State
     reason: str
 
@@ -50,69 +57,72 @@ class SeedAdmin:
         self._redis: Any = queue.redis  # its types don't know that answers are bytes
         self._frontier = queue.frontier
 
-    async def seeds(self, state: State | None = None) -> AsyncIterator[Found]:
-        """Yields every seed that isn't finished, in no order; one that moves meanwhile may come twice.
+    async def seeds(self, state: State | None = None, plan: str | None = None) -> AsyncIterator[Found]:
+        """Yields seeds that aren't finished, in no order; one that moves meanwhile may come twice.
 
         Args:
             state: Only the seeds in this state; None for all.
+            plan: Only the seeds that this plan wants; None for all.
         """
         for partition in range(self._queue.partitions):
-            async for fingerprints in self._fingerprints(partition, state):
+            async for fingerprints in self._fingerprints(partition, state, plan):
                 for found in await self._look_up(partition, fingerprints):
                     if state in (None, found.state):
                         yield found
 
-    async def retry(self, wanted: Callable[[Found], bool]) -> int:
-        """Makes those failed seeds ready again that are wanted; returns how many."""
-        return await self._move("retry", "failed", wanted, [self._queue.keys.wake(self._frontier)])
+    async def retry(self, wanted: Callable[[Found], bool], plan: str | None = None) -> int:
+        """Makes those failed seeds ready again that are wanted, of one plan or of all; returns how many."""
+        head = [self._queue.keys.wake(self._frontier)]
+        return await self._move("retry", head, plan, lambda found: found.state == "failed" and wanted(found), "failed")
+
+    async def set_aside(self, plan: str) -> int:
+        """Parks or fails the waiting seeds of a plan that is marked as paused or cancelled.
+
+        Those that are executing end by themselves; a seed that an active plan wants, too, is left to that one.
+
+        Returns:
+            How many were set aside, or lost the plan.
+        """
+        return await self._move("set_aside", [], plan)
 
     async def resume(self, plan: str) -> int:
         """Makes the parked seeds of a plan ready again; returns how many."""
-        total = 0
-        for partition in range(self._queue.partitions):
-            arguments = [self._queue.keys.wake(self._frontier), plan, MOVE_BATCH]
-            while moved := await self._run("resume", partition, arguments):
-                total += moved
-        return total
+        return await self._move("resume", [self._queue.keys.wake(self._frontier)], plan)
 
-    async def cancel(self, plan: str, reason: str = "cancelled") -> int:
-        """Fails the waiting seeds of a plan that is marked as cancelled; those that are executing end by themselves.
+    async def drop(self, plan: str, wanted: Callable[[Found], bool], reason: str) -> int:
+        """Takes a plan away from seeds at once, executing ones too, as failed for `reason`.
+
+        What no other plan wants is forgotten and may be offered again. Seeds that had failed before are forgotten
+        likewise; the ledger keeps the reason of that.
 
         Returns:
-            How many failed.
+            How many seeds the plan was taken away from.
         """
-        return await self._move("cancel", "ready", lambda found: found.seed.plan == plan, [reason])
-
-    async def drop(self, wanted: Callable[[Found], bool], reason: str) -> int:
-        """Ends seeds at once, executing ones too, as failed for `reason`, and forgets them; they may be offered again.
-
-        Seeds that had failed before are forgotten likewise; the ledger keeps the reason of that.
-
-        Returns:
-            How many were dropped.
-        """
-        return await self._move("drop", None, wanted, [reason])
+        return await self._move("drop", [reason, plan], plan, wanted)
 
     async def forget(self, plan: str, site: str) -> bool:
         """Forgets a plan's failed seeds and ledger; returns False when some of it is still ready or executing."""
-        await self._move(
-            "drop", "failed", lambda found: (found.seed.plan, found.seed.site) == (plan, site), ["deleted"]
-        )
+        await self.drop(plan, lambda found: (found.state, found.seed.site) == ("failed", site), "deleted")
         return all([await self._run("forget", number, [plan, site]) for number in range(self._queue.partitions)])
 
-    async def _fingerprints(self, partition: int, state: State | None) -> AsyncIterator[list[bytes]]:
-        """Yields fingerprints in batches: those of one set where the state has one, else of all seeds."""
+    async def _fingerprints(self, partition: int, state: State | None, plan: str | None) -> AsyncIterator[list[bytes]]:
+        """Yields fingerprints in batches, of the smallest set that has all of a state and plan."""
         if state == "executing":  # never more than the workers carry
             yield await self._redis.zrange(self._key(partition, "execute"), 0, -1)
             return
         cursor = 0
         while True:
-            if state == "failed":
-                cursor, entries = await self._redis.zscan(self._key(partition, "fail"), cursor, count=SCAN_COUNT)
-                yield [fingerprint for fingerprint, _score in entries]
+            if plan is not None:
+                cursor, found = await self._redis.sscan(
+                    self._key(partition, f"wanted:{plan}"), cursor, count=SCAN_COUNT
+                )
+                yield list(found)
+            elif state == "failed":
+                cursor, found = await self._redis.zscan(self._key(partition, "fail"), cursor, count=SCAN_COUNT)
+                yield [fingerprint for fingerprint, _score in found]
             else:
-                cursor, seeds = await self._redis.hscan(self._key(partition, "seed"), cursor, count=SCAN_COUNT)
-                yield list(seeds)
+                cursor, found = await self._redis.hscan(self._key(partition, "seed"), cursor, count=SCAN_COUNT)
+                yield list(found)
             if not cursor:
                 return
 
@@ -121,37 +131,47 @@ class SeedAdmin:
         if not fingerprints:
             return []
         async with self._redis.pipeline(transaction=False) as pipeline:
-            for name in ("seed", "reasons"):
+            for name in ("seed", "also", "reasons"):
                 pipeline.hmget(self._key(partition, name), fingerprints)
             for name in ("execute", "fail"):
                 pipeline.zmscore(self._key(partition, name), fingerprints)
             rows = zip(fingerprints, *await pipeline.execute(), strict=True)
         found = []
-        for fingerprint, raw, reason, claimed_at, failed_at in rows:
+        for fingerprint, raw, further, reason, claimed_at, failed_at in rows:
             if raw is None:
                 continue
             state: State = "executing" if claimed_at is not None else "failed" if failed_at is not None else "ready"
             with contextlib.suppress(FrontierError):  # a damaged seed; claims fail those
                 seed = Seed.load(raw, self._frontier)
-                found.append(Found(partition, fingerprint, seed, state, as_text(reason or b"")))
+                plans = (seed.plan, *further_plans(further))
+                found.append(Found(partition, fingerprint, seed, plans, state, as_text(reason or b"")))
         return found
 
     async def _move(
-        self, script: str, state: State | None, wanted: Callable[[Found], bool], head: Sequence[str]
+        self,
+        script: str,
+        head: Sequence[str],
+        plan: str | None,
+        wanted: Callable[[Found], bool] | None = None,
+        state: State | None = None,
     ) -> int:
-        """Runs a script over those seeds that are wanted; each batch is moved before the next is looked for.
+        """Runs a script over seeds; each batch is moved before the next is looked for.
 
         Args:
             head: The script's first arguments; fingerprints follow.
+            plan: Whose seeds; None for those of all plans.
+            wanted: Which of them; None for all.
+            state: The state that they are in, for all of which there is one set.
 
         Returns:
             How many the script moved.
         """
         moved = 0
         for partition in range(self._queue.partitions):
-            async for fingerprints in self._fingerprints(partition, state):
-                looked_up = await self._look_up(partition, fingerprints)
-                chosen = [one.fingerprint for one in looked_up if state in (None, one.state) and wanted(one)]
+            async for fingerprints in self._fingerprints(partition, state, plan):
+                chosen = fingerprints
+                if wanted is not None:
+                    chosen = [one.fingerprint for one in await self._look_up(partition, fingerprints) if wanted(one)]
                 for start in range(0, len(chosen), MOVE_BATCH):
                     moved += await self._run(script, partition, [*head, *chosen[start : start + MOVE_BATCH]])
         return moved

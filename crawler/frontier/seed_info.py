@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.finished import bucket_of, finished_s
 from crawler.frontier.keys import PartitionKeys, as_count, as_text, partition_of
-from crawler.models import Seed
+from crawler.frontier.queue import DELIVERED
+from crawler.models import Seed, further_plans
 from crawler.servers.redis_cluster import primary_of
 
 if TYPE_CHECKING:
@@ -48,16 +49,19 @@ async def seed_info(queue: Queue, seed: Seed) -> SeedInfo:
     if raw is None:
         return await _without_record(queue, keys, fingerprint)
     stored = Seed.load(raw, queue.frontier)
+    host = as_text(raw.split(b" ", 1)[0])
     async with redis.pipeline(transaction=False) as pipeline:
-        for name in ("tries", "reasons", "claims", "crashes"):
+        for name in ("tries", "reasons", "claims", "crashes", "also"):
             pipeline.hget(keys.of(queue.frontier, name), fingerprint)
-        for name in ("fail", "execute", "suspects", f"parked:{stored.plan}", f"ready:{stored.host}"):
+        for name in ("fail", "execute", "suspects", "parked", f"ready:{host}"):
             pipeline.zscore(keys.of(queue.frontier, name), fingerprint)
-        tries, reason, claim, crashes, *scores = await pipeline.execute()
+        tries, reason, claim, crashes, also, *scores = await pipeline.execute()
     seconds, micros = await redis.time(**await primary_of(redis, keys.sessions))
     now_ms = int(seconds) * 1000 + int(micros) // 1000
     at_ms = next((int(score) for score in scores if score is not None), None)
+    plans = [stored.plan, *further_plans(also)]
     details: dict[str, Any] = {"tries": int(tries or 0), "reason": as_text(reason or b""), "score_ms": at_ms}
+    details["plans"] = plans
     failed, executing, quarantined, parked, ready = (score is not None for score in scores)
     state, why = "unknown", "its record is there, but it is in no set: run scrapy ledger --verify"
     if failed:
@@ -69,9 +73,11 @@ async def seed_info(queue: Queue, seed: Seed) -> SeedInfo:
         details["crashes_alone"] = int(crashes or 0)
         state, why = "quarantined", "two workers died while they held it; it waits for one that carries nothing else"
     elif parked:
-        state, why = "parked", f"plan {stored.plan} is paused"
+        state, why = "parked", " and ".join(f"plan {plan} is paused" for plan in plans)
+    elif ready and host == DELIVERED:
+        state, why = "ready", f"delivered before; {', '.join(plans)} will be told of it without a fetch"
     elif ready and at_ms is not None:
-        state, why = "ready", await _why_ready(queue, keys, stored, now_ms, at_ms)
+        state, why = "ready", await _why_ready(queue, keys, stored, details, now_ms)
         why += _history(details, suspected=crashes is not None)
     return SeedInfo(state, why, fingerprint.hex(), asdict(stored), details)
 
@@ -83,15 +89,21 @@ async def _why_executing(redis: Any, keys: PartitionKeys, claim: str, now_ms: in
     return f"held for {(now_ms - claimed_ms) / 1000:.0f} s by {who}"
 
 
-async def _why_ready(queue: Queue, keys: PartitionKeys, seed: Seed, now_ms: int, due_ms: int) -> str:
+async def _why_ready(queue: Queue, keys: PartitionKeys, seed: Seed, details: dict[str, Any], now_ms: int) -> str:
+    plans, due_ms = details["plans"], details["score_ms"]
     async with queue.redis.pipeline(transaction=False) as pipeline:
         pipeline.zrank(keys.of(queue.frontier, f"ready:{seed.host}"), seed.fingerprint)
-        pipeline.smismember(keys.paused, [f"pause {seed.plan}", f"cancel {seed.plan}"])
+        pipeline.smismember(keys.paused, [f"{stop} {plan}" for plan in plans for stop in ("pause", "cancel")])
         pipeline.hgetall(keys.turn(seed.host))
-        ahead, (paused, cancelled), turns = await pipeline.execute()
+        ahead, stops, turns = await pipeline.execute()
     reasons = []
-    if paused or cancelled:
-        reasons.append(f"plan {seed.plan} is {'paused' if paused else 'cancelled'}")
+    stopped = [
+        "paused" if paused else "cancelled"
+        for paused, cancelled in zip(stops[::2], stops[1::2], strict=True)
+        if paused or cancelled
+    ]
+    if len(stopped) == len(plans):  # else it is crawled for those that go on
+        reasons += [f"plan {plan} is {how}" for plan, how in zip(plans, stopped, strict=True)]
     if due_ms > now_ms:
         reasons.append(f"due in {(due_ms - now_ms) / 1000:.0f} s")
     elif ahead:

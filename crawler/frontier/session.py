@@ -1,11 +1,14 @@
-"""A worker's session: one renewable deadline in every partition, which is its lease on all that it holds.
+"""A worker's session: one renewable deadline in every partition, which is its lease on all that it holds there.
 
-A thread of its own renews it, so that a slow parse on the event loop doesn't make it lapse. A loop that has shown no
-sign of life for LOOP_STUCK_SECONDS is given up: its session is renewed no more, so that others get its seeds.
+A thread of its own renews the leases, so that a slow parse on the event loop doesn't make them lapse. A loop that has
+shown no sign of life for LOOP_STUCK_SECONDS is given up: its leases are renewed no more, so that others get its seeds.
+
+The partitions are each for itself: where one's Redis is away, its lease alone runs out.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import secrets
@@ -14,12 +17,17 @@ import threading
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, RedisError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
+from crawler import tasks
 from crawler.frontier import scripts
+from crawler.frontier.keys import partition_of
+from crawler.servers.redis_cluster import node_of
 
 if TYPE_CHECKING:
-    import asyncio
+    from collections.abc import Hashable
 
     from redis import Redis
 
@@ -29,18 +37,21 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 LOOP_STUCK_SECONDS = 60
 RENEWALS_PER_SESSION = 5  # so that four may fail before the session lapses
+# Longest time between two looks at the deadlines: the event loop's clock stands still while the machine sleeps.
+WATCH_SECONDS = 0.25
 
 
 class SessionRenewed(NamedTuple):
-    """Event, published in the session's thread: the session was renewed.
+    """Event, published in the session's thread: the session was renewed, in some partition at least.
 
     Attributes:
         redis: The client of that thread, for subscribers that have something to write at each renewal.
+        name: The session's.
         now_s: By Redis's clock, since the epoch.
     """
 
     redis: Redis
-    owner: str
+    name: str
     now_s: int
 
 
@@ -49,15 +60,26 @@ class SessionEnding(NamedTuple):
 
     Attributes:
         redis: The client that was that thread's.
+        name: The session's.
     """
 
     redis: Redis
-    owner: str
+    name: str
+
+
+class SessionExpired(NamedTuple):
+    """Event, published on the event loop: nobody could renew a lease until its deadline.
+
+    From now on others may claim what it stands for. Where nobody has when it is renewed after all, it is still held.
+    """
+
+    partition: int
 
 
 class SessionLost(NamedTuple):
-    """Event, published on the event loop: others have claimed what the session held. Its owner id isn't used again."""
+    """Event, published on the event loop: others have claimed what a lease stood for. Its owner id isn't used again."""
 
+    partition: int
     owner: str
 
 
@@ -72,12 +94,79 @@ def boottime() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
+class Lease:
+    """The session in one partition.
+
+    Attributes:
+        owner: Who holds what is held there; another one after each loss.
+        deadline: By `boottime`; 0: it is not open.
+        reachable: The last call to the partition was answered, as far as is known.
+        expired: `SessionExpired` was published since the last renewal.
+        lost: `SessionLost` was published, and nobody has begun anew since.
+        tried: When a renewal was last tried, by `boottime`.
+    """
+
+    __slots__ = ("_keys", "deadline", "expired", "lost", "owner", "partition", "reachable", "tried")
+
+    def __init__(self, partition: int, keys: list[str], owner: str) -> None:
+        self.partition = partition
+        self.owner = owner
+        self.deadline = 0.0
+        self.reachable = True
+        self.expired = False
+        self.lost = False
+        self.tried = 0.0
+        self._keys = keys
+
+    @property
+    def alive(self) -> bool:
+        """Whether fetches may start: the deadline is ahead, by this machine's own clock."""
+        return boottime() < self.deadline
+
+    def node(self, redis: Redis) -> Hashable:
+        """Returns what tells the Redis that has the partition from others."""
+        return node_of(redis, self._keys[0])
+
+    def renew(self, redis: Redis, seconds: float) -> int:
+        """Opens the lease or renews it. Returns Redis's time in ms; 0: it has lapsed and was reclaimed.
+
+        Raises:
+            redis.exceptions.RedisError: Redis is away.
+        """
+        asked = boottime()  # before the call, so that the deadline here is no later than the one in Redis
+        owner = self.owner
+        now_ms = self._call(redis, "renew" if self.deadline else "open", seconds)
+        if now_ms and owner == self.owner:
+            self.deadline, self.expired = asked + seconds, False
+        return now_ms
+
+    def end(self, redis: Redis, seconds: float) -> bool:
+        """Ends the lease; returns False when something is still held.
+
+        Raises:
+            redis.exceptions.RedisError: Redis is away.
+        """
+        return self._call(redis, "end", seconds) > 0
+
+    def _call(self, redis: Redis, what: str, seconds: float) -> int:
+        arguments = [*self._keys, what, self.owner, str(int(seconds * 1000))]
+        try:
+            return int(redis.evalsha(scripts.digest("session"), len(self._keys), *arguments))
+        except NoScriptError:
+            return int(redis.eval(scripts.source("session"), len(self._keys), *arguments))
+
+
 class Session:
-    """Keeps one owner's session alive. Publishes `SessionRenewed`, `SessionEnding` and `SessionLost`.
+    """Keeps one worker's leases alive. Publishes `SessionRenewed`, `SessionEnding`, `SessionExpired` and `SessionLost`.
 
     Args:
-        redis: A synchronous client for the session's thread alone, with a socket timeout well under `seconds`.
+        redis: A synchronous client for the session's thread alone. Its timeout must be short beside `seconds`: while
+            one Redis of a cluster doesn't answer, the renewals at the others wait for that.
         seconds: `SESSION_SECONDS`.
+
+    Attributes:
+        name: The worker's, as others see it.
+        leases: By partition.
     """
 
     def __init__(
@@ -89,51 +178,73 @@ class Session:
         seconds: float,
         events: Events,
     ) -> None:
+        self.name = new_owner()
+        self.leases = [
+            Lease(number, keys.partition(number).script_keys("content"), self.name) for number in range(partitions)
+        ]
         self._redis = redis
-        self._script_keys = [keys.partition(number).script_keys("content") for number in range(partitions)]
         self._seconds = seconds
         self._events = events
         self._loop: asyncio.AbstractEventLoop | None = None  # known once it is opened
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._loop_seen = boottime()
-        self.owner = new_owner()
-        self.deadline = 0.0
 
     @property
     def alive(self) -> bool:
-        """Whether fetches may start: the deadline is ahead, by this machine's own clock."""
-        return boottime() < self.deadline
+        """Whether fetches may start, in some partition at least."""
+        return any(lease.alive for lease in self.leases)
+
+    @property
+    def reachable(self) -> bool:
+        """Whether the last call to every partition was answered, as far as is known."""
+        return all(lease.reachable for lease in self.leases)
+
+    def lease_of(self, host: str) -> Lease:
+        """Returns the lease for what is held of a host, or of an `@ADDRESS`."""
+        return self.leases[partition_of(host, len(self.leases))]
+
+    # -- The event loop's part ----------------------------------------------------------------------------------------
+
+    async def watch(self) -> None:
+        """Publishes `SessionExpired` for each lease at its deadline, whatever its thread and Redis do."""
+        while True:
+            self.note_loop_alive()
+            sleep_s = WATCH_SECONDS
+            for lease in self.leases:
+                left_s = lease.deadline - boottime()
+                if left_s > 0:
+                    sleep_s = min(sleep_s, left_s)
+                elif lease.deadline and not lease.expired:
+                    lease.expired = True
+                    self._events.publish(SessionExpired(lease.partition))
+            await asyncio.sleep(sleep_s)
+
+    def note_loop_alive(self) -> None:
+        """Notes that the event loop is alive."""
+        self._loop_seen = boottime()
+
+    def begin_anew(self, partition: int) -> None:
+        """Gives a lost lease another owner, for whom the thread opens it."""
+        lease = self.leases[partition]
+        lease.owner, lease.lost = new_owner(), False
+
+    # -- Opening and closing ------------------------------------------------------------------------------------------
 
     def open(self, loop: asyncio.AbstractEventLoop) -> None:
         """Opens the session and starts renewing. Blocking: call it off the event loop.
 
         Args:
-            loop: Where `SessionLost` is published.
+            loop: Where events are published.
 
         Raises:
-            redis.exceptions.RedisError: Redis is away; nothing was started.
+            redis.exceptions.RedisError: No partition can be reached; nothing was started.
         """
         self._loop = loop
-        self._renew("open")
+        if not self._renew():
+            raise RedisConnectionError("no session could be opened")
         if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="session", daemon=True)
-            self._thread.start()
-
-    def reopen(self) -> None:
-        """Opens a session under a new owner id, after the old one was lost. Blocking.
-
-        The session's thread renews nothing meanwhile, because a lost session's deadline is 0.
-
-        Raises:
-            redis.exceptions.RedisError: Redis is away; calling again is safe.
-        """
-        self.owner = new_owner()
-        self._renew("open")
-
-    def note_loop_alive(self) -> None:
-        """Notes that the event loop is alive; to be called on it about every second."""
-        self._loop_seen = boottime()
+            self._thread = tasks.start_thread(self._run, name="session", died=self._publish_on_loop)
 
     def close(self) -> bool:
         """Ends the session. Blocking.
@@ -144,52 +255,72 @@ class Session:
         self._stop.set()
         if self._thread is not None:
             self._thread.join(timeout=self._seconds)
-        self.deadline = 0.0
+        for lease in self.leases:
+            lease.deadline = 0.0
+        ended = all(lease.reachable for lease in self.leases)
         try:
-            self._events.publish(SessionEnding(self._redis, self.owner))
-            return self._everywhere("end", self.owner) > 0
+            for lease in self.leases:
+                if lease.reachable:
+                    ended &= lease.end(self._redis, self._seconds)
+            self._events.publish(SessionEnding(self._redis, self.name))
         except RedisError:
             return False
         finally:
             self._redis.close()
+        return ended
+
+    # -- The thread ---------------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        while not self._stop.wait(self._seconds / RENEWALS_PER_SESSION):
+        interval_s = self._seconds / RENEWALS_PER_SESSION
+        due = boottime() + interval_s
+        while not self._stop.wait(max(0.0, due - boottime())):
+            due = max(due + interval_s, boottime())  # a Redis that doesn't answer must not make renewals rarer
             if boottime() - self._loop_seen > LOOP_STUCK_SECONDS:
                 continue
-            what = "session not renewed"
             try:
-                now_ms = self._renew("renew") if self.deadline else 0
-                if self.deadline and not now_ms:
-                    self._lose()
-                what = "session renewed, but a subscriber to its renewals failed"
-                if now_ms:
-                    self._events.publish(SessionRenewed(self._redis, self.owner, now_ms // 1000))
+                if now_ms := self._renew():
+                    self._events.publish(SessionRenewed(self._redis, self.name, now_ms // 1000))
             except RedisError as error:
-                logger.warning("%s: %s", what, error)
+                logger.warning("session renewed, but a subscriber to its renewals failed: %s", error)
             except Exception:  # a worker whose session is renewed no more would lose all that it holds
                 logger.exception("session thread")
 
-    def _lose(self) -> None:
-        self.deadline = 0.0
+    def _renew(self) -> int:
+        """Renews the leases; those that couldn't be reached last, and of each Redis that is away only one.
+
+        Returns:
+            Redis's time in ms; 0: no lease was renewed.
+        """
+        latest_ms = 0
+        away: dict[Hashable, RedisError] = {}
+        for lease in sorted(self.leases, key=lambda lease: (not lease.reachable, lease.tried)):
+            if lease.lost or self._stop.is_set():
+                continue
+            node = lease.node(self._redis)
+            if node in away:
+                lease.reachable = False
+                continue
+            lease.tried = boottime()
+            try:
+                now_ms = lease.renew(self._redis, self._seconds)
+            except (RedisConnectionError, RedisTimeoutError) as error:
+                away[node] = error
+                lease.reachable = False
+            except RedisError as error:
+                logger.warning("session not renewed in partition %d: %s", lease.partition, error)
+                lease.reachable = False
+            else:
+                lease.reachable = True
+                latest_ms = max(latest_ms, now_ms)
+                if not now_ms:
+                    lease.lost, lease.deadline = True, 0.0
+                    self._publish_on_loop(SessionLost(lease.partition, lease.owner))
+        for node_error in away.values():
+            unreachable = sum(not lease.reachable for lease in self.leases)
+            logger.warning("session not renewed in %d of %d partitions: %s", unreachable, len(self.leases), node_error)
+        return latest_ms
+
+    def _publish_on_loop(self, event: object) -> None:
         if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._events.publish, SessionLost(self.owner))
-
-    def _renew(self, what: str) -> int:
-        """Returns Redis's time in ms; 0 when the session has lapsed and was reclaimed."""
-        asked = boottime()  # before the call, so that the deadline here is no later than the one in Redis
-        owner = self.owner
-        now_ms = self._everywhere(what, owner)
-        if now_ms and owner == self.owner and not self._stop.is_set():
-            self.deadline = asked + self._seconds
-        return now_ms
-
-    def _everywhere(self, what: str, owner: str) -> int:
-        return min([self._call(keys, what, owner) for keys in self._script_keys])  # a list: all partitions are called
-
-    def _call(self, keys: list[str], what: str, owner: str) -> int:
-        arguments = [*keys, what, owner, str(int(self._seconds * 1000))]
-        try:
-            return int(self._redis.evalsha(scripts.digest("session"), len(keys), *arguments))
-        except NoScriptError:
-            return int(self._redis.eval(scripts.source("session"), len(keys), *arguments))
+            self._loop.call_soon_threadsafe(self._events.publish, event)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from crawler.models import Claimed
 
-Operation = Literal["finish", "retry", "fail", "release"]
+Operation = Literal["finish", "retry", "fail", "release", "postpone"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,15 +17,26 @@ class Settlement:
 
     Attributes:
         operation: `finish` (done and delivered), `retry` (tried in vain, due again later), `fail` (given up) or
-            `release` (not tried; ready again as if it had not been claimed).
-        amount_ms: For `retry`, the delay until the next try. (For the others settle.lua gets the seed's due time.)
+            `release` (not tried; ready again as if it had not been claimed) or `postpone` (not tried; due again later).
+        amount_ms: For `retry` and `postpone`, for how long. (For the others settle.lua gets the seed's due time.)
         reason: A short hyphenated word that the ledger counts; for `finish` an optional note such as `redirected`.
+        tellable: Of a `finish`: the page became one item without gaps and led nowhere else, so a plan that asks for it
+            later can be told of that item without a fetch.
+        left_out: Of a `finish`: plans of the claim that it wasn't for. The seed becomes ready for them, by themselves.
     """
 
     operation: Operation
     claimed: Claimed
     amount_ms: int = 0
     reason: str = ""
+    tellable: bool = False
+    left_out: frozenset[str] = frozenset()
+
+    @property
+    def served(self) -> str:
+        """The last word for settle.lua: whether the page can be told of, and the plans that it was delivered for."""
+        plans = (seed.plan for seed in self.claimed.seeds if seed.plan not in self.left_out)
+        return " ".join(("1" if self.tellable else "0", *plans))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +49,15 @@ class TurnRelease:
             reclaimed, changes nothing. NO_TURN: nothing is released yet, this only reports on the host.
         since_start_ms: Time since the turn's last request was started; -1 when none was.
         backoff_ms: How long the host is to be asked nothing from now, as by its Retry-After; 0 when there is no reason.
-        error_level_change: What the turn's requests add to the host's level of errors: the number of those that failed
-            by the host's fault, less the number of all others.
-        error_level_min: The level that those requests lead to from 0. The host's level doesn't fall below it: after a
-            success and a failure, for instance, the change is 0, but the level is at least 1.
+        answers: How many of the turn's requests since its last report the host answered well, before those that failed.
+        failures: How many failed at a seed's first try, which may be the fault of the host or of the page.
+        overloads: How many the host refused because it has too much to do: with 429 or Retry-After.
     """
 
     host: str
     turn: int
     since_start_ms: int = -1
     backoff_ms: int = 0
-    error_level_change: int = 0
-    error_level_min: int = 0
+    answers: int = 0
+    failures: int = 0
+    overloads: int = 0

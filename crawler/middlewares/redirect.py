@@ -1,7 +1,7 @@
 """Downloader middleware that follows redirects on the same host, on the visit's lane, but none to another host.
 
 The spider sees the response that redirects to another host. It finishes the seed as `redirected` and offers the target
-as a new seed, which waits for a turn of its own host.
+as a new seed, which waits for a turn of its own host. Both look whether the site lets a seed's page lead there.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ from scrapy.exceptions import IgnoreRequest
 
 from crawler import urls
 from crawler.errors import UrlError
-from crawler.worker.outcomes import REDIRECT_STATUSES, Outcome
+from crawler.worker.outcomes import OUT_OF_SCOPE, REDIRECT_STATUSES, Outcome, outcome_of_redirect_error
 from crawler.worker.refused import RefusedError
 from crawler.worker.request_state import state_of
+from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
+
+    from crawler.worker.visits import Visit
 
 
 class RedirectMiddleware(ScrapyRedirectMiddleware):
@@ -31,21 +34,40 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
         """Returns a new request on the same host, or the response as it is.
 
         Raises:
-            RefusedError: The target is no URL that may be fetched, or there were too many redirects.
+            RefusedError: The target is no URL that may be fetched or out of the site's scope, or there were too many
+                redirects.
         """
         if response.status not in REDIRECT_STATUSES:
             return response
         location = response.headers.get("Location")
-        if state_of(request) is None or not location:
+        state = state_of(request)
+        if state is None or not location:
             return super().process_response(request, response)
         try:
             target = urls.canonical(location.decode("utf-8", "replace"), request.url)
-        except UrlError:
-            raise RefusedError(Outcome("fail", "bad-redirect")) from None
+        except UrlError as error:
+            raise RefusedError(outcome_of_redirect_error(error)) from None
         if urls.host(target) != urls.host(urls.canonical(request.url)):
             return response
+        if state.is_page:
+            self._keep_in_scope(state.visit, target)
         response.headers["Location"] = target  # the URL checked above, which Scrapy's parser might read otherwise
         try:
             return super().process_response(request, response)
         except IgnoreRequest:
             raise RefusedError(Outcome("fail", "too-many-redirects")) from None
+
+    def _keep_in_scope(self, visit: Visit, target: str) -> None:
+        """Leaves out of a visit the plans for which its page may not be fetched where it redirects to.
+
+        Raises:
+            RefusedError: It may be for none.
+        """
+        site = Worker.of(self.crawler).sites.get(visit.seed.site)
+        assert site is not None  # KnownSiteMiddleware sends no request before it is known
+        outside = [seed for seed in visit.seeds if not site.may_redirect(seed, target)]
+        if len(outside) == len(visit.seeds):
+            raise RefusedError(OUT_OF_SCOPE)
+        if outside:
+            visit.leave_out(*outside)
+            visit.leads_on = True  # they aren't told of what is found there

@@ -7,6 +7,7 @@ Requests outside the frontier (`scrapy shell`, a user's own spider) pass untouch
 from __future__ import annotations
 
 import math
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Self
 
 from redis.exceptions import RedisError
@@ -17,24 +18,38 @@ from scrapy.utils.httpobj import urlparse_cached
 from crawler import urls
 from crawler.download.targets import Targets
 from crawler.errors import HostBackoffError, UnavailableError
+from crawler.middlewares.egress_check import EgressCheck
+from crawler.worker.egress import PROBE_TIMEOUT_SECONDS, Place
 from crawler.worker.ip_budget import IpBudget
-from crawler.worker.outcomes import HOST_FAULTS, Outcome, is_overload, outcome_of_error, retry_after_s
+from crawler.worker.outcomes import (
+    GATEWAY_STATUSES,
+    HOST_FAULTS,
+    NO_ANSWER,
+    Outcome,
+    is_overload,
+    outcome_of_error,
+    retry_after_s,
+)
 from crawler.worker.refused import RefusedError
 from crawler.worker.request_state import state_of
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
     from crawler.worker.lanes import Lane
     from crawler.worker.request_state import RequestState
+    from crawler.worker.turn import HostSign
     from crawler.worker.visits import Visit
 
 NO_SESSION = Outcome("release", "no-session")
 # Nothing was sent for the seed, so no try is counted. Once its visit has started, `outcome_of_error` makes it a retry.
 HOST_BACKOFF = Outcome("release", "left-alone")
+NO_EGRESS = Outcome("release", "no-egress")
 MAX_HOSTS = 10_000  # whose fastest answer is remembered, in some 200 bytes each
 MIN_ANSWERS = 20  # of a host, before its fastest answer counts: the first few may all have been late
 FASTEST_SMOOTHING = 0.02  # weight of a slower answer, so that a host that got slower isn't taken for late for ever
@@ -43,8 +58,11 @@ FASTEST_SMOOTHING = 0.02  # weight of a slower answer, so that a host that got s
 class TurnMiddleware:
     """Waits for the lane of each request, and for a turn of its IP address where addresses have a budget."""
 
-    def __init__(self, worker: Worker, ip_budget: IpBudget | None = None) -> None:
+    def __init__(
+        self, worker: Worker, ask: Callable[[Place, Visit], Awaitable[None]], ip_budget: IpBudget | None = None
+    ) -> None:
         self._worker = worker
+        self._ask = ask
         self._ip_budget = ip_budget
         self._fastest: LocalCache[str, tuple[int, float]] = LocalCache(MAX_HOSTS)  # answers, s of the fastest
 
@@ -57,7 +75,8 @@ class TurnMiddleware:
         """
         worker = Worker.of(crawler)
         look_up = Targets.from_settings(crawler.settings).addresses_of
-        middleware = cls(worker, IpBudget.from_settings(worker.turns, look_up, crawler.settings))
+        check = EgressCheck(crawler, worker)
+        middleware = cls(worker, check.ask, IpBudget.from_settings(worker.turns, look_up, crawler.settings))
         crawler.signals.connect(middleware.headers_received, signal=signals.headers_received)
         return middleware
 
@@ -65,7 +84,8 @@ class TurnMiddleware:
         """Returns when the request may be sent.
 
         Raises:
-            RefusedError: The seed is no longer this worker's, or the visit hasn't started and its host has a backoff.
+            RefusedError: The seed is no longer this worker's; or the visit hasn't started, and its host has a backoff,
+                or a Crawl-delay and fewer turns than before.
             SessionLostError: The visit has ended, or did so while a turn was waited for.
             PageTimeoutError: The visit's deadline has passed.
             UnavailableError: Redis is away, and must be told before this page is fetched.
@@ -81,9 +101,10 @@ class TurnMiddleware:
         if lane is None:
             lane = state.lane = await self._worker.turns.acquire(urls.host(urls.canonical(request.url)), visit)
             state.acquired = True
+        lane.slow_down(state.crawl_delay_s)
         try:
             visit.check()
-            await (lane.start() if lane.idle else visit.run(lane.start()))
+            await self._start(lane, visit)
             state.in_flight = True
             if self._ip_budget is not None:
                 await self._acquire_address(self._ip_budget, request, state, lane)
@@ -100,6 +121,31 @@ class TurnMiddleware:
             self._end(state)
             raise RefusedError(NO_SESSION)
         visit.started = visit.started or state.robots_bytes is None
+        if self._worker.egress.is_down:
+            timeout_s = float(request.meta.get("download_timeout", PROBE_TIMEOUT_SECONDS))
+            request.meta["download_timeout"] = min(timeout_s, PROBE_TIMEOUT_SECONDS)
+        state.start_again = self.start_again
+
+    async def start_again(self, request: Request) -> None:
+        """Returns when a request in flight may be sent once more: it starts on all of its turns as if it were new.
+
+        Raises:
+            RefusedError: The seed is no longer this worker's.
+            HostBackoffError: The host has a backoff, or so many requests wait for the address that this one can't.
+            HeadroomError: The visit may fetch no more, or the session was lost.
+        """
+        state = state_of(request)
+        assert state is not None and state.lane is not None  # noqa: PT018 -- `process_request` has seen to both
+        visit, lane = state.visit, state.lane
+        if lane.unkept_delay_s:
+            await visit.run(self._worker.turns.keep_crawl_delay(lane, visit))
+        await visit.run(lane.start_again())
+        if self._ip_budget is not None and state.address is not None:
+            self._release_address(state)
+            await self._acquire_address(self._ip_budget, request, state, lane)
+        visit.check()
+        if not self._is_ours(visit):
+            raise RefusedError(NO_SESSION)
 
     def headers_received(self, request: Request) -> None:
         """Corrects when the request counts as started: it may have reached the host later than it was sent.
@@ -122,20 +168,81 @@ class TurnMiddleware:
             took_s = fastest_s + FASTEST_SMOOTHING * (took_s - fastest_s)
         self._fastest[lane.host] = (answers + 1, took_s)
 
-    def process_response(self, request: Request, response: Response) -> Response:
-        """Frees the lane for its next request; begins the backoff that the host asks for (RFC 9110, 10.2.3)."""
-        if (state := state_of(request)) is not None:
-            overloaded = is_overload(response.status)
-            backoff_s = retry_after_s(response.headers.get("Retry-After")) if overloaded else 0.0
-            self._end(state, success=not overloaded, backoff_s=backoff_s)
+    def process_response(self, request: Request, response: Response) -> Response | Awaitable[Response]:
+        """Frees the lane for its next request; begins the backoff that the host asks for (RFC 9110, 10.2.3).
+
+        The worker learns how large answers are.
+
+        Raises:
+            RefusedError: The answer may be a proxy's own, and this worker's way out may be at fault.
+        """
+        self._worker.headroom.answered(len(response.body))
+        if (state := state_of(request)) is None:
+            return response
+        if request.meta.get("proxy") and response.status in GATEWAY_STATUSES:
+            return self._from_proxy(response, state)
+        self._worker.egress.answered(Place(urls.origin(request.url), state.visit.seed.site))
+        self._end(state, *_sign_of(response))
         return response
 
-    def process_exception(self, request: Request, exception: Exception) -> None:
-        """Frees the lane for its next request; records a failure if the error is the host's fault."""
-        if (state := state_of(request)) is not None:
-            if state.in_flight and state.lane is not None:
-                state.lane.mark_start()  # the host may have got the request as late as now
-            self._end(state, success=False if outcome_of_error(exception).reason in HOST_FAULTS else None)
+    async def process_exception(self, request: Request, exception: Exception) -> None:
+        """Frees the lane for its next request; records a failure if the error may be the host's fault.
+
+        Raises:
+            RefusedError: No answer came, and this worker's way out may be at fault.
+        """
+        state = state_of(request)
+        if state is None:
+            return
+        lane, was_sent = state.lane, state.in_flight
+        if was_sent and lane is not None:
+            lane.mark_start()  # the host may have got the request as late as now
+        self._end(state)
+        reason = outcome_of_error(exception).reason
+        if was_sent and lane is not None and reason in NO_ANSWER:
+            await self._blame(lane, state)
+            if reason in HOST_FAULTS:
+                self._record(lane, "failures", state)
+
+    async def _from_proxy(self, response: Response, state: RequestState) -> Response:
+        """As `process_response`, for an answer that may be the proxy's own."""
+        lane = state.lane
+        self._end(state)
+        if lane is not None:
+            await self._blame(lane, state)
+            sign, backoff_s = _sign_of(response)
+            lane.back_off(backoff_s)
+            self._record(lane, sign, state)
+        return response
+
+    async def _blame(self, lane: Lane, state: RequestState) -> None:
+        """Returns when the host of a lane is known to be at fault for a failed request.
+
+        Raises:
+            RefusedError: This worker's way out may be at fault.
+        """
+        if state.checks_egress:
+            return
+        visit, egress = state.visit, self._worker.egress
+        if not await visit.run(egress.blames(lane.host, lambda place: self._ask(place, visit))):
+            raise RefusedError(NO_EGRESS)
+
+    def _record(self, lane: Lane, sign: HostSign, state: RequestState) -> None:
+        """Records what a request says of its host, and reports it unless the host is well."""
+        if not _says_little(sign, state):
+            lane.record(sign)
+            if sign != "answers":
+                self._worker.turns.report(lane)
+
+    async def _start(self, lane: Lane, visit: Visit) -> None:
+        """Starts a request on a lane, when a Crawl-delay allows it, though it became known while this waited."""
+        while True:
+            if lane.unkept_delay_s:
+                await visit.run(self._worker.turns.keep_crawl_delay(lane, visit))
+            await (lane.start() if lane.idle else visit.run(lane.start()))
+            if not lane.unkept_delay_s:
+                return
+            lane.finish()
 
     async def _acquire_address(self, ip_budget: IpBudget, request: Request, state: RequestState, lane: Lane) -> None:
         """Waits for a turn of the address, unless the request goes to a proxy instead."""
@@ -158,30 +265,51 @@ class TurnMiddleware:
             raise UnavailableError(f"a suspected page waits for Redis: {error}") from error
 
     def _is_ours(self, visit: Visit) -> bool:
-        """Returns whether the session is alive and is the one in which the seed was claimed."""
-        session = self._worker.session
-        return session.alive and visit.claimed.owner == session.owner
+        """Returns whether the lease is alive and is the one under which the seed was claimed."""
+        lease = self._worker.session.leases[visit.claimed.partition]
+        return lease.alive and visit.claimed.owner == lease.owner
 
-    def _end(self, state: RequestState, *, success: bool | None = None, backoff_s: float = 0.0) -> None:
+    def _end(self, state: RequestState, sign: HostSign | None = None, backoff_s: float = 0.0) -> None:
         """Ends a request's use of its lane, and releases the turns that were acquired for it alone.
 
         Args:
-            success: False: the request failed by the host's fault; None: nothing is recorded about the host.
+            sign: What the request says of its host; None: nothing.
             backoff_s: The pause that the host asked for, in seconds.
         """
         turns, lane = self._worker.turns, state.lane
         if state.in_flight and lane is not None:  # if not, another middleware answered or refused the request
             state.in_flight = False
-            if success is not None:
-                lane.record(success=success)
             lane.back_off(backoff_s)
-            if success is False:
-                turns.report(lane)
+            if sign is not None:
+                self._record(lane, sign, state)
             lane.finish()
-        if (address := state.address) is not None:
-            state.address = None
-            address.back_off(address.pause_s())  # the address's delay applies to all of its turns
-            turns.release(address)
+        self._release_address(state)
         if state.acquired and lane is not None:
             state.acquired, state.lane = False, None
             turns.release(lane)
+
+    def _release_address(self, state: RequestState) -> None:
+        if (address := state.address) is not None:
+            state.address = None
+            address.back_off(address.pause_s())  # the address's delay applies to all of its turns
+            self._worker.turns.release(address)
+
+
+def _says_little(sign: HostSign, state: RequestState) -> bool:
+    """Returns whether a request's end says little of its host.
+
+    A seed that failed before fails again by its page's fault rather than by its host's. And many a host answers for its
+    robots.txt while its pages fail; when to ask again for one that is unreachable is said in `crawler/robots/file.py`.
+    """
+    if state.robots_bytes is not None:  # also of a check of the egress
+        return sign != "overloads"
+    return sign == "failures" and state.visit.claimed.tries > 0
+
+
+def _sign_of(response: Response) -> tuple[HostSign, float]:
+    """Returns what a response says of its host, and the seconds of pause that the host asks for (RFC 9110, 10.2.3)."""
+    if not is_overload(response.status):
+        return "answers", 0.0
+    backoff_s = retry_after_s(response.headers.get("Retry-After"))
+    said_so = backoff_s or response.status == HTTPStatus.TOO_MANY_REQUESTS
+    return "overloads" if said_so else "failures", backoff_s

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,7 +13,7 @@ from scrapy.utils.spider import iterate_spider_output
 
 from crawler import config, urls
 from crawler.errors import UrlError
-from crawler.item import Item
+from crawler.item import Item, item_id
 from crawler.worker.outcomes import outcome_of_callback_error, outcome_of_error, retry_delay_ms
 from crawler.worker.request_state import META_KEY, RequestState, state_of
 
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 class VisitSpiderMiddleware:
     """Begins a part for every item and request that a callback yields, and ends the callback's own part.
 
-    `Delivery` ends the parts of items.
+    `Delivery` ends the parts of items. No other spider middleware may stand between this one and the engine: what it
+    dropped there would be waited for, and what it added would end the parts of others.
 
     Args:
         media: Whether the media of items are fetched; the visit's lane waits for them.
@@ -56,6 +58,7 @@ class VisitSpiderMiddleware:
             retry_max_s=config.number(settings, "RETRY_MAX_SECONDS", 0, 86_400),
         )
         crawler.signals.connect(middleware.raised, signal=signals.spider_error)
+        crawler.signals.connect(middleware.scheduled, signal=signals.request_scheduled)
         return middleware
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
@@ -70,9 +73,9 @@ class VisitSpiderMiddleware:
             async for output in result:
                 if visit.ended:
                     return
-                if self._begin_part(output, visit):
-                    yield output
-        except Exception as error:  # decided before the part ends: Scrapy tells of the error only afterwards
+                if (begun := self._begin_part(output, visit)) is not None:
+                    yield begun
+        except (Exception, asyncio.CancelledError) as error:  # before the part ends: Scrapy tells of it only afterwards
             visit.decide_outcome(*outcome_of_callback_error(error))
             raise
         finally:
@@ -83,30 +86,47 @@ class VisitSpiderMiddleware:
         if (state := state_of(getattr(response, "request", None))) is not None:
             state.end_callback()
 
-    def _begin_part(self, output: Any, visit: Visit) -> bool:
-        """Begins a part for an output; returns False for None, which Scrapy ignores, so that no part would end."""
-        if output is None:
-            return False
-        if isinstance(output, Request):
-            self._follow(output, visit)
-        else:
-            visit.begin_part(fetches=self._media and isinstance(output, Item))
-        return True
+    def scheduled(self, request: Request) -> None:
+        """Ends the part of a request that the scheduler isn't given, or doesn't take, for whatever reason."""
+        if (state := state_of(request)) is not None:
+            state.expect_queued()
 
-    def _follow(self, request: Request, visit: Visit) -> None:
+    def _begin_part(self, output: Any, visit: Visit) -> Any:
+        """Begins a part for an output; returns it. For None, which Scrapy ignores, no part would end."""
+        if isinstance(output, Request):
+            visit.leads_on = True
+            return self._follow(output, visit)
+        if output is not None:
+            if isinstance(output, Item) and output.id == item_id(visit.claimed.fingerprint.hex()):
+                visit.items += 1
+            else:
+                visit.leads_on = True
+            visit.begin_part(fetches=self._media and isinstance(output, Item))
+        return output
+
+    def _follow(self, request: Request, visit: Visit) -> Request:
         """Ties a request of a user's callback to the visit: on the visit's lane, or on a turn acquired of another host.
 
         A request to another host doesn't keep the visit's lane: two visits could wait for each other's turns.
+
+        Returns:
+            The request, or a copy of one that has a state already: it may be yielded a second time, or be the one whose
+            answer the callback reads, and each part of a visit ends by a state of its own.
         """
+        if META_KEY in request.meta:
+            request = request.copy()
         request.meta.pop("verbatim_url", None)  # users copy the meta of one request to the next
         try:
             same_host = urls.host(urls.canonical(request.url)) == visit.lane.host
         except UrlError:
             same_host = True  # it fails on this lane, before anything is sent
-        state = RequestState(visit, visit.lane if same_host else None, keeps_lane=same_host)
+        lane = visit.lane if same_host else None
+        state = RequestState(visit, lane, keeps_lane=same_host, loop=asyncio.get_running_loop())
         request.meta[META_KEY] = state
         visit.begin_part(fetches=same_host)
-        request.errback = partial(self._failed, request.errback)
+        if getattr(request.errback, "func", None) != self._failed:  # a copy has it already
+            request.errback = partial(self._failed, request.errback)
+        return request
 
     async def _failed(self, errback: Callable[[Failure], Any] | None, failure: Failure) -> AsyncIterator[Any]:
         """Calls the request's own errback; without one, decides the visit's outcome as if its page had failed."""
@@ -124,7 +144,7 @@ class VisitSpiderMiddleware:
             async for output in as_async_generator(outputs):
                 if visit.ended:
                     return
-                if self._begin_part(output, visit):
-                    yield output
+                if (begun := self._begin_part(output, visit)) is not None:
+                    yield begun
         finally:
             state.end_callback()

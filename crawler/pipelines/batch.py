@@ -6,20 +6,26 @@ import asyncio
 import logging
 import random
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from crawler.config import number, whole
 from crawler.errors import SinkRejectedError, UnavailableError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable
 
     from crawler.pipelines.sink import CrawlProcess
 
 T = TypeVar("T")
-FIRST_PAUSE_S = 0.25  # before the second try; a broker restarts within seconds, so the first tries may be close
-STOP_CHECK_S = 1.0  # how late a pause may notice that the process ends
+R = TypeVar("R")
+FIRST_PAUSE_SECONDS = 0.25  # before the second try; a broker restarts within seconds, so the first tries may be close
+ALONE_TRIES = 3  # of an item by itself, while the sink takes others, before it is refused for good
+ALONE_PAUSE_FACTOR = 4  # between the pauses before those tries: they span 5 s, longer than a server's change of mind
+UNKNOWN_REFUSAL = "refused-by-sink"  # the ledger's word for a refusal that the sink has no word for
+STOP_CHECK_SECONDS = 1.0  # how late a pause may notice that the process ends
 
 logger = logging.getLogger(__name__)
 
@@ -56,12 +62,15 @@ class Batcher(Generic[T]):
     """Collects items and sends them in batches; each `put` returns when its item's batch was acknowledged.
 
     Nothing is dropped: a batch that meets an outage is sent again until it arrives, with pauses that double (plus
-    jitter). An item that the sink refuses for good fails alone. Batches may overtake each other. Memory is bounded by
-    the callers, since each waits for its item.
+    jitter). What a sink refuses, for whatever reason, may be the item's fault or the sink's. So each refused item is
+    sent alone, and a refusal counts only if the sink takes something else meanwhile: another item, or what `prove`
+    writes. After `ALONE_TRIES` such refusals the item fails, and nothing else does; a sink that takes nothing else
+    either is down. Batches may overtake each other. Memory is bounded by the callers, since each waits for its item.
 
     Args:
         name: The sink's name.
-        send: Delivers a batch, as `Sink.send`.
+        send: Delivers a batch, as `Sink.send`. Any error of it but UnavailableError refuses the whole batch.
+        prove: Shows that the sink takes writes, as `Sink.prove`.
         in_flight: Batches on their way at once, from 1.
         process: Is told when the sink goes down and when it is up again, and tells when the process ends: what the sink
             doesn't take then isn't sent again.
@@ -71,17 +80,22 @@ class Batcher(Generic[T]):
         self,
         name: str,
         send: Callable[[list[T]], Awaitable[Mapping[int, str]]],
+        prove: Callable[[], Awaitable[None]],
         config: BatchConfig,
         *,
         in_flight: int,
         process: CrawlProcess,
     ) -> None:
-        self._name, self._send, self._config = name, send, config
+        self._name, self._send, self._prove, self._config = name, send, prove, config
         self._in_flight, self._process = in_flight, process
         self._waiting: deque[tuple[T, asyncio.Future[None]]] = deque()
         self._sending: set[asyncio.Task[None]] = set()
+        self._isolated: set[asyncio.Task[None]] = set()  # those of refused items; batches don't wait for them
+        self._alone = asyncio.Lock()  # held while one of them is sent
         self._timer: asyncio.TimerHandle | None = None
         self._overdue = False  # the items that wait have waited for `wait_s`: they go, however few they are
+        self._taken = 0  # items that the sink has acknowledged
+        self._outages = 0  # times that it couldn't be asked
         self._retrying = 0  # batches that met the outage and are sent again
         self._down = False  # whether the process was told of an outage, and not yet of its end
         self._closed = False
@@ -112,13 +126,15 @@ class Batcher(Generic[T]):
         self._closed = True
         self._send_what_is_ready()
         deadline = asyncio.get_running_loop().time() + timeout_s
-        while self._sending and (left_s := deadline - asyncio.get_running_loop().time()) > 0:
-            await asyncio.wait(self._sending, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
+        while (tasks := self._sending | self._isolated) and (
+            left_s := deadline - asyncio.get_running_loop().time()
+        ) > 0:
+            await asyncio.wait(tasks, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
         if self._timer:
             self._timer.cancel()
-        _fail(self._waiting, UnavailableError(f"{self._name}: closed before it was delivered"))
+        _fail(self._waiting, self._closing())
         self._waiting.clear()
-        abandoned = tuple(self._sending)
+        abandoned = (*self._sending, *self._isolated)
         for task in abandoned:
             task.cancel()
         await asyncio.gather(*abandoned, return_exceptions=True)
@@ -151,58 +167,150 @@ class Batcher(Generic[T]):
         self._send_what_is_ready()
 
     async def _deliver(self, batch: list[tuple[T, asyncio.Future[None]]]) -> None:
-        """Sends one batch until it arrives, and ends the waits of its items."""
+        """Sends one batch until the sink answers, and ends the waits of the items that it took."""
+        taken = self._taken
         try:
-            refused = await self._send_until_taken([item for item, _ in batch])
+            refused = await self._until_answered(partial(self._offer, [item for item, _ in batch]))
         except asyncio.CancelledError:
-            _fail(batch, UnavailableError(f"{self._name}: closed before it was delivered"))
+            _fail(batch, self._closing())
             raise
         except UnavailableError as error:  # the process ends: the items that wait aren't worth another try either
             _fail([*batch, *self._waiting], error)
             self._waiting.clear()
             return
-        except Exception as error:  # a bug in the sink: callers would hang if they didn't hear of it
+        except Exception as error:  # nobody must wait for a task that has died
+            logger.exception("%s: can't deliver a batch", self._name)
             _fail(batch, error)
-            if not batch:
-                logger.exception("%s: the probe failed", self._name)
             return
-        for position, (_, waiter) in enumerate(batch):
+        self._taken += len(batch) - len(refused)
+        for position, (item, waiter) in enumerate(batch):
             if waiter.done():  # its caller was cancelled
                 continue
             if position in refused:
-                waiter.set_exception(SinkRejectedError(self._name, refused[position]))
+                task = asyncio.get_running_loop().create_task(
+                    self._deliver_alone(item, waiter, taken), name=f"{self._name} item"
+                )
+                self._isolated.add(task)
+                task.add_done_callback(self._isolated.discard)
             else:
                 waiter.set_result(None)
 
-    async def _send_until_taken(self, items: list[T]) -> Mapping[int, str]:
-        """Sends items until the sink answers; returns those that it refused.
+    async def _deliver_alone(self, item: T, waiter: asyncio.Future[None], taken: int) -> None:
+        """Sends an item that was refused by itself, and ends its wait; `taken` is that of `_refusal`."""
+        try:
+            reason = await self._refusal(item, taken)
+        except asyncio.CancelledError:
+            _fail([(item, waiter)], self._closing())
+            raise
+        except UnavailableError as error:
+            _fail([(item, waiter)], error)
+            return
+        except Exception as error:  # as for a batch
+            logger.exception("%s: can't deliver an item", self._name)
+            _fail([(item, waiter)], error)
+            return
+        if reason:
+            logger.warning("%s: refuses an item for good, and takes others: %s", self._name, reason)
+            _fail([(item, waiter)], SinkRejectedError(self._name, reason))
+        elif not waiter.done():
+            waiter.set_result(None)
+
+    async def _refusal(self, item: T, taken: int) -> str:
+        """Sends an item alone until it is taken, or its refusal is shown to be its own fault.
+
+        Args:
+            taken: Items that the sink had acknowledged before it was first asked for this one.
+
+        Returns:
+            Why it is refused for good; empty when it was taken.
+
+        Raises:
+            UnavailableError: The process ends.
+        """
+        refusals, pause_s = 0, FIRST_PAUSE_SECONDS
+        while True:
+            await self._pause(pause_s * random.uniform(0.75, 1.25))
+            if self._process.stopping:
+                raise self._closing()
+            async with self._alone:
+                refused = await self._until_answered(partial(self._offer, [item]))
+                if not refused:
+                    self._taken += 1
+                    return ""
+                if self._taken > taken or await self._takes_others():
+                    refusals += 1
+                    pause_s *= ALONE_PAUSE_FACTOR
+                taken = self._taken
+            if refusals == ALONE_TRIES:
+                return refused[0]
+
+    async def _offer(self, items: list[T]) -> Mapping[int, str]:
+        """Sends items once; returns those that the sink refused this time.
+
+        Raises:
+            UnavailableError: The sink can't be asked.
+        """
+        try:
+            refused: object = await self._send(items)
+        except UnavailableError:
+            raise
+        except SinkRejectedError as error:
+            reason = error.reason
+        except Exception as error:
+            if not items:  # a probe, which no item can have spoilt
+                raise UnavailableError(f"{self._name}: {type(error).__name__}") from error
+            logger.exception("%s: can't send a batch", self._name)
+            reason = UNKNOWN_REFUSAL
+        else:
+            if isinstance(refused, Mapping):
+                return refused
+            logger.error("%s: answers with %s, not with its refusals by position", self._name, type(refused).__name__)
+            reason = UNKNOWN_REFUSAL
+        return dict.fromkeys(range(len(items)), reason)
+
+    async def _takes_others(self) -> bool:
+        """Returns whether the sink takes what it has no reason to refuse. If not, waits until it does."""
+        outages = self._outages
+        await self._until_answered(self._write_proof)
+        return outages == self._outages
+
+    async def _write_proof(self) -> None:
+        try:
+            await self._prove()
+        except UnavailableError:
+            raise
+        except Exception as error:  # unknown: the sink counts as down until it goes
+            raise UnavailableError(f"{self._name}: {type(error).__name__}") from error
+
+    async def _until_answered(self, ask: Callable[[], Awaitable[R]]) -> R:
+        """Asks the sink until it answers.
 
         Raises:
             UnavailableError: The process ends and the sink is away.
         """
         try:
-            return await self._send(items)
+            return await ask()
         except UnavailableError as error:
             self._outage_began(error)
             reason = error
         answered = True
         try:
-            return await self._resend(items, reason)
+            return await self._ask_again(ask, reason)
         except (UnavailableError, asyncio.CancelledError):
             answered = False
             raise
         finally:
             self._outage_ended(answered=answered)
 
-    async def _resend(self, items: list[T], error: UnavailableError) -> Mapping[int, str]:
-        """Sends items that met an outage, with longer and longer pauses; `error` is why they weren't taken."""
-        pause_s = FIRST_PAUSE_S
+    async def _ask_again(self, ask: Callable[[], Awaitable[R]], error: UnavailableError) -> R:
+        """Asks a sink that is away, with longer and longer pauses; `error` is why it didn't answer."""
+        pause_s = FIRST_PAUSE_SECONDS
         while True:
             await self._pause(pause_s * random.uniform(0.75, 1.25))
             if self._process.stopping:
                 raise error
             try:
-                return await self._send(items)
+                return await ask()
             except UnavailableError as latest:
                 error = latest
             pause_s = min(pause_s * 2, self._config.retry_max_s)
@@ -210,11 +318,12 @@ class Batcher(Generic[T]):
     async def _pause(self, pause_s: float) -> None:
         """Sleeps, but wakes soon after the process begins to end."""
         while pause_s > 0 and not self._process.stopping:
-            await asyncio.sleep(min(pause_s, STOP_CHECK_S))
-            pause_s -= STOP_CHECK_S
+            await asyncio.sleep(min(pause_s, STOP_CHECK_SECONDS))
+            pause_s -= STOP_CHECK_SECONDS
 
     def _outage_began(self, error: UnavailableError) -> None:
         """Counts a batch that met the outage; the first one reports it."""
+        self._outages += 1
         self._retrying += 1
         if not self._down:
             self._down = True
@@ -232,6 +341,9 @@ class Batcher(Generic[T]):
             self._down = False
             logger.info("%s: up again", self._name)
             self._process.sink_up(self._name)
+
+    def _closing(self) -> UnavailableError:
+        return UnavailableError(f"{self._name}: closed before it was delivered")
 
 
 def _fail(entries: Iterable[tuple[T, asyncio.Future[None]]], error: Exception) -> None:

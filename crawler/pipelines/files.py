@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import logging
 import os
 import platform
 import re
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from crawler.config import flag
@@ -19,22 +21,28 @@ from crawler.pipelines.sink import Record, Sink
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+NO_FILE = "no-file"
 REPAIR_BLOCK_BYTES = 64 * 1024  # how much of a file's end is read at a time in search of its last newline
+
+logger = logging.getLogger(__name__)
 
 
 class FilesSink(Sink):
     """Appends each item as one line of JSON to `SITE.NODE.N.jsonl`, with `fsync` through to the disk.
+
+    The word that further plans want an item goes to `SITE.also.NODE.N.jsonl`.
 
     N is the first number whose file no living process has locked, so a restarted worker goes on with the file of a dead
     one. What that one left of a line without its newline is cut off first. A batch is one write per site; when the disk
     is full, the file is cut back to its last whole line and the batch waits.
     """
 
+    takes_also: ClassVar[bool] = True
     in_flight: ClassVar[int] = 1  # one thread writes: two batches at once would tear each other's lines
 
     def __init__(self, folder: Path, node: str, *, fsync: bool) -> None:
         self._folder, self._node, self._fsync = folder, node, fsync
-        self._files: dict[str, LinesFile] = {}  # by site
+        self._files: dict[str, LinesFile] = {}  # by the beginning of their names: `SITE` or `SITE.also`
         self._repaired = False  # whether the files of dead workers were looked through
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="files-sink")  # the disk must not stop the event loop
 
@@ -56,48 +64,79 @@ class FilesSink(Sink):
         return cls(folder, node, fsync=flag(settings, "FILES_FSYNC"))
 
     async def send(self, batch: list[Record]) -> Mapping[int, str]:
-        """Writes a batch. A disk refuses no single item, so the answer is always empty.
+        """Writes a batch.
+
+        Returns:
+            The records of sites whose file can't be opened.
 
         Raises:
             UnavailableError: The disk takes no more. The files end with whole lines.
         """
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._write, batch)
-        return {}
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._write, batch)
+
+    async def prove(self) -> None:
+        """Writes a line to a file without a name, which nobody sees and a kill doesn't leave behind.
+
+        Raises:
+            UnavailableError: The folder takes no new file.
+        """
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._write_proof)
 
     async def close(self) -> None:
         """Closes the files, which lets other workers go on with them."""
         await asyncio.get_running_loop().run_in_executor(self._thread, self._close_files)
         self._thread.shutdown()
 
-    def _write(self, batch: list[Record]) -> None:
-        lines: dict[str, list[Record]] = {}
-        for record in batch:
+    def _write(self, batch: list[Record]) -> dict[int, str]:
+        positions: dict[str, list[int]] = {}
+        for position, record in enumerate(batch):
             if not record.done:
-                lines.setdefault(record.site, []).append(record)
+                stem = f"{record.site}.also" if record.also else record.site
+                positions.setdefault(stem, []).append(position)
+        refused: dict[int, str] = {}
         try:
             if not self._repaired:
                 repair_folder(self._folder, self._node)
                 self._repaired = True
-            for site, records in lines.items():
-                self._append(site, b"".join(record.value + b"\n" for record in records))
-                for record in records:
-                    record.done = True
+            for stem, of_stem in positions.items():
+                try:
+                    file = self._open(stem)
+                except OSError as error:
+                    self._write_proof()
+                    logger.warning("files: no file for %s in %s: %s", stem, self._folder, error.strerror)
+                    refused |= dict.fromkeys(of_stem, NO_FILE)
+                    continue
+                self._append(stem, file, b"".join(batch[position].value + b"\n" for position in of_stem))
+                for position in of_stem:
+                    batch[position].done = True
         except OSError as error:
             raise UnavailableError(f"{self._folder}: {error.strerror}") from None
+        return refused
 
-    def _append(self, site: str, data: bytes) -> None:
-        file = self._files.get(site)
+    def _open(self, stem: str) -> LinesFile:
+        file = self._files.get(stem)
         if file is not None and file.gone:
             file.close()
+            del self._files[stem]
             file = None
         if file is None:
-            file = self._files[site] = LinesFile.claim(self._folder, site, self._node)
+            file = self._files[stem] = LinesFile.claim(self._folder, stem, self._node)
+        return file
+
+    def _append(self, stem: str, file: LinesFile, data: bytes) -> None:
         try:
             file.append(data, fsync=self._fsync)
         except OSError:
-            del self._files[site]  # the next try opens it anew, which also repairs it
+            del self._files[stem]  # the next try opens it anew, which also repairs it
             file.close()
             raise
+
+    def _write_proof(self) -> None:
+        try:
+            with TemporaryFile(dir=self._folder) as file:
+                os.write(file.fileno(), b"\n")
+        except OSError as error:
+            raise UnavailableError(f"{self._folder}: {error.strerror}") from None
 
     def _close_files(self) -> None:
         for file in self._files.values():
@@ -112,14 +151,14 @@ class LinesFile:
         self._descriptor = descriptor
 
     @classmethod
-    def claim(cls, folder: Path, site: str, node: str) -> LinesFile:
-        """Opens the first file of this site and node that nobody has locked, made if need be, without a half line.
+    def claim(cls, folder: Path, stem: str, node: str) -> LinesFile:
+        """Opens the first file of this stem and node that nobody has locked, made if need be, without a half line.
 
         Raises:
             OSError: The file can't be made or read.
         """
         for number in count(1):
-            file = cls._lock(folder / f"{site}.{node}.{number}.jsonl", os.O_CREAT)
+            file = cls._lock(folder / f"{stem}.{node}.{number}.jsonl", os.O_CREAT)
             if file is not None:
                 return file
         raise AssertionError  # count() has no end
@@ -183,7 +222,7 @@ def repair_folder(folder: Path, node: str) -> None:
     Raises:
         OSError: A file can't be read or cut.
     """
-    ours = re.compile(rf"[a-z0-9_-]+\.{re.escape(node)}\.\d+\.jsonl")
+    ours = re.compile(rf"[a-z0-9_-]+(\.also)?\.{re.escape(node)}\.\d+\.jsonl")
     for path in folder.iterdir():
         if ours.fullmatch(path.name) and path.is_file() and not path.is_symlink():
             LinesFile.repair(path)

@@ -7,37 +7,45 @@ import logging
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from kafka.errors import (
+    IllegalStateError,
     InvalidRecordError,
     InvalidTopicError,
     KafkaError,
+    KafkaTimeoutError,
     MessageSizeTooLargeError,
     RecordListTooLargeError,
     TopicAlreadyExistsError,
 )
 
 from crawler.errors import ConfigError, UnavailableError
-from crawler.pipelines.sink import Record, Sink
+from crawler.pipelines.sink import Record, Sink, server_words
 from crawler.servers.kafka import DELIVERY_MILLISECONDS, kafka_admin, kafka_producer, kafka_security
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from kafka import KafkaProducer
 
 TOPIC_PREFIX = re.compile(r"[a-zA-Z0-9._-]{1,100}")  # Kafka takes 249 such characters, the site's name among them
-REFUSED_FOR_GOOD = {
-    MessageSizeTooLargeError: "message-too-large",
-    RecordListTooLargeError: "message-too-large",
-    InvalidRecordError: "refused-by-kafka",
-    InvalidTopicError: "refused-by-kafka",
+PROOF = "headroom.proof"  # the topic that shows whether Kafka takes messages, behind the prefix; no site has a dot
+ALSO_SUFFIX = ".also"  # no site's name has a dot
+REFUSED = "refused-by-kafka"
+TOO_LARGE = "message-too-large"
+# Errors that leave the producer as it was; after any other it is replaced.
+OF_ONE_MESSAGE = {
+    MessageSizeTooLargeError: TOO_LARGE,
+    RecordListTooLargeError: TOO_LARGE,
+    InvalidRecordError: REFUSED,
+    InvalidTopicError: REFUSED,
 }
-ACKNOWLEDGE_S = DELIVERY_MILLISECONDS / 1000 + 1  # the producer gives each message up a second earlier
-CLOSE_S = 2.0  # for the producer to close at the end, when no message is on its way any more
+ACKNOWLEDGE_SECONDS = DELIVERY_MILLISECONDS / 1000 + 1  # the producer gives each message up a second earlier
+CLOSE_SECONDS = 2.0  # for the producer to close at the end, when no message is on its way any more
 
 logger = logging.getLogger(__name__)
 
@@ -45,16 +53,21 @@ logger = logging.getLogger(__name__)
 class KafkaSink(Sink):
     """Sends each item's message to the topic `TOPIC_PREFIX + site`, with the item's fingerprint as its key.
 
+    The word that further plans want an item goes to the topic `TOPIC_PREFIX + site + ".also"`.
+
     The library blocks, on metadata and when it connects, so it runs in threads of its own. After any outage the
     producer is replaced: a new one has neither broken sequence numbers nor forgotten messages in its queue. A message
     may arrive twice, and never not at all.
     """
+
+    takes_also: ClassVar[bool] = True
 
     def __init__(self, settings: Mapping[str, Any], prefix: str) -> None:
         self._settings = settings
         self._prefix = prefix
         self._producer: KafkaProducer | None = None
         self._topics: set[str] = set()  # those that are known to exist
+        self._last_taken: Record | None = None
         self._opening = Lock()  # of the producer, which all threads share
         self._threads = ThreadPoolExecutor(self.in_flight, thread_name_prefix="kafka-sink")
 
@@ -75,68 +88,88 @@ class KafkaSink(Sink):
         """Sends a batch and waits for every acknowledgement.
 
         Returns:
-            The messages that Kafka will never take.
+            The messages that Kafka refused.
 
         Raises:
             UnavailableError: Some messages weren't acknowledged; those that were are marked as done.
         """
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._send, batch)
+        refused = await self._send_in_thread(batch)
+        self._last_taken = next((record for record in batch if record.done), self._last_taken)
+        return refused
+
+    async def prove(self) -> None:
+        """Sends a message to the topic `PROOF`; where this client may not, the last message that was taken, once more.
+
+        Whoever reads must be prepared for messages that come twice, but not for some that say nothing.
+
+        Raises:
+            UnavailableError: Kafka is away, or refuses both. It may be that none was taken before.
+        """
+        if not await self._send_in_thread([Record(PROOF, "proof", b"{}")]):
+            return
+        last = self._last_taken
+        if last is None or await self._send_in_thread([replace(last, done=False)]):
+            raise UnavailableError(f"Kafka refuses messages, to {self._prefix}{PROOF} too")
 
     async def close(self) -> None:
         """Closes the producer."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         producer, self._producer = self._producer, None
         if producer is not None:
-            await asyncio.to_thread(_discard, producer, CLOSE_S)
+            await asyncio.to_thread(_discard, producer, CLOSE_SECONDS)
+
+    async def _send_in_thread(self, batch: list[Record]) -> Mapping[int, str]:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._send, batch)
 
     def _send(self, batch: list[Record]) -> dict[int, str]:
         producer = self._open()
-        refused: dict[int, str] = {}
-        try:
-            for topic in {self._prefix + record.site for record in batch} - self._topics:
-                self._make_topic(topic)
-            futures = {}
-            for position, record in enumerate(batch):
-                if record.done:
-                    continue
+        positions: dict[str, list[int]] = {}
+        for position, record in enumerate(batch):
+            if not record.done:
+                suffix = ALSO_SUFFIX if record.also else ""
+                positions.setdefault(self._prefix + record.site + suffix, []).append(position)
+        futures: dict[int, Any] = {}
+        errors: dict[int, KafkaError] = {}
+        for topic, of_topic in positions.items():
+            try:
+                self._find_topic(topic, producer)
+            except KafkaError as error:
+                errors |= dict.fromkeys(of_topic, error)
+                continue
+            for position in of_topic:
+                record = batch[position]
                 try:
-                    futures[position] = producer.send(
-                        self._prefix + record.site, key=record.key.encode(), value=record.value
-                    )
-                except tuple(REFUSED_FOR_GOOD) as error:
-                    refused[position] = REFUSED_FOR_GOOD[type(error)]
-            self._gather(batch, futures, refused)
-        except KafkaError as error:
-            self._abandon(producer)
-            raise UnavailableError(f"Kafka: {type(error).__name__}") from None
-        return refused
-
-    def _gather(self, batch: list[Record], futures: dict[int, Any], refused: dict[int, str]) -> None:
-        """Waits for the acknowledgements, marks what has arrived and notes what Kafka refuses.
-
-        Raises:
-            KafkaError: At least one message wasn't acknowledged; the others were waited for.
-        """
-        failure: KafkaError | None = None
-        deadline = time.monotonic() + ACKNOWLEDGE_S
+                    futures[position] = producer.send(topic, key=record.key.encode(), value=record.value)
+                except KafkaError as error:
+                    errors[position] = error
+        deadline = time.monotonic() + ACKNOWLEDGE_SECONDS
         for position, future in futures.items():
             try:
                 future.get(timeout=max(0.0, deadline - time.monotonic()))
                 batch[position].done = True
-            except tuple(REFUSED_FOR_GOOD) as error:
-                refused[position] = REFUSED_FOR_GOOD[type(error)]
             except KafkaError as error:
-                failure = error
-        if failure is not None:
-            raise failure
+                errors[position] = error
+        return self._refusals(errors, producer)
+
+    def _refusals(self, errors: Mapping[int, KafkaError], producer: KafkaProducer) -> dict[int, str]:
+        """Returns the messages that Kafka refused, by position, out of those that weren't acknowledged.
+
+        Raises:
+            UnavailableError: Some errors may pass by themselves, or are the producer's.
+        """
+        kinds = {type(error): error for error in errors.values()}
+        if kinds.keys() - OF_ONE_MESSAGE.keys():
+            self._abandon(producer)
+        for error in kinds.values():
+            if error.retriable or isinstance(error, IllegalStateError):
+                raise UnavailableError(f"Kafka: {_words(error)}")
+            logger.warning("kafka: refuses messages: %s", _words(error))
+        return {position: OF_ONE_MESSAGE.get(type(error), REFUSED) for position, error in errors.items()}
 
     def _open(self) -> KafkaProducer:
         """Returns the producer that all batches share; connects it where there is none."""
-        with self._opening:
-            try:
-                self._producer = self._producer or kafka_producer(self._settings)
-            except ConfigError as error:  # the environment changed: the crawl waits for the operator, no seed fails
-                raise UnavailableError(str(error)) from None
+        with self._opening, _operators_errors():
+            self._producer = self._producer or kafka_producer(self._settings)
             return self._producer
 
     def _abandon(self, producer: KafkaProducer) -> None:
@@ -147,13 +180,38 @@ class KafkaSink(Sink):
                 self._producer = None
                 _discard(producer, 0)
 
-    def _make_topic(self, topic: str) -> None:
-        """Makes a topic with the broker's defaults, if there is none: many brokers don't make topics by themselves.
+    def _find_topic(self, topic: str, producer: KafkaProducer) -> None:
+        """Returns when a topic is there; makes it if need be.
 
         Where this client may make none (no right to, or a broker before 2.4), the topic must be there, or the broker
-        makes it when a message comes.
+        makes it when it is asked for.
+
+        Raises:
+            KafkaError: It isn't there. The error says why it wasn't made, or that nobody knows it yet.
         """
-        with closing(kafka_admin(self._settings)) as admin:
+        if topic in self._topics:
+            return
+        refusal = self._make_topic(topic)
+        try:
+            producer.partitions_for(topic)  # waits for it
+        except KafkaTimeoutError:
+            if refusal is not None:
+                raise refusal from None
+            raise
+        self._topics.add(topic)
+
+    def _make_topic(self, topic: str) -> KafkaError | None:
+        """Makes a topic with the broker's defaults, if there is none: many brokers don't make topics by themselves.
+
+        Returns:
+            Why it can't be made; None: it is there.
+
+        Raises:
+            KafkaError: It can't be made now.
+        """
+        with _operators_errors():
+            admin = kafka_admin(self._settings)
+        with closing(admin):
             try:
                 admin.create_topics([topic], wait_for_metadata=True)
                 logger.info("kafka: made topic %s", topic)
@@ -162,10 +220,28 @@ class KafkaSink(Sink):
             except KafkaError as error:
                 if error.retriable:
                     raise
-                logger.info("kafka: topic %s is not ours to make (%s)", topic, type(error).__name__)
-        self._topics.add(topic)
+                logger.info("kafka: topic %s is not ours to make: %s", topic, _words(error))
+                return error
+        return None
+
+
+@contextmanager
+def _operators_errors() -> Iterator[None]:
+    """Has the crawl wait for the operator when the environment has changed so that no client can be built."""
+    try:
+        yield
+    except ConfigError as error:
+        raise UnavailableError(str(error)) from None
+
+
+def _words(error: KafkaError) -> str:
+    return server_words(str(error))  # begins with the error's name
 
 
 def _discard(producer: KafkaProducer, timeout_s: float) -> None:
-    with suppress(KafkaError):  # `_gather` waits for what it still held, and that batch is sent again
+    """Closes a producer. `_send` waits for what it still held, and that batch is sent again."""
+    try:
         producer.close(timeout=timeout_s)
+    except KafkaError:  # the library stops there, and would try again when the object is collected: its thread lives on
+        producer._sender.force_close()  # noqa: SLF001 -- there is no public way
+        producer._closed = True  # noqa: SLF001 -- likewise

@@ -2,6 +2,9 @@
 
 Files on the page's own host are fetched on the turn that the page holds. Then that turn is released, and turns of other
 hosts are acquired, one host after the other. A page never holds two turns, so no two pages can wait for each other.
+Files that can't be had for the moment are tried again, each time on a turn acquired for them, after the pause that
+their host asks for; what is missing in the end, the item says. Errors that are the worker's leave no gap: they abort
+the item.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import hashlib
 import logging
 import mimetypes
 from dataclasses import dataclass
+from http import HTTPStatus
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,21 +26,15 @@ from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.defer import ensure_awaitable
 
 from crawler import config, urls
-from crawler.errors import (
-    AnswerError,
-    HostBackoffError,
-    PageTimeoutError,
-    SessionLostError,
-    UnavailableError,
-    UrlError,
-)
+from crawler.errors import HostBackoffError, PageTimeoutError, SessionLostError, UnavailableError, UrlError
 from crawler.item import Item, Media
-from crawler.worker.outcomes import UNKNOWN_ERROR, outcome_of_error
+from crawler.worker.delivery import UndeliveredError
+from crawler.worker.outcomes import UNKNOWN_ERROR, Outcome, outcome_of_error, outcome_of_status
 from crawler.worker.request_state import RequestState
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -45,8 +43,12 @@ if TYPE_CHECKING:
     from crawler.worker.visits import Visit
 
 logger = logging.getLogger(__name__)
+MAX_TRIES = 3  # of a file for one page
+RETRY_PAUSE_SECONDS = 2.0  # before the second try; twice as long before the third
+# Longest pause that a page waits for: behind a host that is broken or asks for more, pages would pile up.
+MAX_PAUSE_SECONDS = 30.0
 REMEMBERED_FILES = 10_000  # whose results are kept in memory: a logo that is on every page is fetched once
-STORE_RETRY_S = 2.0  # between two tries while the store takes nothing, as with a full disk
+STORE_RETRY_SECONDS = 2.0  # between two tries while the store takes nothing, as with a full disk
 STORE = "media"  # the store's name among the sinks that are down
 
 
@@ -57,6 +59,28 @@ class StoredFile:
     path: str
     sha256: str
     bytes: int
+
+
+@dataclass(slots=True, eq=False)
+class _HostFiles:
+    """The files of one host that an item still lacks.
+
+    Attributes:
+        due_s: When they may be tried again, by the event loop's clock.
+    """
+
+    host: str
+    media: list[Media]
+    tries: int = 0
+    due_s: float = 0.0
+
+
+class _NoFileError(Exception):
+    """An answer is no file."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome.reason)
+        self.outcome = outcome
 
 
 class PageMediaPipeline:
@@ -92,68 +116,106 @@ class PageMediaPipeline:
         """Fetches the files that an item names; where one can't be had, the item says why.
 
         Raises:
-            UnavailableError: No turn can be acquired any more, or the worker stops while the store is down.
+            UndeliveredError: The visit isn't this worker's any more, or the worker stops while the store is down.
         """
-        if not isinstance(item, Item) or item.visit is None:
-            return item
-        visit: Visit = item.visit
-        by_host = self._by_host([*item.images, *item.videos])
-        try:
-            await self._fetch(by_host.pop(visit.lane.host, ()), visit, visit.lane)
-        finally:
-            visit.end_fetch()  # releases the page's turn: only now may another one be waited for
-        for host, media in by_host.items():
+        if isinstance(item, Item) and item.visit is not None:
             try:
-                lane = await self._worker.turns.acquire(host, visit)
-            except (HostBackoffError, PageTimeoutError) as error:
-                for one in media:
-                    one.error = outcome_of_error(error).reason
-                continue
-            except SessionLostError as error:
-                raise UnavailableError(str(error)) from error
-            try:
-                await self._fetch(media, visit, lane)
-            finally:
-                self._worker.turns.release(lane)
+                await self._fetch_all(item, item.visit)
+            except UnavailableError as error:
+                raise UndeliveredError(error) from error
         return item
 
-    def _by_host(self, media: Iterable[Media]) -> dict[str, Sequence[Media]]:
+    async def _fetch_all(self, item: Item, visit: Visit) -> None:
+        """Fetches an item's files, those on the page's host first; counts its gaps.
+
+        Raises:
+            UnavailableError: The item is to be left to a later visit, as in `process_item`.
+        """
+        missing = self._by_host([*item.images, *item.videos])
+        try:
+            if own := missing.get(visit.lane.host):
+                await self._fetch(own, visit, visit.lane)
+        finally:
+            visit.end_fetch()  # releases the page's turn: only now may another one be waited for
+        while waiting := [files for files in missing.values() if _may_try(files)]:
+            await self._fetch_on_turn(min(waiting, key=lambda files: files.due_s), visit)
+        item.gaps += sum(len(files.media) for files in missing.values())
+
+    def _by_host(self, media: Iterable[Media]) -> dict[str, _HostFiles]:
         """Returns media by their host; those that won't be fetched get the reason instead."""
-        by_host: dict[str, list[Media]] = {}
+        by_host: dict[str, _HostFiles] = {}
         for number, one in enumerate(media):
             if number >= self._max_files:
                 one.error = "over-limit"
                 continue
             try:
-                by_host.setdefault(urls.host(urls.canonical(one.url)), []).append(one)
+                host = urls.host(urls.canonical(one.url))
             except UrlError:
                 one.error = "bad-url"
-        return {**by_host}
+                continue
+            by_host.setdefault(host, _HostFiles(host, [])).media.append(one)
+        return by_host
 
-    async def _fetch(self, media: Iterable[Media], visit: Visit, lane: Lane) -> None:
-        """Fetches files of one host, one by one: a request that waits for the turn holds one of CONCURRENT_REQUESTS.
+    async def _fetch_on_turn(self, files: _HostFiles, visit: Visit) -> None:
+        """Fetches files of one host when they are due, on a turn that is acquired for them.
 
         Raises:
-            UnavailableError: The worker stops while the store is down.
+            UnavailableError: As `_fetch_all`.
         """
-        for one in media:
+        try:
+            await visit.run(asyncio.sleep(files.due_s - _now()))
+            lane = await self._worker.turns.acquire(files.host, visit)
+        except (HostBackoffError, PageTimeoutError) as error:
+            for one in files.media:
+                one.error = one.error or outcome_of_error(error).reason
+            files.tries += 1
+            files.due_s = _now() + getattr(error, "wait_s", 0.0)
+            return
+        except SessionLostError as error:
+            raise UnavailableError(str(error)) from error
+        try:
+            await self._fetch(files, visit, lane)
+        finally:
+            self._worker.turns.release(lane)
+
+    async def _fetch(self, files: _HostFiles, visit: Visit, lane: Lane) -> None:
+        """Fetches files of one host, one by one: a request that waits for the turn holds one of CONCURRENT_REQUESTS.
+
+        Afterwards `files` has those that couldn't be had for the moment, and when to try again.
+
+        Raises:
+            UnavailableError: As `_fetch_all`.
+        """
+        still_missing = []
+        for one in files.media:
             try:
                 file = await self._file(one.url, visit, lane)
             except UnavailableError:
                 raise
             except Exception as error:  # whatever a download raises has an outcome
                 outcome = outcome_of_error(error)
+                if outcome.operation == "release":
+                    raise UnavailableError(f"{one.url}: {outcome.reason}") from error
                 if outcome == UNKNOWN_ERROR:
                     logger.exception("can't fetch %s", one.url)
+                if outcome.leaves_gap:
+                    still_missing.append(one)
                 one.error = outcome.reason
             else:
-                one.path, one.sha256, one.bytes = file.path, file.sha256, file.bytes
+                one.path, one.sha256, one.bytes, one.error = file.path, file.sha256, file.bytes, None
+        files.media = still_missing
+        files.due_s = _now() + max(RETRY_PAUSE_SECONDS * 2**files.tries, lane.backoff_s)
+        files.tries += 1
 
     async def _file(self, url: str, visit: Visit, lane: Lane) -> StoredFile:
         """Returns a file: one that is remembered, or that another page is just fetching, or a new one."""
-        task = self._files.get(url)
-        if task is None:
-            task = self._files[url] = asyncio.create_task(self._download(url, visit, lane), name="media file")
+        other = self._files.get(url)
+        if other is not None:
+            try:
+                return await asyncio.shield(other)
+            except (HostBackoffError, PageTimeoutError, SessionLostError, UnavailableError):
+                pass  # the other page may fetch no more; this one may
+        task = self._files[url] = asyncio.create_task(self._download(url, visit, lane), name="media file")
         try:
             return await task
         except BaseException:  # not remembered: for the next page it is tried again
@@ -165,7 +227,7 @@ class PageMediaPipeline:
         """Fetches a file and stores it.
 
         Raises:
-            AnswerError: The answer is no file.
+            _NoFileError: The answer is no file.
             UnavailableError: The worker stops while the store is down.
             Exception: What the download raised.
         """
@@ -173,10 +235,10 @@ class PageMediaPipeline:
         meta = RequestState(visit, lane).meta(handle_httpstatus_all=not self._scrapy.allow_redirects)
         request = Request(url, callback=NO_CALLBACK, meta=meta, dont_filter=True)
         response = await self._crawler.engine.download_async(request)
-        if response.status != 200:  # noqa: PLR2004 -- HTTP's own number
-            raise AnswerError(f"http-{response.status}")
+        if response.status != HTTPStatus.OK:
+            raise _NoFileError(outcome_of_status(response.status) or Outcome("fail", f"http-{response.status}"))
         if not response.body:
-            raise AnswerError("empty-body")
+            raise _NoFileError(Outcome("retry", "empty-body"))
         sha256 = hashlib.sha256(response.body).hexdigest()
         path = f"{sha256[:2]}/{sha256}{_ending(response)}"  # nothing of the URL
         with visit.deadline.paused():  # what the store takes of the time doesn't count as the page's
@@ -193,12 +255,13 @@ class PageMediaPipeline:
         while True:
             try:
                 await self._persist(path, body)
-            except OSError as error:
+            except Exception as error:  # a disk's, or whatever the library of another kind of store raises
                 self._worker.sink_down(STORE)
+                said = getattr(error, "strerror", None) or type(error).__name__
                 if self._worker.stopping.is_set():
-                    raise UnavailableError(f"media store: {error.strerror}") from error
-                logger.warning("the media store takes nothing: %s", error.strerror)
-                await asyncio.sleep(STORE_RETRY_S)
+                    raise UnavailableError(f"media store: {said}") from error
+                logger.warning("the media store takes nothing: %s", said)
+                await asyncio.sleep(STORE_RETRY_SECONDS)
             else:
                 self._worker.sink_up(STORE)
                 return
@@ -209,6 +272,14 @@ class PageMediaPipeline:
             await asyncio.to_thread(store.persist_file, path, BytesIO(body), self._info)
         else:
             await ensure_awaitable(store.persist_file(path, BytesIO(body), self._info))
+
+
+def _may_try(files: _HostFiles) -> bool:
+    return bool(files.media) and files.tries < MAX_TRIES and files.due_s - _now() <= MAX_PAUSE_SECONDS
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
 
 def _ending(response: Response) -> str:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, Self
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import bson
 import orjson
 from bson.errors import InvalidDocument
 from bson.raw_bson import RawBSONDocument
-from pymongo import ReplaceOne
+from pymongo import InsertOne, UpdateOne
 from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError
 
-from crawler.errors import ConfigError, UnavailableError
-from crawler.pipelines.sink import Record, Sink
+from crawler.errors import ConfigError, SinkRejectedError, UnavailableError
+from crawler.pipelines.sink import Record, Sink, server_words
 from crawler.redaction import redacted_address
 from crawler.servers.mongo import mongo_client
 
@@ -21,28 +22,69 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pymongo import AsyncMongoClient
+    from pymongo.asynchronous.collection import AsyncCollection
 
 COLLECTION = "items"
-INDEXES = ("fingerprint",), ("plan",), ("resource", "time")  # to find a page, a plan's items, a site's latest
-DOCUMENT_MAX_BYTES = 16 * 1024 * 1024  # MongoDB's limit
+PROOF = "headroom.proof"  # the collection, and the `_id`, of a document that shows whether the database takes writes
+INDEXES = ("fingerprint",), ("plans",), ("resource", "time")  # to find a page, a plan's items, a site's latest
+# MongoDB's limit, less what `plans` may grow by: a thousand names of plans.
+DOCUMENT_MAX_BYTES = 16 * 1024 * 1024 - 64 * 1024
 DEPTH_MAX = 100  # levels in `extra`: beyond some 180, MongoDB would refuse the whole batch
 TOO_LARGE = "document-too-large"
 NOT_ENCODABLE = "not-encodable"
 REFUSED = "refused-by-mongo"
-DUPLICATE_KEY = 11_000  # two workers upserted the same new `_id` at once; a second try replaces the document
-# Codes of single writes that are about the server's state and not about the document
-# (https://www.mongodb.com/docs/manual/reference/error-codes/).
-SERVER_AT_FAULT = frozenset(
-    {6, 7, 13, 50, 89, 91, 112, 189, 262, 9_001, 10_107, 11_600, 11_601, 11_602, 13_435, 13_436, 14_031}
-)
+DUPLICATE_KEY = 11_000  # of an insert: most likely the document is there already
 
 logger = logging.getLogger(__name__)
 
-Document = tuple[str, RawBSONDocument]  # the message's id, and the document that it stands in
+
+class Version(NamedTuple):
+    """What a message becomes in Mongo: the version of a page that one visit brought.
+
+    Attributes:
+        encoded: With `_id`; `gaps`, the number of files and further pages that it lacks and another visit may
+            have; and `plans`.
+        plans: The plan that the page was fetched for; empty when there was none. In Mongo, all plans that were given
+            the page follow it.
+    """
+
+    identity: str
+    time: str
+    gaps: int
+    plans: list[str]
+    encoded: RawBSONDocument
+
+    def upsert(self) -> UpdateOne:
+        """Returns the write of this document where there is one already.
+
+        It replaces a version with more gaps, or an older one with as many, and a document that has no version yet.
+        Either way all plans stay, those of the version that stands first. One update does both, so that it doesn't
+        matter which of two workers comes first.
+        """
+        there = {"$ifNull": ["$plans", []]}
+        ours = {"$literal": self.plans}
+        gaps_there = {"$ifNull": ["$gaps", 0]}
+        wins = {
+            "$or": [
+                {"$eq": [{"$type": "$time"}, "missing"]},
+                {"$lt": [self.gaps, gaps_there]},
+                {"$and": [{"$eq": [self.gaps, gaps_there]}, {"$gte": [self.time, "$time"]}]},
+            ]
+        }
+        others = {"$filter": {"input": there, "cond": {"$not": {"$in": ["$$this", ours]}}}}
+        replaced = {"$mergeObjects": [{"$literal": self.encoded}, {"plans": {"$concatArrays": [ours, others]}}]}
+        kept = {"$mergeObjects": ["$$ROOT", {"plans": {"$concatArrays": [there, {"$setDifference": [ours, there]}]}}]}
+        return UpdateOne({"_id": self.identity}, [{"$replaceWith": {"$cond": [wins, replaced, kept]}}], upsert=True)
 
 
 class MongoSink(Sink):
-    """Upserts messages into the collection `items`, whatever their site; `_id` is the message's `id`."""
+    """Writes messages to the collection `items`, whatever their site; `_id` is the message's `id`.
+
+    The complete version of a page is never replaced by one with gaps, nor a newer one by an older one. `plans` names
+    all plans that want the page: those that it was fetched for, and those that this sink is told of.
+    """
+
+    takes_also: ClassVar[bool] = True
 
     def __init__(self, client: AsyncMongoClient[Any], database: str, address: str) -> None:
         self._client = client
@@ -63,30 +105,61 @@ class MongoSink(Sink):
         return cls(mongo_client(settings), database, str(settings.get("MONGO_URL")))
 
     async def send(self, batch: list[Record]) -> Mapping[int, str]:
-        """Upserts a batch.
+        """Writes a batch.
 
         Returns:
-            The documents that Mongo will never take.
+            The documents that Mongo refused.
 
         Raises:
             UnavailableError: Mongo is away or takes no writes; documents of the batch may be there already.
+            SinkRejectedError: Mongo refused the batch as a whole, for the sake of a document or for its own.
         """
         refused: dict[int, str] = {}
-        documents: dict[int, Document] = {}
+        documents: dict[int, Version] = {}
+        writes: dict[int, InsertOne[Any] | UpdateOne] = {}
         for position, record in enumerate(batch):
-            document = _document(record.value)
+            if record.also:
+                writes[position] = _one_more_plan(record.value)
+                continue
+            document = _document(record)
             if isinstance(document, str):
                 refused[position] = document
             else:
                 documents[position] = document
+                writes[position] = InsertOne(document.encoded)
         try:
             await self._index()
-            failed = await self._upsert(documents)
-            again = {position: documents[position] for position, code in failed.items() if code == DUPLICATE_KEY}
-            failed |= dict.fromkeys(again, 0) | await self._upsert(again)  # code 0: written this time
         except PyMongoError as error:
-            raise UnavailableError(f"Mongo at {self._address}: {_reason(error)}") from None
-        return refused | {position: REFUSED for position, code in failed.items() if code}
+            raise self._unavailable(error) from None
+        try:
+            failed = await self._write(writes)
+            there = [position for position, answer in failed.items() if answer["code"] == DUPLICATE_KEY]
+            for position in there:
+                del failed[position]
+            failed |= await self._write({position: documents[position].upsert() for position in there})
+        except PyMongoError as error:
+            if not isinstance(error, OperationFailure) or error.has_error_label("RetryableWriteError"):
+                raise self._unavailable(error) from None
+            logger.warning("mongo: refuses a batch of %d: %s", len(writes), _words(error))
+            raise SinkRejectedError("mongo", REFUSED) from None
+        if failed:
+            said = _words_of(next(iter(failed.values())))
+            logger.warning("mongo: refuses %d of %d documents: %s", len(failed), len(writes), said)
+        return refused | dict.fromkeys(failed, REFUSED)
+
+    async def prove(self) -> None:
+        """Writes a document to the collection `PROOF`, and deletes it; to `items` where this user may write no other.
+
+        Raises:
+            UnavailableError: Mongo is away, or takes no writes in either.
+        """
+        try:
+            try:
+                await _write_and_delete(self._items.database.get_collection(PROOF))
+            except OperationFailure:  # no right to, or no writes at all
+                await _write_and_delete(self._items)
+        except PyMongoError as error:
+            raise self._unavailable(error) from None
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -101,49 +174,69 @@ class MongoSink(Sink):
             try:
                 await self._items.create_index([(field, 1) for field in fields])
             except OperationFailure as error:
-                logger.warning("mongo: no index on %s: %s", ", ".join(fields), _reason(error))
+                logger.warning("mongo: no index on %s: %s", ", ".join(fields), _words(error))
         self._indexed = True
 
-    async def _upsert(self, documents: Mapping[int, Document]) -> dict[int, int]:
-        """Writes the documents in one call.
+    async def _write(self, writes: Mapping[int, InsertOne[Any] | UpdateOne]) -> dict[int, Mapping[str, Any]]:
+        """Makes writes in one call.
 
         Returns:
-            The error code of each document that the server refused, by position; empty when it took all.
+            The server's answer to each write that it refused, by position; empty when it took all.
 
         Raises:
-            PyMongoError: The server is away, or refuses for a reason of its own.
+            PyMongoError: The server is away, or refused the call.
         """
-        if not documents:
+        if not writes:
             return {}
-        positions = list(documents)
-        writes: list[ReplaceOne[Any]] = [
-            ReplaceOne({"_id": identity}, document, upsert=True) for identity, document in documents.values()
-        ]
         try:
-            await self._items.bulk_write(writes, ordered=False)
+            await self._items.bulk_write(list(writes.values()), ordered=False)
         except BulkWriteError as error:
-            failures = error.details["writeErrors"]
-            if error.details.get("writeConcernErrors") or any(one["code"] in SERVER_AT_FAULT for one in failures):
-                raise
-            for one in failures:
-                if one["code"] != DUPLICATE_KEY:
-                    logger.warning("mongo refuses %s: %s", writes[one["index"]], str(one.get("errmsg", ""))[:200])
-            return {positions[one["index"]]: one["code"] for one in failures}
+            if error.details.get("writeConcernErrors"):  # written, but not on a majority
+                raise self._unavailable(error) from None
+            positions = list(writes)
+            return {positions[answer["index"]]: answer for answer in error.details["writeErrors"]}
         return {}
 
+    def _unavailable(self, error: PyMongoError) -> UnavailableError:
+        return UnavailableError(f"Mongo at {self._address}: {_words(error)}")
 
-def _document(value: bytes) -> Document | str:
+
+async def _write_and_delete(place: AsyncCollection[Any]) -> None:
+    """Writes a document that says nothing; deletes it unless this user may not.
+
+    Raises:
+        PyMongoError: The server is away, or takes no such document.
+    """
+    await place.update_one({"_id": PROOF}, {"$inc": {"writes": 1}}, upsert=True)
+    with suppress(OperationFailure):
+        await place.delete_one({"_id": PROOF})
+
+
+def _document(record: Record) -> Version | str:
     """Returns a message as a document, or the reason why it can't be one.
 
     It is encoded to BSON here: an error at that stage would cost the whole batch.
     """
-    message = orjson.loads(value)
+    message = orjson.loads(record.value)
+    plans = [message["plan"]] if message["plan"] else []
     try:
         message["extra"] = _inert(message["extra"], DEPTH_MAX)
-        encoded = bson.encode({"_id": message["id"], **message})
+        encoded = bson.encode({"_id": message["id"], **message, "gaps": record.gaps, "plans": plans})
     except (InvalidDocument, OverflowError, RecursionError):
         return NOT_ENCODABLE
-    return (message["id"], RawBSONDocument(encoded)) if len(encoded) <= DOCUMENT_MAX_BYTES else TOO_LARGE
+    if len(encoded) > DOCUMENT_MAX_BYTES:
+        return TOO_LARGE
+    return Version(message["id"], message["time"], record.gaps, plans, RawBSONDocument(encoded))
+
+
+def _one_more_plan(value: bytes) -> UpdateOne:
+    """Returns the write that adds a plan to those of an item.
+
+    An item that isn't there, as one from before this sink was chosen, stays away: a document without content would be
+    worse.
+    """
+    message = orjson.loads(value)
+    return UpdateOne({"_id": message["id"]}, {"$addToSet": {"plans": message["plan"]}})
 
 
 def _inert(value: Any, depth: int) -> Any:
@@ -164,11 +257,13 @@ def _inert(value: Any, depth: int) -> Any:
     return value
 
 
-def _reason(error: PyMongoError) -> str:
-    """Returns an error in few words. Its whole text may fill pages, and holds the documents."""
-    if isinstance(error, BulkWriteError):
-        failures = error.details.get("writeConcernErrors") or error.details.get("writeErrors") or [{}]
-        return f"code {failures[0].get('code')}: {str(failures[0].get('errmsg', ''))[:120]}"
-    if isinstance(error, OperationFailure):
-        return f"{(error.details or {}).get('codeName') or type(error).__name__} (code {error.code})"
-    return type(error).__name__
+def _words(error: PyMongoError) -> str:
+    """Returns what the server said; the error's class where it said nothing."""
+    if not isinstance(error, OperationFailure) or not error.details:
+        return type(error).__name__
+    details: Mapping[str, Any] = error.details
+    return _words_of((details.get("writeConcernErrors") or [details])[0])
+
+
+def _words_of(answer: Mapping[str, Any]) -> str:
+    return f"{answer.get('codeName', 'code')} {answer.get('code')}: {server_words(str(answer.get('errmsg', '')))}"

@@ -7,6 +7,7 @@ them by those names. Only the modules of chosen sinks are imported.
 from __future__ import annotations
 
 import asyncio
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -16,49 +17,60 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.misc import load_object
 
+from crawler.also import Also
 from crawler.config import words
-from crawler.errors import ConfigError, SinkRejectedError
+from crawler.errors import ConfigError, SinkRejectedError, UnavailableError
 from crawler.item import Item, is_site_name
 from crawler.pipelines.batch import BatchConfig, Batcher
+from crawler.worker.delivery import UndeliveredError
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
-CLOSE_S = 5.0  # by then Scrapy has waited for every item; only a probe can be left
+    from crawler.worker.visits import Visit
+
+_BEFORE_VALUES = re.compile("[^{\"'`]{0,120}")  # what an error says before the first value, which may be an item's
+CLOSE_SECONDS = 5.0  # by then Scrapy has waited for every item; only a probe can be left
 
 
 @dataclass(slots=True, eq=False)
 class Record:
-    """An item on its way into one sink.
+    """A message on its way into one sink: an item, or the word that a further plan wants one.
 
     Attributes:
         site: The site's name, fit for a file name and a topic.
         key: The seed's fingerprint in hex.
         value: The message, UTF-8 JSON on one line.
+        gaps: How much of its page it lacks that another visit may have, as `Item.gaps`.
+        also: It is no `Item`, but an `Also`.
         done: The sink has acknowledged it: when the rest of its batch is sent again, this record is left out.
     """
 
     site: str
     key: str
     value: bytes
+    gaps: int = 0
+    also: bool = False
     done: bool = False
 
 
 class Sink(ABC):
     """A place that items are delivered to.
 
-    A subclass says how a batch is sent. Filling batches, retrying and stopping the crawl's claims during an outage is
-    done for it.
+    A subclass says how a batch is sent. Filling batches, retrying, telling an item's fault from the sink's, and
+    stopping the crawl's claims during an outage is done for it.
 
     Attributes:
         in_flight: Batches on their way at once: one is sent while the next one fills.
+        takes_also: Whether it is sent the word that a further plan wants an item; others are sent items alone.
     """
 
     in_flight: ClassVar[int] = 2
+    takes_also: ClassVar[bool] = False
 
     @classmethod
     @abstractmethod
@@ -74,12 +86,24 @@ class Sink(ABC):
         """Delivers a batch; connects first where that is still to do. An empty batch asks whether the sink works.
 
         Returns:
-            The records that the sink will never take, by position in the batch, each with a short reason for the
-            ledger; empty when it took all.
+            The records that the sink refused, by position in the batch, each with a short reason for the ledger; empty
+            when it took all. They are sent again, each alone, before they count as refused for good.
 
         Raises:
             UnavailableError: The batch has to be sent again; what arrived nevertheless may be marked as `done`.
+            SinkRejectedError: The sink refused the whole batch; which record is to blame isn't known.
         """
+
+    async def prove(self) -> None:
+        """Shows that the sink takes writes; asked when it refused a record and has taken no other one since.
+
+        A sink that can be reached and nevertheless may take nothing (a quota, a lock) should write something here that
+        nobody reads.
+
+        Raises:
+            UnavailableError: It takes none. The text names the server's words, and nothing of an item.
+        """
+        await self.send([])
 
     @abstractmethod
     async def close(self) -> None:
@@ -114,13 +138,14 @@ def _sink_class(path: Any) -> type[Sink]:
 class SinkPipeline:
     """The last item pipeline: an `Item` is through when every chosen sink has acknowledged it, one after the other.
 
-    Items of other classes pass through untouched.
+    Right behind it goes the word to further plans that want its page. Items of other classes pass through untouched.
     """
 
     def __init__(self, sinks: Mapping[str, Sink], config: BatchConfig, process: CrawlProcess) -> None:
         self._sinks = tuple(sinks.values())
         self._batchers = [
-            Batcher(name, sink.send, config, in_flight=sink.in_flight, process=process) for name, sink in sinks.items()
+            Batcher(name, sink.send, sink.prove, config, in_flight=sink.in_flight, process=process)
+            for name, sink in sinks.items()
         ]
 
     @classmethod
@@ -134,7 +159,9 @@ class SinkPipeline:
         sinks = chosen_sinks(crawler.settings)
         if not sinks:
             raise NotConfigured
-        pipeline = cls(sinks, BatchConfig.from_settings(crawler.settings), CrawlProcess(crawler))
+        process = CrawlProcess(crawler)
+        pipeline = cls(sinks, BatchConfig.from_settings(crawler.settings), process)
+        process.use_to_tell(pipeline.tell)
         crawler.signals.connect(pipeline.probe, signals.engine_started)
         return pipeline
 
@@ -148,17 +175,49 @@ class SinkPipeline:
 
         Raises:
             SinkRejectedError: A sink will never take it; those before it in SINKS have it.
-            UnavailableError: The process ends and a sink is away.
+            UndeliveredError: The process ends and a sink is away; or the item's visit was abandoned or released, and
+                the page will be delivered by another one.
         """
         if isinstance(item, Item):
-            value = message(item)
-            for batcher in self._batchers:
-                await batcher.put(Record(item.resource, item.fingerprint, value))
+            try:
+                await self._deliver(item)
+            except UnavailableError as error:
+                raise UndeliveredError(error) from error
         return item
+
+    async def _deliver(self, item: Item) -> None:
+        value = message(item)
+        for batcher in self._batchers:
+            if item.visit is not None and item.visit.ended:
+                raise UnavailableError(f"{item.url}: its visit has ended")
+            await batcher.put(Record(item.resource, item.fingerprint, value, item.gaps))
+        if item.visit is not None:
+            await self._tell_further(item, item.visit)
+
+    async def _tell_further(self, item: Item, visit: Visit) -> None:
+        further = visit.seeds[1:]
+        answers = await asyncio.gather(*(self.tell(Also.of(seed, item.id)) for seed in further), return_exceptions=True)
+        for seed, answer in zip(further, answers, strict=True):
+            if isinstance(answer, SinkRejectedError):
+                visit.leave_out(seed)  # the others have the item, and needn't fail for it
+            elif answer is not None:
+                raise answer
+
+    async def tell(self, also: Also) -> None:
+        """Returns once every sink has acknowledged that a further plan wants an item.
+
+        Raises:
+            SinkRejectedError: A sink will never take it.
+            UnavailableError: The process ends and a sink is away.
+        """
+        value = message(also)
+        for sink, batcher in zip(self._sinks, self._batchers, strict=True):
+            if sink.takes_also:
+                await batcher.put(Record(also.resource, also.fingerprint, value, also=True))
 
     async def close_spider(self) -> None:
         """Ends the probes and lets go of what the sinks hold."""
-        await asyncio.gather(*(batcher.close(CLOSE_S) for batcher in self._batchers))
+        await asyncio.gather(*(batcher.close(CLOSE_SECONDS) for batcher in self._batchers))
         await asyncio.gather(*(sink.close() for sink in self._sinks))
 
 
@@ -176,6 +235,11 @@ class CrawlProcess:
             return self._worker.stopping.is_set()
         return self._crawler.engine is None or not self._crawler.engine.running
 
+    def use_to_tell(self, deliver: Callable[[Also], Awaitable[None]]) -> None:
+        """Has plans that ask for a delivered page told through `deliver`."""
+        if self._worker:
+            self._worker.teller.use(deliver)
+
     def sink_down(self, name: str) -> None:
         """Stops the worker's claims."""
         if self._worker:
@@ -187,8 +251,8 @@ class CrawlProcess:
             self._worker.sink_up(name)
 
 
-def message(item: Item) -> bytes:
-    """Returns an item's message as JSON on one line.
+def message(item: Item | Also) -> bytes:
+    """Returns a message as JSON on one line.
 
     Raises:
         SinkRejectedError: The site's name can't be a file's and a topic's name, or the item holds what isn't JSON.
@@ -199,3 +263,9 @@ def message(item: Item) -> bytes:
         return orjson.dumps(item)
     except TypeError as error:  # a lone surrogate, an integer past 64 bits, what isn't JSON in `extra`
         raise SinkRejectedError("sinks", "not-encodable", str(error)) from None
+
+
+def server_words(text: str) -> str:
+    """Returns the beginning of a server's error, which names no value: all of it may fill pages, and hold an item."""
+    said = _BEFORE_VALUES.match(text)
+    return said[0].strip() if said else ""

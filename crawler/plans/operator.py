@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from redis.exceptions import OutOfMemoryError, RedisError
 
 from crawler.errors import PlanError, UnavailableError
-from crawler.frontier import ledger
+from crawler.frontier import ledger, recount
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.preflight import prepare
 from crawler.frontier.seed_admin import SeedAdmin
@@ -20,7 +20,7 @@ from crawler.servers.redis import DEFAULT_URL, redis_async
 from crawler.servers.redis_full import REMEDY
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping
 
     from redis.asyncio import Redis
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from crawler.frontier.ledger import Ledger
     from crawler.frontier.queue import Queue
     from crawler.models import Frontier
-    from crawler.plans.registry import PlanState
+    from crawler.plans.registry import PlanRecord, PlanState
 
 RECOUNT_TRIES = 3  # seeds that move during a recount look like faults; a real fault is found each time
 COMMAND_CONNECT_SECONDS = 5.0  # a person waits at the terminal, and a Redis that runs answers within milliseconds
@@ -95,20 +95,28 @@ class Operator:
         """Returns the ledger of one plan, or of all plans; empty when nothing was ever offered."""
         return await ledger.read(self.redis, self.keys, self.partitions, plan)
 
-    async def recount(self) -> list[str]:
-        """Counts all seeds anew; returns what disagrees with the ledger each time, in words; empty when all agrees."""
+    async def recount(self, progress: Callable[[int, int], object] | None = None) -> list[str]:
+        """Counts all seeds anew; returns what disagrees with the ledger each time, in words; empty when all agrees.
+
+        Args:
+            progress: As that of `recount.recount`; each time begins anew.
+        """
         for _ in range(RECOUNT_TRIES):
-            if not (problems := await ledger.recount(self.redis, self.keys, self.partitions)):
+            if not (problems := await recount.recount(self.redis, self.keys, self.partitions, progress)):
                 break
         return problems
 
     async def pause(self, name: str) -> None:
-        """Keeps a plan's seeds from being claimed. Seeds that are being crawled are finished.
+        """Keeps a plan's seeds from being claimed, but for those that an active plan wants, too.
+
+        Seeds that are being crawled are finished.
 
         Raises:
             PlanError: There is no such plan, or it was cancelled.
         """
         await self._set_state(name, "paused")
+        for admin in self.admins.values():
+            await admin.set_aside(name)
 
     async def resume(self, name: str) -> int:
         """Lets a paused plan go on; returns how many seeds had been set aside.
@@ -122,13 +130,13 @@ class Operator:
     async def cancel(self, name: str) -> int:
         """Fails the seeds of a plan that are ready, with the reason `cancelled`; returns how many.
 
-        Seeds that are being crawled are finished.
+        Those that another plan wants, too, are left to that one. Seeds that are being crawled are finished.
 
         Raises:
             PlanError: There is no such plan.
         """
         await self._set_state(name, "cancelled")
-        return sum([await admin.cancel(name) for admin in self.admins.values()])
+        return sum([await admin.set_aside(name) for admin in self.admins.values()])
 
     async def delete(self, name: str) -> None:
         """Forgets a plan that is done or cancelled: its record, ledger and failed seeds. Its finished pages stay known.
@@ -138,24 +146,52 @@ class Operator:
                 Then nothing was deleted; or a part, when seeds were offered meanwhile.
         """
         record = await self.registry.plan(name)
-        ledger_of_plan = await self.ledger(name)
-        left = sum(one.ready + one.executing for accounts in ledger_of_plan.values() for one in accounts.values())
-        if record.offering_until_ms > await self.registry.now_ms():
+        if record.state != "cancelled" and record.offering_until_ms > await self.registry.now_ms():
             raise PlanError(f"plan {name!r} is being submitted; cancel it first")
-        if left:
+        await self._refuse_unfinished(record)
+        record = await self._decide(name)
+        await self.registry.tell_partitions(record, deleted=True)  # from here on nobody can offer seeds of it
+        try:
+            await self._forget(record)
+        except PlanError:
+            await self.registry.tell_partitions(await self._decide(name))
+            raise
+        if not await self.registry.replace_plan(record, None):
+            raise PlanError(f"plan {name!r} was submitted or changed by somebody else meanwhile")
+
+    async def _forget(self, record: PlanRecord) -> None:
+        """Forgets a plan's ledger and failed seeds.
+
+        Raises:
+            PlanError: Some of its seeds are ready or being crawled: they were offered just before nobody could.
+        """
+        await self._refuse_unfinished(record)
+        for _plan, site in await self.ledger(record.name):
+            for admin in self.admins.values():
+                if not await admin.forget(record.name, site):
+                    raise PlanError(f"plan {record.name!r} has got new seeds on site {site!r} meanwhile; try again")
+
+    async def _refuse_unfinished(self, record: PlanRecord) -> None:
+        accounts = [one for both in (await self.ledger(record.name)).values() for one in both.values()]
+        if left := sum(one.ready + one.executing for one in accounts):
             hint = (
                 "cancel it first" if record.state != "cancelled" else "workers still end what they hold, try again soon"
             )
-            raise PlanError(f"plan {name!r} has {left} seeds that are ready or executing; {hint}")
-        for _plan, site in ledger_of_plan:
-            for admin in self.admins.values():
-                if not await admin.forget(name, site):
-                    raise PlanError(f"plan {name!r} has got new seeds on site {site!r} meanwhile; try again")
-        await self.registry.remove(name)
+            raise PlanError(f"plan {record.name!r} has {left} seeds that are ready or executing; {hint}")
 
     async def _set_state(self, name: str, state: PlanState) -> None:
-        record = await self.registry.plan(name)
-        if record.state == "cancelled" and state != "cancelled":
-            raise PlanError(f"plan {name!r} was cancelled; scrapy plan submit --replace begins it anew")
-        await self.registry.save(replace(record, state=state))
-        await self.registry.mark(name, state)
+        await self.registry.tell_partitions(await self._decide(name, state))
+
+    async def _decide(self, name: str, state: PlanState | None = None) -> PlanRecord:
+        """Writes into a plan's record which state it is in from now on (None: as before); returns the record."""
+        await self.registry.plan(name)  # tells which plans there are, if there is none of that name
+        now_ms = await self.registry.now_ms()
+
+        def decided(record: PlanRecord | None) -> PlanRecord:
+            if record is None:
+                raise PlanError(f"plan {name!r} was deleted by somebody else meanwhile")
+            if record.state == "cancelled" and state not in ("cancelled", None):
+                raise PlanError(f"plan {name!r} was cancelled; scrapy plan submit --replace begins it anew")
+            return record.decided(state or record.state, now_ms)
+
+        return await self.registry.change_plan(name, decided)

@@ -89,6 +89,7 @@ class Plan:
                         page=target.page,
                         more=self.file.pages - 1 if site.search.names_next else 0,
                         interval_s=self.file.interval_s,
+                        exact=site.exact,
                     )
                     if seed.fingerprint not in seen:
                         seen.add(seed.fingerprint)

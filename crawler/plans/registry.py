@@ -6,20 +6,20 @@ What comes back from Redis is checked as if it came from a file: Redis isn't tru
 from __future__ import annotations
 
 import contextlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from crawler.errors import FrontierError, InputError, PlanError
-from crawler.frontier.keys import as_text
+from crawler.errors import FrontierError, InputError, PlanError, UnavailableError
+from crawler.frontier.keys import as_count, as_text
 from crawler.frontier.ledger import FRONTIERS
-from crawler.frontier.scripts import even_when_full
+from crawler.frontier.scripts import compare_and_set, run
 from crawler.sites import Site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from redis.asyncio import Redis
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 PlanState = Literal["active", "paused", "cancelled"]
 SITES_CHANGED = "sites"  # what workers are sent on their wake channels
+WRITE_TRIES = 100  # of a record that others change, too: each try that fails is a command of theirs that succeeded
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ class PlanRecord:
         nav_seeds: Their number.
         offering_until_ms: Until when its submission counts as alive; 0: all its nav seeds are offered.
         replacing: The seeds of the edition before are yet to be dropped.
+        version: Rises with each command that decides on the state; the time of that, in ms since the epoch, or more.
     """
 
     name: str
@@ -50,13 +52,22 @@ class PlanRecord:
     state: PlanState = "active"
     offering_until_ms: int = 0
     replacing: bool = False
+    version: int = 0
+
+    def decided(self, state: PlanState, now_ms: int) -> PlanRecord:
+        """Returns the record after a command that decides on the state, be it the same as before."""
+        return replace(self, state=state, version=max(now_ms, self.version + 1))
 
 
 class Registry:
     """Reads and writes plans and sites.
 
+    What a command decides about a plan it first writes into the plan's record, with a version (`change_plan`), then
+    tells all partitions (`tell_partitions`), where the higher version counts. So of several commands at once, the
+    last to decide is the one that all partitions follow; and one that died in between is completed by the next.
+
     Args:
-        partitions: FRONTIER_PARTITIONS. Each has a copy of the sites' politeness and of the marks of paused plans.
+        partitions: FRONTIER_PARTITIONS. Each has a copy of the sites' politeness and of the plans' states.
     """
 
     def __init__(self, redis: Redis, keys: Keys, partitions: int) -> None:
@@ -90,23 +101,50 @@ class Registry:
             raise PlanError(f"no plan {name!r}; submitted plans: {known}")
         return self._load(name, raw)
 
-    async def save(self, record: PlanRecord) -> None:
-        """Writes a plan's record, also when Redis is full, since plans must be cancelled then."""
-        await even_when_full(self._redis, self._keys.plans, "HSET", record.name, orjson.dumps(asdict(record)))
+    async def change_plan(self, name: str, change: Callable[[PlanRecord | None], PlanRecord]) -> PlanRecord:
+        """Changes a plan's record, also when Redis is full, since plans must be cancelled then; returns the new one.
 
-    async def remove(self, name: str) -> None:
-        """Removes a plan's record and its pause marks."""
-        await self._redis.hdel(self._keys.plans, name)
-        await self.mark(name, "active")
+        Args:
+            change: Returns the record that takes the place of the one it is given (None: there is no such plan), or
+                raises. It is called again whenever somebody else has changed the record before it was written.
 
-    async def mark(self, name: str, state: PlanState) -> None:
-        """Tells every partition whether the plan's seeds may be claimed."""
-        marks = {"paused": f"pause {name}", "cancelled": f"cancel {name}"}
-        mark = marks.pop(state, None)
+        Raises:
+            UnavailableError: Others change it all the time.
+        """
+        for _ in range(WRITE_TRIES):
+            raw = await self._redis.hget(self._keys.plans, name)
+            record = change(None if raw is None else self._load(name, raw))
+            if await compare_and_set(self._redis, self._keys.plans, name, raw or b"", orjson.dumps(asdict(record))):
+                return record
+        raise UnavailableError(f"plan {name!r} is changed by others all the time; try again")
+
+    async def replace_plan(self, record: PlanRecord, other: PlanRecord | None) -> bool:
+        """Puts another record of a plan, or none, in place of one; returns False when that isn't there any more."""
+        raw = await self._redis.hget(self._keys.plans, record.name)
+        if raw is None or self._load(record.name, raw) != record:
+            return False
+        value = b"" if other is None else orjson.dumps(asdict(other))
+        return await compare_and_set(self._redis, self._keys.plans, record.name, raw, value)
+
+    async def tell_partitions(self, record: PlanRecord, *, deleted: bool = False) -> None:
+        """Tells every partition the plan's state, unless it knows a later one, also when Redis is full.
+
+        Args:
+            deleted: There is no such plan any more: offers of its seeds are refused, and counted nowhere.
+        """
+        arguments = [record.name, record.version, "deleted" if deleted else record.state]
         for keys in self._partitions:
-            if mark is not None:  # before the other mark goes: without any, the plan would be active for a moment
-                await even_when_full(self._redis, keys.paused, "SADD", mark)
-            await self._redis.srem(keys.paused, *marks.values())
+            await run(self._redis, "plan_state", keys.script_keys("nav"), arguments)
+
+    async def told_version(self, name: str) -> int:
+        """Returns the highest version of a plan that a partition knows, deleted or not; 0 where none knows it."""
+        told = [await self._redis.hget(keys.plan_states, name) for keys in self._partitions]
+        return max(as_count((raw or b"0").partition(b" ")[0]) or 0 for raw in told)
+
+    async def was_deleted(self, name: str) -> bool:
+        """Returns whether a partition refuses the plan's seeds, since it was deleted lately."""
+        told = [await self._redis.hget(keys.plan_states, name) for keys in self._partitions]
+        return any((raw or b"").endswith(b" deleted") for raw in told)
 
     async def site(self, name: str) -> Site:
         """Returns a site as it was last submitted, its selectors compiled.
@@ -122,20 +160,31 @@ class Registry:
         except (InputError, FrontierError) as error:
             raise FrontierError(f"the definition of site {name!r} in Redis is damaged: {error}") from error
 
-    async def save_sites(self, sites: tuple[Site, ...]) -> None:
-        """Writes sites. A changed one gets the next version, and workers have it within seconds."""
-        changed = False
+    async def admit_sites(self, sites: tuple[Site, ...], plan: str = "") -> None:
+        """Keeps a plan from moving the site of another one: a name stands for one place.
+
+        Args:
+            plan: Whose sites they are; empty: no plan's.
+
+        Raises:
+            PlanError: Another plan that isn't cancelled uses a name for another `base`.
+        """
         for site in sites:
             raw = await self._redis.hget(self._keys.sites, site.name)
-            try:
-                version, old = _load_site(raw) if raw else (0, None)
-            except FrontierError:  # damaged; it is replaced
-                version, old = 0, None
-            definition = orjson.loads(orjson.dumps(site.definition()))
-            if old != definition:
-                value = orjson.dumps({"version": version + 1, "definition": definition})
-                await self._redis.hset(self._keys.sites, site.name, value)
-                changed = True
+            await self._refuse_to_move(site, _load_site_or_none(raw)[1], plan)
+
+    async def save_sites(self, sites: tuple[Site, ...], plan: str = "") -> None:
+        """Writes sites. A changed one gets the next version, and workers have it within seconds.
+
+        The plan's record must be there before, so that of two plans at once that name different places alike, one is
+        refused: the one that comes second finds the record of the first.
+
+        Raises:
+            PlanError: As `admit_sites`.
+        """
+        changed = False
+        for site in sites:
+            changed |= await self._save_site(site, plan)
             rule = site.politeness
             for keys in self._partitions:
                 value = f"{rule.delay_s * 1000:.0f} {rule.concurrency} {rule.burst}".encode()
@@ -143,6 +192,38 @@ class Registry:
         if changed:
             for frontier in FRONTIERS:
                 await self._redis.publish(self._keys.wake(frontier), SITES_CHANGED)
+
+    async def _save_site(self, site: Site, plan: str) -> bool:
+        """Writes a site's definition; returns whether it has changed.
+
+        Raises:
+            PlanError: As `admit_sites`.
+        """
+        definition = orjson.loads(orjson.dumps(site.definition()))
+        for _ in range(WRITE_TRIES):
+            raw = await self._redis.hget(self._keys.sites, site.name)
+            version, old = _load_site_or_none(raw)
+            if old == definition:
+                return False
+            await self._refuse_to_move(site, old, plan)
+            value = orjson.dumps({"version": version + 1, "definition": definition})
+            if await compare_and_set(self._redis, self._keys.sites, site.name, raw or b"", value):
+                return True
+        raise UnavailableError(f"site {site.name!r} is changed by others all the time; try again")
+
+    async def _refuse_to_move(self, site: Site, stored: Any, plan: str) -> None:
+        """Raises PlanError as `admit_sites`, for one site whose stored definition is given."""
+        base = stored.get("base", "") if isinstance(stored, dict) else site.base
+        if base == site.base:
+            return
+        users = [
+            one.name
+            for one in (await self.plans()).values()
+            if one.name != plan and one.state != "cancelled" and site.name in one.sites
+        ]
+        if users:
+            here = f"{base} in plan {users[0]!r} and {site.base} in this one"
+            raise PlanError(f"site {site.name!r} is {here}: give one of them another name")
 
     async def versions(self, sites: Iterable[str]) -> dict[str, int]:
         """Returns the stored version of each site, in the order given; 0 for one that isn't stored."""
@@ -183,6 +264,13 @@ class Registry:
 
 
 _record_type = TypeAdapter(PlanRecord)
+
+
+def _load_site_or_none(raw: bytes | None) -> tuple[int, Any]:
+    """Returns a site's version and definition; 0 and None where there is none, or a damaged one, to be replaced."""
+    with contextlib.suppress(FrontierError):
+        return _load_site(raw) if raw else (0, None)
+    return 0, None
 
 
 def _load_site(raw: bytes) -> tuple[int, Any]:

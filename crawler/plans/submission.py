@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace as changed
+from functools import partial
 from typing import TYPE_CHECKING
 
 import orjson
@@ -14,16 +15,15 @@ from crawler.frontier.seed_admin import SeedAdmin
 from crawler.plans.registry import PlanRecord
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping
 
     from crawler.frontier.queue import Queue
     from crawler.models import Frontier
     from crawler.plans.plan import Plan
     from crawler.plans.registry import Registry
 
-OFFERING_MS = (
-    60_000  # a submission without a sign of life for so long has died, and no longer keeps a crawl from ending
-)
+# A submission without a sign of life for so long has died, and doesn't keep a crawl from ending.
+OFFERING_MILLISECONDS = 60_000
 
 
 async def submit(
@@ -43,46 +43,67 @@ async def submit(
 
     Raises:
         PlanError: Another plan of that name is there, or this one was cancelled, and `replace` is off. Or somebody else
-            has cancelled, replaced or deleted it meanwhile; the seeds that were offered until then stay.
+            has cancelled, replaced or deleted it meanwhile; what was offered since is ended likewise.
     """
-    record = await _admit(plan, registry, replace=replace)
-    await _admit_sites(plan, registry)
-    await registry.save_sites(plan.sites)
-    await registry.save(record)  # from here on the same call completes it
-    await registry.mark(plan.name, "active")
+    nav_seeds = sum(1 for _ in plan.nav_seeds(0))
+    now_ms = max(await registry.now_ms(), await registry.told_version(plan.name) + 1)
+    admit = partial(_admit, plan, nav_seeds, now_ms, replace=replace)
+    admit((await registry.plans()).get(plan.name))
+    await registry.admit_sites(plan.sites, plan.name)
+    record = await _store(plan, registry, admit)  # from here on the same call completes it
+    await registry.tell_partitions(record)
     nav, content = SeedAdmin(queues["nav"]), SeedAdmin(queues["content"])
     if record.replacing:
         await nav.drop(
-            lambda found: (
-                found.state != "failed" and found.seed.plan == plan.name and found.seed.edition != record.edition
-            ),
-            "replaced",
-        )
-        await content.drop(
-            lambda found: found.state == "failed" and found.reason == "cancelled" and found.seed.plan == plan.name,
-            "replaced",
+            plan.name, lambda found: found.state != "failed" and found.seed.edition < record.edition, "replaced"
         )
     for admin in (nav, content):
         await admin.resume(plan.name)
     offered = new = 0
     seeds = plan.nav_seeds(record.edition)
+    due_ms = record.edition - plan.file.pages  # further pages come due a ms later each; all are due by now
     while batch := list(itertools.islice(seeds, OFFER_BATCH)):
-        new += sum(await queues["nav"].offer(batch))
+        new += sum(await queues["nav"].offer(batch, due_ms, confirmed=True))
         offered += len(batch)
-        await _move_deadline(record, registry, await registry.now_ms() + OFFERING_MS)
+        await _move_deadline(record, registry, nav, await registry.now_ms() + OFFERING_MILLISECONDS)
         yield offered, new
-    await _move_deadline(record, registry, 0)
+    await _move_deadline(record, registry, nav, 0)
 
 
-async def _admit(plan: Plan, registry: Registry, *, replace: bool) -> PlanRecord:
-    """Returns the record to submit a plan under: the one that is there, or one with a new edition.
+async def _store(plan: Plan, registry: Registry, admit: Callable[[PlanRecord | None], PlanRecord]) -> PlanRecord:
+    """Stores a plan's record, then its sites; returns the record.
+
+    Raises:
+        PlanError: `admit` raised it; or another plan was submitted at the same time that gives the name of a site to
+            another place. Then the record is what it was before.
+    """
+    before: PlanRecord | None = None
+
+    def admitted(old: PlanRecord | None) -> PlanRecord:
+        nonlocal before
+        before = old
+        return admit(old)
+
+    record = await registry.change_plan(plan.name, admitted)
+    try:
+        await registry.save_sites(plan.sites, plan.name)
+    except PlanError:
+        await registry.replace_plan(record, before)
+        raise
+    return record
+
+
+def _admit(plan: Plan, nav_seeds: int, now_ms: int, old: PlanRecord | None, *, replace: bool) -> PlanRecord:
+    """Returns the record to submit a plan under: the one that is there, active from now on, or one with a new edition.
+
+    Args:
+        nav_seeds: The number of the plan's.
+        old: The record that is there under the plan's name.
 
     Raises:
         PlanError: The name is taken, or the plan was cancelled.
     """
-    old = (await registry.plans()).get(plan.name)
     definition = orjson.loads(orjson.dumps(plan.definition()))
-    now_ms = await registry.now_ms()
     if old and not replace and old.definition != definition:
         raise PlanError(
             f"plan {plan.name!r} was submitted with another content: give it another name, or use --replace"
@@ -93,40 +114,39 @@ async def _admit(plan: Plan, registry: Registry, *, replace: bool) -> PlanRecord
         old and old.definition == definition and old.state != "cancelled" and (not replace or old.offering_until_ms)
     )
     edition = old.edition if old and goes_on else max(now_ms, old.edition + 1 if old else 0)
-    return PlanRecord(
+    record = PlanRecord(
         name=plan.name,
         definition=definition,
         sites=[site.name for site in plan.sites],
         edition=edition,
-        nav_seeds=sum(1 for _ in plan.nav_seeds(edition)),
-        offering_until_ms=now_ms + OFFERING_MS,
+        nav_seeds=nav_seeds,
+        offering_until_ms=now_ms + OFFERING_MILLISECONDS,
         replacing=old.replacing if old and goes_on else old is not None,
+        version=old.version if old else 0,
     )
+    return record.decided("active", now_ms)
 
 
-async def _admit_sites(plan: Plan, registry: Registry) -> None:
-    """Keeps a plan from moving the site of another one: a name stands for one place.
-
-    Raises:
-        PlanError: A plan that isn't cancelled uses the name for another `base`; nothing was changed.
-    """
-    others = [one for one in (await registry.plans()).values() if one.name != plan.name and one.state != "cancelled"]
-    for site in plan.sites:
-        users = [one.name for one in others if site.name in one.sites]
-        stored = (await registry.site(site.name)).base if users else site.base
-        if stored != site.base:
-            here = f"{stored} in plan {users[0]!r} and {site.base} in this one"
-            raise PlanError(f"site {site.name!r} is {here}: give one of them another name")
-
-
-async def _move_deadline(record: PlanRecord, registry: Registry, until_ms: int) -> None:
+async def _move_deadline(record: PlanRecord, registry: Registry, nav: SeedAdmin, until_ms: int) -> None:
     """Says until when a submission counts as alive; 0 ends it.
 
     Raises:
-        PlanError: Somebody else has cancelled, replaced or deleted the plan meanwhile.
+        PlanError: Somebody else has cancelled, replaced or deleted the plan meanwhile. What was offered since is ended
+            as that command has ended the rest.
     """
-    now = await registry.plan(record.name)  # read again: it may have been paused
-    if now.edition != record.edition or now.state == "cancelled":
-        what = "cancelled" if now.state == "cancelled" else "replaced"
-        raise PlanError(f"plan {record.name!r} was {what} while it was being submitted")
-    await registry.save(changed(now, offering_until_ms=until_ms, replacing=False))
+
+    def moved(now: PlanRecord | None) -> PlanRecord:
+        if now is None or now.edition != record.edition or now.state == "cancelled":
+            what = "deleted" if now is None else "cancelled" if now.state == "cancelled" else "replaced"
+            raise PlanError(f"plan {record.name!r} was {what} while it was being submitted")
+        return changed(now, offering_until_ms=until_ms, replacing=False)
+
+    try:
+        await registry.change_plan(record.name, moved)
+    except PlanError:
+        now = (await registry.plans()).get(record.name)
+        if now is not None and now.edition == record.edition:
+            await nav.set_aside(record.name)
+        else:
+            await nav.drop(record.name, lambda found: found.seed.edition == record.edition, "replaced")
+        raise

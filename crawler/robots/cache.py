@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,14 +21,15 @@ class CachedRules:
     Attributes:
         until: When they must be looked up again, by the event loop's clock.
         rules: None: the file was unreachable, so nothing may be fetched for now.
-        failures: Number of times in a row that the file was unreachable.
+        asked_at: When this worker had asked for it, or had waited for another worker to ask, by the event loop's clock;
+            minus infinity: it was known.
         delay_s: Crawl-delay, at most ROBOTS_MAX_CRAWL_DELAY_SECONDS; 0: none.
         size_bytes: Size of the file.
     """
 
     until: float
     rules: Rules | None
-    failures: int = 0
+    asked_at: float = -math.inf
     delay_s: float = 0.0
     size_bytes: int = 0
 

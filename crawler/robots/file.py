@@ -6,6 +6,11 @@
 | 4xx but 429; a redirect to no valid URL, or a sixth one | there are no rules: all is allowed, for a day |
 | 429, 5xx, no answer | nothing may be fetched for now; the file is asked for again after growing delays |
 
+While a file is unreachable, one question is asked for many pages of its host: those that are held meanwhile count it as
+a try; the others wait, untried. The first question is asked for the pages that happen to be held, the next for 10, then
+20, 40, at last HOLD_MAX. So all pages of a host that stays silent fail by tries of their own: 2,000 of them take 8,000
+tries, which are some 135 questions, five minutes apart, or half a day.
+
 Not done: the RFC allows to treat a file unreachable for 30 days as missing, and to use an old copy meanwhile.
 """
 
@@ -24,8 +29,12 @@ from crawler.robots.rules import MAX_FILE_BYTES, MAX_LINE_BYTES, clip
 
 KEEP_SECONDS = 86_400.0  # RFC 9309, 2.4: a file is used for 24 hours at most
 KEEP_FAILURES_SECONDS = 21_600.0  # a count of failures is kept this much longer than the delay, for the next failure
-MAX_DELAY_SECONDS = 3_600.0  # longest delay until an unreachable file is asked for again: a host may be back by then
-DELAY_GROWTH = 4  # delays of 1, 4, 16 minutes: seeds survive a restart of their host, but not a weekend without it
+GROWTH = 4.0  # of delays: pages are tried after 1, 4, 16 minutes, to outlast a restart of their host but not a weekend
+# Of the delay until an unreachable file is asked for again, so that a host that is back is noticed in 5 minutes.
+MAX_FACTOR = 5.0
+MAX_RETRY_SECONDS = 3_600.0  # longest delay until a page is tried again whose robots.txt was unreachable
+HOLD_FIRST = 10  # pages that are tried together with the second question; twice as many with each later one
+HOLD_MAX = 60  # so many don't keep a worker from other pages while the host is silent (CONCURRENT_REQUESTS is 64)
 MAX_RECORD_BYTES = 1024 * 1024  # of a record in Redis: base64 of a file that zlib couldn't shrink, and a little more
 State = Literal["rules", "none", "unreachable"]
 
@@ -73,9 +82,14 @@ class RobotsFile:
     def from_no_response(cls, earlier: RobotsFile | None, delay_s: float, retry_after_s: float = 0.0) -> RobotsFile:
         """Returns the result when there was no usable response; arguments as for `from_response`."""
         failures = earlier.failures + 1 if earlier is not None else 1
-        growth = DELAY_GROWTH ** min(failures - 1, 10)  # a larger exponent makes no difference
-        delay_s = max(min(delay_s * growth, MAX_DELAY_SECONDS), retry_after_s)
+        factor = min(GROWTH ** min(failures - 1, 10), MAX_FACTOR)  # a larger exponent makes no difference
+        delay_s = max(delay_s * factor, retry_after_s)
         return cls("unreachable", failures=failures, fresh_s=min(delay_s, KEEP_SECONDS - KEEP_FAILURES_SECONDS))
+
+    @property
+    def pages_held(self) -> int:
+        """How many pages of a host are to be held, and so tried, when its unreachable file is asked for next."""
+        return min(HOLD_FIRST << min(self.failures - 1, 10), HOLD_MAX)
 
     def dump(self) -> bytes:
         """Returns the record as JSON. Its age is left to the key's expiry, so that no node's clock matters."""
@@ -101,6 +115,16 @@ class RobotsFile:
             return None
         fresh_s = expires_s - (KEEP_FAILURES_SECONDS if state == "unreachable" else 0.0)
         return cls(state, text, failures, fresh_s)
+
+
+def page_delay_s(tries: int, first_s: float) -> float:
+    """Returns the delay until a page is tried again whose robots.txt was asked for in vain while it was held.
+
+    Args:
+        tries: How often the page was tried before, from 0.
+        first_s: The delay after the first try.
+    """
+    return min(first_s * GROWTH ** min(tries, 10), MAX_RETRY_SECONDS)
 
 
 def _inflated(text: str) -> bytes:

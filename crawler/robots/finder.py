@@ -3,7 +3,8 @@
 A robots.txt is fetched on the lane of the visit that needs it. Redirects are followed, also to other hosts: if the
 target's robots.txt is in Redis it is taken from there, else it is fetched on a turn of the target's host. The first
 turn is held while that other one is waited for. Two hosts that redirect to each other could block each other, so the
-wait is short and of random length; if no turn is released in time, the seed is released.
+wait is short and of random length; if no turn is released in time, the seed is put off. Whoever asks next goes to the
+target at once: the host that redirected is asked once.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import asyncio
 import contextlib
 import logging
 import random
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from redis.exceptions import RedisError
 from scrapy import Request
@@ -20,7 +22,7 @@ from scrapy import Request
 from crawler import urls
 from crawler.errors import SessionLostError, UrlError
 from crawler.robots.cache import CachedRules, RobotsCache
-from crawler.robots.file import RobotsFile
+from crawler.robots.file import RobotsFile, page_delay_s
 from crawler.robots.rules import MAX_FILE_BYTES, MAX_LINE_BYTES, parse
 from crawler.robots.shared import SharedRobots
 from crawler.robots.truncate import Truncation
@@ -32,15 +34,44 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from crawler.frontier.settlement import Operation
+    from crawler.models import Seed
     from crawler.worker.lanes import Lane
     from crawler.worker.visits import Visit
     from crawler.worker.worker import Worker
 
 logger = logging.getLogger(__name__)
+UNREACHABLE = "robots-unreachable"
+ELSEWHERE = "robots-elsewhere"  # the file is on another host, which has no turn free
 MAX_REDIRECTS = 5  # RFC 9309, 2.3.1.2: at least five are followed
 MAX_FETCH_SECONDS = 30  # a file of this size that takes longer counts as unreachable
 POLL_SECONDS = 0.1  # between two checks whether another worker has stored the file, or whether a turn is free
 OTHER_TURN_SECONDS = (1.0, 3.0)  # longest wait for a turn of the host that a file has moved to; random, see above
+
+
+class RobotsAsked(NamedTuple):
+    """Event: a host was asked for a robots.txt that is unreachable, or was until now.
+
+    Attributes:
+        retry_s: ROBOTS_RETRY_SECONDS.
+        found: What is known since.
+    """
+
+    authority: str
+    host: str
+    retry_s: float
+    found: CachedRules
+
+    def outcome(self, seed: Seed, tries: int) -> tuple[Operation, str, int]:
+        """Returns how the visit of a held seed ends that hasn't started, as arguments of `Visit.end_at_once`.
+
+        If the seed needs the same file and that is unreachable, it was tried. Else it is released: so many seeds are
+        held only while the question is asked.
+        """
+        if self.found.rules is not None or urls.origin(seed.url) != self.authority:
+            return "release", "stopped", 0
+        delay_s = max(self.found.until - _now(), page_delay_s(tries, self.retry_s))
+        return "retry", UNREACHABLE, int(1000 * delay_s)
 
 
 class RobotsFinder:
@@ -64,7 +95,9 @@ class RobotsFinder:
         self._timeout_s = min(timeout_s, MAX_FETCH_SECONDS)
         self._truncation = Truncation(crawler.signals, MAX_FILE_BYTES + MAX_LINE_BYTES)
         self._cache = RobotsCache()
-        self._shared = SharedRobots(worker.redis, worker.config.frontier.keys, worker.config.frontier.partitions)
+        self._shared = SharedRobots(
+            worker.redis, worker.config.frontier.keys, worker.config.frontier.partitions, worker.events
+        )
         self._finding: dict[str, asyncio.Future[None]] = {}  # by authority: done when a request of this worker found it
 
     def cached(self, authority: str) -> CachedRules | None:
@@ -81,7 +114,7 @@ class RobotsFinder:
             state: The state of the request that needs the rules.
 
         Raises:
-            RefusedError: The rules can't be found now; the seed is released.
+            RefusedError: The rules can't be found now; the seed is put off.
             HeadroomError: The visit may fetch no more, or the session was lost.
         """
         lane, acquired = state.held_lane, None
@@ -109,20 +142,20 @@ class RobotsFinder:
             if acquired is not None:
                 self._worker.turns.release(acquired)
 
-    async def slow_down(self, host: str, lane: Lane | None, delay_s: float) -> None:
-        """Keeps a Crawl-delay on `lane`, and on all turns of the host that are acquired from now on."""
-        if lane is not None:
-            lane.delay_s = max(lane.delay_s, delay_s)
-        with contextlib.suppress(RedisError):  # the next request whose turn has a shorter delay tries again
-            await self._shared.slow_down(host, delay_s)
-
     async def _find(self, authority: str, visit: Visit, lane: Lane) -> CachedRules:
         file = await self._stored(authority)
         if file is not None and file.fresh_s > 0:
             return self._compiled(file)
-        found = self._compiled(await self._ask(authority, file, visit, lane))
-        if found.rules is not None:
-            await self.slow_down(lane.host, lane, found.delay_s)
+        was_unreachable = file is not None and file.state == "unreachable"
+        file = await self._ask(authority, file, visit, lane)
+        found = replace(self._compiled(file), asked_at=_now())
+        if found.rules is not None and not found.delay_s:
+            with contextlib.suppress(RedisError):  # it would be kept for longer than it must
+                await self._worker.queue.drop_crawl_delay(lane.host)
+        if found.rules is None or was_unreachable:
+            with contextlib.suppress(RedisError):  # fewer pages, or more, are then tried together
+                await self._worker.queue.hold_for_robots(lane.host, file.pages_held if found.rules is None else 0)
+            self._worker.events.publish(RobotsAsked(authority, lane.host, self._retry_s, found))
         return found
 
     async def _stored(self, authority: str) -> RobotsFile | None:
@@ -133,7 +166,7 @@ class RobotsFinder:
     def _compiled(self, file: RobotsFile) -> CachedRules:
         until = _now() + file.fresh_s
         if file.state == "unreachable":
-            return CachedRules(until, None, file.failures)
+            return CachedRules(until, None)
         rules = parse(file.text, self._agent)
         delay_s = min(rules.crawl_delay_s, self._max_delay_s)
         return CachedRules(until, rules, delay_s=delay_s, size_bytes=len(file.text))
@@ -142,7 +175,7 @@ class RobotsFinder:
 
     async def _ask(self, authority: str, earlier: RobotsFile | None, visit: Visit, lane: Lane) -> RobotsFile:
         """Asks the host for the file, or waits until another worker that is asking has stored it."""
-        owner = self._worker.session.owner
+        owner = self._worker.session.name
         with contextlib.suppress(RedisError):
             while not await self._shared.start_asking(authority, owner):
                 await asyncio.sleep(POLL_SECONDS)
@@ -151,6 +184,9 @@ class RobotsFinder:
                     return file
         found: RobotsFile | None = None
         try:
+            stored = await self._stored(authority)  # again: another worker may have been done just before
+            if stored is not None and stored.fresh_s > 0:
+                return stored
             found = await self._fetch(authority, earlier, visit, lane)
         finally:
             with contextlib.suppress(RedisError):
@@ -170,15 +206,23 @@ class RobotsFinder:
         self, authority: str, earlier: RobotsFile | None, visit: Visit, turns: dict[str, Lane]
     ) -> RobotsFile:
         """Follows redirects from host to host; turns that it acquires are added to `turns`."""
-        url = f"{authority}/robots.txt"
+        url = await self._moved(authority) or f"{authority}/robots.txt"
         nowhere = RobotsFile.from_response(404, b"", 0.0, earlier, self._retry_s)
-        for hop in range(MAX_REDIRECTS + 1):
+        for _hop in range(MAX_REDIRECTS + 1):
+            target = urls.origin(url)
+            if target != authority and url == f"{target}/robots.txt":
+                stored = await self._stored(target)
+                if stored is not None and stored.fresh_s > 0:
+                    return stored
             try:
                 response = await self._download(url, visit, turns)
             except Exception as error:  # whatever a download raises, there was no answer
                 outcome = outcome_of_error(error)
-                concerns_visit = outcome.operation == "release" or outcome == PAGE_TIMEOUT
-                if concerns_visit or (hop == 0 and outcome.reason == "private-address"):
+                concerns_visit = outcome.operation == "release" or outcome.reason in (ELSEWHERE, PAGE_TIMEOUT.reason)
+                if outcome.reason == ELSEWHERE:
+                    with contextlib.suppress(RedisError):
+                        await self._shared.note_moved(authority, url)
+                if concerns_visit or (target == authority and outcome.reason == "private-address"):
                     raise
                 logger.info("%s: %s", url, outcome.reason)
                 if outcome.reason == "bad-redirect":
@@ -192,19 +236,19 @@ class RobotsFinder:
                 url = urls.canonical(location.decode("utf-8", "replace"), url)
             except UrlError:
                 return nowhere
-            target = urls.origin(url)
-            if target != authority and url == f"{target}/robots.txt":
-                stored = await self._stored(target)
-                if stored is not None and stored.fresh_s > 0:
-                    return stored
         return nowhere
+
+    async def _moved(self, authority: str) -> str | None:
+        with contextlib.suppress(RedisError):
+            return await self._shared.moved(authority)
+        return None
 
     async def _download(self, url: str, visit: Visit, turns: dict[str, Lane]) -> Response:
         engine = self._crawler.engine
         assert engine is not None  # visits exist only while the engine runs
         host = urls.host(url)
         if host not in turns:
-            turns[host] = await self._acquire_other(host, visit.seed.site)
+            turns[host] = await self._acquire_other(host, visit)
         state = RequestState(visit, turns[host], robots_bytes=0)
         meta = state.meta(dont_obey_robotstxt=True, dont_redirect=True, download_timeout=self._timeout_s)
         # Uncompressed, so that the beginning of a file can be read when the rest is truncated.
@@ -214,18 +258,19 @@ class RobotsFinder:
         with self._truncation.listening():
             return await engine.download_async(request)
 
-    async def _acquire_other(self, host: str, site: str) -> Lane:
+    async def _acquire_other(self, host: str, visit: Visit) -> Lane:
         """Acquires a turn of the host that a file has moved to.
 
         Raises:
-            RefusedError: There was none in time; the seed is released, and its turn, for which others may wait.
+            RefusedError: There was none in time; the seed is put off, and its turn released, for which others may wait.
+                What is fetched for a page that has started is tried again.
             HostBackoffError: The host has a long backoff; the file then counts as unreachable.
         """
-        until = _now() + random.uniform(*OTHER_TURN_SECONDS)
+        until, wait_s = _now() + random.uniform(*OTHER_TURN_SECONDS), 0.0
         while True:
             with contextlib.suppress(RedisError):
                 try:
-                    lane, _wait_s = await self._worker.turns.try_acquire(host, site)
+                    lane, wait_s = await self._worker.turns.try_acquire(host, visit.seed.site)
                 except SessionLostError:
                     break
                 if lane is not None:
@@ -233,7 +278,7 @@ class RobotsFinder:
             if _now() >= until:
                 break
             await asyncio.sleep(POLL_SECONDS)
-        raise RefusedError(Outcome("release", "robots-elsewhere"))
+        raise RefusedError(Outcome("retry" if visit.started else "postpone", ELSEWHERE), wait_s)
 
 
 def _now() -> float:

@@ -13,9 +13,9 @@ differ, the RFC is followed:
 - 2.2.3: `%2A` and `%24` in a rule stand for `*` and `$` in a URL (Google: for themselves only).
 - 2.2.2: `/robots.txt` itself is always allowed (Google leaves it to its caller).
 
-Beyond both: a product token may have digits, dots and letters beyond ASCII, as real ones do; it must then be a whole
-word in the file. Crawl-delay, which is in neither, applies to the agents named above it, up to an earlier rule or
-Crawl-delay. It doesn't end a list of agents for the rules below it.
+Beyond both: a file in UTF-16 with a byte order mark is read. A product token may have digits, dots and letters beyond
+ASCII, as real ones do; it must then be a whole word in the file. Crawl-delay, which is in neither, applies to the
+agents named above it, up to an earlier rule or Crawl-delay. It doesn't end a list of agents for the rules below it.
 
 Other parsers differ: here a group for `bot` doesn't apply to `bot-news`, rules before any group apply to nobody, a
 pattern that begins neither with `/` nor with `*` matches nothing, and only a rule ends a list of agents.
@@ -27,6 +27,7 @@ other of its length.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -154,7 +155,12 @@ class Rules:
 
 
 def clip(body: bytes) -> bytes:
-    """Returns the part of a file that is parsed: every line that begins in its first 500 KiB."""
+    """Returns the part of a file that is parsed: every line that begins in its first 500 KiB.
+
+    A file whose byte order mark says UTF-16, as some editors write it, is returned as UTF-8 (RFC 9309 knows no other).
+    """
+    if body.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        body = body.decode("utf-16", "replace").encode("utf-8", "replace")
     if len(body) <= MAX_FILE_BYTES:
         return body
     rest = body[MAX_FILE_BYTES : MAX_FILE_BYTES + MAX_LINE_BYTES]

@@ -1,4 +1,4 @@
-"""The robots.txt files that the workers share in Redis, which worker is asking for one, and the delays they ask for.
+"""The robots.txt files that the workers share in Redis, and which worker is asking for one.
 
 Every method may raise `redis.exceptions.RedisError` when Redis is away; each worker then asks hosts by itself.
 """
@@ -7,38 +7,46 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import RedisError
 
-from crawler.frontier import scripts
-from crawler.frontier.keys import Keys, partition_of
+from crawler import urls
+from crawler.errors import UrlError
+from crawler.frontier.keys import as_text, partition_of
 from crawler.robots.file import MAX_RECORD_BYTES, RobotsFile
-from crawler.tasks import cancel
+from crawler.tasks import cancel, start
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
+    from crawler.events import Events
+    from crawler.frontier.keys import Keys, PartitionKeys
+
+MOVED_SECONDS = 600  # how long a redirect to a busy host is remembered, and the authority not asked whether it holds
+MAX_URL_BYTES = 10_000  # read of where a file has moved to: junk in its place may be of any size
 ASKING_MILLISECONDS = 5_000  # expiry of an asking worker's mark, which it renews three times in that time
 
 
 class SharedRobots:
-    """The robots.txt files of all authorities, in Redis.
+    """The robots.txt files of all authorities, in Redis: each beside its host's seeds, so that no other node is needed.
 
     Args:
         redis: With `decode_responses=False`.
-        partitions: `FRONTIER_PARTITIONS`.
+        partitions: FRONTIER_PARTITIONS.
+        events: Told should a task die that renews a mark.
     """
 
-    def __init__(self, redis: Redis, keys: Keys, partitions: int) -> None:
+    def __init__(self, redis: Redis, keys: Keys, partitions: int, events: Events) -> None:
         self._redis = redis
         self._keys = keys
         self._partitions = partitions
+        self._events = events
         self._keeping: dict[str, asyncio.Task[None]] = {}
 
     async def read(self, authority: str) -> RobotsFile | None:
         """Returns an authority's file, which may not be fresh; None when Redis has none, or has junk in its place."""
-        key = self._keys.robots(authority)
+        key = self._beside(authority).robots(authority)
         async with self._redis.pipeline(transaction=False) as pipeline:
             pipeline.getrange(key, 0, MAX_RECORD_BYTES)  # not GET: junk may be of any size
             pipeline.pttl(key)
@@ -47,27 +55,39 @@ class SharedRobots:
 
     async def start_asking(self, authority: str, owner: str) -> bool:
         """Returns whether this worker is to ask for the file; it must then call `finish_asking`. False: another is."""
-        asked = self._keys.robots_asked(authority)
+        asked = self._beside(authority).robots_asked(authority)
         if not await self._redis.set(asked, owner, nx=True, px=ASKING_MILLISECONDS):
             return False
-        self._keeping[authority] = asyncio.create_task(self._keep(asked), name=f"asks {authority} for robots.txt")
+        self._keeping[authority] = start(
+            self._keep(asked), name=f"asks {authority} for robots.txt", died=self._events.publish
+        )
         return True
 
     async def finish_asking(self, authority: str, file: RobotsFile | None) -> None:
         """Stores the result of asking; None: there is none, and another worker may ask."""
         if (asking := self._keeping.pop(authority, None)) is not None:
             await cancel(asking)
+        keys = self._beside(authority)
         async with self._redis.pipeline(transaction=False) as pipeline:
             if file is not None:
-                pipeline.set(self._keys.robots(authority), file.dump(), px=max(1, int(file.expires_s * 1000)))
-            pipeline.delete(self._keys.robots_asked(authority))
+                pipeline.set(keys.robots(authority), file.dump(), px=max(1, int(file.expires_s * 1000)))
+            pipeline.delete(keys.robots_asked(authority))
             await pipeline.execute()
 
-    async def slow_down(self, host: str, delay_s: float) -> None:
-        """Sets the shortest delay of a host's turns for all workers; 0: robots.txt asks for none."""
-        partition = partition_of(host, self._partitions)
-        keys = self._keys.partition(partition).script_keys("content")
-        await scripts.run(self._redis, "crawl_delay", keys, [host, int(delay_s * 1000)])
+    async def moved(self, authority: str) -> str | None:
+        """Returns where the file has moved to and is waited for; None: it isn't, or the note is junk."""
+        raw: Any = await self._redis.getrange(self._beside(authority).robots_moved(authority), 0, MAX_URL_BYTES - 1)
+        with contextlib.suppress(UrlError):
+            return urls.canonical(as_text(raw)) if raw else None
+        return None
+
+    async def note_moved(self, authority: str, url: str) -> None:
+        """Notes where the file has moved to: whoever waits for a turn there needn't ask the authority again."""
+        await self._redis.set(self._beside(authority).robots_moved(authority), url, ex=MOVED_SECONDS, nx=True)
+
+    def _beside(self, authority: str) -> PartitionKeys:
+        """Returns the keys of the partition of an authority's host."""
+        return self._keys.partition(partition_of(urls.host(authority), self._partitions))
 
     async def _keep(self, asked: str) -> None:
         """Renews this worker's mark as long as it asks."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
@@ -35,8 +36,19 @@ def mongo_client(settings: Mapping[str, Any]) -> AsyncMongoClient[dict[str, Any]
         "tz_aware": True,
         "appname": "headroom",
     }
+    _quieten_library()
     in_url = {name.lower() for name, _ in parse_qsl(url.partition("?")[2])}
     try:
         return AsyncMongoClient(url, **{key: value for key, value in options.items() if key.lower() not in in_url})
     except (PyMongoError, ValueError, TypeError):
         raise ConfigError("MONGO_URL", redacted_address(url), "a mongodb:// or mongodb+srv:// URL") from None
+
+
+def _quieten_library() -> None:
+    """Turns off the library's lines for debugging, unless somebody has set its level: they hold what is written.
+
+    It makes them whatever LOG_LEVEL is, since that is the level of Scrapy's handler alone.
+    """
+    logger = logging.getLogger("pymongo")
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.INFO)

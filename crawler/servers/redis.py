@@ -44,13 +44,17 @@ def redis_async(settings: Mapping[str, Any]) -> AsyncRedis:
         raise _refused(url) from None
 
 
-def redis_sync(settings: Mapping[str, Any]) -> Redis:
+def redis_sync(settings: Mapping[str, Any], *, timeout_s: float = SOCKET_SECONDS) -> Redis:
     """Returns a blocking client, for threads and commands; otherwise as `redis_async`.
+
+    Args:
+        settings: As for `redis_async`.
+        timeout_s: The longest wait for a connection, and for an answer.
 
     Raises:
         ConfigError: REDIS_URL or REDIS_PARAMS can't be used.
     """
-    url, options = _options(settings)
+    url, options = _options(settings, timeout_s)
     try:
         if config.flag(settings, "REDIS_CLUSTER"):
             return cast("Redis", cluster_sync(url, options))
@@ -59,15 +63,26 @@ def redis_sync(settings: Mapping[str, Any]) -> Redis:
         raise _refused(url) from None
 
 
-def _options(settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def database_of(settings: Mapping[str, Any]) -> int:
+    """Returns the number of the database that the clients use; a Redis Cluster has none but 0.
+
+    Raises:
+        ConfigError: REDIS_URL or REDIS_PARAMS can't be used.
+    """
+    if config.flag(settings, "REDIS_CLUSTER"):
+        return 0
+    return int(redis_sync(settings).connection_pool.connection_kwargs.get("db") or 0)
+
+
+def _options(settings: Mapping[str, Any], timeout_s: float = SOCKET_SECONDS) -> tuple[str, dict[str, Any]]:
     """Returns the URL and the client's options: those set here, overridden by scrapy-redis's REDIS_PARAMS."""
     url = str(settings.get("REDIS_URL") or DEFAULT_URL)
     if url == DEFAULT_URL and (settings.get("REDIS_HOST") or settings.get("REDIS_PORT")):
         host, port = settings.get("REDIS_HOST") or "127.0.0.1", settings.get("REDIS_PORT") or 6379
         url = f"redis://{host}:{port}/{settings.get('REDIS_DB') or 0}"
     options: dict[str, Any] = {
-        "socket_timeout": SOCKET_SECONDS,
-        "socket_connect_timeout": CONNECT_SECONDS,
+        "socket_timeout": timeout_s,
+        "socket_connect_timeout": min(timeout_s, CONNECT_SECONDS),
         "health_check_interval": HEALTH_CHECK_SECONDS,
     }
     if not url.startswith("unix:"):  # connections over a Unix socket don't know the option

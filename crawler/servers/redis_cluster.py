@@ -9,6 +9,10 @@ They are redis-py's own (8.1 was read and tested) with as few changes as callers
 - A cluster of which no node answers raises RedisClusterException, which is no RedisError: callers, who expect
   RedisErrors from a Redis that is away, would not catch it (`_redis_errors`).
 - The blocking client would connect as it is built; this one does at its first command, like any other (`SyncCluster`).
+- While the map of slots is read anew, the one that is known serves (`AsyncCluster.initialize`): redis-py would have all
+  commands wait, for seconds where the node that it asks is the one that is away.
+- A node that says CLUSTERDOWN, as one that is just coming back does, costs the calls to others nothing: redis-py would
+  close all connections (`AsyncCluster.aclose`).
 - A pipeline that fails without retries does not ask for a new map of slots, and would be sent to the lost node for ever
   (`_Pipeline`). A subscription uses the map as it is, and it is empty before the first command (`_PubSub`).
 """
@@ -16,6 +20,8 @@ They are redis-py's own (8.1 was read and tested) with as few changes as callers
 from __future__ import annotations
 
 import contextlib
+import logging
+import sys
 from typing import TYPE_CHECKING, Any, Self, cast
 from urllib.parse import urlsplit
 
@@ -26,16 +32,19 @@ from redis.asyncio.cluster import RedisCluster as AsyncRedisCluster
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
 from redis.cluster import ClusterNode, RedisCluster
+from redis.exceptions import ClusterDownError, RedisClusterException, SlotNotCoveredError
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisClusterException
 from redis.retry import Retry
 
+from crawler import tasks
 from crawler.errors import ConfigError
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Iterator
 
 DEFAULT_PORT = 6_379
+logger = logging.getLogger(__name__)
 
 
 def split_addresses(url: str) -> tuple[str, list[str]]:
@@ -98,19 +107,75 @@ async def primary_of(redis: Any, key: str) -> dict[str, Any]:
     return {"target_nodes": redis.get_node_from_key(key)}
 
 
+async def home_of(redis: Any, key: str) -> tuple[Any, int]:
+    """Returns the node of a cluster to which a key's commands are sent, and how many replicas it is said to have.
+
+    Raises:
+        redis.exceptions.RedisError: No node of the cluster answers, or nobody has the slot.
+    """
+    await redis.initialize()
+    with _redis_errors():
+        node = redis.get_node_from_key(key)
+    return node, len(redis.nodes_manager.slots_cache[redis.keyslot(key)]) - 1
+
+
+async def look_again(redis: Any) -> None:
+    """Has a client for the event loop read the map of slots, with their replicas, anew.
+
+    Raises:
+        redis.exceptions.ConnectionError: No node answers.
+    """
+    with _redis_errors():
+        await redis.nodes_manager.initialize()
+
+
+def node_of(redis: Any, key: str) -> str | None:
+    """Returns the name of the node that a blocking client sends a key's commands to; None: not known, or one Redis."""
+    if not isinstance(redis, SyncCluster) or not redis.connected:
+        return None
+    try:
+        node: str = redis.get_node_from_key(key).name  # type: ignore[no-untyped-call]
+    except RedisClusterException:  # nobody has the slot now
+        return None
+    return node
+
+
 class AsyncCluster(AsyncRedisCluster):
     """A client for the event loop."""
 
+    _reading: asyncio.Task[None] | None = None  # of the map of slots, in the background
+
     async def initialize(self, *args: Any, **options: Any) -> Self:
-        """Reads the map of slots, unless it is known; redis-py calls this before each command.
+        """Reads the map of slots, unless it is known; redis-py calls this before each command after one that failed.
 
         Raises:
             redis.exceptions.ConnectionError: No node answers.
             ConfigError: The server is no cluster.
         """
-        with _redis_errors():
-            await super().initialize(*args, **options)
+        if not self.nodes_manager.slots_cache or self.nodes_manager.default_node is None:  # it was disconnected
+            with _redis_errors():
+                await super().initialize(*args, **options)
+        elif self._initialize:
+            self._initialize = False
+            if self._reading is None or self._reading.done():
+                self._reading = tasks.start(
+                    self.nodes_manager.initialize(), name="map of slots", died=self._map_was_not_read
+                )
         return self
+
+    async def aclose(self) -> None:
+        """Disconnects, unless redis-py calls it for an answer of one node: then the map is read anew, and no more."""
+        if isinstance(sys.exc_info()[1], ClusterDownError | SlotNotCoveredError):
+            self._initialize = True
+            return
+        if self._reading is not None:
+            await tasks.cancel(self._reading)
+        await super().aclose()
+
+    def _map_was_not_read(self, event: tasks.TaskDied) -> None:
+        """Has the next command try it again, whatever it was."""
+        logger.warning("Redis Cluster: the map of its slots can't be read: %s", event.error)
+        self._initialize = True
 
     def pipeline(self, transaction: Any = None, shard_hint: Any = None) -> _Pipeline:  # noqa: ARG002 -- redis-py's interface
         """Returns a pipeline whose commands go to each node in one round trip, those of one node in their order."""
@@ -137,11 +202,15 @@ class _PubSub(AsyncPubSub):
 
 
 class SyncCluster(RedisCluster):
-    """A blocking client, for threads and commands."""
+    """A blocking client, for threads and commands.
+
+    Attributes:
+        connected: A first command was sent, or is being sent.
+    """
 
     def __init__(self, **options: Any) -> None:
         self._options = options
-        self._connected = False
+        self.connected = False
 
     def execute_command(self, *args: Any, **options: Any) -> Any:
         """Runs a command on the node that has its key."""
@@ -156,18 +225,18 @@ class SyncCluster(RedisCluster):
 
     def close(self) -> None:
         """Disconnects."""
-        if self._connected:
+        if self.connected:
             super().close()
 
     def _connect(self) -> None:
-        if self._connected:
+        if self.connected:
             return
-        self._connected = True  # already now, since redis-py sends commands while it is built
+        self.connected = True  # already now, since redis-py sends commands while it is built
         try:
             with _redis_errors():
                 super().__init__(**self._options)
         except BaseException:
-            self._connected = False
+            self.connected = False
             raise
 
 

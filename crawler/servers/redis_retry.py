@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
-# Seconds between two calls while Redis can't be reached. A restart or a fail-over takes a few of them, and one call a
+# Seconds between two calls while Redis can't be reached. A restart or a failover takes a few of them, and one call a
 # second from each worker is no load for a server that is just coming back.
 RETRY_SECONDS = 1.0
 

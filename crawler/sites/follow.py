@@ -1,4 +1,4 @@
-"""Which links of content pages are followed, how far, and how many of them."""
+"""Which links of content pages are followed, through which redirects, how far, and how many of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic_core import core_schema
 
 from crawler.errors import UrlError
 from crawler.sites.selector import Selector, SelectorField
-from crawler.urls import canonical, host, hostname
+from crawler.urls import canonical, host, hostname, without_host_dot
 from crawler.yamlfile import Part
 
 if TYPE_CHECKING:
@@ -98,12 +98,13 @@ class Follow(Part):
         return tuple(_checked_domain(domain) for domain in value)
 
     def wants(self, url: str, page_url: str) -> bool:
-        """Returns whether a link is followed.
+        """Returns whether a link is followed, or a redirect from a page that a link led to.
 
         Args:
-            url: Canonical URL of the link.
-            page_url: Canonical URL of the page with the link.
+            url: Canonical URL of the link, or of the redirect's target.
+            page_url: Canonical URL of the page with the link, or of the one that redirects.
         """
+        url = without_host_dot(url)  # as patterns are written
         if self.allow and not any(pattern.found_in(url) for pattern in self.allow):
             return False
         return self._in_scope(url, page_url) and not any(pattern.found_in(url) for pattern in self.deny)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from zoneinfo import ZoneInfo
 
 from pydantic import Field, field_validator, model_validator
@@ -23,7 +23,7 @@ from crawler.sites.definition import (
     Results,
     Search,
 )
-from crawler.sites.follow import Follow  # noqa: TC001 -- pydantic reads the annotation
+from crawler.sites.follow import Follow
 from crawler.sites.search import SearchTarget, SiteError
 from crawler.urls import canonical
 from crawler.yamlfile import Part
@@ -31,6 +31,8 @@ from crawler.yamlfile import Part
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
+
+    from crawler.models import Seed
 
 Name = Annotated[str, Field(pattern=f"^{SITE_NAME}$")]
 _PARSER = r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*$"
@@ -43,7 +45,9 @@ class Site(Part):
         name: Name of the site, and the `resource` of its items.
         base: The URL that {base} stands for, without a slash at its end; empty for software that many places run.
         timezone: IANA name of the time zone of `since` and of dates on pages that name none.
-        drop_parameters: Names of URL parameters that don't tell pages apart (session ids).
+        drop_parameters: Names of URL parameters that don't tell pages apart (session ids), of the query or of the path.
+        identity: `exact` where each spelling of a URL is a page of its own, such as `%7E` and `~`, `?a&b` and `?b&a`;
+            `folded` where they are one page.
         search: How the site is searched. Without it, plans can't use the site; it only takes pages that are offered.
         results: How pages of results are read; required with `search`.
         parser: `package.module:function` that reads content pages instead of `content`; see `crawler.extract.parser`.
@@ -58,6 +62,7 @@ class Site(Part):
     drop_parameters: tuple[Annotated[str, Field(min_length=1, max_length=100)], ...] = Field(
         (), strict=False, max_length=100
     )
+    identity: Literal["folded", "exact"] = "folded"
     search: Search = NO_SEARCH
     results: Results = NO_RESULTS
     parser: str = Field("", max_length=200, pattern=rf"{_PARSER}|^$")
@@ -158,6 +163,17 @@ class Site(Part):
         """Returns the URL that `results.link` makes of a value that a page of results has."""
         return searching.fill_url(self.results.link or "{value}", {"base": self._place(), "value": value})
 
+    def may_redirect(self, seed: Seed, url: str) -> bool:
+        """Returns whether a seed may be visited where it redirects to.
+
+        What a search found, or somebody named, may lie on any host, and so may what it redirects to. What a link on a
+        content page led to must fulfil `follow` after each redirect as well.
+
+        Args:
+            url: Canonical URL of the target.
+        """
+        return not seed.depth or (self.follow or Follow()).wants(url, seed.url)
+
     @property
     def searchable(self) -> bool:
         """Whether plans can use the site."""
@@ -179,6 +195,11 @@ class Site(Part):
     def zone(self) -> ZoneInfo:
         """The time zone."""
         return ZoneInfo(self.timezone)
+
+    @property
+    def exact(self) -> bool:
+        """Whether each spelling of a URL is a page of its own."""
+        return self.identity == "exact"
 
     @cached_property
     def drop(self) -> frozenset[str]:

@@ -17,6 +17,7 @@ from urllib.parse import quote, urlencode
 import orjson
 
 from crawler.errors import HeadroomError
+from crawler.urls import is_script_route
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -97,6 +98,12 @@ def since_value(since: date | None, search: Search, zone: ZoneInfo) -> str | int
     if search.since_format == "epoch":
         return int(midnight.timestamp())
     return midnight.strftime(search.since_format)
+
+
+def check_no_script_route(template: str) -> None:
+    """Raises ValueError if the URLs that a template makes could only be opened by a browser's script."""
+    if is_script_route(template.partition("#")[2]):
+        raise ValueError("a URL without #/ and #!: no server gets to see what is behind them")
 
 
 def fill_url(template: str, values: Mapping[str, str | int], encoding: str = "utf-8") -> str:

@@ -14,10 +14,13 @@ from crawler.download.other_handlers import warn_of_other_handlers
 from crawler.errors import ExtractError, UnavailableError, UrlError
 from crawler.models import Fetched, Frontier
 from crawler.worker.outcomes import (
+    OUT_OF_SCOPE,
     REDIRECT_STATUSES,
+    SCRIPT_ROUTE,
     Outcome,
     ledger_reason,
     outcome_of_error,
+    outcome_of_redirect_error,
     outcome_of_status,
     retry_delay_ms,
 )
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from crawler.extract import Links
+    from crawler.models import Seed
     from crawler.sites import Site
     from crawler.worker.visits import Visit
 
@@ -106,9 +110,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
             self.decide_outcome(visit, outcome)
             return
         site = self.worker.sites.get(visit.seed.site)
-        if site is None:
-            visit.decide_outcome("fail", "unknown-site")
-            return
+        assert site is not None  # KnownSiteMiddleware sends no request before it is known
         try:
             for item in await self.read(fetched(response), visit, site):
                 yield item
@@ -132,12 +134,13 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         """Decides a visit's outcome.
 
         Args:
-            at_least_s: The shortest delay until a retry. Further lower bounds are the host's backoff and a delay that
-                grows with each try.
+            at_least_s: The shortest delay until the seed is due again. A further lower bound is the host's backoff, and
+                for a retry a delay that grows with each try.
         """
-        delay_ms = retry_delay_ms(visit.claimed.tries, self.retry_base_s, self.retry_max_s)
-        at_least_ms = int(max(at_least_s, visit.lane.backoff_s) * 1000)
-        visit.decide_outcome(outcome.operation, outcome.reason, max(delay_ms, at_least_ms))
+        delay_ms = int(max(at_least_s, visit.lane.backoff_s) * 1000)
+        if outcome.operation == "retry":
+            delay_ms = max(delay_ms, retry_delay_ms(visit.claimed.tries, self.retry_base_s, self.retry_max_s))
+        visit.decide_outcome(outcome.operation, outcome.reason, delay_ms)
 
     async def fetch(self, url: str, visit: Visit) -> Response:
         """Fetches a further page of the visit from its own host, on the visit's lane.
@@ -149,33 +152,50 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         assert engine is not None  # visits exist only while the engine runs
         return await engine.download_async(Request(url, meta=RequestState(visit, visit.lane).meta(), dont_filter=True))
 
-    def count_left_out(self, links: Links) -> None:
-        """Counts the links of a page that aren't offered, in the crawl's statistics."""
+    async def count_left_out(self, links: Links, seed: Seed) -> None:
+        """Counts the links of a page that aren't offered, in the crawl's statistics; those of scripts in the ledger.
+
+        Raises:
+            UnavailableError: The worker stops, and Redis is away.
+        """
         assert self.crawler.stats is not None  # Scrapy makes the statistics before its spiders
         for stat, number in links.stats().items():
             self.crawler.stats.inc_value(stat, number)
+        if links.routes:
+            await self.worker.offers.refuse(seed, SCRIPT_ROUTE, links.routes)
 
     async def _redirected(self, response: Response, visit: Visit) -> None:
         """Ends a visit whose page has moved to another host: finishes it as `redirected`, and offers the target."""
-        seed = visit.seed
         location = response.headers.get("Location")
         try:
             if not location:
                 raise UrlError("a redirect without a target")  # noqa: TRY301 -- fails as one to a wrong URL does
             target = urls.canonical(location.decode("utf-8", "replace"), response.url)
-        except UrlError:
-            visit.decide_outcome("fail", "bad-redirect")
+        except UrlError as error:
+            visit.decide_outcome(*outcome_of_redirect_error(error))
             return
-        if seed.hops >= MAX_HOPS:
+        site = self.worker.sites.get(visit.seed.site)
+        assert site is not None  # as in `parse`
+        targets = [seed for seed in visit.seeds if site.may_redirect(seed, target)]
+        if not targets:
+            self.decide_outcome(visit, OUT_OF_SCOPE)
+            return
+        moved = [
+            replace(seed, url=target, method="GET", body="", hops=seed.hops + 1)  # GET, as browsers do
+            for seed in targets
+            if seed.hops < MAX_HOPS
+        ]
+        if not moved:
             visit.decide_outcome("fail", "too-many-redirects")
             return
-        moved = replace(seed, url=target, method="GET", body="", hops=seed.hops + 1)  # GET, as browsers do
         try:
-            await self.worker.offers.offer([moved], seed.frontier)
+            await self.worker.offers.offer(moved, visit.seed.frontier)
         except UnavailableError as error:
             self._release(visit, error)
         else:
             visit.note = "redirected"
+            going = {seed.plan for seed in moved}
+            visit.leave_out(*(seed for seed in visit.seeds if seed.plan not in going))
 
     def _release(self, visit: Visit, error: UnavailableError) -> None:
         """Decides that a seed is released: it can't be finished here now, by no fault of its own."""

@@ -28,10 +28,12 @@ class ProducerSpider(FrontierSpider):
         links = await extract.offload(
             extract.links, page, site, body=seed.body, number=seed.page, max_links=self.max_links
         )
-        self.count_left_out(links)
+        if links.empty:
+            await self.worker.searches.end(visit.claimed)  # before the lane begins the next page
         visit.end_fetch()  # the host's turn is free while Redis takes the offers
+        await self.count_left_out(links, replace(seed, frontier="content"))
         if links.urls:
-            found = [Seed(url, seed.plan, seed.site, keywords=seed.keywords) for url in links.urls]
+            found = [Seed(url, seed.plan, seed.site, keywords=seed.keywords, exact=seed.exact) for url in links.urls]
             await self.worker.offers.offer(found)
         if links.next is not None and seed.more > 0:
             next_page = links.next
@@ -43,6 +45,7 @@ class ProducerSpider(FrontierSpider):
                 page=next_page.page,
                 more=seed.more - 1,
                 interval_s=0,
+                run=visit.claimed.run,  # or the next run's would be known, and never read
             )
             await self.worker.offers.offer([following], "nav")
         return ()

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import defaultdict
 from typing import TYPE_CHECKING
+
+from redis.exceptions import RedisError
 
 from crawler.frontier.queue import ClaimAnswer
 
@@ -12,18 +15,20 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
     from crawler.frontier.queue import ClaimState, Queue
-    from crawler.frontier.session import Session
+    from crawler.frontier.session import Lease, Session
     from crawler.servers.redis_full import RedisFull
     from crawler.worker.settler import Settler
 
 logger = logging.getLogger(__name__)
-# Between two comparisons with what Redis says this worker holds. It bounds how long a seed
-# that Redis believes wrongly to be held waits, and needn't agree with SESSION_SECONDS.
+# Between two comparisons with what Redis says this worker holds. It bounds how long a seed waits that Redis believes
+# wrongly to be held, and needn't agree with SESSION_SECONDS.
 RECALL_SECONDS = 15.0
 
 
 class Claims:
-    """Asks the partitions for seeds, one after the other, for the session's owner.
+    """Asks the partitions for seeds, one after the other, each for the owner of the lease there.
+
+    A partition that can't be reached is passed over, as long as others can, until its lease is renewed again.
 
     Args:
         settler: Flushed before a quarantined seed is claimed, which may kill its worker.
@@ -53,7 +58,7 @@ class Claims:
         self._number = 0  # claims so far; with the owner it makes a claim id that is never used twice
         self._partition = 0  # the one to be asked next
         self._state: ClaimState | None = None  # of the last answer; None: there is none yet
-        self._recall_at_s = 0.0  # by the monotonic clock
+        self._recall_at_s: dict[int, float] = defaultdict(float)  # by partition; by the monotonic clock
         self.carrying = 0
 
     async def claim(self, max_seeds: int) -> ClaimAnswer:
@@ -62,44 +67,69 @@ class Claims:
         Raises:
             redis.exceptions.RedisError: Redis is away; the next call recalls seeds that it may have given.
         """
-        owner = self._session.owner
-        await self._recall(owner)
         if self._state in ("drain", "quarantined"):  # a quarantined seed goes only to an empty worker
             await self._settler.drain(self._drain_s)
-        answer = await self._ask_partitions(owner, max_seeds)
-        if owner != self._session.owner:  # the session was lost meanwhile, and with it the seeds of this claim
-            return ClaimAnswer("lapsed", None, [])
+        answer = await self._ask_partitions(max_seeds)
         self.carrying += len(answer.seeds)
         return answer
 
-    async def _ask_partitions(self, owner: str, max_seeds: int) -> ClaimAnswer:
-        waits_ms: list[int] = []
-        answer = ClaimAnswer("ok", None, [])
-        for _ in range(1 if self._state == "drain" else self._queue.partitions):
-            self._number += 1
-            claim = f"{owner}#{self._number}"
-            answer = await self._queue.claim(self._partition, owner, claim, max_seeds=max_seeds, carrying=self.carrying)
-            self._count(answer)
-            self._state = answer.state
-            if answer.state == "drain":  # stay with this partition: else the worker would never drain
-                return answer
-            self._partition = (self._partition + 1) % self._queue.partitions
-            if answer.seeds:
-                return answer
-            if answer.wait_ms is not None:
-                waits_ms.append(answer.wait_ms)
-        return ClaimAnswer(answer.state, min(waits_ms, default=None), [])
+    async def _ask_partitions(self, max_seeds: int) -> ClaimAnswer:
+        """Asks partition after partition, from where the last call ended, until one gives seeds.
 
-    async def _recall(self, owner: str) -> None:
+        Raises:
+            redis.exceptions.RedisError: As `claim`.
+        """
+        waits_ms: list[int] = []
+        answer: ClaimAnswer | None = None
+        error: RedisError | None = None
+        leases = self._session.leases
+        none_reachable = not any(lease.alive and lease.reachable for lease in leases)
+        for _ in leases:
+            lease = leases[self._partition]
+            if lease.alive and (lease.reachable or none_reachable):
+                try:
+                    answer = await self._ask(lease, max_seeds)
+                except RedisError as found:
+                    lease.reachable, error, self._state = False, found, None
+                else:
+                    if answer.state == "drain":  # stay with this partition: else the worker would never drain
+                        return answer
+                    if answer.wait_ms is not None:
+                        waits_ms.append(answer.wait_ms)
+            self._partition = (self._partition + 1) % len(leases)
+            if answer is not None and answer.seeds:
+                return answer
+        if answer is None and error is not None:
+            raise error
+        return ClaimAnswer("lapsed" if answer is None else answer.state, min(waits_ms, default=None), [])
+
+    async def _ask(self, lease: Lease, max_seeds: int) -> ClaimAnswer:
+        """Claims seeds of one partition.
+
+        Raises:
+            redis.exceptions.RedisError: Its Redis is away.
+        """
+        owner = lease.owner
+        await self._recall(lease.partition, owner)
+        self._number += 1
+        claim = f"{owner}#{self._number}"
+        answer = await self._queue.claim(lease.partition, owner, claim, max_seeds=max_seeds, carrying=self.carrying)
+        self._count(answer)
+        self._state = answer.state
+        if owner != lease.owner:  # the lease was lost meanwhile, and with it the seeds of this claim
+            return ClaimAnswer("lapsed", None, [])
+        return answer
+
+    async def _recall(self, partition: int, owner: str) -> None:
         """Every RECALL_SECONDS, releases seeds that this worker doesn't hold though Redis says so.
 
-        That happens when Redis loses the last writes that it had acknowledged, in a fail-over or a power cut.
+        That happens when Redis loses the last writes that it had acknowledged, in a failover or a power cut.
         """
-        if time.monotonic() < self._recall_at_s:
+        if time.monotonic() < self._recall_at_s[partition]:
             return
-        if recalled := await self._queue.recall(owner):
+        if recalled := await self._queue.recall(partition, owner):
             logger.warning("Redis had forgotten how %d seeds of this worker ended; they are ready again", recalled)
-        self._recall_at_s = time.monotonic() + RECALL_SECONDS
+        self._recall_at_s[partition] = time.monotonic() + RECALL_SECONDS
 
     def _count(self, answer: ClaimAnswer) -> None:
         self._redis_full.note(("claims", self._partition), refused=answer.state == "full")

@@ -24,6 +24,7 @@ class WorkerConfig:
         batch_max: BATCH_MAX.
         claim_ahead_s: CLAIM_AHEAD_SECONDS.
         connect_s: CONNECT_SECONDS.
+        egress_doubt_s: EGRESS_DOUBT_SECONDS.
         limits: Limits of the node's load, and FIRST_BATCH.
     """
 
@@ -33,6 +34,7 @@ class WorkerConfig:
     batch_max: int
     claim_ahead_s: float
     connect_s: float
+    egress_doubt_s: float
     limits: Limits
 
     @classmethod
@@ -48,6 +50,7 @@ class WorkerConfig:
             settle_wait_s=config.number(settings, "SETTLE_WAIT_SECONDS", 0, 10),
             batch_max=config.whole(settings, "BATCH_MAX", 1, 1_000),
             claim_ahead_s=config.number(settings, "CLAIM_AHEAD_SECONDS", 1, 3_600),
+            egress_doubt_s=config.number(settings, "EGRESS_DOUBT_SECONDS", 0, 86_400),
             connect_s=config.number(settings, "CONNECT_SECONDS", 0, 3_600),
             limits=Limits.from_settings(settings),
         )

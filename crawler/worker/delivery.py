@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import signals
+from scrapy.exceptions import DropItem
 
-from crawler.errors import SinkRejectedError, UnavailableError
-from crawler.worker.outcomes import ledger_reason, outcome_of_callback_error
+from crawler.item import item_id
+from crawler.worker.outcomes import ledger_reason, outcome_of_callback_error, outcome_of_delivery_error
 from crawler.worker.request_state import state_of
 
 if TYPE_CHECKING:
@@ -19,7 +20,20 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
+    from crawler.errors import UnavailableError
     from crawler.worker.visits import Visit
+
+
+class UndeliveredError(DropItem):
+    """An item pipeline leaves the item to a later visit of the page; the page isn't at fault.
+
+    The visit has ended, or the worker stops. That is told once for all pages, so of each item a line for debugging will
+    do; Scrapy counts it as dropped.
+    """
+
+    def __init__(self, why: UnavailableError) -> None:
+        super().__init__(str(why), "DEBUG")
+        self.why = why
 
 
 class Delivery:
@@ -35,27 +49,34 @@ class Delivery:
         crawler.signals.connect(delivery.raised, signal=signals.spider_error)
         return delivery
 
-    def scraped(self, response: Response | None) -> None:
-        """Ends the part of an item that went through every pipeline: all sinks have it."""
+    def scraped(self, item: Any, response: Response | None) -> None:
+        """Ends the part of an item that went through every pipeline: all sinks have it.
+
+        An item that a user's pipeline has put in its place knows of no visit, so that further plans weren't told of it.
+        """
         if visit := _visit_of(response):
+            if getattr(item, "visit", None) is not visit:
+                visit.leave_out(*visit.seeds[1:])
+            visit.leads_on = visit.leads_on or getattr(item, "id", None) != item_id(visit.claimed.fingerprint.hex())
+            visit.has_gaps = visit.has_gaps or getattr(item, "gaps", 0) > 0
             visit.end_part()
 
     def dropped(self, response: Response | None, exception: Exception) -> None:
-        """Fails the visit of an item that a pipeline dropped: the page doesn't hold what the plan wants."""
+        """Fails the visit of an item that a pipeline dropped: the page doesn't hold what the plan wants.
+
+        One whose item is left to a later visit is released.
+        """
         if visit := _visit_of(response):
-            visit.decide_outcome("fail", ledger_reason(str(exception), "dropped"))
+            if isinstance(exception, UndeliveredError):
+                visit.decide_outcome(*outcome_of_delivery_error(exception.why))
+            else:
+                visit.decide_outcome("fail", ledger_reason(str(exception), "dropped"))
             visit.end_part()
 
     def failed(self, response: Response | None, failure: Failure) -> None:
         """Decides the outcome for an item in whose pipeline an error was raised: a sink may not have it."""
         if visit := _visit_of(response):
-            error = failure.value
-            if isinstance(error, UnavailableError):
-                visit.decide_outcome("release", "sink-unavailable")
-            elif isinstance(error, SinkRejectedError):
-                visit.decide_outcome("fail", ledger_reason(error.reason, "rejected"))
-            else:
-                visit.decide_outcome("fail", "pipeline-error")
+            visit.decide_outcome(*outcome_of_delivery_error(failure.value))
             visit.end_part()
 
     def raised(self, response: Any, failure: Failure) -> None:

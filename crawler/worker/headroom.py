@@ -8,6 +8,10 @@ that may be claimed in addition:
 
 N is never negative. While no seed is carried (W = 0), its cost isn't known, and N is the setting FIRST_BATCH (n).
 
+A seed that waits costs next to nothing, and one whose page comes costs the page, several times. So what is claimed may
+fit, and its pages still not fit all at once. Hence a second rule, for requests: no more run than answers as large as
+those of late have room for.
+
 Source: the published patent that this crawler follows. The letters are the patent's.
 """
 
@@ -23,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Self
 import psutil
 
 from crawler import config
+from crawler.worker.cgroup import Cgroups
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +36,9 @@ RATE_WINDOW_SECONDS = 10.0  # long enough for a steady rate, short enough to fol
 SMOOTHING = 0.3  # weight of a new sample: after 5 samples some 80 % of a step show
 MIN_COST_PERCENT = 0.01  # least cost of one seed: an idle process would seem to carry its seeds at no cost
 UNLIMITED_SEEDS = 1_000_000  # the batch size without limits; BATCH_MAX and the rate bound claims then
+ANSWER_COPIES = 2  # of an answer in memory: as it came in parts, and whole; or whole, and as text
+ANSWER_FADES = 0.98  # of a large answer's size still counts after each other one: half of it after 34
+MIN_ANSWERS_PERCENT = 1.0  # of memory, always for answers: small ones are of no weight, though others fill the node
 NO_LIMIT_PERCENT = 100  # a limit of this value never holds a claim back
 
 
@@ -93,6 +101,13 @@ class Load:
         )
 
 
+def short_of(limits: Limits, load: Load) -> str:
+    """Returns what the node has no more of, `memory` or `CPU`; empty while it has both."""
+    if load.memory >= limits.memory_percent < NO_LIMIT_PERCENT:
+        return "memory"
+    return "CPU" if load.cpu >= limits.cpu_percent < NO_LIMIT_PERCENT else ""
+
+
 def batch_size(limits: Limits, load: Load, carried: int, workers: int = 1) -> int:
     """Returns N: how many more seeds this worker may claim; 0 without headroom.
 
@@ -102,9 +117,7 @@ def batch_size(limits: Limits, load: Load, carried: int, workers: int = 1) -> in
     """
     memory_room = limits.memory_percent - load.memory
     cpu_room = limits.cpu_percent - load.cpu
-    if memory_room <= 0 and limits.memory_percent < NO_LIMIT_PERCENT:
-        return 0
-    if cpu_room <= 0 and limits.cpu_percent < NO_LIMIT_PERCENT:
+    if short_of(limits, load):
         return 0
     if carried == 0:
         return limits.first_batch
@@ -117,17 +130,24 @@ def batch_size(limits: Limits, load: Load, carried: int, workers: int = 1) -> in
 
 
 class Sampler:
-    """Measures the load of the node and of this process with its children.
+    """Measures the load of the node and of this process with its children; in a container, of what it may use.
+
+    Args:
+        cgroups: Of this process; None: the real ones.
 
     Attributes:
         load: The smoothed load, as of the last sample.
+        newest: The last sample as it was.
+        memory_bytes: All memory that there is: 100 percent.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, cgroups: Cgroups | None = None) -> None:
         self._process = psutil.Process()
         self._known: dict[int, psutil.Process] = {self._process.pid: self._process}
-        self._cores = psutil.cpu_count() or 1
-        self.load = Load()
+        self._cgroups = cgroups or Cgroups()
+        self._cores = self._cgroups.cores() or psutil.cpu_count() or 1
+        self.memory_bytes = min(psutil.virtual_memory().total, self._cgroups.memory_limit() or math.inf)
+        self.load = self.newest = Load()
         self._first = True
         psutil.cpu_percent()  # psutil measures from one call to the next, so the answer to the first is meaningless
         self._process.cpu_percent()
@@ -143,10 +163,12 @@ class Sampler:
         own_memory = own_cpu = 0.0
         for process in self._known.values():
             with contextlib.suppress(psutil.Error):  # the process has ended, or belongs to another user
-                own_memory += process.memory_percent()
+                own_memory += 100 * process.memory_info().rss / self.memory_bytes
                 own_cpu += process.cpu_percent() / self._cores
-        sample = Load(psutil.virtual_memory().percent, psutil.cpu_percent(), own_memory, own_cpu)
-        self.load = sample if self._first else self.load.smoothed(sample)
+        memory = max(psutil.virtual_memory().percent, self._cgroups.memory_percent() or 0.0)
+        cpu = max(psutil.cpu_percent(), self._cgroups.cpu_percent() or 0.0)
+        self.newest = Load(memory, cpu, own_memory, own_cpu)
+        self.load = self.newest if self._first else self.load.smoothed(self.newest)
         self._first = False
         return self.load
 
@@ -171,7 +193,7 @@ class Rate:
 
 
 class Headroom:
-    """Says how many more seeds this worker may claim now.
+    """Says how many more seeds this worker may claim now, and whether it may send one more request.
 
     Args:
         limits: How much of the node may be used.
@@ -189,6 +211,11 @@ class Headroom:
         self._claim_ahead_s = claim_ahead_s
         self.rate = Rate()
         self.sampler = Sampler()
+        self._answer_bytes = 0.0  # of the largest lately
+
+    def short_of(self) -> str:
+        """Returns what the node has no more of, `memory` or `CPU`; empty while it has both."""
+        return short_of(self._limits, self.sampler.load)
 
     def room(self, carrying: int, workers_here: int, slow_visits: int = 0) -> int:
         """Returns how many seeds may be claimed now; 0: none.
@@ -202,3 +229,23 @@ class Headroom:
         at_this_rate = int(self.rate.per_second() * self._claim_ahead_s)
         by_rate = max(self._limits.first_batch + slow_visits, at_this_rate) - carrying
         return max(0, min(by_load, by_rate, self._batch_max))
+
+    def answered(self, size_bytes: int) -> None:
+        """Notes how large an answer was."""
+        self._answer_bytes = max(size_bytes, self._answer_bytes * ANSWER_FADES)
+
+    def may_send(self, running: int, workers_here: int) -> bool:
+        """Returns whether the memory left has room for the answers of all running requests and one more.
+
+        What has come of these counts twice, because memory that was free when it was measured may be used by now. One
+        request may always run, and as many as take MIN_ANSWERS_PERCENT: a crawl on a full node goes on.
+
+        Args:
+            running: Number of requests whose answers aren't here yet.
+            workers_here: Number of workers on this node, from 1.
+        """
+        if running == 0 or self._limits.memory_percent >= NO_LIMIT_PERCENT:
+            return True
+        room_percent = max(self._limits.memory_percent - self.sampler.newest.memory, MIN_ANSWERS_PERCENT)
+        room_bytes = room_percent / 100 * self.sampler.memory_bytes / max(workers_here, 1)
+        return (running + 1) * ANSWER_COPIES * self._answer_bytes <= room_bytes

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from crawler.frontier.scripts import even_when_full
-from crawler.frontier.session import SessionEnding, SessionRenewed
+from crawler.frontier.session import RENEWALS_PER_SESSION, SessionEnding, SessionRenewed
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from crawler.frontier.keys import Keys
     from crawler.worker.headroom import Load
 
-NODE_SILENT_SECONDS = 60  # a worker's figures are dropped when they are older than this
 IDLE_SECONDS = 40  # between two heartbeats of a worker that carries nothing: only its load could have changed
 
 
@@ -33,19 +33,28 @@ def load_figures(load: Load) -> dict[str, float]:
 class Heartbeat:
     """Writes one worker's figures after each renewal of its session, in the session's thread.
 
+    With the figures it writes in how many seconds the next ones come, for who takes it for silent.
+
+    Args:
+        session_s: SESSION_SECONDS.
+
     Attributes:
+        kept_s: After how many seconds the figures of a silent worker are dropped: when its session has surely lapsed.
         figures: The figures to be written next: JSON values by name.
         workers_here: How many workers this node had at the last heartbeat, this one included.
     """
 
-    def __init__(self, keys: Keys, events: Events) -> None:
+    def __init__(self, keys: Keys, events: Events, session_s: float) -> None:
         self._keys = keys
-        self._written_state: list[Any] = []  # of the last heartbeat, all figures but the load that matter to others
+        self._interval_s = session_s / RENEWALS_PER_SESSION
+        self.kept_s = math.ceil(IDLE_SECONDS + 2 * session_s)
+        # Of the last heartbeat: the figures whose change is told at once, though the worker is idle.
+        self._written_state: list[Any] = []
         self._due_s = 0  # when an idle worker writes again, by Redis's clock
         self.figures: dict[str, Any] = {}
         self.workers_here = 1
-        events.subscribe(SessionRenewed, lambda event: self.write(event.redis, event.owner, event.now_s))
-        events.subscribe(SessionEnding, lambda event: self.remove(event.redis, event.owner))
+        events.subscribe(SessionRenewed, lambda event: self.write(event.redis, event.name, event.now_s))
+        events.subscribe(SessionEnding, lambda event: self.remove(event.redis, event.name))
 
     def write(self, redis: Redis, owner: str, now_s: int) -> None:
         """Writes the figures, unless the worker is idle and has lately written that. Blocking.
@@ -63,14 +72,15 @@ class Heartbeat:
         if state == self._written_state and not self.figures.get("carrying") and now_s < self._due_s:
             return
         node = owner.partition(":")[0]
-        record = orjson.dumps({**self.figures, "time": now_s})
+        interval_s = self._interval_s + (0 if self.figures.get("carrying") else IDLE_SECONDS)
+        record = orjson.dumps({**self.figures, "time": now_s, "next_s": interval_s})
         with redis.pipeline(transaction=False) as pipeline:
             even_when_full(pipeline, self._keys.node(node), "HSET", owner, record)
-            pipeline.expire(self._keys.node(node), NODE_SILENT_SECONDS)
+            pipeline.expire(self._keys.node(node), self.kept_s)
             even_when_full(pipeline, self._keys.node_names, "ZADD", now_s, node)
             pipeline.hgetall(self._keys.node(node))
             everybody = pipeline.execute()[-1]
-        silent = [other for other, raw in everybody.items() if _written_s(raw) < now_s - NODE_SILENT_SECONDS]
+        silent = [other for other, raw in everybody.items() if _written_s(raw) < now_s - self.kept_s]
         if silent:
             redis.hdel(self._keys.node(node), *silent)
         self._written_state, self._due_s = state, now_s + IDLE_SECONDS
@@ -80,7 +90,7 @@ class Heartbeat:
         """Removes the figures of a worker that leaves. Blocking.
 
         Raises:
-            redis.exceptions.RedisError: Redis is away; the figures are dropped after NODE_SILENT_SECONDS.
+            redis.exceptions.RedisError: Redis is away; the figures are dropped after `kept_s`.
         """
         redis.hdel(self._keys.node(owner.partition(":")[0]), owner)
 

@@ -121,5 +121,6 @@ class IpBudget:
             turn, wait_s = await until_redis_answers(f"a turn of {name}", try_acquire)
             if turn is not None:
                 turn.mark_start()
+                self._turns.note_use(turn, visit)
                 return turn
             await asyncio.sleep(max(min(wait_s, MAX_POLL_SECONDS), MAX_POLL_SECONDS / 10))

@@ -10,13 +10,12 @@ from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.worker.turn import Turn
-from crawler.worker.visits import PageFetched
+from crawler.worker.visits import PageFetched, Visit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from crawler.events import Events
-    from crawler.worker.visits import Visit
 
 SHORT_PAUSE_SECONDS = 1.0  # a lane whose pause is shorter than this counts as active
 
@@ -56,7 +55,7 @@ class Lanes:
         self._events = events
         self._held: set[Lane] = set()
         self._startable: deque[Lane] = deque()
-        events.subscribe(PageFetched, self._page_fetched)
+        events.subscribe(PageFetched, lambda event: self.go_on(event.visit))
 
     @property
     def not_started(self) -> int:
@@ -96,38 +95,61 @@ class Lanes:
             lane.back_off(seconds)
             self._release_waiting(lane)
 
+    def slow_down(self, host: str, crawl_delay_s: float) -> None:
+        """Starts no more visits on the lanes of a host that has one turn by now; those not started are released.
+
+        A lane that the frontier has already told when it may be used goes on.
+        """
+        for lane in [lane for lane in self._held if lane.host == host]:
+            lane.slow_down(crawl_delay_s)
+            if lane.unkept_delay_s:
+                self._release_waiting(lane)
+
+    def end_waiting(self, host: str, end: Callable[[Visit], None]) -> None:
+        """Ends the visits not started on a host with a function, and releases the lanes that are then empty."""
+        for lane in [lane for lane in self._held if lane.host == host]:
+            self._end_waiting(lane, end)
+
     def release(self, lane: Lane) -> None:
         """Drops a lane and has its turn released, once."""
         if lane in self._held:
             self._held.discard(lane)
             self._events.publish(LaneEmpty(lane))
 
-    def release_waiting(self) -> None:
-        """Releases every visit not started, and the lanes that are then empty."""
-        for lane in list(self._held):
+    def release_waiting(self, partition: int | None = None) -> None:
+        """Releases every visit not started, in one partition or in all, and the lanes that are then empty."""
+        for lane in [lane for lane in self._held if partition in (None, lane.partition)]:
             self._release_waiting(lane)
 
-    def forget(self) -> None:
-        """Drops all lanes without an event: the session was lost, and all turns with it."""
-        self._held.clear()
-        self._startable.clear()
+    def forget(self, partition: int) -> None:
+        """Drops the lanes of a partition without an event: the lease there was lost, and all its turns with it."""
+        self._held = {lane for lane in self._held if lane.partition != partition}
+        self._startable = deque(lane for lane in self._startable if lane.partition != partition)
 
-    def _release_waiting(self, lane: Lane) -> None:
-        while lane.waiting:
-            lane.waiting.popleft().release()
-        if lane.current is None:
-            self.release(lane)
+    def go_on(self, ended: Visit) -> None:
+        """Starts the next visit of a lane after the host's delay, or releases the lane if it has none.
 
-    def _page_fetched(self, event: PageFetched) -> None:
-        """Starts the lane's next visit after the host's delay; releases the lane when there is no other visit."""
-        lane = event.visit.lane
+        Args:
+            ended: The lane's visit that needs it no more. Nothing happens if the lane has gone on without it.
+        """
+        lane = ended.lane
+        if lane.current is not ended:
+            return
         lane.current = None
         if lane.backoff_s or lane.failing:  # seeds of a failing host wait in the frontier, for whichever worker is free
             self._release_waiting(lane)
-
         elif not lane.waiting:
             self.release(lane)
         elif pause_s := lane.pause_s():
             asyncio.get_running_loop().call_later(pause_s, self.start, lane)
         else:
             self.start(lane)
+
+    def _release_waiting(self, lane: Lane) -> None:
+        self._end_waiting(lane, Visit.release)
+
+    def _end_waiting(self, lane: Lane, end: Callable[[Visit], None]) -> None:
+        while lane.waiting:
+            end(lane.waiting.popleft())
+        if lane.current is None:
+            self.release(lane)

@@ -5,6 +5,7 @@ Exceptions of Scrapy and Twisted are recognized by the names of their classes, s
 
 from __future__ import annotations
 
+import asyncio
 import random
 import re
 from datetime import UTC, datetime
@@ -12,9 +13,10 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.errors import AnswerError, ExtractError
+from crawler.errors import AnswerError, ExtractError, ScriptRouteError, SinkRejectedError, UnavailableError
 
 if TYPE_CHECKING:
+    from crawler.errors import UrlError
     from crawler.frontier.settlement import Operation
 
 MAX_RETRY_AFTER_SECONDS = 3_600.0  # longer pauses, such as a year, are most likely mistakes
@@ -22,6 +24,9 @@ MAX_REASON_CHARACTERS = 40  # a reason is the name of a field in the ledger
 REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 # Reasons that are the host's fault. Not `dns`: a node with a broken resolver would slow down every host for all nodes.
 HOST_FAULTS = frozenset({"connection-refused", "timeout", "connection"})
+# Reasons for which no answer came, which may also be the fault of this node's way out (egress.py).
+NO_ANSWER = HOST_FAULTS | {"dns", "tls"}
+GATEWAY_STATUSES = frozenset({407, 502, 503, 504})  # a proxy may say so of itself
 PERMANENT_ERRORS = frozenset({"too-large", "bad-headers", "bad-encoding"})  # these answers would be the same next time
 _NOT_OF_A_WORD = re.compile(r"[^a-z0-9-]+")
 
@@ -30,15 +35,23 @@ class Outcome(NamedTuple):
     """How a visit ends that brings no page.
 
     Attributes:
-        operation: `retry`, `fail`, or `release` where the seed isn't at fault: no try is counted.
+        operation: `retry`, `fail`, or `release` or `postpone` where the seed isn't at fault: no try is counted. Or
+            `finish` where there is nothing to fetch.
         reason: A short hyphenated word that the ledger counts.
     """
 
     operation: Operation
     reason: str
 
+    @property
+    def leaves_gap(self) -> bool:
+        """Whether an item that lacks what was fetched has a gap: another visit may have it."""
+        return self.operation == "retry"
+
 
 UNKNOWN_ERROR = Outcome("retry", "download-error")
+OUT_OF_SCOPE = Outcome("fail", "out-of-scope")  # a followed link redirects to what its site doesn't follow
+SCRIPT_ROUTE = "script-route"  # the ledger's word for addresses that only a browser's script can open
 PAGE_TIMEOUT = Outcome("retry", "page-timeout")  # PAGE_SECONDS have passed
 _BY_EXCEPTION = {
     "CannotResolveHostError": Outcome("retry", "dns"),
@@ -72,10 +85,26 @@ def outcome_of_error(error: BaseException) -> Outcome:
     return UNKNOWN_ERROR
 
 
+def outcome_of_redirect_error(error: UrlError) -> Outcome:
+    """Returns the outcome of a page that redirects to what isn't fetched."""
+    return Outcome("fail", SCRIPT_ROUTE if isinstance(error, ScriptRouteError) else "bad-redirect")
+
+
 def outcome_of_callback_error(error: BaseException | None) -> Outcome:
-    """Returns the outcome of a page whose callback raised: trying again would raise again."""
+    """Returns the outcome of a page whose callback raised: trying again would raise again, unless it was cancelled."""
+    if isinstance(error, asyncio.CancelledError):
+        return UNKNOWN_ERROR
     reason = ledger_reason(error.reason, "no-page") if isinstance(error, ExtractError) else "callback-error"
     return Outcome("fail", reason)
+
+
+def outcome_of_delivery_error(error: BaseException | None) -> Outcome:
+    """Returns the outcome of a page whose item, or the word of it, some sink doesn't have."""
+    if isinstance(error, UnavailableError):
+        return Outcome("release", "sink-unavailable")
+    if isinstance(error, SinkRejectedError):
+        return Outcome("fail", ledger_reason(error.reason, "rejected"))
+    return Outcome("retry" if isinstance(error, asyncio.CancelledError) else "fail", "pipeline-error")
 
 
 def outcome_of_status(status: int) -> Outcome | None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Awaitable, Callable
+
     from scrapy import Request
 
     from crawler.worker.lanes import Lane
@@ -21,25 +25,41 @@ class RequestState:
 
     A redirect within a host makes a new request with the old meta: the two share this object, one after the other.
 
+    A request can be dropped without a word to anybody, such as by a downloader middleware that answers with another
+    Request, whose meta isn't of this one. Nothing comes of it then; so the part of the visit that it stands for ends
+    when nobody holds the request any more.
+
     Attributes:
         visit: The visit that the request is for.
         lane: The lane (a turn with its visits) that it is sent on; None: a turn is acquired when it is sent.
         acquired: `lane` was acquired for this request alone, and is released with its answer.
         address: The turn of its IP address while it is in flight; None where addresses have no budget.
+        start_again: Waits until the request in flight may be sent once more; None: it has started on no turn.
         in_flight: The request itself is on the wire: it has started on its lane and isn't answered yet.
+        crawl_delay_s: What robots.txt asks for between two requests; 0: nothing, or it wasn't asked.
+        is_page: It is for the seed's own page.
         robots_bytes: For the request of a robots.txt, the bytes of its body so far; None for any other request.
+        checks_egress: It only asks whether anybody answers this worker (egress.py).
         keeps_lane: The visit's lane starts no other visit until the callback of this request has ended.
         callback_ended: The part of the visit that the request stands for has ended.
+        queued: The scheduler has taken it since the engine was last told to schedule it.
+        loop: The visit's event loop, where the request stands for a part of the visit; None: it stands for none.
     """
 
     visit: Visit
     lane: Lane | None = None
     acquired: bool = False
     address: Turn | None = None
+    start_again: Callable[[Request], Awaitable[None]] | None = None
     in_flight: bool = False
+    crawl_delay_s: float = 0.0
+    is_page: bool = False
     robots_bytes: int | None = None
+    checks_egress: bool = False
     keeps_lane: bool = True
     callback_ended: bool = False
+    queued: bool = False
+    loop: asyncio.AbstractEventLoop | None = None
 
     def meta(self, **more: Any) -> dict[str, Any]:
         """Returns the meta of a new request with this state, and `more` of Scrapy's own keys."""
@@ -57,6 +77,28 @@ class RequestState:
             if self.keeps_lane:
                 self.visit.end_fetch()
             self.visit.end_part()
+
+    def expect_queued(self) -> None:
+        """Has the part end unless the scheduler takes the request at once, as it does while nobody drops it."""
+        self.queued = False
+        if self.loop is not None:
+            self.loop.call_soon(self._drop_unless_queued)
+
+    def _drop_unless_queued(self) -> None:
+        if not self.queued:
+            self._drop()
+
+    def _drop(self) -> None:
+        """Ends the part of a request that is never answered; a page whose own request was dropped fails."""
+        if self.is_page:
+            self.visit.decide_outcome("fail", "request-dropped")
+        self.end_callback()
+
+    def __del__(self) -> None:
+        """Has the part end if nobody holds the request any more; the garbage collector may call it in any thread."""
+        if self.loop is not None and not self.callback_ended:
+            with contextlib.suppress(RuntimeError):  # the loop is closed, and every visit has ended
+                self.loop.call_soon_threadsafe(self._drop)
 
 
 def state_of(request: Request | None) -> RequestState | None:

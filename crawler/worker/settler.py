@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 from collections import defaultdict, deque
+from functools import partial
 from typing import TYPE_CHECKING
 
 from redis.exceptions import RedisError
@@ -16,6 +17,7 @@ from crawler.servers.redis_retry import RETRY_SECONDS
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
+    from crawler.events import Events
     from crawler.frontier.queue import Queue
     from crawler.frontier.settlement import Settlement, TurnRelease
 
@@ -30,13 +32,15 @@ class Settler:
     Args:
         batch: The most settlements in one call, from 1.
         wait_s: Seconds that the first of a batch waits for others.
+        events: Told should the task die that sends.
         stats: Counts accepted and refused settlements.
     """
 
-    def __init__(self, queue: Queue, *, batch: int, wait_s: float, stats: StatsCollector) -> None:
+    def __init__(self, queue: Queue, *, batch: int, wait_s: float, events: Events, stats: StatsCollector) -> None:
         self._queue = queue
         self._batch = batch
         self._wait_s = wait_s
+        self._events = events
         self._stats = stats
         # By partition and owner: after a lost session those of the old owner may still be here, beside the new one's.
         self._settlements: dict[tuple[int, str], deque[Settlement]] = defaultdict(deque)
@@ -47,10 +51,11 @@ class Settler:
         self._drained = asyncio.Event()  # set: there is nothing left
         self._drained.set()
         self._task: asyncio.Task[None] | None = None
+        self._sending: dict[tuple[int, str], asyncio.Task[None]] = {}
 
     def start(self) -> None:
         """Starts the task that sends."""
-        self._task = asyncio.create_task(self._run(), name="settler")
+        self._task = tasks.start(self._run(), name="settler", died=self._events.publish)
 
     def settle(self, owner: str, settlement: Settlement) -> None:
         """Queues a settlement."""
@@ -62,13 +67,15 @@ class Settler:
         self._turns[partition, owner].append(turn)
         self._added()
 
-    def forget(self, owner: str) -> None:
-        """Drops what is queued for the owner of a lost session; the frontier would refuse it."""
-        for key in [key for key in {*self._settlements, *self._turns} if key[1] == owner]:
-            self._subtract(len(self._settlements.pop(key, ())) + len(self._turns.pop(key, ())))
+    def forget(self, partition: int, owner: str) -> None:
+        """Drops what is queued for the owner of a lost lease; the frontier would refuse it."""
+        key = (partition, owner)
+        self._subtract(len(self._settlements.pop(key, ())) + len(self._turns.pop(key, ())))
 
     async def drain(self, timeout_s: float) -> bool:
         """Sends at once, and waits until nothing is left; returns False when `timeout_s` was too short."""
+        if self._task is None or self._task.done():
+            return self._drained.is_set()
         self._full.set()
         try:
             await asyncio.wait_for(self._drained.wait(), timeout_s)
@@ -77,9 +84,9 @@ class Settler:
         return True
 
     async def close(self) -> None:
-        """Stops the task; seeds whose settlements weren't sent are reclaimed when the session lapses."""
+        """Stops the tasks; seeds whose settlements weren't sent are reclaimed when the session lapses."""
         if self._task is not None:
-            await tasks.cancel(self._task)
+            await tasks.cancel(self._task, *self._sending.values())
 
     def _added(self) -> None:
         self._count += 1
@@ -96,8 +103,10 @@ class Settler:
                     await asyncio.wait_for(self._full.wait(), self._wait_s)
             self._work.clear()
             self._full.clear()
-            for key in {*self._settlements, *self._turns}:
-                await self._flush(*key)
+            for key in {*self._settlements, *self._turns} - self._sending.keys():
+                name = f"settler of partition {key[0]}"  # with a task of its own: one that is away holds up no other
+                self._sending[key] = tasks.start(self._flush(*key), name=name, died=self._events.publish)
+                self._sending[key].add_done_callback(partial(self._sent, key))
 
     async def _flush(self, partition: int, owner: str) -> None:
         """Sends all that is queued for one owner in one partition; tries again as long as Redis is away.
@@ -124,6 +133,11 @@ class Settler:
                 self._report(accepted, refused)
         self._settlements.pop(key, None)
         self._turns.pop(key, None)
+
+    def _sent(self, key: tuple[int, str], _task: asyncio.Task[None]) -> None:
+        del self._sending[key]
+        if self._settlements.get(key) or self._turns.get(key):  # queued since its last look
+            self._work.set()
 
     def _subtract(self, number: int) -> None:
         self._count -= number

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Literal
 
 from crawler.errors import HostBackoffError
-from crawler.frontier.queue import BACKOFF_FIRST_SECONDS, BACKOFF_LONGEST_SECONDS, NO_TURN
+from crawler.frontier.queue import BACKOFF_FIRST_SECONDS, NO_TURN
 from crawler.frontier.settlement import TurnRelease
 
 MAX_BACKOFF_WAIT_SECONDS = 10.0  # longest backoff of a host that a request waits for; with a longer one it fails
+# What a request says of its host: it answers; it failed at a seed's first try, which may be the page's own fault; it is
+# overloaded, as it says itself.
+HostSign = Literal["answers", "failures", "overloads"]
 SLOW_SECONDS = 1.0  # a turn that can't start a request for longer is slow: other seeds are claimed beside its own
 
 
@@ -20,18 +24,21 @@ class Turn:
         token: Identifies the turn in the frontier.
         partition: The frontier's partition that holds the host.
         delay_s: Seconds between the starts of two requests.
+        failing: The last request that said something of the host wasn't answered well.
         released: The turn was released: nothing may be sent on it any more.
     """
 
     __slots__ = (
         "_backoff_until",
-        "_error_level",
-        "_error_level_change",
-        "_error_level_min",
+        "_crawl_delay_s",
         "_in_use",
+        "_kept_delay_s",
         "_last_start",
+        "_not_before",
         "_queued",
+        "_signs",
         "delay_s",
+        "failing",
         "host",
         "partition",
         "released",
@@ -45,10 +52,11 @@ class Turn:
         self.delay_s = delay_s
         self.released = False
         self._backoff_until = 0.0  # by the event loop's clock
-        self._error_level = 0  # requests that failed by the host's fault, minus those that succeeded since; at least 0
-        # Since the frontier was last told of errors, see TurnRelease's `error_level_change` and `error_level_min`.
-        self._error_level_change = 0
-        self._error_level_min = 0
+        self.failing = False
+        self._signs: dict[HostSign, int] = {}  # how many requests said what, since the frontier was last told
+        self._crawl_delay_s = 0.0  # the longest that this worker has heard of
+        self._kept_delay_s = 0.0  # the longest for which the frontier has said when this turn may be used
+        self._not_before = 0.0  # when it may, by the event loop's clock
         self._last_start: float | None = None  # by the event loop's clock; None: no request has started
         self._queued = 0  # requests that wait until the one before them is answered
         self._in_use = asyncio.Lock()  # held from a request's start to its answer
@@ -68,7 +76,8 @@ class Turn:
     def pause_s(self) -> float:
         """Returns the seconds until the next request may start, by the host's delay and backoff; 0: now."""
         delay_s = 0.0 if self._last_start is None else self._last_start + self.delay_s - _now()
-        return max(0.0, delay_s, self.backoff_s)
+        others_s = self._not_before - _now() if self._not_before else 0.0
+        return max(0.0, delay_s, others_s, self.backoff_s)
 
     async def start(self) -> None:
         """Waits until a request may start on this turn, and counts it as started. `finish` must follow.
@@ -82,17 +91,22 @@ class Turn:
         finally:
             self._queued -= 1
         try:
-            while pause_s := self.pause_s():
-                self._refuse_long_backoff()
-                await asyncio.sleep(pause_s)
+            await self.start_again()
         except BaseException:
             self._in_use.release()
             raise
-        self.mark_start()
 
-    def _refuse_long_backoff(self) -> None:
-        if self.backoff_s > MAX_BACKOFF_WAIT_SECONDS:
-            raise HostBackoffError(self.host, self.backoff_s)
+    async def start_again(self) -> None:
+        """Waits until the request under way may be sent once more, and counts it as started.
+
+        Raises:
+            HostBackoffError: As `start`.
+        """
+        while pause_s := self.pause_s():
+            if self.backoff_s > MAX_BACKOFF_WAIT_SECONDS:
+                raise HostBackoffError(self.host, self.backoff_s)
+            await asyncio.sleep(pause_s)
+        self.mark_start()
 
     def mark_start(self) -> None:
         """Counts a request as started now."""
@@ -111,12 +125,26 @@ class Turn:
         """Says that the request is answered or has failed: the next one may start when the delay has passed."""
         self._in_use.release()
 
-    # -- The host's health --------------------------------------------------------------------------------------------
+    # -- Crawl-delay --------------------------------------------------------------------------------------------------
+    # A host has one turn under a Crawl-delay. One that was acquired before may be one of several, and mustn't be used
+    # before the frontier has said when.
 
     @property
-    def failing(self) -> bool:
-        """Whether lately more requests failed by the host's fault than succeeded since."""
-        return self._error_level > 0
+    def unkept_delay_s(self) -> float:
+        """The Crawl-delay for which the frontier must be asked when this turn may be used; 0: there is none."""
+        return self._crawl_delay_s if self._crawl_delay_s > self._kept_delay_s else 0.0
+
+    def slow_down(self, crawl_delay_s: float) -> None:
+        """Notes that the host asks for a Crawl-delay; 0: no change."""
+        self._crawl_delay_s = max(self._crawl_delay_s, crawl_delay_s)
+
+    def keep_crawl_delay(self, crawl_delay_s: float, wait_s: float) -> None:
+        """Notes what the frontier has said: the turn may be used in `wait_s` seconds, and keeps the delay from then."""
+        self._kept_delay_s = crawl_delay_s
+        self.delay_s = max(self.delay_s, crawl_delay_s)
+        self._not_before = _now() + wait_s
+
+    # -- The host's health --------------------------------------------------------------------------------------------
 
     @property
     def backoff_s(self) -> float:
@@ -128,15 +156,15 @@ class Turn:
         if seconds > 0:
             self._backoff_until = max(self._backoff_until, _now() + seconds)
 
-    def record(self, *, success: bool) -> None:
-        """Records how a request ended; a failure by the host's fault begins a backoff, twice as long each time."""
-        step = -1 if success else 1
-        self._error_level_change += step
-        self._error_level_min = max(0, self._error_level_min + step)
-        self._error_level = max(0, self._error_level + step)
-        if not success:
-            first_s = max(self.delay_s, BACKOFF_FIRST_SECONDS)
-            self.back_off(min(first_s * 2.0 ** (self._error_level - 1), BACKOFF_LONGEST_SECONDS))
+    def record(self, sign: HostSign) -> None:
+        """Records what a request says of the host. Whoever records anything but an answer reports it at once.
+
+        An overload begins a backoff. What else it leads to the frontier decides, which hears of the host's other turns.
+        """
+        self._signs[sign] = self._signs.get(sign, 0) + 1
+        self.failing = sign != "answers"
+        if sign == "overloads":
+            self.back_off(max(self.delay_s, BACKOFF_FIRST_SECONDS))
 
     # -- What the frontier is told ------------------------------------------------------------------------------------
 
@@ -152,9 +180,8 @@ class Turn:
     def _summary(self, token: int) -> TurnRelease:
         age_ms = -1 if self._last_start is None else int(self.elapsed_s() * 1000)
         backoff_ms = int(self.backoff_s * 1000)
-        level_change, level_min = self._error_level_change, self._error_level_min
-        self._error_level_change = self._error_level_min = 0
-        return TurnRelease(self.host, token, age_ms, backoff_ms, level_change, level_min)
+        signs, self._signs = self._signs, {}
+        return TurnRelease(self.host, token, age_ms, backoff_ms, **signs)
 
 
 def _now() -> float:

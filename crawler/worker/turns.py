@@ -11,21 +11,23 @@ import random
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.errors import HostBackoffError, SessionLostError
-from crawler.frontier.keys import partition_of
-from crawler.frontier.queue import HOST_BACKOFF, NO_TURN
+from crawler.frontier.queue import HOST_BACKOFF, NO_TURN, OTHERS_FIRST
 from crawler.servers.redis_retry import until_redis_answers
 from crawler.worker.lanes import Lane
+from crawler.worker.outcomes import Outcome
+from crawler.worker.refused import RefusedError
 from crawler.worker.turn import MAX_BACKOFF_WAIT_SECONDS, Turn
 
 if TYPE_CHECKING:
     from crawler.events import Events
     from crawler.frontier.queue import Queue
-    from crawler.frontier.session import Session
+    from crawler.frontier.session import Lease, Session
     from crawler.worker.settler import Settler
     from crawler.worker.visits import Visit
 
 
 MAX_POLL_SECONDS = 1.0  # longest delay between two tries for a turn: it may be released sooner than Redis said
+SURPLUS_TURN = Outcome("release", "crawl-delay")  # nothing was sent for the seed, which waits for the host's one turn
 JITTER_SECONDS = (0.005, 0.05)  # added to each delay, so that visits that wait for one turn don't all try at once
 
 
@@ -36,8 +38,15 @@ class HostBackoff(NamedTuple):
     seconds: float
 
 
+class CrawlDelay(NamedTuple):
+    """Event: a host asks for a Crawl-delay, and several of its turns are held; this worker or another one found out."""
+
+    host: str
+    seconds: float
+
+
 class Turns:
-    """Acquires and releases turns for the session's owner. Publishes `HostBackoff`.
+    """Acquires and releases turns for the session's owner. Publishes `HostBackoff` and `CrawlDelay`.
 
     Args:
         stopping: Set when the worker stops.
@@ -54,6 +63,7 @@ class Turns:
         self._settler = settler
         self._events = events
         self._stopping = stopping
+        self._used_by: dict[Turn, Visit] = {}  # turns that don't come with claimed seeds, and what they are for
         self.queued = 0
 
     async def acquire(self, host: str, visit: Visit) -> Lane:
@@ -65,7 +75,7 @@ class Turns:
             visit: What the turn is for.
 
         Raises:
-            SessionLostError: The session was lost, the worker stops, or the visit has ended.
+            SessionLostError: The worker stops, or the visit has ended.
             PageTimeoutError: The visit's time is up.
             HostBackoffError: The host's backoff is longer than MAX_BACKOFF_WAIT_SECONDS.
         """
@@ -79,6 +89,7 @@ class Turns:
             while True:
                 lane, wait_s = await until_redis_answers(f"a turn of {host}", try_acquire)
                 if lane is not None:
+                    self.note_use(lane, visit)
                     return lane
                 await asyncio.sleep(min(wait_s, MAX_POLL_SECONDS) + random.uniform(*JITTER_SECONDS))
         finally:
@@ -91,13 +102,16 @@ class Turns:
             site: Name of a site whose politeness applies to the host, besides that of sites with seeds there.
 
         Raises:
-            SessionLostError: The session was lost, or the worker stops.
+            SessionLostError: The worker stops.
             HostBackoffError: The host's backoff is longer than MAX_BACKOFF_WAIT_SECONDS.
             redis.exceptions.RedisError: Redis is away; a turn that it may have given is released by the next call.
         """
-        token, number_ms = await self._queue.acquire_turn(host, site, self._owner())
+        lease = self._lease(host)
+        if not lease.alive:
+            return None, MAX_POLL_SECONDS
+        token, number_ms = await self._queue.acquire_turn(host, site, lease.owner)
         if token > NO_TURN:
-            return Lane(host, token, partition_of(host, self._queue.partitions), number_ms / 1000), 0.0
+            return Lane(host, token, lease.partition, number_ms / 1000), 0.0
         if token == HOST_BACKOFF and number_ms > MAX_BACKOFF_WAIT_SECONDS * 1000:
             raise HostBackoffError(host, number_ms / 1000)
         return None, number_ms / 1000
@@ -114,21 +128,71 @@ class Turns:
             SessionLostError: As `try_acquire`.
             redis.exceptions.RedisError: As `try_acquire`.
         """
-        token, number_ms = await self._queue.acquire_address(name, self._owner(), concurrency, int(delay_s * 1000))
+        lease = self._lease(name)
+        if not lease.alive:
+            return None, MAX_POLL_SECONDS
+        token, number_ms = await self._queue.acquire_address(name, lease.owner, concurrency, int(delay_s * 1000))
         if token > NO_TURN:
-            return Turn(name, token, partition_of(name, self._queue.partitions), delay_s), 0.0
+            return Turn(name, token, lease.partition, delay_s), 0.0
         return None, number_ms / 1000
+
+    def note_use(self, turn: Turn, visit: Visit) -> None:
+        """Notes that a visit uses a turn that didn't come with its seed, until it is released."""
+        self._used_by[turn] = visit
+
+    def users(self, partition: int) -> set[Visit]:
+        """Returns the visits that use such turns of a partition."""
+        return {visit for turn, visit in self._used_by.items() if turn.partition == partition}
+
+    async def keep_crawl_delay(self, turn: Turn, visit: Visit) -> None:
+        """Returns when the frontier has said when a turn may be used, which keeps its host's Crawl-delay then.
+
+        Args:
+            visit: What the next request on the turn is for.
+
+        Raises:
+            RefusedError: The visit hasn't started, and the turn is one of several: the seed is released.
+            SessionLostError: The session was lost, the worker stops, or the visit has ended.
+            PageTimeoutError: The visit's time is up.
+        """
+        delay_s = turn.unkept_delay_s
+
+        async def ask() -> tuple[int, int]:
+            visit.check()
+            return await self._queue.keep_crawl_delay(turn.host, int(delay_s * 1000), self._owner_of(turn), turn.token)
+
+        while True:
+            others, wait_ms = await until_redis_answers(f"the Crawl-delay of {turn.host}", ask)
+            if others:
+                self._events.publish(CrawlDelay(turn.host, delay_s))
+            if (others or wait_ms == OTHERS_FIRST) and not visit.started:
+                raise RefusedError(SURPLUS_TURN)
+            if wait_ms != OTHERS_FIRST:
+                turn.keep_crawl_delay(delay_s, wait_ms / 1000)
+                return
+            await asyncio.sleep(MAX_POLL_SECONDS + random.uniform(*JITTER_SECONDS))
 
     def release(self, turn: Turn) -> None:
         """Releases a turn; the frontier is told with the next batch of settlements."""
-        self._settler.release(self._session.owner, turn.partition, turn.release())
+        self._used_by.pop(turn, None)
+        self._settler.release(self._session.leases[turn.partition].owner, turn.partition, turn.release())
 
     def report(self, turn: Turn) -> None:
-        """Tells this worker and the others that a turn's host has a backoff; the turn is kept."""
-        self._events.publish(HostBackoff(turn.host, turn.backoff_s))
-        self._settler.release(self._session.owner, turn.partition, turn.report())
+        """Tells the frontier at once that a turn's host may be failing; the turn is kept.
 
-    def _owner(self) -> str:
-        if self._stopping.is_set() or not self._session.alive:
-            raise SessionLostError("no session to acquire a turn for")
-        return self._session.owner
+        The frontier tells all workers of a backoff that follows; of one that has begun this one is told here.
+        """
+        if turn.backoff_s:
+            self._events.publish(HostBackoff(turn.host, turn.backoff_s))
+        self._settler.release(self._session.leases[turn.partition].owner, turn.partition, turn.report())
+
+    def _lease(self, host: str) -> Lease:
+        if self._stopping.is_set():
+            raise SessionLostError("the worker stops and acquires no more turns")
+        return self._session.lease_of(host)
+
+    def _owner_of(self, turn: Turn) -> str:
+        lease = self._lease(turn.host)
+        if not lease.alive:
+            raise SessionLostError("no session in which the turn is held")
+        return lease.owner

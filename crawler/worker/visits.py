@@ -43,6 +43,10 @@ class Visit:
         deadline: For all that the visit fetches. It is paused while a sink has an item.
         started: A request other than robots.txt's was sent for it; before that, a refusal doesn't count as a try.
         note: A word that the ledger counts beside a finish, such as `redirected`; empty: none.
+        items: How many items it has yielded under the page's own `id`.
+        seeds: The page as each plan wants it that isn't left out; the first plan's first.
+        leads_on: The page leads to further pages, or has yielded more than items under its own `id`.
+        has_gaps: An item lacks what another visit may have.
     """
 
     __slots__ = (
@@ -50,23 +54,33 @@ class Visit:
         "_events",
         "_fetched",
         "_fetching",
+        "_left_out",
         "_open",
         "_running",
         "_settlement",
         "claimed",
         "deadline",
+        "has_gaps",
+        "items",
         "lane",
+        "leads_on",
         "note",
+        "seeds",
         "started",
     )
 
     def __init__(self, claimed: Claimed, lane: Lane, events: Events) -> None:
         self.claimed = claimed
+        self.seeds = claimed.seeds
         self.lane = lane
         self.started = False
         self.note = ""
+        self.items = 0
+        self.leads_on = False
+        self.has_gaps = False
         self.deadline = Deadline(self._cancel_fetches)
         self._events = events
+        self._left_out: frozenset[str] = frozenset()  # plans
         self._running: set[asyncio.Future[Any]] = set()
         self._open = 1  # parts that haven't ended; the first is the page's callback
         self._fetching = 1  # those of them that may still fetch from the visit's host
@@ -76,13 +90,18 @@ class Visit:
 
     @property
     def seed(self) -> Seed:
-        """The seed that is visited."""
-        return self.claimed.seed
+        """The seed that is visited, as the first plan wants it that isn't left out."""
+        return self.seeds[0]
 
     @property
     def ended(self) -> bool:
         """Whether the visit was settled, released or abandoned; what still runs for it has no effect any more."""
         return self._ended
+
+    @property
+    def fetching(self) -> bool:
+        """Whether it may still fetch something."""
+        return not self._ended and (not self._fetched or bool(self._running))
 
     # -- Fetching -----------------------------------------------------------------------------------------------------
 
@@ -127,14 +146,23 @@ class Visit:
     # -- Parts and the end --------------------------------------------------------------------------------------------
 
     def decide_outcome(self, operation: Operation, reason: str, amount_ms: int = 0) -> None:
-        """Decides that the visit ends with `retry`, `fail` or `release`. Only the first call has an effect.
+        """Decides that the visit ends with anything but `finish`. Only the first call has an effect.
 
         Args:
             reason: A word for the ledger.
-            amount_ms: Delay until a retry.
+            amount_ms: Delay until the next try, of `retry` and `postpone`.
         """
         if self._settlement is None:
             self._settlement = Settlement(operation, self.claimed, amount_ms, reason)
+
+    def leave_out(self, *seeds: Seed) -> None:
+        """Leaves plans to a visit of their own: what this one finds isn't for them, or didn't reach them.
+
+        Args:
+            seeds: The page as they want it; not all of `seeds`, for at least one plan must have something of a visit.
+        """
+        self._left_out |= {seed.plan for seed in seeds}
+        self.seeds = tuple(seed for seed in self.seeds if seed.plan not in self._left_out)
 
     def begin_part(self, *, fetches: bool) -> None:
         """Begins a part; `fetches`: it may still fetch from the visit's host, until `end_fetch`."""
@@ -153,13 +181,33 @@ class Visit:
         self._open -= 1
         if self._open == 0 and not self._ended:
             self._publish_fetched()
-            self._end(self._settlement or Settlement("finish", self.claimed, reason=self.note))
+            finish = Settlement(
+                "finish", self.claimed, reason=self.note, tellable=self._tellable, left_out=self._left_out
+            )
+            self._end(self._settlement or finish)
 
-    def release(self) -> None:
-        """Ends the visit as if its seed had not been tried, whatever still runs for it."""
+    @property
+    def _tellable(self) -> bool:
+        """Whether a plan that asks for the page later needs no more than to be told of the page's item."""
+        is_one_item = self.items == 1 and not self.leads_on and not self.has_gaps
+        return self.claimed.delivered or (is_one_item and not self.note)
+
+    def release(self, reason: str = "stopped") -> None:
+        """Ends the visit as if its seed had not been tried, whatever still runs for it; `reason` is for statistics."""
+        self.end_at_once("release", reason)
+
+    def end_at_once(self, operation: Operation, reason: str, amount_ms: int = 0) -> None:
+        """Ends the visit without waiting for its parts, which have no effect any more.
+
+        Its lane isn't told: whoever ends visits so has the lane go on, or releases it.
+
+        Args:
+            reason: As for `decide_outcome`.
+            amount_ms: Likewise.
+        """
         if not self._ended:
-            self._fetched = True  # no event: whoever releases visits releases their lanes, too
-            self._end(Settlement("release", self.claimed, reason="stopped"))
+            self._fetched = True  # so that PageFetched isn't published
+            self._end(Settlement(operation, self.claimed, amount_ms, reason))
 
     def abandon(self) -> None:
         """Ends the visit without an event: the session was lost, and other workers may claim the seed."""

@@ -7,9 +7,11 @@ import random
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from redis.exceptions import ConnectionError as RedisConnectionError
+
 from crawler.plans.registry import SITES_CHANGED
 from crawler.servers.redis_retry import until_redis_answers
-from crawler.worker.turns import HostBackoff
+from crawler.worker.turns import CrawlDelay, HostBackoff
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -17,18 +19,22 @@ if TYPE_CHECKING:
     from crawler.events import Events
 
 TURN_WAKE_SECONDS = 1.0  # turns are released all the time, so they wake a worker only once in this time
+PING_SECONDS = 15.0  # of silence, until Redis is asked for a sign of life
+SILENT_SECONDS = 40.0  # of silence, until the connection is given up: two pings had time to be answered
 JITTER_SECONDS = 0.005  # most by which a wake-up is delayed, so that workers don't all try for the claim lock at once
-BACKOFF = re.compile(rb"backoff (\d{1,9}) (\S+)")  # settle.lua publishes it: ms, host
+# What scripts say of a host: ms, host.
+HOST_MESSAGE = re.compile(rb"(backoff|crawl-delay) (\d{1,9}) (\S+)")
+HOST_EVENTS = {b"backoff": HostBackoff, b"crawl-delay": CrawlDelay}
 
 
 class SitesChanged(NamedTuple):
-    """Event: a site's definition in Redis has changed."""
+    """Event: a site's definition in Redis has changed, or may have while nobody listened."""
 
 
 class WakeUps:
     """Turns messages of other workers and of commands into wake-ups and events of this worker.
 
-    Publishes `SitesChanged` and `HostBackoff`.
+    Publishes `SitesChanged`, `HostBackoff` and `CrawlDelay`.
 
     Args:
         channel: The wake channel of the worker's frontier.
@@ -50,17 +56,32 @@ class WakeUps:
     async def _subscribe(self) -> None:
         async with self._redis.pubsub() as subscription:
             await subscription.subscribe(self._channel)
-            self._wake.set()  # for messages that were published before the subscription
+            now = asyncio.get_running_loop().time
+            heard_at = now()
             while True:
-                message = await subscription.get_message(ignore_subscribe_messages=True, timeout=None)
-                if message is not None and self._wakes(message["data"]):
-                    await asyncio.sleep(random.uniform(0, JITTER_SECONDS))
-                    self._wake.set()
+                message = await subscription.get_message(timeout=PING_SECONDS)
+                if message is not None:
+                    heard_at = now()
+                    await self._take(message["type"], message["data"])
+                elif now() - heard_at < SILENT_SECONDS:
+                    await subscription.ping()
+                else:  # as when a firewall has dropped an idle connection: it looks well for ever
+                    raise RedisConnectionError("no sign of life on the connection")
+
+    async def _take(self, kind: str, data: bytes) -> None:
+        """Acts on what was heard: a message; or that the subscription stands, also after redis-py made it anew."""
+        if kind == "subscribe":  # whatever was published before, nobody has heard
+            self._events.publish(SitesChanged())
+            self._wake.set()
+        elif kind == "message" and self._wakes(data):
+            await asyncio.sleep(random.uniform(0, JITTER_SECONDS))
+            self._wake.set()
 
     def _wakes(self, message: bytes) -> bool:
         """Publishes the event that a message stands for, if any; returns whether the message wakes the worker now."""
-        if backoff := BACKOFF.fullmatch(message):
-            self._events.publish(HostBackoff(backoff[2].decode("utf-8", "replace"), int(backoff[1]) / 1000))
+        if of_host := HOST_MESSAGE.fullmatch(message):
+            kind, milliseconds, host = of_host.groups()
+            self._events.publish(HOST_EVENTS[kind](host.decode("utf-8", "replace"), int(milliseconds) / 1000))
             return False
         if message == SITES_CHANGED.encode():
             self._events.publish(SitesChanged())

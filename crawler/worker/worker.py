@@ -15,20 +15,22 @@ from redis.exceptions import RedisError
 from crawler.errors import HeadroomError
 from crawler.events import Events
 from crawler.frontier import durability, preflight
-from crawler.frontier.session import Session, SessionLost
+from crawler.frontier.session import RENEWALS_PER_SESSION, Session, SessionLost
 from crawler.plans.registry import Registry
 from crawler.redaction import redacted_address
-from crawler.servers.redis import redis_async, redis_sync
+from crawler.servers.redis import SOCKET_SECONDS, redis_async, redis_sync
 from crawler.servers.redis_full import RedisFull
-from crawler.servers.redis_retry import until_redis_answers
-from crawler.tasks import cancel
+from crawler.tasks import TaskDied, cancel, start
 from crawler.worker.claims import Claims
 from crawler.worker.config import WorkerConfig
+from crawler.worker.egress import Egress
 from crawler.worker.headroom import Headroom
 from crawler.worker.heartbeat import Heartbeat, load_figures
 from crawler.worker.offers import Offers
+from crawler.worker.searches import Searches
 from crawler.worker.settler import Settler
 from crawler.worker.site_cache import SiteCache
+from crawler.worker.teller import Teller
 from crawler.worker.turns import Turns
 from crawler.worker.wakeups import WakeUps
 
@@ -42,9 +44,11 @@ if TYPE_CHECKING:
 
     from crawler.frontier.settlement import Settlement
     from crawler.models import Frontier
+    from crawler.worker.visits import Visit
 
 logger = logging.getLogger(__name__)
-BEAT_SECONDS = 1.0  # between two samples of the load; each also tells the session that the event loop is alive
+BEAT_SECONDS = 1.0  # between two samples of the load
+MIN_RENEWAL_SECONDS = 0.5  # a busy machine may hold an answer up so long
 
 
 class Worker:
@@ -54,6 +58,7 @@ class Worker:
         frontier: Which of the two frontiers it works on.
         wake: Set when a claim may succeed that couldn't before.
         stopping: Set when the worker stops: no more is claimed, and visits not started are released.
+        death: The first background task that died, for which the worker ends; None: all are well.
     """
 
     def __init__(
@@ -73,10 +78,12 @@ class Worker:
         self._redis_address = redis_address  # without its password, for messages
         self._stats = stats
         self._sinks_down: set[str] = set()  # names of sinks that can't be reached
+        self._why_no_claims = ""  # why nothing was claimed when the load was last sampled
         self._tasks: list[asyncio.Task[None]] = []
 
         self.wake = asyncio.Event()
         self.stopping = asyncio.Event()
+        self.death: TaskDied | None = None
         self.events = Events()
         self.redis_full = RedisFull()
         self.headroom = Headroom(config.limits, batch_max=config.batch_max, claim_ahead_s=config.claim_ahead_s)
@@ -85,16 +92,22 @@ class Worker:
         self.queues = config.frontier.queues(redis)
         self.queue = self.queues[frontier]
         self.session = Session(session_redis, keys, partitions=partitions, seconds=session_s, events=self.events)
-        self.heartbeat = Heartbeat(keys, self.events)
+        self.heartbeat = Heartbeat(keys, self.events, session_s)
         self.wakeups = WakeUps(redis, keys.wake(frontier), self.wake, self.events)
-        self.settler = Settler(self.queue, batch=config.settle_batch, wait_s=config.settle_wait_s, stats=stats)
+        self.settler = Settler(
+            self.queue, batch=config.settle_batch, wait_s=config.settle_wait_s, events=self.events, stats=stats
+        )
         self.claims = Claims(
             self.queue, self.session, self.settler, drain_s=session_s, redis_full=self.redis_full, stats=stats
         )
         self.offers = Offers(self.queues, redis_full=self.redis_full, stopping=self.stopping, stats=stats)
+        self.searches = Searches(redis, keys)
+        self.teller = Teller()
         self.turns = Turns(self.queue, self.session, self.settler, events=self.events, stopping=self.stopping)
+        self.egress = Egress(redis, keys.reached, self.events, doubt_s=config.egress_doubt_s)
 
         self.events.subscribe(SessionLost, self._session_lost)
+        self.events.subscribe(TaskDied, self._task_died)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -109,7 +122,7 @@ class Worker:
             WorkerConfig.from_settings(settings),
             getattr(crawler.spider, "frontier", "content"),
             redis=redis_async(settings),
-            session_redis=redis_sync(settings),
+            session_redis=redis_sync(settings, timeout_s=_renewal_timeout_s(settings)),
             redis_address=redacted_address(str(settings["REDIS_URL"])),
             stats=crawler.stats,
         )
@@ -143,39 +156,67 @@ class Worker:
             seconds=self.config.connect_s,
             say=logger.warning,
         )
-        await durability.log_advice(self.redis)
+        await durability.log_advice(self.redis, self.config.frontier.session_s)
         await asyncio.to_thread(self.session.open, asyncio.get_running_loop())
         self.settler.start()
         self._tasks = [
-            asyncio.create_task(self._beat(), name="beat"),
-            asyncio.create_task(self.wakeups.listen(), name="wake-ups"),
+            start(self.session.watch(), name="session watch", died=self.events.publish),
+            start(self._beat(), name="beat", died=self.events.publish),
+            start(self.wakeups.listen(), name="wake-ups", died=self.events.publish),
         ]
-        logger.info("worker %s on frontier %s", self.session.owner, self.frontier)
+        logger.info("worker %s on frontier %s", self.session.name, self.frontier)
 
     async def close(self) -> None:
         """Sends the settlements left, ends the session and disconnects. Does nothing if `open` wasn't called."""
         if not self._tasks:
             return
         await cancel(*self._tasks)
+        await self.sites.close()
         if not await self.settler.drain(self.config.frontier.session_s):
             logger.warning("Redis is away: other workers claim this worker's seeds when its session lapses")
         await self.settler.close()
-        with contextlib.suppress(RedisError):
-            await self.queue.recall(self.session.owner)  # the seeds of a claim whose answer was lost
+        for lease in self.session.leases:
+            if not lease.reachable:
+                continue
+            with contextlib.suppress(RedisError):
+                await self.queue.recall(lease.partition, lease.owner)  # the seeds of a claim whose answer was lost
         await asyncio.to_thread(self.session.close)
         await self.redis.aclose()
 
     # -- Seeds --------------------------------------------------------------------------------------------------------
 
+    def why_no_claims(self) -> str:
+        """Returns why nothing may be claimed but seeds to probe with, however little is carried; else an empty text."""
+        if self.stopping.is_set():
+            return "it stops"
+        if self._sinks_down:
+            return f"it waits for {', '.join(sorted(self._sinks_down))}"
+        if not self.session.alive:
+            return "its session isn't alive"
+        if self.redis_full.now:
+            return "Redis is full"
+        if self.egress.is_down:
+            return "no host answers it"
+        short = self.headroom.short_of()
+        return f"its node has no {short} left" if short else ""
+
     def room(self, slow_visits: int = 0) -> int:
         """Returns how many seeds may be claimed now; 0 while it stops, a sink is down or the session isn't alive.
+
+        Without a way out to the web it is one seed now and then.
 
         Args:
             slow_visits: Number of visits that are held up on slow lanes.
         """
         if self.stopping.is_set() or self._sinks_down or not self.session.alive:
             return 0
+        if self.egress.is_down:
+            return int(self.egress.probe_is_due and self.claims.carrying == 0)
         return self.headroom.room(self.claims.carrying, self.heartbeat.workers_here, slow_visits)
+
+    def may_send(self, running: int) -> bool:
+        """Returns whether there is memory for the answer of one more request beside those that run."""
+        return self.headroom.may_send(running, self.heartbeat.workers_here)
 
     def settle(self, settlement: Settlement) -> None:
         """Settles a claim; the frontier is told with the next batch."""
@@ -183,6 +224,11 @@ class Worker:
         self.headroom.rate.count()
         self._stats.inc_value("/".join(filter(None, ("frontier", settlement.operation, settlement.reason))))
         self.settler.settle(settlement.claimed.owner, settlement)
+
+    def abandon(self, visit: Visit) -> None:
+        """Ends a visit whose seed others have claimed by now."""
+        self.claims.carrying -= 1
+        visit.abandon()
 
     # -- Sinks --------------------------------------------------------------------------------------------------------
 
@@ -199,13 +245,24 @@ class Worker:
 
     async def _beat(self) -> None:
         while True:
-            self.session.note_loop_alive()
             try:
                 await asyncio.to_thread(self.headroom.sampler.sample)
             except OSError as error:
                 logger.warning("the load can't be measured: %s", error)
+            await self.egress.share()
+            self._log_claims(self.why_no_claims())
             self.heartbeat.figures = self._figures()
             await asyncio.sleep(BEAT_SECONDS)
+
+    def _log_claims(self, why_not: str) -> None:
+        """Logs that nothing is claimed any more, and why, or that seeds are claimed again: each change once."""
+        if why_not == self._why_no_claims:
+            return
+        self._why_no_claims = why_not
+        if why_not:
+            logger.info("nothing is claimed: %s", why_not)
+        else:
+            logger.info("claims go on")
 
     def _figures(self) -> dict[str, Any]:
         return {
@@ -213,21 +270,31 @@ class Worker:
             "carrying": self.claims.carrying,
             "pages_per_minute": round(self.headroom.rate.per_second() * 60),
             "room": self.room(),
+            "why_no_claims": self.why_no_claims(),
             "sinks_down": sorted(self._sinks_down),
             "redis_full": self.redis_full.now,
+            "egress_down_s": round(self.egress.down_s),
             **load_figures(self.headroom.sampler.load),
         }
 
     def _session_lost(self, event: SessionLost) -> None:
-        """Forgets all that the lost session held, and begins a new session."""
+        """Forgets all that was held under the lost lease, and begins a new one."""
         logger.warning("session of %s was lost; its seeds go to others", event.owner)
-
         self._stats.inc_value("frontier/sessions_lost")
-        self.settler.forget(event.owner)
-        self.queue.forget(event.owner)
-        self.claims.carrying = 0
-        self._tasks.append(asyncio.create_task(self._begin_session(), name="new session"))
+        self.settler.forget(event.partition, event.owner)
+        self.queue.forget(event.partition, event.owner)
+        self.session.begin_anew(event.partition)
 
-    async def _begin_session(self) -> None:
-        await until_redis_answers("a new session", lambda: asyncio.to_thread(self.session.reopen))
-        self.wake.set()
+    # -- Background tasks ---------------------------------------------------------------------------------------------
+
+    def _task_died(self, event: TaskDied) -> None:
+        """Says why the worker ends, which the scheduler sees to: without the task it would look idle for ever."""
+        logger.critical("this worker ends, since its task %r died", event.name, exc_info=event.error)
+        self.death = self.death or event
+        self.stopping.set()
+
+
+def _renewal_timeout_s(settings: Mapping[str, Any]) -> float:
+    """Returns how long one renewal of a session may take: not longer than until the next, for others wait for it."""
+    session_s = WorkerConfig.from_settings(settings).frontier.session_s
+    return min(max(session_s / RENEWALS_PER_SESSION, MIN_RENEWAL_SECONDS), SOCKET_SECONDS)

@@ -3,6 +3,7 @@
 A host is an address with a port. A request says in its query what the response is to be:
 
     /page/N?image=URL&image=URL   a page that shows these images
+    /page/N?kib=K                 a heavy page: K KiB of markup beside its text
     /list?onto=HOST&q=Q&page=N    a search page whose LINKS results are pages of that host
     /image/N                      an image
     /go?to=URL                    a redirect
@@ -35,6 +36,7 @@ LINKS = 4  # on a search page
 REASONS = {200: "OK", 302: "Found", 404: "Not Found"}
 Response = tuple[int, dict[str, str], bytes]  # status, headers, body
 TEXT = "Some words of a page, one after the other. " * 5
+MARKUP = f'<div class="box"><p>{TEXT * 4}</p></div>\n'
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,11 +161,12 @@ class Host(asyncio.Protocol):
         if path.startswith("/image/"):
             return 200, {"Content-Type": "image/png"}, b"\x89PNG" + path.encode() + self.name.encode()
         images = "".join(f'<img src="{url}">' for url in query.get("image", ()))
+        heavy = MARKUP * (int(query.get("kib", 0)) * 1024 // len(MARKUP))
         found = [
             f"http://{query['onto']}/page/{query['q']}-{query['page']}-{n}" for n in range(LINKS * ("onto" in query))
         ]
         links = "".join(f'<a class="result" href="{url}">result</a>' for url in found)
-        html = f"<html><title>{path}</title><article>{TEXT}</article>{images}{links}</html>"
+        html = f"<html><title>{path}</title><article>{TEXT}</article>{images}{links}{heavy}</html>"
         return 200, {"Content-Type": "text/html"}, html.encode()
 
 

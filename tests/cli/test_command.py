@@ -24,6 +24,7 @@ PROJECT = {
     [
         ("fail", "error: no such plan: \\ufffd[31mred end\n"),
         ("--jsn", "error: unknown option --jsn; scrapy greet -h lists them\n"),
+        ("--json=1", "error: argument --json: ignored explicit argument '1'\n"),
     ],
 )
 def test_an_error_is_one_line_and_exit_status_1(word, error):

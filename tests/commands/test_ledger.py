@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 
 from commands.answers import error_of, json_of, lines_of
 from commands.conftest import content_seed
 
+from crawler.commands import ledger as ledger_command
 from crawler.frontier.settlement import Settlement
 from crawler.models import Seed
 
@@ -74,8 +76,25 @@ async def test_a_lost_seed_is_found_by_verify_alone(scrapy, operator):
     assert scrapy("ledger").returncode == 0
     done = scrapy("ledger", "--verify")
     assert done.returncode == 1
-    assert done.stderr.startswith("error: the recount found 2 problems, such as: ")
+    assert done.stderr.startswith("error: the recount found 3 problems, such as: ")
     assert "problem: flood board content: ledger ready 1, counted 0" in done.stdout
+    assert re.search(r"\nverified 0 seeds of 1 plan in [0-9.]+ s: 3 problems\n$", done.stdout)
+
+
+async def test_a_sound_frontier_is_verified_in_one_line(scrapy, operator):
+    await operator.queues["content"].offer([content_seed(1), content_seed(2), content_seed(3, "second")])
+    done = scrapy("ledger", "--verify")
+    assert re.search(r"\nverified 3 seeds of 2 plans in [0-9.]+ s: all agrees\n$", done.stdout)
+    assert done.stderr == ""
+
+
+def test_where_no_terminal_reads_it_progress_comes_line_by_line(capsys, monkeypatch):
+    monkeypatch.setattr(ledger_command, "PROGRESS_SECONDS", 0.0)
+    say = ledger_command._progress_lines()
+    say(1_000, 2_000_000)
+    monkeypatch.setattr(ledger_command, "PROGRESS_SECONDS", 3_600.0)
+    say(2_000, 2_000_000)
+    assert capsys.readouterr().err == "1,000 of 2,000,000 seeds counted\n"
 
 
 async def test_what_else_was_counted(scrapy, operator, claim):

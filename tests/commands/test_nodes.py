@@ -16,7 +16,9 @@ REPORT = {
     "memory_percent": 20.0,
     "own_cpu_percent": 12.0,
     "own_memory_percent": 1.5,
+    "egress_down_s": 0,
     "sinks_down": [],
+    "why_no_claims": "",
 }
 
 
@@ -38,27 +40,30 @@ def test_no_worker_runs(scrapy):
 
 async def test_workers_by_node_with_their_load(scrapy, operator):
     await add_worker(operator, "b-node:20:1:x", frontier="nav")
-    await add_worker(operator, "a-node:10:1:x", sinks_down=["kafka"])
+    await add_worker(operator, "a-node:10:1:x", sinks_down=["kafka"], why_no_claims="it waits for kafka")
     await add_worker(operator, "a-node:11:1:x", session_s=-30.0)
     await add_worker(operator, "c-node:30:1:x", age_s=45.0, redis_full=True)
     await add_worker(operator, "d-node:40:1:x", redis_full=True)
+    await add_worker(operator, "e-node:50:1:x", age_s=42.0, next_s=43.0)  # idle workers report seldom
     lines = lines_of(scrapy("nodes", environment={"COLUMNS": "120"}))
     assert lines[:2] == [
         "node process frontier state carries room pages/min CPU % mem %",
-        "a-node 10 content alive, waits for kafka 7 3 120 41.5 20.0",
+        "a-node 10 content alive, claims nothing: it waits for kafka 7 3 120 41.5 20.0",
     ]
     assert lines[2].startswith("a-node 11 content lapsed 3")
     assert lines[3] == "b-node 20 nav alive 7 3 120 41.5 20.0"
     assert lines[4].startswith("c-node 30 content silent for 4")
     assert lines[5] == "d-node 40 content redis-full 7 3 120 41.5 20.0"
+    assert lines[6] == "e-node 50 content alive 7 3 120 41.5 20.0"
 
     workers = json_of(scrapy("nodes", "--json"))["workers"]
-    assert [worker["state"] for worker in workers] == ["alive", "lapsed", "alive", "silent", "redis-full"]
+    assert [worker["state"] for worker in workers] == ["alive", "lapsed", "alive", "silent", "redis-full", "alive"]
     first = workers[0]
     assert first == REPORT | {
         "node": "a-node",
         "owner": "a-node:10:1:x",
         "sinks_down": ["kafka"],
+        "why_no_claims": "it waits for kafka",
         "state": "alive",
         "age_s": first["age_s"],
         "session_s": first["session_s"],

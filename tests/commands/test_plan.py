@@ -102,7 +102,7 @@ def test_without_redis_a_command_is_one_line(scrapy, words):
 def test_a_plan_s_life(scrapy, plan_file):
     assert lines_of(scrapy("plan", "submit", plan_file)) == [
         "plan flood: 2 combinations, 4 search pages offered: 4 new, 0 known",
-        "sites: board (version 1)",
+        "sites: board (version 1, http://board.test)",
         "next: scrapy crawl producer and scrapy crawl consumer, on any node; scrapy ledger flood shows how far it is",
     ]
     assert lines_of(scrapy("plan", "list"))[1] == "flood active 4 4 0 0 0 %"
@@ -126,7 +126,7 @@ def test_submitting_again_goes_on_and_replacing_begins_anew(scrapy, plan_file):
         "known": 0,
         "resumed": False,
         "replaced": False,
-        "sites": [{"site": "board", "version": 1}],
+        "sites": [{"site": "board", "version": 1, "base": "http://board.test"}],
     }
     again = json_of(scrapy("plan", "submit", plan_file, "--json"))
     assert again == first | {"new": 0, "known": 4, "resumed": True}
@@ -145,7 +145,7 @@ def test_show_has_state_definition_and_ledger(scrapy, plan_file):
     shown = json_of(scrapy("plan", "show", "flood", "--json"))
     assert (shown["plan"], shown["state"], shown["edition"], shown["nav_seeds"]) == ("flood", "active", edition, 4)
     assert shown["definition"]["keywords"]["event"]["optional"] == ["洪水", "flood"]
-    assert shown["sites"] == [{"site": "board", "version": 1}]
+    assert shown["sites"] == [{"site": "board", "version": 1, "base": "http://board.test"}]
     assert [(row["plan"], row["site"], row["ready"]) for row in shown["ledger"]["rows"]] == [("flood", "board", 4)]
     lines = lines_of(scrapy("plan", "show", "flood"))
     assert lines[0].startswith("plan flood: active, 0 % of its seeds, submitted 20")

@@ -40,6 +40,27 @@ class TestOffer:
         assert "\x1b" not in lines[1]
         assert lines[2:] == ["error: 2 of 5 URLs were refused"]
 
+    async def test_spellings_of_a_page_are_one_page_unless_the_site_tells_them_apart(self, scrapy, operator, tmp_path):
+        (tmp_path / "strict.yaml").write_text("name: strict\nidentity: exact\n", encoding="utf-8")
+        settings = {"SITES_DIR": tmp_path}
+        one = json_of(scrapy("seeds", "offer", "http://board.test/%e4", "http://board.test/%E4?", "--json"))
+        assert (one["new"], one["known"]) == (1, 1)
+        urls = ["http://board.test/%f6", "http://board.test/%F6?"]
+        two = json_of(scrapy("seeds", "offer", *urls, "--site", "strict", "--json", settings=settings))
+        assert (two["new"], two["known"]) == (2, 0)
+        shown = json_of(scrapy("seeds", "show", urls[1], "--site", "strict", "--json"))["seeds"]
+        assert [seed["seed"]["url"] for seed in shown if seed["state"] == "ready"] == [urls[1]]
+
+    async def test_an_address_that_only_a_script_can_open_is_refused_and_counted(self, scrapy, operator):
+        done = scrapy("seeds", "offer", "http://board.test/#/thread/1", "http://board.test/#top")
+        assert done.returncode == 1
+        assert done.stdout == "1 offered: 1 new, 0 known\n"
+        assert done.stderr.startswith(
+            "refused: only a browser's script knows what is at http://board.test/#/thread/1\n"
+        )
+        account = (await operator.ledger())["manual", "web"]["content"]
+        assert (account.offered, account.notes) == (1, {"script-route": 1})
+
     async def test_a_kind_of_site_stays_where_a_plan_put_it(self, scrapy, operator, submitted):
         board = await operator.registry.site("board")
         await operator.registry.save_sites((board.named("demo_forum", "http://board.test"),))
@@ -73,6 +94,22 @@ class TestOffer:
         await operator.cancel("flood")
         error = error_of(scrapy("seeds", "offer", "http://board.test/1", "--plan", "flood"))
         assert error == "plan 'flood' was cancelled: its pages would not be crawled"
+        await operator.delete("flood")
+        error = error_of(scrapy("seeds", "offer", "http://board.test/1", "--plan", "flood"))
+        assert error == "plan 'flood' was deleted lately: its pages would be refused; use another name"
+
+    def test_to_a_plan_that_nobody_submitted_says_what_cannot_be_done_to_it(self, scrapy):
+        note = "no plan flod was submitted: these pages can't be paused, cancelled or deleted"
+        done = scrapy("seeds", "offer", "http://board.test/1", "--plan", "flod")
+        assert lines_of(done) == [f"1 offered: 1 new, 0 known; {note}"]
+        done = scrapy("seeds", "offer", "http://board.test/2")
+        assert lines_of(done) == ["1 offered: 1 new, 0 known"]
+
+    async def test_to_a_paused_plan_says_that_they_wait(self, scrapy, operator, submitted):
+        await operator.pause("flood")
+        done = scrapy("seeds", "offer", "http://board.test/1", "--plan", "flood")
+        note = "plan flood is paused: scrapy plan resume flood lets them go on"
+        assert lines_of(done) == [f"1 offered: 1 new, 0 known; {note}"]
 
 
 class TestList:
@@ -100,6 +137,7 @@ class TestList:
             "state": "failed",
             "reason": "robots",
             "plan": "flood",
+            "plans": ["flood"],
             "site": "board",
             "url": "http://board.test/thread/robots",
             "keywords": ["洪水"],
@@ -114,6 +152,18 @@ class TestList:
         assert lines[0] == "frontier state reason plan site url"
         assert lines[1].startswith("content failed http-404 ")
         assert lines[2:] == ["and more; --limit shows more than 1"]
+
+    async def test_each_seed_is_one_line_for_what_reads_it(self, scrapy, operator, monkeypatch):
+        monkeypatch.delenv("COLUMNS", raising=False)
+        long = content_seed("x" * 300)
+        await operator.queues["content"].offer([long, content_seed(2)])
+        lines = scrapy("seeds", "list").stdout.splitlines()
+        assert len(lines) == 3
+        assert any(line.rstrip().endswith(long.url) for line in lines)
+
+    @pytest.mark.parametrize("words", [("--frontier", "x"), ("--limit", "many"), ("--plan",)])
+    def test_a_wrong_option_is_one_line(self, scrapy, words):
+        assert error_of(scrapy("seeds", "list", *words)).startswith(f"argument {words[0]}: ")
 
     def test_nothing(self, scrapy):
         assert scrapy("seeds", "list", "--frontier", "nav").stdout == "no such seeds\n"
@@ -142,9 +192,34 @@ class TestShow:
         url = next(submitted.nav_seeds(1)).url
         content_page, search_page = json_of(scrapy("seeds", "show", url, "--plan", "flood", "--json"))["seeds"]
         assert (content_page["frontier"], content_page["state"]) == ("content", "unknown")
-        assert (search_page["frontier"], search_page["state"]) == ("nav", "ready")
+        assert (search_page["frontier"], search_page["state"]) == ("nav", "parked")
         assert search_page["seed"]["keywords"] == ["洪水"]
-        assert search_page["why"].startswith("plan flood is paused; due, ")
+        assert search_page["why"].startswith("plan flood is paused; ")
+
+    async def test_a_search_page_of_any_plan(self, scrapy, operator, submitted):
+        url = next(submitted.nav_seeds(1)).url
+        (page,) = json_of(scrapy("seeds", "show", url, "--json"))["seeds"]
+        assert (page["frontier"], page["state"], page["seed"]["plan"]) == ("nav", "ready", "flood")
+        (page,) = json_of(scrapy("seeds", "show", url, "--frontier", "nav", "--json"))["seeds"]
+        assert page["frontier"] == "nav"
+        error = error_of(scrapy("seeds", "show", "http://board.test/x", "--frontier", "nav"))
+        assert error == "no plan has such a search page"
+
+    async def test_a_failed_page_of_a_cancelled_plan_says_that_a_retry_does_not_help(self, scrapy, operator, submitted):
+        await operator.queues["content"].offer([content_seed(1)])
+        await operator.cancel("flood")
+        shown = json_of(scrapy("seeds", "show", content_seed(1).url, "--json"))["seeds"][0]["why"]
+        assert shown.endswith(
+            "plan flood is cancelled, so it stays so: scrapy plan submit --replace begins the plan anew"
+        )
+
+    async def test_a_failed_page_of_an_active_plan_too_says_that_a_retry_helps(self, scrapy, operator, submitted, fail):
+        seed = content_seed(1)
+        await operator.queues["content"].offer([seed])
+        await fail("http-404", content_seed(1, "other"))
+        await operator.cancel("flood")
+        shown = json_of(scrapy("seeds", "show", seed.url, "--json"))["seeds"][0]["why"]
+        assert shown.endswith("scrapy seeds retry makes it ready again")
 
     def test_no_url(self, scrapy):
         assert error_of(scrapy("seeds", "show", "board")) == "not a URL: 'board'"
@@ -155,13 +230,35 @@ class TestRetry:
         await fail("robots", content_seed(1), content_seed(2))
         await fail("http-404", content_seed(3), content_seed(4, "second"))
         url = "http://board.test/thread/1"
-        assert json_of(scrapy("seeds", "retry", url, "--json")) == {"retried": {"content": 1, "nav": 0}}
-        assert json_of(scrapy("seeds", "retry", "--reason", "http-404", "--plan", "second", "--json")) == {
-            "retried": {"content": 1, "nav": 0}
-        }
+        once = {"retried": {"content": 1, "nav": 0}, "cancelled": {}}
+        assert json_of(scrapy("seeds", "retry", url, "--json")) == once
+        assert json_of(scrapy("seeds", "retry", "--reason", "http-404", "--plan", "second", "--json")) == once
         assert scrapy("seeds", "retry", "--all").stdout == "2 failed seeds are ready again\n"
         account = (await operator.ledger("flood"))["flood", "board"]["content"]
         assert (account.ready, account.failed, account.difference) == (3, 0, 0)
+
+    async def test_seeds_of_a_cancelled_plan_stay_failed_and_it_says_so(self, scrapy, operator, submitted, fail):
+        await operator.queues["content"].offer([content_seed(1)])
+        await operator.cancel("flood")
+        why = "plans that are cancelled keep their seeds: flood"
+        assert error_of(scrapy("seeds", "retry", "--all")) == f"nothing is ready again: {why} (5)"
+        assert error_of(scrapy("seeds", "retry", content_seed(1).url)) == f"nothing is ready again: {why} (1)"
+        await fail("robots", content_seed(2, "second"))
+        done = scrapy("seeds", "retry", "--all")
+        assert (done.returncode, done.stdout) == (0, "1 failed seeds are ready again\n")
+        assert done.stderr == f"left as they are: {why} (5)\n"
+        assert (await operator.ledger("flood"))["flood", "board"]["content"].failed == 1
+
+    async def test_seeds_of_a_paused_plan_wait_and_it_says_so(self, scrapy, operator, submitted, fail):
+        await fail("robots", content_seed(1))
+        await operator.pause("flood")
+        expected = "1 failed seeds are ready again; crawled once scrapy plan resume lets them go on: flood\n"
+        assert scrapy("seeds", "retry", "--reason", "robots").stdout == expected
+
+    def test_a_url_that_has_not_failed(self, scrapy):
+        assert scrapy("seeds", "retry", "--all").stdout == "0 failed seeds are ready again\n"
+        error = error_of(scrapy("seeds", "retry", "http://board.test/none"))
+        assert error == "nothing is ready again: no failed seed has such a URL"
 
     def test_nothing_says_which(self, scrapy):
         expected = "seeds retry: expected URLs, --plan, --site, --reason, --frontier or --all"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import threading
+from contextlib import suppress
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -41,8 +42,12 @@ class Handler(BaseHTTPRequestHandler):
                 self.answer(200, "text/html", PAGE % self.headers["User-Agent"].encode())
             case "/gzip":
                 self.answer(200, "text/html", gzip.compress(PAGE % b"packed"), coding="gzip")
+            case "/odd-head":
+                self.wfile.write(b"HTTP/1.1 200 OK\r\nno colon\r\nContent-Type: text/html\r\n\r\n" + PAGE % b"odd")
+                self.close_connection = True
             case "/large":
-                self.answer(200, "text/html", b"x" * 2_000_000)
+                with suppress(ConnectionError):  # it is told to be large, and not read
+                    self.answer(200, "text/html", b"x" * 2_000_000)
             case "/slow":
                 self.server.closing.wait()
             case _:
@@ -118,6 +123,10 @@ def test_a_page_cannot_move_the_cursor(check, origin):
 
 def test_a_page_may_come_compressed(check, origin):
     assert json_of(check("demo_forum", f"{origin}/gzip", "--json"))["fields"]["title"] == "packed"
+
+
+def test_a_head_that_libcurl_refuses_is_read_as_in_a_crawl(check, origin):
+    assert json_of(check("demo_forum", f"{origin}/odd-head", "--json"))["fields"]["title"] == "odd"
 
 
 def test_it_says_who_is_asking(check, origin):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 
 import pytest
 from hostile.hostile_wire_certificates import Authority
@@ -12,6 +13,8 @@ from scrapy.utils.test import get_crawler
 
 from crawler.download.dns import DnsCache
 from crawler.download.handler import CurlDownloadHandler
+from crawler.middlewares.turns import TurnMiddleware
+from crawler.worker.request_state import RequestState
 
 PLAIN = {"User-Agent": "test", "Accept": "text/html"}
 
@@ -67,6 +70,22 @@ def get(handler):
 
     get.handler = usual
     return get
+
+
+@pytest.fixture
+def sent(get):
+    """Downloads for a visit, on its turn."""
+    session = SimpleNamespace(leases=[SimpleNamespace(owner="A", alive=True)])
+    egress = SimpleNamespace(is_down=False, answered=lambda _place: None)
+    headroom = SimpleNamespace(answered=lambda _size: None)
+    middleware = TurnMiddleware(SimpleNamespace(session=session, turns=None, egress=egress, headroom=headroom), None)
+
+    async def sent(url, visit):
+        request = Request(url, headers=PLAIN, meta=RequestState(visit, visit.lane).meta(download_timeout=5.0))
+        await middleware.process_request(request)
+        return middleware.process_response(request, await get.handler.download_request(request))
+
+    return sent
 
 
 @pytest.fixture

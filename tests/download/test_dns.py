@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import subprocess
+import sys
+import textwrap
 import threading
 import time
 
@@ -92,6 +95,17 @@ async def test_a_slow_name_has_no_address_until_its_answer_comes(monkeypatch):
     await asyncio.wait(cache._lookups.values(), timeout=5)
     await asyncio.sleep(0)
     assert cache.cached("a.test") == HostAddresses(("8.8.8.8",), ("8.8.8.8",))  # a late answer counts
+
+
+def test_a_name_server_that_never_answers_holds_no_process_that_ends():
+    program = """
+        import asyncio, time
+        from crawler.download import dns
+        dns.LOOKUP_SECONDS = 0.01
+        print(asyncio.run(dns.DnsCache(10, lambda _name: time.sleep(3_600)).resolve("a.test")).every)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, timeout=60, check=True)
+    assert (done.stdout, done.stderr) == (b"()\n", b"")
 
 
 async def test_it_remembers_so_many_and_of_each_so_many_addresses():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import gzip
 import itertools
 import re
@@ -27,6 +28,7 @@ from scrapy.exceptions import (
 )
 from scrapy.http import HtmlResponse, Response, TextResponse
 
+from crawler.download import watchdog
 from crawler.download.transfer import Transfer
 from crawler.errors import AnswerError, PageTimeoutError, PrivateAddressError, SessionLostError
 from crawler.worker.lanes import Lane
@@ -92,13 +94,14 @@ async def test_a_body_is_sent_as_it_is(get, opened, method):
 
 async def test_methods_without_a_body(get, opened):
     host = opened(answer())
-    for method in ("HEAD", "OPTIONS", "POST"):
+    methods = {"HEAD": None, "OPTIONS": None, "POST": b"0", "PUT": b"0", "PATCH": None, "DELETE": None}
+    for method in methods:
         response = await get(host.page, method=method)
         assert response.status == 200
         assert bool(response.body) == (method != "HEAD")
     heads = [head_of(one) for one in host.asked]
-    assert [first.split()[0] for first, _ in heads] == [b"HEAD", b"OPTIONS", b"POST"]
-    assert [dict(headers).get(b"Content-Length") for _, headers in heads] == [None, None, b"0"]
+    assert [first.split()[0].decode() for first, _ in heads] == list(methods)
+    assert [dict(headers).get(b"Content-Length") for _, headers in heads] == list(methods.values())
     assert b"Content-Type" not in dict(heads[2][1])
     with pytest.raises(ValueError, match="no method"):
         await get(host.page, method="GET / HTTP/1.1\r\nX: Y")
@@ -396,14 +399,12 @@ async def forgetful():
         await asyncio.gather(*made.tasks)
 
 
-async def test_what_a_kept_connection_lost_is_sent_again_after_the_delay(forgetful, get, monkeypatch):
+async def test_what_a_kept_connection_lost_is_sent_again_after_the_delay(forgetful, sent, get, monkeypatch):
     starts, mark_start = [], Lane.mark_start
     monkeypatch.setattr(Lane, "mark_start", lambda lane: (starts.append(time.monotonic()), mark_start(lane)))
     visit = a_visit(delay_s=0.3)
     for _ in range(2):
-        await visit.lane.start()
-        assert (await get(forgetful.url, meta=RequestState(visit, visit.lane).meta())).status == 200
-        visit.lane.finish()
+        assert (await sent(forgetful.url, visit)).status == 200
     first, lost, again = starts
     assert lost - first >= 0.3
     assert again - lost >= 0.3
@@ -412,6 +413,63 @@ async def test_what_a_kept_connection_lost_is_sent_again_after_the_delay(forgetf
 
 
 async def test_what_changes_something_is_sent_once(forgetful, get):
-    await get(forgetful.url)
-    assert (await get(forgetful.url, method="POST", body=b"x")).status == 200  # on a connection of its own
+    assert (await get(forgetful.url, method="POST", body=b"x")).status == 200
+    with pytest.raises(AnswerError, match="connection"):
+        await get(forgetful.url, method="POST", body=b"y")
     assert len(forgetful.starts) == 2
+
+
+async def test_what_changes_something_goes_over_a_connection_that_was_used_just_before(get):
+    connections = []
+
+    async def serve(reader, writer):
+        connections.append(asyncio.current_task())
+        with contextlib.suppress(asyncio.IncompleteReadError):
+            while True:
+                await reader.readuntil(b"\r\n\r\nx")
+                writer.write(keeps())
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        for _ in range(3):
+            assert (await get(url, method="POST", body=b"x")).status == 200
+        await get.handler.close()
+        await asyncio.gather(*connections)
+    assert len(connections) == 1
+
+
+@pytest.mark.parametrize(("method", "status"), [("HEAD", b"200 OK"), ("GET", b"304 Not Modified"), ("GET", b"204 No")])
+async def test_a_length_of_what_does_not_come_is_not_too_large(get, opened, caplog, method, status):
+    host = opened(b"HTTP/1.1 " + status + b"\r\nConnection: close\r\nContent-Length: 1000000000000\r\n\r\n")
+    response = await get(host.page, method=method, meta={"download_maxsize": 1_000, "download_warnsize": 100})
+    assert (response.status, response.body) == (int(status[:3]), b"")
+    assert response.headers["Content-Length"] == b"1000000000000"
+    assert "size" not in caplog.text
+
+
+async def test_headers_of_the_connection_alone_are_left_out(get, opened):
+    own = (b"Keep-Alive: timeout=5", b"Proxy-Connection: x", b"TE: x", b"Trailers: x", b"Upgrade: x", b"Trailer: x")
+    chunks = b"Transfer-Encoding: chunked\r\n\r\n" + chunk(b"x") + b"0\r\n\r\n"
+    host = opened(b"\r\n".join((b"HTTP/1.1 200 OK", b"Connection: close, X-Own", b"X-Own: 1", *own, chunks)))
+    response = await get(host.page)
+    assert response.headers == {b"X-Own": [b"1"], b"Trailer": [b"x"]}
+    assert response.body == b"x"
+
+
+async def test_a_receiver_that_computes_for_long_ends_no_connection(get, opened, monkeypatch):
+    monkeypatch.setattr(watchdog, "MAX_CALL_CPU_SECONDS", 0.05)
+    monkeypatch.setattr(watchdog, "LOOK_SECONDS", 0.01)
+    computed = []
+
+    def compute(**_):
+        until_s = time.thread_time() + 0.2
+        while time.thread_time() < until_s:
+            pass
+        computed.append(1)
+
+    get.handler.crawler.signals.connect(compute, signals.headers_received)
+    get.handler.crawler.signals.connect(compute, signals.bytes_received)
+    host = opened(lambda _path: [answer(b"x" * 20)[:-10], 0.1, b"x" * 10])
+    assert (await get(host.page)).body == b"x" * 20
+    assert len(computed) >= 3

@@ -52,14 +52,13 @@ async def test_odd_heads_are_read_and_the_host_remembered(odd_host, get, end):
     assert head_of(host.asked[-1])[1] == [(b"Host", b"other.test")]
 
 
-async def test_the_second_request_is_another_start_on_the_turn(odd_host, get):
+async def test_the_second_request_is_another_start_on_the_turn(odd_host, get, sent):
     host, visit = odd_host(answer(PAGE, *LINES)), a_visit(delay_s=0.2)
     started = time.monotonic()
-    await visit.lane.start()
-    await get(host.page, meta=RequestState(visit, visit.lane).meta())
+    await sent(host.page, visit)
     assert time.monotonic() - started >= 0.2
     assert get.handler.crawler.stats.get_value("download/sent_again") == 1
-    await get(host.page, meta=RequestState(visit, visit.lane).meta())
+    await sent(host.page, visit)
     assert get.handler.crawler.stats.get_value("download/sent_again") == 1
     assert len(host.asked) == 3
 

@@ -14,6 +14,7 @@ from scrapy.settings import Settings
 from waiting import until
 
 from crawler.events import Events
+from crawler.frontier.queue import OFFER_BATCH
 from crawler.frontier.session import Session
 from crawler.frontier.settlement import Settlement, TurnRelease
 from crawler.models import Seed
@@ -23,8 +24,8 @@ from testbed.servers import Redis
 
 STOP_SECONDS = 30.0  # what a stopping worker has
 FULL = "is full: raise its maxmemory (CONFIG SET maxmemory, and in its configuration file)"
-SEEDS = 10_000
-BATCH = 500
+SEEDS = 9_000
+BATCH = OFFER_BATCH  # what a full Redis refuses as a whole
 HOSTS = 40
 PLAN = """
 name: {name}
@@ -87,13 +88,13 @@ class Outsider:
         self.session.open(asyncio.get_running_loop())
 
     async def claim(self, max_seeds):
-        owner = self.session.owner
+        owner = self.session.leases[0].owner
         return await self._queue.claim(0, owner, f"{owner}#{next(self._claims)}", max_seeds=max_seeds, carrying=0)
 
     async def settle(self, held, operation):
         ends = [Settlement(operation, one, reason="" if operation == "finish" else "x") for one in held]
         turns = [TurnRelease(*turn) for turn in {(one.seed.host, one.turn) for one in held}]
-        assert await self._queue.settle(0, self.session.owner, ends, turns) == (len(held), 0)
+        assert await self._queue.settle(0, self.session.leases[0].owner, ends, turns) == (len(held), 0)
         if operation in ("finish", "fail"):
             assert not self.ended.keys() & {one.seed.url for one in held}
             self.ended |= {one.seed.url: operation for one in held}
@@ -175,7 +176,7 @@ def test_commands_that_need_room_say_so_and_those_that_make_room_work(own_redis,
         done = scrapy("plan", action, "flood")
         assert (done.returncode, done.stderr) == (0, "")
     log = crawl.finish()  # a worker can start; with nothing left it needn't wait for room to end
-    assert log.count(b"Redis is full") == 1
+    assert log.count(b"Redis is full: claims") == 1
     own_redis.config_set("maxmemory", 0)
     crawl.scrapy("plan", "submit", late)
     assert crawl.counts("nav")["ready"] == 16
@@ -205,7 +206,7 @@ def test_a_consumer_ends_what_it_holds_waits_and_goes_on_by_itself(own_redis, cr
     until(lambda: refusals(own_redis) >= tries + 2, "it to try again")  # in vain: no further line in its log
     assert worker.running
     log = worker.log.read_text()
-    assert log.count("Redis is full") == 1
+    assert log.count("Redis is full: claims") == 1
     assert "not renewed" not in log
     own_redis.config_set("maxmemory", 0)
     assert worker.wait(60) == 0, worker.log.read_text()
@@ -231,7 +232,7 @@ def test_a_producer_s_offers_wait_and_are_handed_back_on_sigterm(own_redis, craw
     assert counts["executing"] + counts["ready"] + counts["finished"] == questions
     assert producer.stop(STOP_SECONDS) == 0
     log = producer.log.read_text()
-    assert log.count("Redis is full") == 1
+    assert log.count("Redis is full: claims") == 1
     assert "Traceback" not in log
     counts = crawl.counts("nav")
     assert (counts["executing"], counts["failed"]) == (0, 0)

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import os
 import signal
+from pathlib import Path
 
 import pytest
 from needs import need
 from waiting import until
 
 from crawler.errors import UnavailableError
+from crawler.scheduler import FORCED_STOP_SECONDS
+from crawler.settings import EXTENSIONS
 from testbed.forum import content, kinds
 from testbed.servers import kafka, mongo
 
+TESTS = Path(__file__).parent.parent
 STOP_SECONDS = 30.0  # what a stopping worker has
 
 
@@ -25,6 +29,20 @@ def test_an_idle_consumer_fetches_what_is_offered(crawl, many_hosts):
     crawl.offer([f"http://{host}/page/1", f"http://{host}/answer?status=404"])
     until(lambda: crawl.counts()["finished"] == crawl.counts()["failed"] == 1, "the seeds to end")
     assert "http-404" in crawl.scrapy("seeds", "show", f"http://{host}/answer?status=404")
+
+
+def test_pages_under_way_are_read_while_their_site_changes_again_and_again(crawl, many_hosts):
+    (host,) = many_hosts().hosts
+    crawl.site(concurrency=4)
+    crawl.offer(f"http://{host}/slow?s=0.05&n={number}" for number in range(60))
+    worker = crawl.worker(STOP_WHEN_DONE=1)
+    until(lambda: crawl.counts()["finished"] >= 3, "the first pages")
+    for burst in (11, 12):
+        crawl.site(concurrency=4, burst=burst)
+        crawl.offer([f"http://{host}/page/{burst}"])
+    assert worker.wait(STOP_SECONDS) == 0
+    assert crawl.total()["failures"] == {}
+    assert crawl.counts()["finished"] == 62
 
 
 def test_sigterm_hands_back_what_was_not_begun(crawl, many_hosts):
@@ -41,6 +59,36 @@ def test_sigterm_hands_back_what_was_not_begun(crawl, many_hosts):
     assert counts["ready"] > 0
     assert [key for key in crawl.redis.scan_iter("hr:{*}:*") if b":turns:" in key or b":held:" in key] == []
     assert crawl.total()["difference"] == 0
+
+
+def test_a_second_sigterm_ends_it_at_once_and_still_hands_all_back(crawl, many_hosts):
+    (host,) = many_hosts().hosts
+    crawl.site(concurrency=4)
+    crawl.offer(f"http://{host}/slow?s=20&n={number}" for number in range(4))
+    worker = crawl.worker()
+    until(lambda: crawl.counts()["executing"] == 4, "pages under way")
+    os.kill(worker.pid, signal.SIGTERM)
+    until(lambda: "Send again to force" in worker.log.read_text(), "the first to be noticed")
+    os.kill(worker.pid, signal.SIGTERM)
+    worker.wait(FORCED_STOP_SECONDS + 5.0)
+    counts = crawl.counts()
+    assert (counts["executing"], counts["ready"], counts["reclaimed"]) == (0, 4, 0)
+    assert crawl.redis.keys("hr:{0}:sessions") == []
+
+
+def test_a_worker_one_of_whose_tasks_dies_ends_with_the_reason(crawl, many_hosts):
+    """It would look idle for ever."""
+    (host,) = many_hosts().hosts
+    crawl.site()
+    crawl.offer([f"http://{host}/slow?s=20"])
+    extensions = {name: place for name, place in EXTENSIONS.items() if place is not None} | {
+        "end_to_end.dying.Dying": 500
+    }
+    worker = crawl.worker(EXTENSIONS=json.dumps(extensions), environment={"PYTHONPATH": str(TESTS)})
+    assert worker.wait(STOP_SECONDS) == 1, worker.log.read_text()
+    assert "its task 'beat' died" in worker.log.read_text()
+    assert "a bug of ours" in worker.log.read_text()
+    assert (crawl.counts()["ready"], crawl.counts()["executing"]) == (1, 0)
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,11 @@ def test_no_results_is_told_from_a_page_that_is_no_results_page():
     assert reason(extract.links, json({"error": "too fast"}), API) == "not-results"
 
 
+def test_a_page_without_links_is_no_sign_that_there_are_no_more_where_the_site_names_none():
+    site = changed(BOARD, results={"links": "css:.r a"})
+    assert extract.links(html("<h1>Log in</h1>"), site) == extract.Links(empty=False)
+
+
 def test_a_phrase_may_say_that_there_are_no_results():
     site = changed(BOARD, results={"links": "css:.r a", "empty": "text:No  results"})
     assert extract.links(html("<p>Sorry, <b>No\n results</b> here"), site).empty
@@ -62,3 +67,9 @@ def test_the_next_cursor_replaces_the_one_in_the_body(body_type, body, expected)
 def test_a_search_ends_without_a_new_cursor(cursor):
     page = json({"items": [{"url": "/1"}], "next_cursor": cursor}, url=f"{BASE}/api/feed?q=a&limit=20&cursor=same")
     assert extract.links(page, FEED).next is None
+
+
+def test_links_that_only_a_script_can_open_are_counted():
+    routes = '<a href="#/thread/1">1</a><a href="/app#!2">2</a><a href="#/thread/1">again</a>'
+    found = extract.links(html(f"<p class=r>{routes}</p>"), BOARD)
+    assert (found.urls, found.routes, found.empty) == ((), 2, False)

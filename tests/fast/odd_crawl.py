@@ -127,7 +127,7 @@ class Odd(Spider):
 
     async def raises_async(self, response, word):
         yield {"before": "async"}
-        await asyncio.sleep(0)
+        await asyncio.sleep(0.01)  # its item is through by then
         raise KeyError("late")
 
     def bad_output(self, response, word):

@@ -1,11 +1,13 @@
 """The same crawl yields the same items, statistics and signals on both engines, the signals in order per request."""
 
+import asyncio
 from collections import Counter
 
 import pytest
 from fast.conftest import PageHandler
-
-pytestmark = pytest.mark.process
+from fast.virtual_crawl import ENGINES, WAYS, PageSpider, crawl
+from scrapy import Request
+from scrapy.core.downloader import Downloader
 
 
 class OddServer(PageHandler):
@@ -37,6 +39,7 @@ def crawls(run_crawls):
     return run_crawls("odd_crawl.py", OddServer, Counter())
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("middleware", ["OutputMiddleware", "EveryMiddleware"])
 @pytest.mark.parametrize("items_at_once", [1, 8])
 def test_an_odd_crawl_is_the_same_on_both_engines(crawls, items_at_once, middleware):
@@ -51,3 +54,80 @@ def test_an_odd_crawl_is_the_same_on_both_engines(crawls, items_at_once, middlew
         for result in (scrapys, fast):
             result["signals"] = {path: sorted(recorded) for path, recorded in result["signals"].items()}
     assert fast["signals"] == scrapys["signals"]
+
+
+class OwnDownloader(Downloader):
+    """A project's own downloader, which is Scrapy's."""
+
+
+class ThreePages(PageSpider):
+    """Each page leads to the next. As each is answered, something wakes the engine again and again."""
+
+    async def answer(self, request):
+        response = await super().answer(request)
+        self.wake(20)
+        return response
+
+    def wake(self, times):
+        if times and self.crawler.engine._slot is not None:
+            self.crawler.engine._slot.nextcall()
+            asyncio.get_running_loop().call_soon(self.wake, times - 1)
+
+    def parse(self, response):
+        number = len(self.crawler.items) + 1
+        yield {"page": number}
+        if number < 3:
+            yield Request(f"http://a.test/{number}")
+
+
+@ENGINES
+@WAYS
+def test_no_page_is_lost_with_a_projects_own_downloader(fast, way):
+    crawler = crawl(ThreePages, way | {"DOWNLOADER": OwnDownloader}, fast=fast)
+    assert crawler.items == [{"page": 1}, {"page": 2}, {"page": 3}]
+    assert crawler.stats.get_value("finish_reason") == "finished"
+
+
+class Twice(PageSpider):
+    """Yields one request twice, and again the one that has just been answered; asks for a third in a callback."""
+
+    async def parse(self, response):
+        request = Request("http://a.test/twice", callback=self.count, dont_filter=True)
+        yield request
+        yield request
+        yield response.request.replace(callback=self.count, dont_filter=True)
+        response.request.dont_filter = True
+        response.request.callback = self.count
+        yield response.request
+        again = await self.crawler.engine.download_async(response.request)
+        yield {"page": f"again {again.url}"}
+
+    def count(self, response):
+        yield {"page": response.url}
+
+
+# Scrapy's own engine loses the answer to a request that is under way twice.
+@pytest.mark.parametrize(("fast", "at_once"), [(False, 1), (True, 1), (True, 8)])
+@WAYS
+def test_a_request_that_is_sent_twice_is_answered_twice(fast, way, at_once):
+    crawler = crawl(Twice, way | {"CONCURRENT_REQUESTS": at_once}, fast=fast)
+    pages = sorted(item["page"] for item in crawler.items)
+    assert pages == ["again http://a.test/", *["http://a.test/"] * 2, *["http://a.test/twice"] * 2]
+    assert crawler.stats.get_value("elapsed_time_seconds") < 4  # the engine didn't wait to look again by itself
+
+
+def test_a_spider_that_closes_waits_for_the_items_that_it_started_with():
+    class Slow:
+        async def process_item(self, item):
+            await asyncio.sleep(item["seconds"])
+            return item
+
+    class Items(PageSpider):
+        async def start(self):
+            for seconds in (1, 2):
+                yield {"seconds": seconds}
+
+    settings = {"ITEM_PIPELINES": {Slow: 1}, "CLOSESPIDER_ITEMCOUNT": 1}
+    crawler = crawl(Items, settings, fast=True)  # Scrapy's own engine waits for ever
+    assert crawler.items == [{"seconds": 1}, {"seconds": 2}]
+    assert crawler.stats.get_value("finish_reason") == "closespider_itemcount"

@@ -18,6 +18,8 @@ def test_a_line_is_made_where_a_handler_takes_it(monkeypatch, level):
     handler = logging.Handler(level)
     monkeypatch.setattr(logging.root, "handlers", [handler])
     monkeypatch.setattr(logging.root, "level", logging.NOTSET)
+    for name in ("scrapy.core.engine", "scrapy.core.scraper"):
+        monkeypatch.setattr(logging.getLogger(name), "_cache", {})  # of levels, which a test before may have filled
     ours, scrapys = LeanLogFormatter(), LogFormatter()
     is_taken = level == logging.DEBUG
     assert ours.crawled(PAGE.request, PAGE, SPIDER) == (

@@ -2,8 +2,9 @@
 
 Run as a program: `python origin.py LOG PORT [PORT ...]`. It needs nothing but the standard library.
 
-Paths: `/page/N` is a page about N; `/slow/N` answers after SLOW_SECONDS; `/kill/N` is a page that kills a worker whose
-parser minds it; `/album/N` shows `/image/N`; `/redirect/KIND/...` leads elsewhere; `/robots.txt` is missing.
+Paths: `/page/N` is a page about N; `/slow/N` answers after SLOW_SECONDS, `/hang/N` never; `/kill/N` is a page that
+kills a worker whose parser minds it; `/album/N` shows `/image/N`; `/redirect/KIND/...` leads elsewhere; `/robots.txt`
+is missing. Any host answers for all of them when it is asked as a proxy.
 """
 
 from __future__ import annotations
@@ -41,13 +42,21 @@ class Origin(asyncio.Protocol):
         while b"\r\n\r\n" in self._rest:
             head, _, self._rest = self._rest.partition(b"\r\n\r\n")
             lines = head.decode("latin-1").split("\r\n")
-            path = lines[0].split(" ")[1]
+            path = self._path_of(lines[0].split(" ")[1])
             agent = next((line[12:] for line in lines if line.lower().startswith("user-agent: ")), "")
             self._log.write(f"{time.monotonic():.6f}\t{self._port}\t{agent}\t{path}\n")
             if path.startswith("/slow/"):
                 asyncio.get_running_loop().call_later(SLOW_SECONDS, self._answer, path)
-            else:
+            elif not path.startswith("/hang/"):
                 self._answer(path)
+
+    def _path_of(self, target):
+        """Returns a target's path. One in absolute form is a proxy's: then the host is the one that it names."""
+        if target.startswith("http://"):
+            authority, _, path = target.removeprefix("http://").partition("/")
+            self._port = int(authority.rpartition(":")[2])
+            return f"/{path}"
+        return target
 
     def _answer(self, path):
         _, kind, *rest = path.split("/")

@@ -11,11 +11,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
 from crawl import Crawl
 from kafka import KafkaConsumer, TopicPartition
 from pymongo import MongoClient
 from waiting import until
 
+from crawler.frontier.keys import partition_of
 from testbed.servers.process import Server, free_port
 
 HERE = Path(__file__).parent
@@ -130,6 +132,11 @@ class Rig(Crawl):
 
     # -- What can be seen ---------------------------------------------------------------------------------------------
 
+    def open_pages(self, worker):
+        """How many connections a worker has to the origin."""
+        ports = [one.raddr.port for one in psutil.Process(worker.pid).net_connections() if one.raddr]
+        return sum(port in self.origin.ports for port in ports)
+
     def ended(self):
         """How many seeds are over."""
         counts = self.counts()
@@ -186,3 +193,38 @@ class Rig(Crawl):
                         by_id[value["id"]] += 1
                         urls.add(value["url"])
             return by_id, urls
+
+
+class ClusterRig(Rig):
+    """A cluster whose frontier lies on the three primaries of a Redis Cluster of its own; files are its one sink.
+
+    Attributes:
+        homes: The node of each partition, as it was at first.
+    """
+
+    PARTITIONS = 6
+
+    def __init__(self, fork_server, folder, origin, cluster):
+        super().__init__(fork_server, folder, origin, cluster)
+        self.settings |= {"REDIS_CLUSTER": 1, "FRONTIER_PARTITIONS": self.PARTITIONS}
+        self.homes = [cluster.node_of(self._counts_key(number)) for number in range(self.PARTITIONS)]
+
+    def close(self):
+        """Ends the workers; the cluster is ended by who started it."""
+        Crawl.close(self)
+
+    def counts(self, frontier="content", *, away=None):
+        """Returns the seeds by state, from the nodes themselves: from all but the one that is away."""
+        counts = Counter()
+        for number, home in enumerate(self.homes):
+            if home is not away:
+                found = home.call("HGETALL", self._counts_key(number, frontier))
+                counts.update({name.decode(): int(seeds) for name, seeds in found.items()})
+        return counts
+
+    def home_of(self, port):
+        """Returns the node that has the partition of one of the origin's hosts."""
+        return self.homes[partition_of(f"127.0.0.1:{port}", self.PARTITIONS)]
+
+    def _counts_key(self, number, frontier="content"):
+        return self.keys.partition(number).of(frontier, "counts")

@@ -35,7 +35,7 @@ def asking_for_robots(rig):
     worker = rig.worker()
     os.kill(rig.origin.pid, signal.SIGSTOP)
     try:
-        until(lambda: next(rig.redis.scan_iter("hr:robots_asked:*"), None), "a question for robots.txt")
+        until(lambda: next(rig.redis.scan_iter("hr:{0}:robots_asked:*"), None), "a question for robots.txt")
         worker.kill()
     finally:
         os.kill(rig.origin.pid, signal.SIGCONT)

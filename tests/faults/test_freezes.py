@@ -55,6 +55,24 @@ def test_sigstop_for_three_sessions(files_rig, row):
     assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
 
 
+def test_a_thawed_worker_breaks_off_the_pages_that_are_others_by_now(files_rig, row):
+    rig = files_rig
+    settings = {"SESSION_SECONDS": SESSION_SECONDS, "CONCURRENT_REQUESTS": 8}
+    rig.offer(rig.origin.urls(8, "hang"))
+    log = rig.origin.size()
+    frozen = rig.worker(**settings)
+    until(lambda: _asked(rig, log, frozen) == 8, "pages to be asked for")
+    os.kill(frozen.pid, signal.SIGSTOP)
+    other = rig.worker(**settings)
+    until(lambda: _asked(rig, log, other) == 8, "the other worker to ask for them")
+    os.kill(frozen.pid, signal.SIGCONT)
+    thawed = time.monotonic()
+    until(lambda: rig.open_pages(frozen) == 0, "the pages to be broken off")
+    broken_off_s = time.monotonic() - thawed
+    row("thawed, with pages open that another worker asks for", open_s=f"{broken_off_s:.2f}")
+    assert broken_off_s <= 1.0
+
+
 def _asked(rig, log, worker):
     return sum(agent == worker.name for _, _, agent, _ in rig.origin.requests(log))
 

@@ -113,3 +113,47 @@ def test_a_worker_is_cut_off_from_redis(files_rig, row):
     assert lonely.running
     assert max(asked, default=0) <= SESSION_SECONDS + 0.1
     assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
+
+
+def test_pages_are_broken_off_at_the_deadline_when_redis_is_cut_off(files_rig, row):
+    """By then another worker may ask the host: never are two of its pages open at once."""
+    rig = files_rig
+    settings = {"SESSION_SECONDS": SESSION_SECONDS, "CONCURRENT_REQUESTS": 8}
+    with closing(Wire(rig.redis_server.port)) as wire:
+        lonely = rig.worker(environment={"REDIS_URL": wire.url}, **settings)
+        log = rig.origin.size()
+        rig.offer(rig.origin.urls(8, "hang"))
+        until(lambda: len(rig.origin.requests(log)) == 8, "pages to be asked for")
+        assert rig.open_pages(lonely) == 8
+        wire.cut()
+        cut = time.monotonic()
+        until(lambda: rig.open_pages(lonely) == 0, "them to be broken off")
+        broken_off_s = time.monotonic() - cut
+    row("cut off from Redis, 8 hanging pages", open_s=f"{broken_off_s:.1f} of {SESSION_SECONDS:g}")
+    assert lonely.running
+    assert broken_off_s <= SESSION_SECONDS + 0.5
+
+
+def test_redis_is_away_for_longer_than_a_session(files_rig, row):
+    """On its return the living have what they held."""
+    rig = files_rig
+    settings = {"SESSION_SECONDS": SESSION_SECONDS, "CONCURRENT_REQUESTS": 4}
+    rig.offer(rig.origin.urls(1_200, "slow"), site="paced")
+    workers = [rig.worker(**settings) for _ in range(4)]
+    for ended in (50, 150):
+        until(lambda ended=ended: rig.ended() >= ended, "pages", 120)
+        rig.redis_server.kill()
+        time.sleep(2 * SESSION_SECONDS)  # it is away for so long: that is the fault
+        rig.redis_server.start()
+    rig.until_done(240)
+    audit, counts = rig.audit(), rig.counts()
+    sessions_lost = sum(worker.log.read_text().count("was lost") for worker in workers)
+    row(
+        "Redis away for two sessions, twice, 4 workers",
+        lost=audit.lost,
+        sessions_lost=sessions_lost,
+        seeds_doubted=counts["reclaimed"],
+    )
+    assert all(worker.running for worker in workers)
+    assert (sessions_lost, counts["reclaimed"]) == (0, 0)
+    assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)

@@ -1,4 +1,4 @@
-"""A wire between workers and Redis that can be watched, cut, and made to kill a worker at a chosen byte."""
+"""A wire between workers and a server that can be watched, cut, and made to kill a worker at a chosen byte."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ class Wire:
     """Forwards TCP connections from a port of its own to another one on loopback, in a thread.
 
     Attributes:
-        url: Where workers find Redis.
+        port: Where workers find the server.
+        url: The same, where the server is Redis.
         on_call: Called with (data, connection number) before data of a worker goes on; returns what goes on, or None
             to swallow it.
         on_answer: Likewise for data that goes back.
@@ -34,9 +35,13 @@ class Wire:
         """Lets nothing through from now on; connections stay open, as when a cable is pulled."""
         self._loop.call_soon_threadsafe(self._whole.clear)
 
+    def refuse(self):
+        """Ends all connections and refuses new ones from now on, as when the server's process is gone."""
+        asyncio.run_coroutine_threadsafe(self._refuse(), self._loop).result()
+
     def mend(self):
         """Lets everything through again, what has waited first."""
-        self._loop.call_soon_threadsafe(self._whole.set)
+        asyncio.run_coroutine_threadsafe(self._mend(), self._loop).result()
 
     def close(self):
         """Ends the thread and all connections."""
@@ -52,14 +57,23 @@ class Wire:
         self._whole.set()
         self._ended = asyncio.Event()
         self._tasks = set()
-        server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
-        self.url = f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}/0"
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        self.port = self._server.sockets[0].getsockname()[1]
+        self.url = f"redis://127.0.0.1:{self.port}/0"
         started.set()
         await self._ended.wait()
-        server.close()
+        await self._refuse()
+
+    async def _refuse(self):
+        self._server.close()
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _mend(self):
+        self._whole.set()
+        if not self._server.is_serving():
+            self._server = await asyncio.start_server(self._connected, "127.0.0.1", self.port)
 
     async def _connected(self, reader, writer):
         self._numbers += 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hashlib import sha1
+
 import pytest
 from frontier.driver import FrontierDriver
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -55,3 +57,20 @@ def losing(monkeypatch):
     for call in reals:
         monkeypatch.setattr(scripts, call, lossy(call))
     return names
+
+
+@pytest.fixture
+def redis_clock(monkeypatch):
+    """Returns a function that sets the clock by which scripts go: so many ms from Redis's own."""
+    source = scripts.source
+
+    def set_clock(ahead_ms):
+        def shifted(name):
+            seconds, micros = divmod(ahead_ms * 1_000, 1_000_000)
+            step = f"time = {{ time[1] + {seconds}, time[2] + {micros} }}"
+            return source(name).replace("local time = call('TIME')\n", f"local time = call('TIME')\n{step}\n")
+
+        monkeypatch.setattr(scripts, "source", shifted)
+        monkeypatch.setattr(scripts, "digest", lambda name: sha1(shifted(name).encode()).hexdigest())
+
+    return set_clock

@@ -8,9 +8,10 @@ import time
 
 from redis.exceptions import RedisError
 
-from crawler.frontier import ledger, scripts
+from crawler.frontier import ledger, recount, scripts
 from crawler.frontier.keys import OTHER, Keys, partition_of
 from crawler.frontier.queue import Queue
+from crawler.frontier.seed_admin import SeedAdmin
 from crawler.frontier.settlement import Settlement, TurnRelease
 from crawler.models import Seed
 
@@ -31,12 +32,10 @@ def ends(seeds, operation="finish", amount_ms=0, reason=""):
     return [Settlement(operation, claimed, amount_ms, reason) for claimed in seeds]
 
 
-def turns(seeds, since_start_ms=-1, backoff_ms=0, error_level_change=0, error_level_min=0):
+def turns(seeds, since_start_ms=-1, backoff_ms=0, **signs):
     """The turns that claimed seeds run on, each once."""
-    held = dict.fromkeys((claimed.seed.host, claimed.turn) for claimed in seeds)
-    return [
-        TurnRelease(host, turn, since_start_ms, backoff_ms, error_level_change, error_level_min) for host, turn in held
-    ]
+    held = dict.fromkeys((claimed.seed.host, claimed.turn) for claimed in seeds if claimed.turn)
+    return [TurnRelease(host, turn, since_start_ms, backoff_ms, **signs) for host, turn in held]
 
 
 class FrontierDriver:
@@ -108,7 +107,7 @@ class FrontierDriver:
         return (await ledger.read(self.redis, self.keys, self.partitions))[plan, site][frontier]
 
     async def problems(self):
-        return await ledger.recount(self.redis, self.keys, self.partitions)
+        return await recount.recount(self.redis, self.keys, self.partitions)
 
     def key(self, name, frontier="content", partition=0):
         return self.keys.partition(partition).of(frontier, name)
@@ -121,10 +120,7 @@ class FrontierDriver:
                 await self.redis.sadd(paused, *marks)
 
     async def resume(self, plan, frontier="content"):
-        for number in range(self.partitions):
-            keys = self.keys.partition(number).script_keys(frontier)
-            while await scripts.run(self.redis, "resume", keys, ["wake", plan, 100]):
-                pass
+        return await SeedAdmin(self.queues[frontier]).resume(plan)
 
     async def now_ms(self):
         seconds, micros = await self.redis.time()

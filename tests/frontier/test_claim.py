@@ -140,9 +140,37 @@ async def test_a_stale_head_is_repaired(frontier):
 
 
 async def test_stale_heads_don_t_hide_a_host_that_is_due(frontier):
-    await frontier.redis.zadd(frontier.key("hosts"), {f"stale{number}.test": 1 for number in range(500)})
+    await frontier.redis.zadd(frontier.key("hosts"), {f"stale{number}.test": 1 for number in range(400)})
     await frontier.offer(content(1))
     assert len((await frontier.claim(max_seeds=10)).seeds) == 1
+
+
+async def test_a_host_that_waits_for_its_robots_txt_doesn_t_hold_all_up(frontier):
+    await frontier.polite(concurrency=4)
+    await frontier.offer(*(content(number) for number in range(1_200)))
+    answer = await frontier.claim(max_seeds=1)
+    await frontier.queues["content"].hold_for_robots("a.test", 500)
+    await frontier.settle("A", ends(answer.seeds, "release"), turns(answer.seeds))
+    assert len((await frontier.claim(max_seeds=100)).seeds) == 500
+
+
+async def test_what_a_claim_reclaims_it_doesn_t_give_in_the_same_call(frontier):
+    await frontier.offer(*(content(number, f"h{number}.test") for number in range(700)))
+    await frontier.claim("A")
+    await frontier.lapse("A")
+    answer = await frontier.claim("B", 500)
+    assert (len(answer.seeds), answer.wait_ms) == (300, 0)
+    assert len((await frontier.claim("B", 500)).seeds) == 400
+
+
+async def test_a_stopped_plan_takes_but_a_part_of_a_claim(frontier):
+    stopped = (content(number, f"h{number}.test", plan="stopped") for number in range(400))
+    await frontier.offer(*stopped)
+    await frontier.mark("pause stopped")
+    assert (await frontier.claim(max_seeds=500)).wait_ms == 0
+    assert (await frontier.totals()).parked == 250
+    await frontier.claim(max_seeds=500)
+    assert (await frontier.totals()).parked == 400
 
 
 async def test_while_others_execute_the_next_look_is_at_their_deadline(frontier):
@@ -176,9 +204,10 @@ async def test_paused_seeds_are_parked_and_come_back(frontier):
     assert await frontier.problems() == []
     await frontier.mark()
     keys = frontier.keys.partition(0).script_keys("content")
-    assert await scripts.run(frontier.redis, "resume", keys, ["wake", "p", 1]) == 1
-    assert await scripts.run(frontier.redis, "resume", keys, ["wake", "p", 100]) == 1
-    assert await scripts.run(frontier.redis, "resume", keys, ["wake", "p", 100]) == 0
+    parked = [content(number).fingerprint for number in (1, 2, 3)]
+    assert await scripts.run(frontier.redis, "resume", keys, ["wake", *parked[:2]]) == 1
+    assert await scripts.run(frontier.redis, "resume", keys, ["wake", *parked]) == 1
+    assert await scripts.run(frontier.redis, "resume", keys, ["wake", *parked]) == 0
     await frontier.lapse("A")
     assert (await frontier.totals()).parked == 0
     assert await frontier.problems() == []

@@ -40,7 +40,7 @@ async def saves(redis, appendonly, save=""):
 async def test_with_an_append_only_file_there_is_nothing_to_say(redis, caplog):
     await saves(redis, "yes")
     assert await advice(redis) is None
-    await log_advice(redis)
+    await log_advice(redis, 15.0)
     assert said(caplog) == []
 
 
@@ -50,7 +50,7 @@ async def test_nothing_on_disk_is_a_warning_with_what_would_be_lost(redis, caplo
     assert level == logging.WARNING
     assert text.startswith("Redis keeps nothing on disk: when it stops, every seed, plan and ledger is gone")
     assert text.endswith(REMEDY)
-    await log_advice(redis)
+    await log_advice(redis, 15.0)
     assert said(caplog) == [(level, text)]
 
 
@@ -74,7 +74,7 @@ async def test_a_server_that_forbids_config_is_asked_no_further(redis, server):
 
 async def test_a_redis_that_is_away_keeps_nobody_from_starting(caplog):
     nobody = AsyncRedis(port=1, retry=None)
-    await log_advice(nobody)
+    await log_advice(nobody, 15.0)
     await nobody.aclose()
     assert said(caplog) == []
 

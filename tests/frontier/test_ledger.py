@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+
 import pytest
 from frontier.driver import FrontierDriver, content, ends, nav
 
-from crawler.frontier import ledger
+from crawler.frontier import ledger, recount
 from crawler.frontier.ledger import Account
+from crawler.frontier.recount import PartRecount
 
 
 @pytest.fixture
@@ -43,7 +46,7 @@ async def test_every_state_is_counted(busy):
 
 async def test_parked_seeds_count_as_ready(busy, redis):
     assert (await busy.account("q")).ready == 1
-    assert await redis.zcard(busy.key("parked:q")) == 1
+    assert await redis.zcard(busy.key("parked")) == 1
     assert await busy.problems() == []
 
 
@@ -90,6 +93,43 @@ async def test_a_miscount_is_a_problem(busy, redis):
     await redis.hincrby(busy.keys.partition(0).ledger("p", "s"), "content:finished", 1)
     await redis.hincrby(busy.key("counts"), "finished", 1)
     assert sorted(await busy.problems()) == ["content: ledger finished 3, counted 2", "p s content: difference -1"]
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        ("DEL", "execute"),
+        ("DEL", "claims"),
+        ("DEL", "fail"),
+        ("DEL", "parked"),
+        ("DEL", "finish"),
+        ("DEL", "also"),
+        ("DEL", "wanted:q"),
+        ("DEL", "hosts"),
+        ("ZADD", "ready:a.test", 1, "nobody's"),
+        ("ZADD", "parked", 1, "nobody's"),
+        ("SADD", "held:B", "nobody's"),
+        ("SADD", "wanted:p", "nobody's"),
+        ("HSET", "seed", "nobody's", "a.test p s 0 {}"),
+    ],
+    ids=lambda planted: " ".join(planted[:2]),
+)
+async def test_whatever_is_lost_or_put_there_is_a_problem(busy, redis, planted):
+    await busy.offer(*(content(number, plan="q") for number in range(9)))  # which p wants, too
+    assert await busy.problems() == []
+    command, name, *rest = planted
+    await redis.execute_command(command, busy.key(name), *rest)
+    assert await busy.problems() != []
+
+
+async def test_seeds_are_counted_in_batches(frontier, redis, monkeypatch):
+    monkeypatch.setattr(recount, "SCAN_COUNT", 50)
+    await frontier.offer(*(content(number) for number in range(1_000)))
+    part = PartRecount(redis, frontier.keys.partition(0), "content", defaultdict(Counter))
+    batches = [number async for number in part.count_seeds()]
+    assert sum(batches) == 1_000
+    assert max(batches) < 200
+    assert await part.problems() == []
 
 
 async def test_seeds_without_a_ledger_are_a_problem(busy, redis):

@@ -20,14 +20,6 @@ async def test_the_same_seed_twice_in_a_batch_is_known_the_second_time(frontier)
     assert (account.offered, account.known, account.ready) == (3, 1, 2)
 
 
-async def test_a_seed_belongs_to_the_first_plan_that_wants_it(frontier):
-    await frontier.offer(content(1, plan="first"))
-    assert await frontier.offer(content(1, plan="second")) == [False]
-    first, second = await frontier.account("first"), await frontier.account("second")
-    assert (first.offered, first.known, first.ready) == (1, 0, 1)
-    assert (second.offered, second.known, second.ready, second.difference) == (1, 1, 0, 0)
-
-
 async def test_two_plans_may_ask_the_same_question(frontier):
     assert await frontier.offer(nav(1, plan="first"), nav(1, plan="second")) == [True, True]
 
@@ -93,6 +85,16 @@ async def test_what_is_over_the_budget_is_refused_and_counted_apart(frontier):
     account = await frontier.account()
     assert (account.offered, account.ready, account.difference) == (3, 3, 0)
     assert account.as_dict()["notes"] == {"over-budget": 2}
+    assert await frontier.problems() == []
+
+
+async def test_pages_that_cannot_be_offered_are_counted_by_their_reason(frontier):
+    for number in (2, 3):
+        await frontier.queues["content"].refuse(content(1), "script-route", number)
+    account = await frontier.account()
+    assert (account.offered, account.ready, account.difference) == (0, 0, 0)
+    assert account.as_dict()["notes"] == {"script-route": 5}
+    assert await frontier.offer(content(1)) == [True]
     assert await frontier.problems() == []
 
 

@@ -8,7 +8,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from crawler.errors import FrontierError, UnavailableError
-from crawler.frontier.keys import Keys
+from crawler.frontier.keys import SCHEMA_VERSION, Keys
 from crawler.frontier.preflight import prepare, wait_until_ready
 
 KEYS = Keys("t")
@@ -63,7 +63,7 @@ async def test_a_full_redis_that_holds_a_frontier_will_do(redis):
     await redis.config_set("maxmemory", 1)
     await prepare(redis, KEYS, 2)
     await redis.config_set("maxmemory", 0)
-    assert await redis.hgetall(KEYS.schema) == {b"version": b"1", b"partitions": b"2"}
+    assert await redis.hgetall(KEYS.schema) == {b"version": str(SCHEMA_VERSION).encode(), b"partitions": b"2"}
 
 
 async def test_a_redis_that_stays_away_is_given_up():

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
+import os
+import signal
 
 import pytest
 from frontier.driver import FrontierDriver, content, ends, nav, turns
@@ -14,9 +17,12 @@ from redis.exceptions import RedisError
 from crawler.errors import ConfigError, FrontierError
 from crawler.events import Events
 from crawler.frontier import scripts
+from crawler.frontier.durability import cluster_advice
+from crawler.frontier.keys import partition_of
 from crawler.frontier.preflight import prepare
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.servers.redis import redis_async, redis_sync
+from crawler.servers.redis_retry import until_redis_answers
 from crawler.tasks import cancel
 from crawler.worker import heartbeat
 from crawler.worker.wakeups import WakeUps
@@ -76,7 +82,7 @@ async def test_a_crawl_over_all_nodes(driver, redis_cluster, redis_settings):
         await driver.queues["content"].acquire_turn("img.test", "s", "A")
         keys = driver.keys.partition(partition).script_keys("nav")
         await scripts.run(driver.redis, "recall", keys, ["wake", "B", 0, 1, question.claim, 10**6])
-        await scripts.run(driver.redis, "crawl_delay", keys, [question.seed.host, 100])
+        await driver.queues["nav"].keep_crawl_delay(question.seed.host, 100, "B", question.turn)
     assert finished == 600
     await driver.lapse("B")
     for partition in range(PARTITIONS):
@@ -84,13 +90,13 @@ async def test_a_crawl_over_all_nodes(driver, redis_cluster, redis_settings):
     assert await driver.problems() == []
     assert await admin.retry(lambda _one: True) == PARTITIONS
     await driver.mark("cancel p")
-    assert await admin.cancel("p") == 2 * PARTITIONS
-    assert await SeedAdmin(driver.queues["nav"]).drop(lambda _one: True, "replaced") == HOSTS
+    assert await admin.set_aside("p") == 2 * PARTITIONS
+    assert await SeedAdmin(driver.queues["nav"]).drop("p", lambda _one: True, "replaced") == HOSTS
     assert await admin.forget("p", "s")
     assert await driver.problems() == []
     with contextlib.closing(redis_sync(redis_settings)) as client:  # figures have slots of their own
         for workers, owner in enumerate(("node:1:1:a", "node:2:1:b"), 1):
-            beat = heartbeat.Heartbeat(driver.keys, Events())
+            beat = heartbeat.Heartbeat(driver.keys, Events(), 15.0)
             beat.write(client, owner, 1)
             assert beat.workers_here == workers
 
@@ -228,3 +234,75 @@ async def test_a_cluster_that_is_away_is_an_error_of_redis(redis_settings):
 def test_an_address_that_can_be_no_cluster_s_is_refused(url, redis_settings):
     with pytest.raises(ConfigError, match="REDIS_URL"):
         redis_async({"REDIS_URL": url, "REDIS_CLUSTER": 1})
+
+
+@pytest.mark.faults
+async def test_a_confirmed_offer_survives_a_replica_promoted_with_a_gap(redis_settings, tmp_path):
+    """The replica is cut off; what it lacks is lost with the primary, unless the offer has waited for it."""
+    with started(RedisCluster, tmp_path) as cluster:
+        replica = cluster.add_replica(cluster.nodes[0])
+        async with redis_async(redis_settings | {"REDIS_URL": cluster.nodes[1].url}) as redis:
+            driver = await made(redis)
+            queue, primary = driver.queues["content"], cluster.nodes[0]
+            here = [
+                seed
+                for seed in (content(number, f"h{number}.test") for number in range(HOSTS))
+                if cluster.node_of(lock_of(driver, partition_of(seed.host, PARTITIONS))) is primary
+            ]
+            assert await until_redis_answers("an offer", functools.partial(queue.offer, here[:1], confirmed=True))
+            os.kill(replica.pid, signal.SIGSTOP)
+            primary.call("CLIENT", "KILL", "TYPE", "replica")
+            assert await queue.offer(here[1:2]) == [True]
+            with pytest.raises(RedisError, match="not on a replica"):
+                await queue.offer(here[2:3], confirmed=True)
+            primary.kill()
+            os.kill(replica.pid, signal.SIGCONT)
+            cluster.until(lambda: b"role:master" in replica.info("replication"), "replica in its primary's place")
+            fresh = []
+            for seed in here[:3]:
+                offer = functools.partial(queue.offer, [seed], confirmed=True)
+                fresh += await until_redis_answers("an offer", offer)
+            assert fresh == [False, True, True]  # the second was lost unseen, the third was never taken for safe
+
+
+async def test_an_offer_is_confirmed_by_the_disk_where_there_is_no_replica(driver, redis_cluster):
+    assert await driver.queues["content"].offer([content(1)], confirmed=True) == [True]
+    for node in redis_cluster.nodes:
+        node.call("CONFIG", "SET", "appendonly", "no")
+    try:
+        assert await driver.queues["content"].offer([content(1)], confirmed=True) == [False]
+    finally:
+        for node in redis_cluster.nodes:
+            node.call("CONFIG", "SET", "appendonly", "yes")
+
+
+async def test_a_cluster_that_would_stop_for_one_primary_is_warned_of(redis):
+    assert [text.partition(":")[0] for text in await cluster_advice(redis, 15.0)] == [
+        "Redis Cluster refuses everything while one primary is away"
+    ]
+    assert len(await cluster_advice(redis, 1.0)) == 2  # the nodes wait a second for each other
+
+
+async def test_a_node_that_is_frozen_or_down_costs_the_calls_to_others_nothing(tmp_path, redis_settings):
+    with started(RedisCluster, tmp_path) as cluster:
+        frozen, other = cluster.nodes[1:]
+        keys = {cluster.node_of(key): key for key in map(str, range(HOSTS))}
+        for node in (frozen, other):  # they need no majority to go on
+            node.call("CONFIG", "SET", "cluster-require-full-coverage", "no")
+        client = redis_async({"REDIS_URL": cluster.url, "REDIS_CLUSTER": 1, "REDIS_PARAMS": {"socket_timeout": 1.0}})
+        waiting = asyncio.create_task(client.blpop(f"{{{keys[other]}}}", 0.9))
+        frozen.call("CLUSTER", "DELSLOTS", key_slot(keys[frozen].encode()))
+        with pytest.raises(RedisError, match="not served"):
+            await client.get(keys[frozen])
+        assert await waiting is None  # its connection wasn't closed
+        os.kill(frozen.pid, signal.SIGSTOP)
+        slow = 0
+        for _ in range(6):  # the map is read anew after each; one node of three can't tell it
+            with pytest.raises(RedisError):
+                await client.get(keys[frozen])
+            began = asyncio.get_running_loop().time()
+            await client.get(keys[other])
+            slow += asyncio.get_running_loop().time() - began > 0.8
+        os.kill(frozen.pid, signal.SIGCONT)
+        assert not slow
+        await client.aclose()

@@ -55,8 +55,8 @@ async def test_cancel_fails_what_nobody_holds(frontier, admin):
     (held,) = (await frontier.claim(max_seeds=1)).seeds
     await frontier.offer(content(3))
     await frontier.mark("cancel p")
-    assert await admin.cancel("p") == 1
-    assert await admin.cancel("p") == 0
+    assert await admin.set_aside("p") == 1
+    assert await admin.set_aside("p") == 0
     await frontier.finish("A", [held])
     account = await frontier.account()
     assert (account.finished, account.failed, account.failures) == (1, 1, {"cancelled": 1})
@@ -97,8 +97,8 @@ async def test_drop_ends_a_seed_in_any_state_and_it_may_be_offered_again(frontie
     held = await get_into(frontier, state)
     await frontier.offer(content(2, "b.test", plan="q"))
 
-    assert await admin.drop(lambda one: one.seed.plan == "p", "replaced") == 1
-    assert await admin.drop(lambda one: one.seed.plan == "p", "replaced") == 0
+    assert await admin.drop("p", lambda _one: True, "replaced") == 1
+    assert await admin.drop("p", lambda _one: True, "replaced") == 0
     account = await frontier.account()
     assert account.failures == {"http-404" if state == "failed" else "replaced": 1}
     assert (account.ready, account.executing, account.failed, account.difference) == (0, 0, 1, 0)
@@ -116,7 +116,7 @@ async def test_drop_ends_a_schedule(frontier, redis):
     claimed = (await frontier.claim(frontier="nav")).seeds
     await frontier.finish("A", claimed, frontier="nav")
     assert (await frontier.totals("nav")).waiting == 1
-    assert await SeedAdmin(frontier.queues["nav"]).drop(lambda _one: True, "replaced") == 1
+    assert await SeedAdmin(frontier.queues["nav"]).drop("p", lambda _one: True, "replaced") == 1
     totals = await frontier.totals("nav")
     assert (totals.ready, totals.waiting, totals.failed) == (0, 0, 1)
     assert not await redis.exists(frontier.key("scheduled", "nav"))
@@ -135,3 +135,12 @@ async def test_forget_removes_the_ledger_and_the_failures_only_when_all_is_over(
         await frontier.account()
     assert await frontier.problems() == []
     assert await frontier.offer(content(1), content("late")) == [True, False]
+
+
+async def test_failed_seeds_of_a_cancelled_plan_are_not_retried(frontier, admin):
+    await frontier.fail(content(1), content(2, plan="q"))
+    await frontier.mark("cancel p")
+    assert await admin.retry(lambda _found: True) == 1
+    account = await frontier.account()
+    assert (account.ready, account.failures) == (0, {"http-404": 1})
+    assert await frontier.problems() == []

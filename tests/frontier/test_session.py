@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 
 import pytest
-from frontier.driver import PATIENCE_SECONDS, content, nav
+from frontier.driver import LONG_MS, PATIENCE_SECONDS, content, nav
+from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.events import Events
 from crawler.frontier import session as session_module
-from crawler.frontier.session import Session, SessionLost, SessionRenewed
+from crawler.frontier.session import WATCH_SECONDS, Lease, Session, SessionExpired, SessionLost, SessionRenewed
 from crawler.servers.redis import redis_sync
+from crawler.tasks import cancel
 
 # -- Reclaiming -------------------------------------------------------------------------------------------------------
 
@@ -104,6 +107,71 @@ async def test_a_session_with_seeds_doesn_t_end(frontier):
     assert (await frontier.claim("A")).state == "lapsed"
 
 
+# -- A Redis that was away, or whose clock was set ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first", ["renewal", "claim"])
+async def test_after_an_outage_the_living_renew_before_anybody_takes_what_they_hold(frontier, redis_clock, first):
+    await frontier.offer(content(1))
+    seeds = (await frontier.claim("A")).seeds
+    redis_clock(LONG_MS + 10_000)
+    if first == "renewal":
+        assert await frontier.session("B", what="renew")
+        assert (await frontier.claim("B")).seeds == []
+    else:
+        assert (await frontier.claim("B")).state == "lapsed"
+    assert await frontier.session("A", what="renew")
+    assert await frontier.finish("A", seeds) == (1, 0)
+    assert (await frontier.account()).notes == {}
+    assert await frontier.problems() == []
+
+
+async def test_a_step_of_the_clock_takes_nothing_from_the_living(frontier, redis_clock):
+    """Half a session and a little: the claimant's own deadline is still ahead, another's is not."""
+    await frontier.offer(content(1))
+    seeds = (await frontier.claim("A")).seeds
+    redis_clock(LONG_MS * 2 // 5)
+    await frontier.session("B", what="renew")
+    redis_clock(LONG_MS * 21 // 20)  # A's deadline has passed, B's not
+    assert (await frontier.claim("B")).seeds == []
+    assert await frontier.session("A", what="renew")
+    assert await frontier.finish("A", seeds) == (1, 0)
+
+
+async def test_the_dead_are_spared_once(frontier, redis_clock):
+    await frontier.offer(content(1))
+    await frontier.claim("A")
+    claimed_after = []
+    for lives in range(1, 4):  # of workers that begin and die, one after the other
+        redis_clock(lives * LONG_MS * 9 // 10)
+        await frontier.session(f"C{lives}")
+        claimed_after.append(len((await frontier.claim(f"C{lives}")).seeds))
+    assert claimed_after == [0, 0, 1]
+    assert (await frontier.account()).notes == {"reclaimed": 1}
+
+
+@pytest.mark.parametrize("back_ms", [60_000, 86_400_000])
+async def test_a_clock_that_was_set_back_makes_nobody_wait_for_the_dead_until_it_has_caught_up(
+    frontier, redis_clock, back_ms
+):
+    await frontier.offer(content(1))
+    await frontier.claim("A")
+    redis_clock(-back_ms)
+    assert await frontier.session("B", what="renew")
+    now_ms = time.time() * 1_000 - back_ms
+    deadlines = dict(await frontier.redis.zrange(frontier.keys.partition(0).sessions, 0, -1, withscores=True))
+    assert all(deadline <= now_ms + LONG_MS + 1_000 for deadline in deadlines.values())
+    redis_clock(-back_ms + LONG_MS * 2 // 5)
+    assert await frontier.session("B", what="renew")
+    redis_clock(-back_ms + LONG_MS * 4 // 5)
+    assert await frontier.session("B", what="renew")
+    assert (await frontier.claim("B")).seeds == []
+    redis_clock(-back_ms + LONG_MS * 6 // 5)
+    assert await frontier.session("B", what="renew")
+    await frontier.claim("B")
+    assert (await frontier.account()).notes == {"reclaimed": 1}
+
+
 # -- The thread -------------------------------------------------------------------------------------------------------
 
 
@@ -118,16 +186,31 @@ class AtOnce:
 
 
 @pytest.fixture
+def away(monkeypatch):
+    """Partitions whose leases can't be renewed: for the test to fill."""
+    partitions = set()
+    renew = Lease.renew
+
+    def fails(lease, *arguments):
+        if lease.partition in partitions:
+            raise RedisConnectionError("away")
+        return renew(lease, *arguments)
+
+    monkeypatch.setattr(Lease, "renew", fails)
+    return partitions
+
+
+@pytest.fixture
 def opened(frontier, redis_settings):
     """Returns a function that opens a session of `seconds`; `session.lost` is set when it was lost."""
     made = []
 
-    def open_session(seconds, renewed=lambda event: None):
+    def open_session(seconds, renewed=lambda event: None, partitions=1):
         lost, events = threading.Event(), Events()
         events.subscribe(SessionLost, lambda _event: lost.set())
         events.subscribe(SessionRenewed, renewed)
         client = redis_sync(redis_settings)
-        session = Session(client, frontier.keys, partitions=1, seconds=seconds, events=events)
+        session = Session(client, frontier.keys, partitions=partitions, seconds=seconds, events=events)
         made.append(session)
         session.open(AtOnce())
         session.lost = lost
@@ -153,13 +236,13 @@ def wait(condition):
 def test_the_thread_renews_and_ends_cleanly(frontier, redis_settings, opened):
     beats = []
     session = opened(0.2, renewed=beats.append)
-    first = deadline_of(frontier, redis_settings, session.owner)
-    wait(lambda: deadline_of(frontier, redis_settings, session.owner) > first)
+    first = deadline_of(frontier, redis_settings, session.name)
+    wait(lambda: deadline_of(frontier, redis_settings, session.name) > first)
     assert session.alive
     assert beats
     assert session.close()
     assert not session.alive
-    assert deadline_of(frontier, redis_settings, session.owner) is None
+    assert deadline_of(frontier, redis_settings, session.name) is None
     assert "session" not in {thread.name for thread in threading.enumerate()}
 
 
@@ -173,7 +256,7 @@ def test_a_loop_that_is_stuck_is_not_renewed(frontier, redis_settings, opened, m
     ahead[0] = session_module.LOOP_STUCK_SECONDS + 1
     assert not session.alive
     number = len(beats) + 1  # one may be under way
-    wait(lambda: deadline_of(frontier, redis_settings, session.owner) < time.time() * 1000)
+    wait(lambda: deadline_of(frontier, redis_settings, session.name) < time.time() * 1000)
     assert len(beats) <= number
     session.note_loop_alive()  # it moves again; nobody has reclaimed
     wait(lambda: session.alive)
@@ -182,15 +265,16 @@ def test_a_loop_that_is_stuck_is_not_renewed(frontier, redis_settings, opened, m
 
 def test_a_lost_session_is_told_and_starts_over_under_another_name(frontier, redis_settings, opened):
     session = opened(0.1)
-    old = session.owner
+    old = session.name
     with redis_sync(redis_settings) as client:
         client.zrem(frontier.keys.partition(0).sessions, old)
     assert session.lost.wait(PATIENCE_SECONDS)
     assert not session.alive
-    session.reopen()
-    assert session.alive
-    assert session.owner != old
-    wait(lambda: deadline_of(frontier, redis_settings, session.owner))
+    session.begin_anew(0)
+    wait(lambda: session.alive)
+    [lease] = session.leases
+    assert lease.owner != old
+    assert deadline_of(frontier, redis_settings, lease.owner)
 
 
 def test_a_session_is_renewed_whatever_its_subscribers_do(frontier, redis_settings, opened, caplog):
@@ -198,6 +282,57 @@ def test_a_session_is_renewed_whatever_its_subscribers_do(frontier, redis_settin
         raise ValueError("figures")
 
     session = opened(0.1, renewed=broken)
-    first = deadline_of(frontier, redis_settings, session.owner)
-    wait(lambda: deadline_of(frontier, redis_settings, session.owner) > first)
+    first = deadline_of(frontier, redis_settings, session.name)
+    wait(lambda: deadline_of(frontier, redis_settings, session.name) > first)
     wait(lambda: "figures" in caplog.text)
+
+
+async def test_its_end_is_told_at_the_deadline_whatever_redis_does(opened, away):
+    session = opened(0.5)
+    expired = asyncio.Event()
+    session._events.subscribe(SessionExpired, lambda _event: expired.set())
+    watching = asyncio.create_task(session.watch())
+    away.add(0)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        await expired.wait()
+    assert 0 <= session_module.boottime() - session.leases[0].deadline < WATCH_SECONDS
+    expired.clear()
+    away.clear()
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not session.alive:  # nobody has reclaimed, so it is renewed  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    assert session.leases[0].owner == session.name
+    await cancel(watching)
+    assert not session.lost.is_set()
+
+
+def test_a_partition_that_is_away_costs_the_others_nothing(opened, away, monkeypatch):
+    session = opened(0.2, partitions=3)
+    monkeypatch.setattr(Lease, "node", lambda lease, _redis: lease.partition)  # each on a Redis of its own
+    away.add(1)
+    wait(lambda: not session.leases[1].alive)
+    deadlines = [lease.deadline for lease in session.leases]
+    wait(lambda: all(session.leases[number].deadline > deadlines[number] for number in (0, 2)))
+    assert [lease.reachable for lease in session.leases] == [True, False, True]
+    assert not session.leases[1].alive
+    away.clear()
+    wait(lambda: session.leases[1].alive)
+
+
+def test_of_a_redis_that_is_away_one_partition_is_tried_and_each_in_turn(opened, away):
+    session = opened(0.1, partitions=3)
+    away.update(range(3))
+    wait(lambda: not session.alive)
+    away.remove(2)
+    wait(lambda: session.leases[2].alive)
+
+
+def test_one_partition_is_lost_and_the_others_are_kept(frontier, redis_settings, opened):
+    session = opened(0.1, partitions=2)
+    with redis_sync(redis_settings) as client:
+        client.zrem(frontier.keys.partition(1).sessions, session.name)
+    assert session.lost.wait(PATIENCE_SECONDS)
+    session.begin_anew(1)
+    wait(lambda: session.leases[1].alive)
+    assert session.leases[0].alive
+    assert session.leases[0].owner == session.name != session.leases[1].owner

@@ -199,3 +199,15 @@ async def test_a_forgotten_re_run_that_is_offered_again_starts_afresh(frontier):
     assert len(seeds) == 1
     totals = await frontier.totals("nav")
     assert (totals.ready, totals.waiting) == (0, 0)
+
+
+@pytest.mark.parametrize(("operation", "counted"), [("finish", "visits"), ("fail", "missed"), ("retry", "retried")])
+async def test_a_seed_of_a_cancelled_plan_does_not_come_back_later(frontier, operation, counted):
+    await frontier.offer(nav(1, interval_s=3_600))
+    held = (await frontier.claim(frontier="nav")).seeds
+    await frontier.mark("cancel p")
+    await frontier.settle("A", ends(held, operation, 60_000, "x" if operation != "finish" else ""), turns(held), "nav")
+    account = await frontier.account(frontier="nav")
+    assert (account.ready, account.failures, account.notes[counted]) == (0, {"cancelled": 1}, 1)
+    assert (await frontier.totals("nav")).waiting == 0
+    assert await frontier.problems() == []

@@ -10,7 +10,7 @@ from frontier.driver import LONG_MS, content, ends, nav, turns
 from crawler.frontier import scripts
 from crawler.frontier.settlement import TurnRelease
 
-FAILED = {"error_level_change": 1, "error_level_min": 1}  # what one failed request says of its host
+FAILED = {"failures": 1}  # what one failed request says of its host
 
 
 async def held(frontier, host="a.test"):
@@ -90,6 +90,62 @@ async def test_each_turn_paces_itself(frontier):
     assert (await frontier.claim("B")).seeds == []
 
 
+async def crawl_delay(frontier, delay_ms, claimed):
+    return await frontier.queues["content"].keep_crawl_delay("a.test", delay_ms, claimed.owner, claimed.turn)
+
+
+async def test_a_crawl_delay_leaves_a_host_one_turn(frontier):
+    await frontier.polite(concurrency=4, burst=2)
+    await frontier.offer(*(content(number) for number in range(12)))
+    (first,) = (await frontier.claim(max_seeds=1)).seeds
+    assert await crawl_delay(frontier, 5_000, first) == (0, 0)
+    assert (await frontier.claim("B")).seeds == []
+    assert (await frontier.claim("B", frontier="nav")).seeds == []
+    await frontier.settle("A", [], [TurnRelease("a.test", first.turn, since_start_ms=1_000)])
+    answer = await frontier.claim("B")
+    assert answer.seeds == []
+    assert 3_900 < answer.wait_ms <= 4_000
+    await frontier.queues["content"].drop_crawl_delay("a.test")
+    assert (await acquire(frontier))[1] == 0
+
+
+async def test_turns_from_before_a_crawl_delay_are_used_one_after_the_other(frontier):
+    await frontier.polite(delay_ms=1_000, concurrency=4, burst=1)
+    await frontier.offer(*(content(number) for number in range(8)))
+    gone, first, second = (await frontier.claim("A", 3)).seeds
+    await frontier.settle("A", ends([gone]), turns([gone], since_start_ms=900))
+    assert await crawl_delay(frontier, 5_000, second) == (1, -1)
+    assert await crawl_delay(frontier, 5_000, first) == (1, 5_000)  # the other's request may be as late as now
+    await frontier.settle("A", ends([first]), turns([first], since_start_ms=500))
+    others, wait_ms = await crawl_delay(frontier, 5_000, second)
+    assert others == 0
+    assert 4_400 < wait_ms <= 4_500
+    await frontier.settle("A", ends([second], "release"), turns([second]))
+    assert 4_300 < (await acquire(frontier))[1] <= 4_500  # also on a turn that was used long ago, or never
+    assert 4_300 < (await frontier.claim("B")).wait_ms <= 4_500
+
+
+async def test_who_holds_other_turns_hears_of_a_crawl_delay_once(frontier):
+    await frontier.polite(concurrency=2, burst=1)
+    await frontier.offer(content(1), content(2))
+    one, other = (await frontier.claim()).seeds
+    async with frontier.redis.pubsub() as channel:
+        await channel.subscribe(*(queue._channel for queue in frontier.queues.values()))
+        for claimed in (one, other, one):
+            await crawl_delay(frontier, 700, claimed)
+        await crawl_delay(frontier, 900, one)
+        heard = await messages(channel, 4)
+    assert heard == [b"crawl-delay 700 a.test"] * 2 + [b"crawl-delay 900 a.test"] * 2
+
+
+async def test_a_crawl_delay_is_kept_though_nothing_is_known_of_the_host(frontier):
+    assert await frontier.queues["content"].keep_crawl_delay("a.test", 5_000, "A", 0) == (0, -1)
+    token, delay_ms = await acquire(frontier)
+    assert delay_ms == 5_000
+    await release_turn(frontier, "a.test", token, since_start_ms=0)
+    assert 4_900 < (await acquire(frontier))[1] <= 5_000
+
+
 async def test_with_all_turns_held_one_looks_again_in_a_while(frontier):
     await frontier.offer(content(1), content(2))
     await frontier.claim(max_seeds=1)
@@ -116,23 +172,18 @@ async def wait_ms(frontier, host="a.test"):
     return until - await frontier.now_ms()
 
 
-async def ask(frontier, *steps, host="a.test", since_start_ms=0):
-    """Acquires a turn as soon as it is free, and releases it after requests that went well (-1) or failed (+1)."""
+async def ask(frontier, host="a.test", since_start_ms=0, **signs):
+    """Acquires a turn as soon as it is free, and releases it with what its requests say of the host."""
     await frontier.redis.hdel(frontier.keys.partition(0).turn(host), "x", "n1")
     turn, _delay = await acquire(frontier, host)
     assert turn > 0
-    least = 0
-    for step in steps:
-        least = max(0, least + step)
-    await release_turn(
-        frontier, host, turn, since_start_ms=since_start_ms, error_level_change=sum(steps), error_level_min=least
-    )
+    await release_turn(frontier, host, turn, since_start_ms=since_start_ms, **signs)
 
 
 async def test_each_failure_doubles_the_pause_up_to_five_minutes(frontier):
     pauses = []
-    for _ in range(12):
-        await ask(frontier, 1)
+    for number in range(12):
+        await ask(frontier, **({"failures": 1} if number % 2 else {"overloads": 1}))
         pauses.append(await wait_ms(frontier))
     assert await level(frontier) == 10
     for pause, expected in zip(pauses, (1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300), strict=True):
@@ -141,41 +192,55 @@ async def test_each_failure_doubles_the_pause_up_to_five_minutes(frontier):
 
 async def test_a_slow_site_s_failures_count_from_its_own_delay(frontier):
     await frontier.polite(delay_ms=20_000)
-    await ask(frontier, 1)
+    await ask(frontier, failures=1)
     assert 39_500 < await wait_ms(frontier) <= 40_000  # the delay, and as much again
-    await ask(frontier, 1)
+    await ask(frontier, failures=1)
     assert 59_500 < await wait_ms(frontier) <= 60_000
 
 
-async def test_each_success_halves_the_pause_again(frontier):
-    await ask(frontier, 1, 1, 1, 1)
-    assert await level(frontier) == 4
-    for expected in (3, 2, 1):
-        await ask(frontier, -1)
+async def test_each_answer_halves_the_level_again(frontier):
+    await ask(frontier, failures=10)
+    assert await level(frontier) == 10
+    for expected in (5, 2, 1):
+        await ask(frontier, answers=1)
         assert await level(frontier) == expected
         assert 1_000 * 2 ** (expected - 1) - 500 < await wait_ms(frontier) <= 1_000 * 2 ** (expected - 1)
-    await ask(frontier, -1)
+    await ask(frontier, answers=1)
     assert await level(frontier) == 0
     assert await wait_ms(frontier) <= 0
     assert not await frontier.redis.hexists(frontier.keys.partition(0).turn("a.test"), "u")
 
 
-async def test_requests_count_in_their_order(frontier):
-    await ask(frontier, -1, -1, -1, 1)  # a healthy host's page, and its missing picture
+async def test_failures_count_for_the_pages_own_while_the_host_answers_others(frontier):
+    await ask(frontier, answers=3, failures=1)
+    for _ in range(19):
+        await ask(frontier, failures=1)
+    assert (await level(frontier), await wait_ms(frontier) <= 0) == (0, True)
+    await ask(frontier, failures=1)  # the host hasn't answered for 20 failures in a row
     assert await level(frontier) == 1
-    await ask(frontier, -1, 1)
-    assert await level(frontier) == 1
-    await ask(frontier, 1, -1, 1, 1)
-    assert await level(frontier) == 3
-    await ask(frontier, -1, -1, -1, -1, -1)
+    assert 500 < await wait_ms(frontier) <= 1_000
+    await ask(frontier, answers=1)
+    await ask(frontier, failures=1)
     assert await level(frontier) == 0
 
 
-async def test_a_host_that_is_well_costs_no_field(frontier):
+async def test_an_overload_counts_also_while_the_host_answers(frontier):
+    await ask(frontier, answers=3, overloads=1)
+    assert await level(frontier) == 1
+    assert 500 < await wait_ms(frontier) <= 1_000
+
+
+async def test_requests_that_say_nothing_of_the_host_change_nothing(frontier):
+    await ask(frontier, failures=3)
+    await ask(frontier)
+    assert (await level(frontier), await wait_ms(frontier) <= 0) == (3, True)
+
+
+async def test_a_host_that_is_well_costs_one_small_field(frontier):
     await frontier.offer(content(1), content(2))
     seeds = (await frontier.claim()).seeds
-    await frontier.settle("A", ends(seeds), turns(seeds, since_start_ms=0, error_level_change=-2))
-    assert set(await frontier.redis.hgetall(frontier.keys.partition(0).turn("a.test"))) == {b"s", b"l", b"n1"}
+    await frontier.settle("A", ends(seeds), turns(seeds, since_start_ms=0, answers=2))
+    assert set(await frontier.redis.hgetall(frontier.keys.partition(0).turn("a.test"))) == {b"s", b"l", b"n1", b"g"}
 
 
 async def test_while_a_host_fails_one_seed_at_a_time_is_given_out_in_both_frontiers(frontier):
@@ -194,7 +259,7 @@ async def test_while_a_host_fails_one_seed_at_a_time_is_given_out_in_both_fronti
     assert len(probe) == 1
     assert (await frontier.claim()).seeds == []
     assert (await acquire(frontier))[0] == 0
-    await frontier.settle("B", ends(probe), turns(probe, since_start_ms=0, error_level_change=-1), frontier="nav")
+    await frontier.settle("B", ends(probe), turns(probe, since_start_ms=0, answers=1), frontier="nav")
     seeds = (await frontier.claim()).seeds  # it is well again
     assert len({claimed.turn for claimed in seeds}) > 1
 
@@ -214,7 +279,7 @@ async def test_what_was_under_way_when_the_level_rose_does_not_count(frontier):
     seeds = (await frontier.claim(max_seeds=3)).seeds
     await frontier.settle("A", ends(seeds[:1], "retry"), turns(seeds[:1], since_start_ms=50, **FAILED))
     await frontier.settle("A", ends(seeds[1:2], "retry"), turns(seeds[1:2], since_start_ms=60, **FAILED))
-    await frontier.settle("A", ends(seeds[2:]), turns(seeds[2:], since_start_ms=60, error_level_change=-4))
+    await frontier.settle("A", ends(seeds[2:]), turns(seeds[2:], since_start_ms=60, answers=4))
     assert await level(frontier) == 1
 
 

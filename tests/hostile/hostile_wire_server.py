@@ -61,7 +61,8 @@ class Host:
 
     def __post_init__(self):
         self._ending = threading.Event()
-        self._socket = socket.create_server((self.address, 0), backlog=64)
+        family = socket.AF_INET6 if ":" in self.address else socket.AF_INET
+        self._socket = socket.create_server((self.address, 0), backlog=64, family=family)
         self._open = set()
         self.port = self._socket.getsockname()[1]
         self.url = f"{'https' if self.tls or self.raw else 'http'}://{self.address}:{self.port}"

@@ -19,6 +19,7 @@ from kafka import KafkaProducer
 from scrapy.settings import Settings
 from waiting import until
 
+from crawler.frontier.keys import Keys
 from crawler.models import Seed
 from crawler.plans.operator import Operator
 
@@ -144,9 +145,8 @@ def suspect(client, junked, junk):
 
 def wake(client, junked, junk):
     for frontier in ("nav", "content"):
-        client.publish(f"{PREFIX}:wake:{frontier}", junk)
-        client.publish(f"{PREFIX}:wake:{frontier}", b"backoff " + junk)
-        client.publish(f"{PREFIX}:wake:{frontier}", b"backoff 1 " + junk)
+        for message in (junk, b"backoff " + junk, b"backoff 1 " + junk):
+            assert client.publish(Keys(PREFIX).wake(frontier), message) == 1  # a worker of each frontier listens
 
 
 def site_of_seed(client, junked, junk):
@@ -183,13 +183,14 @@ PLANTS = {
     "alone": in_string(f"{P}:content:alone"),
     "fence": in_string(f"{P}:fence:{{owner}}"),
     "turn": in_hash(
-        f"{P}:turn:{{host}}", "h1", "n1", "n2", "x", "r", "l", "e", "u", "wnav", "wcontent", "wborrow", "j"
+        f"{P}:turn:{{host}}", "h1", "n1", "n2", "x", "r", "l", "e", "u", "wnav", "wcontent", "wseedless", "j"
     ),
     "sites of a turn": in_hash(f"{P}:turn:{{host}}", "s"),
     "politeness": in_hash(f"{P}:politeness", "hostile", "x"),
     "turns": in_set(f"{P}:turns:{{owner}}"),
     "held": in_set(f"{P}:content:held:{{owner}}"),
     "paused": in_set(f"{P}:paused"),
+    "plan_states": in_hash(f"{P}:plan_states", "manual", "x"),
     "ledgers": in_set(f"{P}:ledgers"),
     "ledger": in_hash(f"{P}:ledger:manual:hostile", "content:ready", "content:finished", "content:executing", "x"),
     "followed": in_string(f"{P}:content:followed:{{host}}"),
@@ -198,13 +199,13 @@ PLANTS = {
     "schema": in_hash(f"{PREFIX}:schema"),
     "nodes": in_zset(f"{PREFIX}:nodes"),
     "node": in_hash(f"{PREFIX}:node:{{node}}"),
-    "robots": in_string(f"{PREFIX}:robots:http://{{host}}"),
+    "robots": in_string(f"{P}:robots:http://{{host}}"),
 }
 # Keys that are of another type than they should be.
 WRONG = (
     "content:ready:{host} content:hosts content:execute content:claims content:held:{owner} content:finish "
     "content:seed content:tries content:suspects content:counts content:lapsed turn:{host} turns:{owner} paused "
-    "ledger:manual:hostile ledgers politeness"
+    "plan_states ledger:manual:hostile ledgers politeness"
 )
 
 

@@ -36,8 +36,9 @@ class Trap:
     def script(self, path):
         url = urlsplit(path)
         name = url.path.split("/")[1]
-        if name == "r":
-            return [answer(b"", b"Location: " + self.moved(url).encode(), status=b"302 Found")]
+        if name in ("r", "to"):
+            target = self.moved(url) if name == "r" else self.out[url.path]
+            return [answer(b"", b"Location: " + target.encode(), status=b"302 Found")]
         links = getattr(self, name.partition(".")[0], lambda _url: ())(url)
         return [answer((ARTICLE + "".join(f"<a href='{link}'>x</a>" for link in links)).encode())]
 
@@ -69,10 +70,15 @@ class Trap:
         return [f"{url.path}?sid={next(self.serial)}" for _ in range(30)]
 
     def loop(self, _url):
-        return ["/r?n=1", "/r?n=1&far=1", "/r?n=500&far=1"]
+        return ["/r?n=1"]
 
     def scope(self, _url):
-        return [f"{self.other.url}/leaf", "http://metadata.invalid/", "/never/this", "javascript:alert(1)", "/leaf/1"]
+        return [*self.out, *self.out.values(), "http://metadata.invalid/", "javascript:alert(1)", "/leaf/1"]
+
+    @property
+    def out(self):
+        """Links that may be followed, and redirect to what may not."""
+        return {"/to/another/host": f"{self.other.url}/leaf", "/to/what/is/denied": "/never/this"}
 
 
 @pytest.fixture
@@ -123,7 +129,7 @@ def test_ever_new_addresses_of_a_page_end_with_the_hosts_budget(trapped):
 
 
 def test_traps_of_every_other_sort_end_with_a_reason(trapped):
-    asked, total, log = trapped("/deep/", "/many", "/long", "/loop", "/scope")
+    asked, total, log = trapped("/deep/", "/many", "/long", "/loop", "/r?n=1&far=1", "/r?n=500&far=1", "/scope")
 
     deep = [path for path in asked if path.startswith("/deep/")]
     assert 3 < len(deep) < 60
@@ -140,10 +146,12 @@ def test_traps_of_every_other_sort_end_with_a_reason(trapped):
 
     moved = [path for path in asked if path.startswith("/r?")]
     assert len(moved) == 6 + 2 * 6  # on the same host 5 redirects are followed, to others 5 as well
-    assert total["failures"] == {"too-many-redirects": 3}
+    out = [path for path in asked if path.startswith("/to/")]
+    assert len(out) == 2  # and neither of the pages that these lead to
+    assert total["failures"] == {"too-many-redirects": 3, "out-of-scope": 2}
     assert total["notes"] == {"redirected": 10}
 
-    assert len(asked) == 5 + len(deep) - 1 + len(leaves) + len(moved)
+    assert len(asked) == 5 + len(deep) - 1 + len(leaves) + len(moved) + len(out)
     assert total["finished"] == 5 + len(deep) - 1 + len(leaves) + 10
 
 

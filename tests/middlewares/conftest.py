@@ -15,6 +15,7 @@ class Turns:
 
     def __init__(self):
         self.acquired = []
+        self.kept = []
         self.released = []
         self.reports = []
 
@@ -22,11 +23,31 @@ class Turns:
         self.acquired.append((host, visit.seed.site))
         return Lane(host, 2001, 0, 0.0)
 
+    async def keep_crawl_delay(self, turn, visit):
+        self.kept.append(turn.unkept_delay_s)
+        turn.keep_crawl_delay(turn.unkept_delay_s, 0.0)
+
     def report(self, lane):
         self.reports.append(lane.report())
 
     def release(self, lane):
         self.released.append(lane.release())
+
+
+class Egress:
+    """A way out that is there, unless `blames_host` is set to False."""
+
+    is_down = False
+    blames_host = True
+
+    def __init__(self):
+        self.places = []
+
+    def answered(self, place):
+        self.places.append(place)
+
+    async def blames(self, host, ask):
+        return self.blames_host
 
 
 @pytest.fixture
@@ -36,4 +57,7 @@ async def recorded():
 
 @pytest.fixture
 async def worker():
-    return SimpleNamespace(session=SimpleNamespace(owner="A", alive=True), turns=Turns())
+    leases = [SimpleNamespace(owner="A", alive=True)]
+    answers = []  # their sizes
+    headroom = SimpleNamespace(answers=answers, answered=answers.append)
+    return SimpleNamespace(session=SimpleNamespace(leases=leases), turns=Turns(), egress=Egress(), headroom=headroom)

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from samples import RecordedVisit, a_claim
 from scrapy import Request
 from scrapy.utils.test import get_crawler
 
 from crawler.middlewares.redirect import RedirectMiddleware
+from crawler.sites import Site
+from crawler.sites.follow import Follow
 from crawler.worker.refused import RefusedError
 from crawler.worker.request_state import state_of
+from crawler.worker.worker import Worker
 
 
 @pytest.fixture
-def middleware():
+def middleware(worker, monkeypatch):
+    worker.sites = {"s": Site(name="s", follow=Follow(deny=["/private"]))}
+    monkeypatch.setattr(Worker, "of", lambda _crawler: worker)
     return RedirectMiddleware.from_crawler(get_crawler(settings_dict={"REDIRECT_MAX_TIMES": 2}))
 
 
@@ -65,6 +73,13 @@ def test_a_redirect_to_no_valid_url_fails_the_seed(middleware, recorded, locatio
     assert caught.value.outcome == ("fail", "bad-redirect")
 
 
+def test_a_redirect_to_what_only_a_script_can_open_fails_the_seed(middleware, recorded):
+    request = recorded.request("http://a.test/")
+    with pytest.raises(RefusedError) as caught:
+        middleware.process_response(request, recorded.response(request, 302, location="/#/login"))
+    assert caught.value.outcome == ("fail", "script-route")
+
+
 def test_too_many_redirects_fail_the_seed(middleware, recorded):
     request = recorded.request("http://a.test/0")
     for number in range(1, 3):
@@ -72,6 +87,38 @@ def test_too_many_redirects_fail_the_seed(middleware, recorded):
     with pytest.raises(RefusedError) as caught:
         middleware.process_response(request, recorded.response(request, 302, location="/3"))
     assert caught.value.outcome == ("fail", "too-many-redirects")
+
+
+@pytest.mark.parametrize(
+    ("depth", "is_page", "location", "followed"),
+    [
+        (1, True, "/open", True),
+        (1, True, "/private", False),
+        (1, False, "/private", True),  # an image, say
+        (0, True, "/private", True),  # what a search found
+    ],
+)
+def test_the_page_of_a_followed_link_stays_in_scope(middleware, depth, is_page, location, followed):
+    recorded = RecordedVisit(depth=depth)
+    request = recorded.request(is_page=is_page)
+    response = recorded.response(request, 302, location=location)
+    if followed:
+        assert middleware.process_response(request, response).url == f"http://a.test{location}"
+        return
+    with pytest.raises(RefusedError) as caught:
+        middleware.process_response(request, response)
+    assert caught.value.outcome == ("fail", "out-of-scope")
+
+
+def test_a_plan_for_which_the_target_is_out_of_scope_is_left_to_a_visit_of_its_own(middleware):
+    found = a_claim().seed
+    recorded = RecordedVisit(depth=1, also=(replace(found, plan="q"),))
+    request = recorded.request(is_page=True)
+    middleware.process_response(request, recorded.response(request, 302, location="/private"))
+    assert recorded.visit.seed.plan == "q"
+    recorded.visit.items = 1
+    recorded.end_callback()
+    assert recorded.settlements[0].served == "0 q"  # p isn't told of what is found there either
 
 
 def test_other_answers_pass(middleware, recorded):

@@ -23,6 +23,7 @@ SETTINGS = {
     "RETRY_BASE_SECONDS": 0.01,
     "ROBOTS_RETRY_SECONDS": 0.3,
     "DOWNLOAD_TIMEOUT": 2,
+    "EGRESS_DOUBT_SECONDS": 0,  # requests are counted here, and a check of the way out would be one more
 }
 
 
@@ -177,14 +178,51 @@ def test_two_workers_ask_once_and_know_for_a_day(serve, crawl):
     reasons = failures(crawl, workers=2, FIRST_BATCH=4)
     assert reasons == {f"{place.page}/9": "robots"}
     assert len(asked(place)) == 1
-    key = Keys("hr").robots(place.url)
+    key = Keys("hr").partition(0).robots(place.url)
     assert 86_000 < crawl.redis.ttl(key) <= 86_400
     assert json.loads(crawl.redis.get(key))["state"] == "rules"
-    assert not crawl.redis.exists(Keys("hr").robots_asked(place.url))
+    assert not crawl.redis.exists(Keys("hr").partition(0).robots_asked(place.url))
 
     crawl.offer([f"{place.page}/later"])
     failures(crawl)
     assert len(asked(place)) == 1
+
+
+def test_no_page_fails_that_was_not_held_while_the_file_was_asked_for(serve, crawl):
+    """The file is unreachable as long as a page's own four tries take; few pages were tried so often by then."""
+    answers = chain([says(503)] * 5, repeat(says(404)))  # at 0, 1, 5, 10, 15 and 20 times ROBOTS_RETRY_SECONDS
+
+    def heals(path):
+        return next(answers)(path)
+
+    place = serve(heals)
+    crawl.offer(f"{place.page}/{number}" for number in range(300))
+    reasons = failures(crawl, MAX_ATTEMPTS=4, ROBOTS_RETRY_SECONDS=0.1)
+    assert reasons == {}
+    back, pages = asked(place)[5], [one.begun for one in place.asked if one.path.startswith("/page")]
+    assert len(asked(place)) == 6
+    assert len(pages) == 300
+    assert pages[0] - back < 2
+
+
+def test_all_pages_of_a_host_that_stays_silent_fail_by_tries_of_their_own(serve, crawl):
+    place = serve(says(503))
+    crawl.offer(f"{place.page}/{number}" for number in range(60))
+    reasons = failures(crawl, ROBOTS_RETRY_SECONDS=0.02)
+    assert reasons == {f"{place.page}/{number}": "robots-unreachable" for number in range(60)}
+    assert 2 <= len(asked(place)) <= 20  # MAX_ATTEMPTS; each is asked for many pages
+
+
+def test_a_page_whose_file_is_known_to_be_unreachable_waits_untried(serve, crawl):
+    place = serve(says(404))
+    known = RobotsFile("unreachable", failures=9, fresh_s=2)
+    crawl.redis.set(Keys("hr").partition(0).robots(place.url), known.dump(), px=int(known.expires_s * 1000))
+    crawl.offer([place.page])
+    said = crawl.finish()
+    assert crawl.unfinished() == {}
+    assert len(asked(place)) == 1
+    assert b"frontier/postpone/robots-unreachable" in said
+    assert b"frontier/retry" not in said
 
 
 def test_junk_in_redis_is_asked_for_again(serve, crawl):
@@ -198,8 +236,8 @@ def test_junk_in_redis_is_asked_for_again(serve, crawl):
     ]
     places = [serve(says(200, ALL)) for _ in junk]
     for place, (value, seconds) in zip(places, junk, strict=True):
-        crawl.redis.set(Keys("hr").robots(place.url), value, ex=seconds)
-    crawl.redis.hset(Keys("hr").robots((other := serve(says(200, ALL))).url), "not", "a string")
+        crawl.redis.set(Keys("hr").partition(0).robots(place.url), value, ex=seconds)
+    crawl.redis.hset(Keys("hr").partition(0).robots((other := serve(says(200, ALL))).url), "not", "a string")
     places.append(other)
     crawl.offer(place.page for place in places)
     assert failures(crawl) == {place.page: "robots" for place in places}
@@ -231,6 +269,16 @@ def test_a_crawl_delay_holds_for_all_workers(serve, crawl):
     assert len(place.asked) == 9
     times = sorted(one.begun for one in place.asked)
     assert min(after - before for before, after in pairwise(times)) >= 0.45
+
+
+def test_a_crawl_delay_is_the_host_s_though_the_site_has_four_turns(serve, crawl):
+    place = serve(lambda _path: [0.3, reply(200, "User-agent: *\nCrawl-delay: 0.4\n")])  # all turns are taken meanwhile
+    crawl.site(delay=0.4, concurrency=4, burst=2)  # by its delay alone, a turn keeps the Crawl-delay, too
+    crawl.offer(f"{place.page}/{number}" for number in range(6))
+    assert failures(crawl, workers=2, FIRST_BATCH=4) == {}
+    assert len(place.asked) == 7
+    times = sorted(one.begun for one in place.asked)
+    assert min(after - before for before, after in pairwise(times)) >= 0.35
 
 
 def test_a_crawl_delay_is_clamped(serve, crawl):

@@ -40,7 +40,7 @@ async def addresses():
 
 @pytest.fixture
 def middleware(worker, addresses):
-    return TurnMiddleware(worker, addresses)
+    return TurnMiddleware(worker, None, addresses)
 
 
 async def test_a_request_holds_its_address_until_it_is_answered(middleware, addresses, recorded, worker):
@@ -52,6 +52,25 @@ async def test_a_request_holds_its_address_until_it_is_answered(middleware, addr
     assert [turn.host for turn in worker.turns.released] == ["@a.test"]
     assert not recorded.lane._in_use.locked()
     assert state_of(request).address is None
+
+
+async def test_a_request_that_is_sent_again_waits_for_another_turn_of_its_address(
+    middleware, addresses, recorded, worker
+):
+    addresses.delay_s = 60.0
+    request = recorded.request()
+    await middleware.process_request(request)
+    lost = state_of(request).address
+    addresses.free.clear()
+    again = asyncio.create_task(state_of(request).start_again(request))
+    await asyncio.sleep(0.01)
+    assert not again.done()
+    assert [turn.host for turn in worker.turns.released] == ["@a.test"]
+    assert worker.turns.released[0].backoff_ms > 59_000  # for the request that was lost
+    addresses.free.set()
+    await again
+    assert addresses.asked == ["a.test"] * 2
+    assert state_of(request).address not in (None, lost)
 
 
 async def test_the_host_s_delay_counts_from_when_the_request_is_sent(middleware, addresses, recorded):
@@ -88,7 +107,7 @@ async def test_a_busy_address_releases_a_visit_not_started_and_backs_its_lane_of
 async def test_an_acquired_turn_is_released_with_its_address(middleware, addresses, recorded, worker):
     request = recorded.request("http://b.test/i.png", lane=None)
     await middleware.process_request(request)
-    middleware.process_exception(request, TimeoutError())
+    await middleware.process_exception(request, TimeoutError())
     assert [turn.host for turn in worker.turns.released] == ["@b.test", "b.test"]
 
 

@@ -8,6 +8,7 @@ from email.utils import format_datetime
 from itertools import pairwise
 
 import pytest
+from samples import RecordedVisit
 from scrapy import exceptions
 from twisted.internet.error import NoRouteError
 
@@ -19,7 +20,7 @@ from crawler.worker.refused import RefusedError
 
 @pytest.fixture
 def middleware(worker):
-    return TurnMiddleware(worker)
+    return TurnMiddleware(worker, None)
 
 
 async def answered(middleware, recorded, status, **headers):
@@ -32,25 +33,37 @@ async def answered(middleware, recorded, status, **headers):
 @pytest.mark.parametrize("status", [200, 204, 301, 304, 400, 401, 403, 404, 408, 410, 451])
 async def test_most_statuses_say_that_the_host_is_healthy(middleware, recorded, status):
     lane = await answered(middleware, recorded, status)
-    assert (lane.release().error_level_change, lane.failing) == (-1, False)
+    assert (lane.release().answers, lane.failing) == (1, False)
 
 
-@pytest.mark.parametrize("status", [429, 500, 502, 503, 504, 520, 599])
-async def test_some_statuses_say_that_the_host_is_overloaded(middleware, recorded, worker, status):
+@pytest.mark.parametrize("status", [500, 502, 503, 504, 520, 599])
+async def test_some_statuses_say_that_the_host_may_be_failing(middleware, recorded, worker, status):
     lane = await answered(middleware, recorded, status)
     assert lane.failing
-    assert [(report.turn, report.error_level_change, report.error_level_min) for report in worker.turns.reports] == [
-        (0, 1, 1)
-    ]  # reported at once
+    assert [(report.turn, report.failures, report.overloads) for report in worker.turns.reports] == [(0, 1, 0)]
     back = lane.release()
-    assert 900 < back.backoff_ms <= 1_000
-    assert (back.turn, back.error_level_change, back.error_level_min) == (1001, 0, 0)  # and only once
+    assert (back.turn, back.backoff_ms, back.failures) == (1001, 0, 0)  # it was reported at once, and only once
+
+
+@pytest.mark.parametrize(("status", "headers"), [(429, {}), (503, {"retry_after": "1"})])
+async def test_a_host_may_say_itself_that_it_is_overloaded(middleware, recorded, worker, status, headers):
+    lane = await answered(middleware, recorded, status, **headers)
+    assert lane.failing
+    assert [(report.failures, report.overloads) for report in worker.turns.reports] == [(0, 1)]
+    assert 900 < lane.release().backoff_ms <= 1_000
+
+
+@pytest.mark.parametrize(("status", "reports"), [(500, 0), (503, 0), (429, 1)])
+async def test_a_page_that_fails_again_says_nothing_of_its_host(middleware, worker, status, reports):
+    recorded = RecordedVisit(tries=1)
+    lane = await answered(middleware, recorded, status)
+    assert (len(worker.turns.reports), lane.failing) == (reports, reports == 1)
 
 
 async def failed(middleware, recorded, error):
     request = recorded.request()
     await middleware.process_request(request)
-    middleware.process_exception(request, error)
+    await middleware.process_exception(request, error)
     return recorded.lane
 
 
@@ -68,7 +81,32 @@ NOT_THE_HOSTS = [exceptions.CannotResolveHostError, exceptions.DownloadCancelled
 @pytest.mark.parametrize("error", [*NOT_THE_HOSTS, SessionLostError, ValueError])
 async def test_an_error_that_is_not_the_host_s_fault_is_not_recorded(middleware, recorded, error):
     back = (await failed(middleware, recorded, error("cut off"))).release()
-    assert (back.error_level_change, back.error_level_min, back.backoff_ms) == (0, 0, 0)
+    assert (back.answers, back.failures, back.backoff_ms) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("error", [*NO_ANSWER, exceptions.CannotResolveHostError])
+async def test_a_failure_that_may_be_this_node_s_is_no_try_and_not_the_host_s(middleware, recorded, worker, error):
+    worker.egress.blames_host = False
+    with pytest.raises(RefusedError) as caught:
+        await failed(middleware, recorded, error())
+    assert caught.value.outcome == ("release", "no-egress")
+    assert (worker.turns.reports, recorded.lane.failing) == ([], False)
+    assert not recorded.lane._in_use.locked()
+
+
+@pytest.mark.parametrize(
+    ("status", "proxy", "is_own"), [(407, 1, 1), (502, 1, 1), (502, 0, 0), (500, 1, 0), (404, 1, 0)]
+)
+async def test_an_answer_may_be_a_proxy_s_own(middleware, recorded, worker, status, proxy, is_own):
+    worker.egress.blames_host = False
+    request = recorded.request()
+    request.meta.update({"proxy": "http://proxy.test:3128"} if proxy else {})
+    await middleware.process_request(request)
+    result = middleware.process_response(request, recorded.response(request, status))
+    if is_own:
+        with pytest.raises(RefusedError):
+            await result
+    assert worker.egress.places == ([] if is_own else [("http://a.test", "s")])
 
 
 def in_90_s():
@@ -83,9 +121,10 @@ def in_90_s():
         (500, "90", 90),
         (503, in_90_s, 90),
         (503, "99999999999", 3_600),
-        (503, "-90", 1),  # no more than any other failure
-        (503, "Wed, 21 Oct 2015 07:28:00 GMT", 1),
-        (503, "soon", 1),
+        (429, "-90", 1),  # no more than any other overload
+        (503, "-90", 0),
+        (503, "Wed, 21 Oct 2015 07:28:00 GMT", 0),
+        (503, "soon", 0),
         (200, "90", 0),
         (301, "90", 0),
         (404, "90", 0),
@@ -104,7 +143,7 @@ async def test_an_acquired_turn_reports_the_health_of_its_own_host(middleware, r
     for told in (*worker.turns.reports, *worker.turns.released):
         assert told.host == "b.test"
         assert 599_000 < told.backoff_ms <= 600_000
-    assert [report.error_level_change for report in worker.turns.reports] == [1]
+    assert [report.overloads for report in worker.turns.reports] == [1]
     assert len(worker.turns.released) == 1
     assert not recorded.lane.backoff_s
 
@@ -171,5 +210,5 @@ async def test_a_request_that_may_have_arrived_late_delays_the_next(middleware, 
     if how == "answered":
         middleware.headers_received(request)
     else:
-        middleware.process_exception(request, ValueError())
+        await middleware.process_exception(request, ValueError())
     assert recorded.lane.pause_s() > 59.98

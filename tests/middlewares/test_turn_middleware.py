@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from scrapy import Request
 
-from crawler.errors import FrontierError, SessionLostError
+from crawler.errors import FrontierError, HostBackoffError, SessionLostError
 from crawler.middlewares.turns import TurnMiddleware
 from crawler.worker.outcomes import Outcome, outcome_of_error
 from crawler.worker.refused import RefusedError
@@ -16,7 +16,7 @@ from crawler.worker.request_state import state_of
 
 @pytest.fixture
 def middleware(worker):
-    return TurnMiddleware(worker)
+    return TurnMiddleware(worker, None)
 
 
 async def refused(middleware, request):
@@ -28,7 +28,7 @@ async def refused(middleware, request):
 async def test_requests_of_other_spiders_pass_untouched(middleware, worker):
     request = Request("http://a.test/")
     assert await middleware.process_request(request) is None
-    middleware.process_exception(request, ValueError())
+    await middleware.process_exception(request, ValueError())
     assert (request.meta, worker.turns.acquired) == ({}, [])
 
 
@@ -41,15 +41,22 @@ async def test_a_request_holds_its_lane_until_it_has_ended(middleware, recorded,
         response = recorded.response(request)
         assert middleware.process_response(request, response) is response
     else:
-        assert middleware.process_exception(request, TimeoutError()) is None
+        assert await middleware.process_exception(request, TimeoutError()) is None
     assert not recorded.lane._in_use.locked()
     assert not state_of(request).in_flight
+
+
+async def test_the_worker_learns_how_large_answers_are(middleware, recorded, worker):
+    request = recorded.request()
+    await middleware.process_request(request)
+    middleware.process_response(request, recorded.response(request).replace(body=b"words"))
+    assert worker.headroom.answers == [5]
 
 
 async def test_a_request_that_was_never_sent_frees_no_lane(middleware, recorded):
     sending, refused_before = recorded.request(), recorded.request()
     await middleware.process_request(sending)
-    middleware.process_exception(refused_before, RefusedError(Outcome("fail", "robots")))
+    await middleware.process_exception(refused_before, RefusedError(Outcome("fail", "robots")))
     assert recorded.lane._in_use.locked()
 
 
@@ -70,15 +77,45 @@ async def test_a_lane_that_was_released_is_not_used_again(middleware, recorded, 
     assert worker.turns.acquired == [("a.test", "s")]
 
 
+async def test_a_crawl_delay_is_kept_also_when_it_becomes_known_while_a_request_waits(middleware, recorded, worker):
+    recorded.lane.delay_s = 0.02
+    await middleware.process_request(recorded.request(crawl_delay_s=0.01))
+    sent_s = asyncio.get_running_loop().time()
+    recorded.lane.finish()
+    asyncio.get_running_loop().call_later(0.01, recorded.lane.slow_down, 0.05)
+    await middleware.process_request(recorded.request(crawl_delay_s=0.01))
+    assert worker.turns.kept == [0.01, 0.05]
+    assert asyncio.get_running_loop().time() - sent_s >= 0.05
+
+
+async def test_a_request_that_is_sent_again_starts_as_if_it_were_new(middleware, recorded, worker):
+    request, lane = recorded.request(), recorded.lane
+    lane.delay_s = 0.03
+    await middleware.process_request(request)
+    lane.slow_down(0.05)
+    sent_s = asyncio.get_running_loop().time()
+    await state_of(request).start_again(request)
+    assert asyncio.get_running_loop().time() - sent_s >= 0.05
+    assert worker.turns.kept == [0.05]
+    lane.back_off(60.0)
+    with pytest.raises(HostBackoffError):
+        await state_of(request).start_again(request)
+    assert lane._in_use.locked()  # until the request has ended
+    lane._backoff_until, worker.session.leases[0].owner = 0.0, "B"
+    with pytest.raises(RefusedError) as caught:
+        await state_of(request).start_again(request)
+    assert caught.value.outcome == ("release", "no-session")
+
+
 @pytest.mark.parametrize("why", ["ended", "dead", "another session", "released meanwhile"])
 async def test_nothing_is_sent_for_a_seed_of_another_worker(middleware, recorded, worker, why):
     request = recorded.request()
     if why == "ended":
         recorded.visit.abandon()
     elif why == "dead":
-        worker.session.alive = False
+        worker.session.leases[0].alive = False
     elif why == "another session":
-        worker.session.owner = "B"
+        worker.session.leases[0].owner = "B"
     else:
         recorded.lane.delay_s = 0.02
         await recorded.lane.start()

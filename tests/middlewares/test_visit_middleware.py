@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from scrapy import Request
 from scrapy.utils.test import get_crawler
@@ -68,18 +70,23 @@ async def test_none_begins_no_part(middleware, recorded):
 
 
 @pytest.mark.parametrize(
-    ("error", "reason"), [(ZeroDivisionError(), "callback-error"), (ExtractError("no-text"), "no-text")]
+    ("error", "outcome"),
+    [
+        (ZeroDivisionError(), ("fail", "callback-error")),
+        (ExtractError("no-text"), ("fail", "no-text")),
+        (asyncio.CancelledError(), ("retry", "download-error")),
+    ],
 )
 @pytest.mark.parametrize("before", [0, 1])
-async def test_a_callback_that_raises_fails_its_seed_when_its_items_are_delivered(
-    middleware, recorded, before, error, reason
+async def test_a_callback_that_raises_decides_its_seed_when_its_items_are_delivered(
+    middleware, recorded, before, error, outcome
 ):
     with pytest.raises(type(error)):
         await run(middleware, recorded.response(), *[{"x": 1}] * before, error=error)
     if before:
         assert recorded.outcomes == []
         recorded.visit.end_part()
-    assert recorded.outcomes == [("fail", reason)]
+    assert recorded.outcomes == [outcome]
 
 
 async def test_a_callback_that_raises_before_any_output_ends_too(middleware, recorded):
@@ -121,6 +128,40 @@ async def test_a_follow_up_that_fails_decides_the_outcome(middleware, recorded):
     assert await collect(request.errback(failure_of(request, TimeoutError()))) == []
     assert recorded.outcomes == [("retry", "download-error")]
     assert recorded.settlements[0].amount_ms > 0
+
+
+async def test_a_request_yielded_twice_is_two_parts(middleware, recorded):
+    twice = Request("http://a.test/2")
+    requests = await run(middleware, recorded.response(), twice, twice)
+    assert len({id(request) for request in requests}) == 2
+    for request in requests:
+        assert recorded.outcomes == []
+        await run(middleware, recorded.response(request))
+    assert (recorded.fetched, recorded.outcomes) == ([recorded.visit], [("finish", "")])
+
+
+@pytest.mark.parametrize("again", [lambda request: request, Request.copy, Request.replace], ids=["same", "copy", "new"])
+async def test_the_request_that_was_answered_may_be_yielded_again(middleware, recorded, again):
+    def errback(failure):
+        return [{"instead": 1}]
+
+    [first] = await run(middleware, recorded.response(), Request("http://a.test/2", errback=errback))
+    state = state_of(first)
+    [second] = await run(middleware, recorded.response(first), again(first))
+    assert state_of(first) is state
+    assert state.callback_ended
+    assert not state_of(second).callback_ended
+    assert await collect(second.errback(failure_of(second, TimeoutError()))) == [{"instead": 1}]
+    recorded.visit.end_part()  # the item of the errback
+    assert recorded.outcomes == [("finish", "")]
+
+
+async def test_an_error_does_not_end_the_part_of_a_request_that_was_yielded_again(middleware, recorded):
+    response = recorded.response()
+    with pytest.raises(ZeroDivisionError):
+        await run(middleware, response, response.request, error=ZeroDivisionError())
+    middleware.raised(response)  # as Scrapy tells of the error
+    assert recorded.outcomes == []  # the second request is under way
 
 
 @pytest.mark.parametrize("kind", ["function", "generator", "coroutine"])

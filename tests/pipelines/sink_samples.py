@@ -10,10 +10,10 @@ import orjson
 import pytest
 
 from crawler.config import word
-from crawler.errors import UnavailableError
 from crawler.item import Item, Media
 from crawler.pipelines.batch import BatchConfig
 from crawler.pipelines.sink import Sink, SinkPipeline
+from crawler.worker.delivery import UndeliveredError
 
 SETTINGS = {"SINK_BATCH": 100, "SINK_WAIT_SECONDS": 0.01, "SINK_RETRY_MAX_SECONDS": 0.5, "FILES_FSYNC": False}
 
@@ -99,7 +99,7 @@ async def wait_in_vain(sink: SinkPipeline, outages: Outages, where: str) -> None
     await outages.down.wait()
     putting = asyncio.create_task(sink.process_item(page()))
     outages.stopping = True
-    with pytest.raises(UnavailableError, match=where):
+    with pytest.raises(UndeliveredError, match=where):
         await putting
     await sink.close_spider()
 

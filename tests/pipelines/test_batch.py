@@ -6,15 +6,9 @@ import pytest
 from pipelines.sink_samples import Outages
 
 from crawler.errors import SinkRejectedError, UnavailableError
-from crawler.pipelines import batch as module
-from crawler.pipelines.batch import BatchConfig, Batcher
+from crawler.pipelines.batch import ALONE_TRIES, BatchConfig, Batcher
 
 NEVER_S = 3_600.0
-
-
-@pytest.fixture(autouse=True)
-def _short_pauses(monkeypatch):
-    monkeypatch.setattr(module, "FIRST_PAUSE_S", 0.001)
 
 
 class Server:
@@ -24,6 +18,8 @@ class Server:
         self.failures = failures
         self.sent: list[list[int]] = []
         self.refuses: dict[int, str] = {}
+        self.blocked = 0  # proofs until it refuses no longer every write
+        self.proofs = 0  # writes that show that it takes others
         self.error: Exception | None = None
         self.open = asyncio.Event()
         self.open.set()
@@ -33,17 +29,25 @@ class Server:
         self.sent.append(list(items))
         self.called.set()
         await self.open.wait()
-        if self.error:
+        if self.error and items:
             raise self.error
         if self.failures:
             self.failures -= 1
             raise UnavailableError("away")
+        if self.blocked:
+            return dict.fromkeys(range(len(items)), "blocked")
         return {position: self.refuses[item] for position, item in enumerate(items) if item in self.refuses}
+
+    async def prove(self):
+        self.proofs += 1
+        if self.blocked:
+            self.blocked -= 1
+            raise UnavailableError("writes are blocked")
 
 
 def batcher(server: Server, outages: Outages | None = None, *, size: int = 3, wait_s: float = NEVER_S) -> Batcher[int]:
     config = BatchConfig(size, wait_s, retry_max_s=0.01)
-    return Batcher("test", server.send, config, in_flight=2, process=outages or Outages())
+    return Batcher("test", server.send, server.prove, config, in_flight=2, process=outages or Outages())
 
 
 async def test_a_full_batch_goes_at_once():
@@ -99,7 +103,7 @@ async def test_an_outage_is_told_once_and_nothing_is_dropped():
     assert {tuple(sent) for sent in server.sent} == {(0, 1, 2), (3, 4, 5)}  # always whole, always the same
 
 
-async def test_what_the_sink_refuses_fails_alone():
+async def test_what_the_sink_refuses_fails_alone_after_three_more_tries():
     server, outages = Server(), Outages()
     server.refuses = {1: "message-too-large"}
     sink = batcher(server, outages)
@@ -107,14 +111,80 @@ async def test_what_the_sink_refuses_fails_alone():
     assert results[0] is results[2] is None
     assert isinstance(results[1], SinkRejectedError)
     assert results[1].reason == "message-too-large"
+    assert server.sent == [[0, 1, 2], [1], [1], [1]]
+    assert server.proofs == 2  # the first time others of its batch were taken
     assert not outages.told
 
 
-async def test_a_bug_in_a_sink_reaches_those_who_wait():
+async def test_a_refused_item_with_nothing_beside_it_fails_since_the_sink_takes_a_proof():
+    server, outages = Server(), Outages()
+    server.refuses = {1: "message-too-large"}
+    with pytest.raises(SinkRejectedError):
+        await batcher(server, outages, size=1).put(1)
+    assert server.sent == [[1]] * 4
+    assert server.proofs == 3
+    assert not outages.told
+
+
+async def test_a_sink_that_refuses_everything_is_down_and_fails_nothing(caplog):
+    server, outages = Server(), Outages()
+    server.blocked = 10
+    sink = batcher(server, outages)
+    await asyncio.gather(*(sink.put(number) for number in range(6)))
+    assert server.proofs == 11
+    assert outages.told == ["test down", "test up"]
+    assert "test: down, its items wait: writes are blocked" in caplog.text
+
+
+async def test_what_was_refused_for_a_moment_is_delivered():
     server = Server()
-    server.error = ZeroDivisionError()
-    with pytest.raises(ZeroDivisionError):
-        await batcher(server, size=1).put(1)
+    server.refuses = {1: "busy"}
+    tries = 0
+
+    async def send(items):
+        nonlocal tries
+        tries += items == [1]
+        if tries == ALONE_TRIES:
+            server.refuses = {}
+        return await server.send(items)
+
+    sink = Batcher("test", send, server.prove, BatchConfig(3, NEVER_S, 0.01), in_flight=2, process=Outages())
+    await asyncio.gather(*(sink.put(number) for number in range(3)))
+
+
+async def test_refused_items_keep_no_batch_back():
+    server = Server()
+    server.refuses = dict.fromkeys(range(10), "busy")
+    sink = batcher(server, size=5)
+    refused = [asyncio.create_task(sink.put(number)) for number in range(10)]
+    await asyncio.gather(*(sink.put(number) for number in range(10, 20)))
+    assert not any(put.done() for put in refused)
+    await sink.close(timeout_s=0)
+    assert all(isinstance(put.exception(), UnavailableError) for put in refused)
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError(), SinkRejectedError("test", "refused")])
+async def test_an_error_of_one_item_that_hits_its_batch_fails_that_item_alone(error):
+    server = Server()
+
+    async def send(items):
+        if 1 in items:
+            raise error
+        return await server.send(items)
+
+    server_send = Batcher("test", send, server.prove, BatchConfig(3, NEVER_S, 0.01), in_flight=2, process=Outages())
+    results = await asyncio.gather(*(server_send.put(number) for number in range(3)), return_exceptions=True)
+    assert [type(result) for result in results] == [type(None), SinkRejectedError, type(None)]
+    assert sorted(server.sent) == [[0], [2]]
+
+
+async def test_an_unknown_error_of_a_sink_that_takes_nothing_waits():
+    server, outages = Server(), Outages()
+    server.error, server.blocked = ZeroDivisionError(), 1_000_000
+    putting = asyncio.create_task(batcher(server, outages, size=1).put(1))
+    await outages.down.wait()
+    server.error, server.blocked = None, 0
+    await putting
 
 
 async def test_a_cancelled_caller_disturbs_no_other():
@@ -169,3 +239,25 @@ async def test_the_probe_finds_an_outage_before_any_item_does():
     await outages.down.wait()
     await outages.up.wait()
     assert server.sent == [[], [], []]
+
+
+async def test_a_sink_that_answers_with_nothing_it_should_keeps_no_item_waiting(caplog):
+    server = Server()
+
+    async def send(items):
+        await Server.send(server, items)
+
+    server.send = send
+    with pytest.raises(SinkRejectedError, match="refused-by-sink"):
+        await asyncio.wait_for(batcher(server, size=1).put(1), 30)
+    assert "answers with NoneType" in caplog.text
+
+
+async def test_a_delivery_that_dies_ends_the_wait_of_its_items(caplog):
+    class Broken(Outages):
+        def sink_down(self, name):
+            raise RuntimeError(name)
+
+    with pytest.raises(RuntimeError, match="test"):
+        await asyncio.wait_for(batcher(Server(failures=1), Broken(), size=1).put(1), 30)
+    assert "can't deliver a batch" in caplog.text

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from pipelines.sink_samples import SETTINGS, Outages, message, page, pipeline
 
-from crawler.errors import ConfigError, SinkRejectedError
+from crawler.errors import ConfigError, SinkRejectedError, UnavailableError
+from crawler.item import Item
 from crawler.pipelines.files import REPAIR_BLOCK_BYTES, FilesSink
 
 NODE = re.sub(r"[^a-z0-9_-]+", "-", platform.node().lower())
@@ -149,16 +150,54 @@ async def test_on_a_full_disk_items_wait_and_the_file_ends_with_a_whole_line(tmp
     assert outages.told == ["files down", "files up"]
 
 
-async def test_one_sites_trouble_writes_no_line_of_another_twice(tmp_path):
+async def test_a_file_that_cannot_be_opened_fails_its_own_items_alone(tmp_path):
     file(tmp_path, site="broken").mkdir()
     outages = Outages()
     files = sink(tmp_path, outages)
-    putting = asyncio.create_task(put(files, page(1), page(2, resource="broken")))
-    await outages.down.wait()
-    file(tmp_path, site="broken").rmdir()
+    pages = [page(1), page(2, resource="broken"), page(3)]
+    results = await asyncio.gather(*(files.process_item(one) for one in pages), return_exceptions=True)
+    assert [type(result) for result in results] == [Item, SinkRejectedError, Item]
+    with pytest.raises(SinkRejectedError, match="no-file"):
+        await files.process_item(pages[1])  # with nothing beside it
+    await files.close_spider()
+    assert [path.name for path in sorted(tmp_path.iterdir())] == [
+        file(tmp_path, site="broken").name,
+        file(tmp_path).name,
+    ]
+    assert [line["title"] for line in lines(file(tmp_path))] == ["Thread 1", "Thread 3"]
+    assert not outages.told
+
+
+async def test_a_folder_that_takes_no_new_file_is_waited_for(tmp_path, monkeypatch):
+    outages = Outages()
+    files = sink(tmp_path, outages)
+    await put(files, page(1))
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1, hard))  # as with no room for another file
+    try:
+        putting = asyncio.create_task(put(files, page(2), page(3, resource="wiki")))
+        await outages.down.wait()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     await putting
     await files.close_spider()
-    assert len(lines(file(tmp_path))) == len(lines(file(tmp_path, site="broken"))) == 1
+    assert [line["title"] for line in lines(file(tmp_path))] == ["Thread 1", "Thread 2"]
+    assert len(lines(file(tmp_path, site="wiki"))) == 1
+    assert outages.told == ["files down", "files up"]
+
+
+async def test_a_proof_leaves_nothing_in_the_folder(tmp_path):
+    files = FilesSink(tmp_path, "node", fsync=False)
+    await files.prove()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    try:
+        with pytest.raises(UnavailableError):
+            await files.prove()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    await files.close()
+    assert not list(tmp_path.iterdir())
 
 
 async def test_a_file_that_somebody_deleted_is_made_anew(tmp_path):

@@ -14,20 +14,33 @@ from scrapy.http import Response
 from scrapy.pipelines.files import FilesPipeline
 from scrapy.utils.test import get_crawler
 
-from crawler.errors import HostBackoffError, PageTimeoutError, UnavailableError
+from crawler.errors import HostBackoffError, PageTimeoutError, SessionLostError, UnavailableError
 from crawler.item import Media
 from crawler.pipelines import media as module
-from crawler.pipelines.media import PageMediaPipeline
+from crawler.pipelines.media import MAX_PAUSE_SECONDS, MAX_TRIES, PageMediaPipeline
+from crawler.worker.delivery import UndeliveredError
+from crawler.worker.outcomes import Outcome
+from crawler.worker.refused import RefusedError
 
 PNG = "http://a.test/x.png"
 
 
+@pytest.fixture(autouse=True)
+def _short_pauses(monkeypatch):
+    monkeypatch.setattr(module, "RETRY_PAUSE_SECONDS", 0.001)
+
+
 class Crawl(Outages):
-    """What the pipeline has around it; `answers` says what comes for an address."""
+    """What the pipeline has around it.
+
+    Attributes:
+        answers: What comes for an address: content, a status and content, an error, or a list of such, one a request.
+        backoff_s: Of each turn, after its requests.
+    """
 
     def __init__(self, folder, most=10):
         super().__init__()
-        self.answers, self.asked, self.log = {}, [], []
+        self.answers, self.asked, self.log, self.backoff_s = {}, [], [], 0.0
         self.stopping = asyncio.Event()
         self.turns = SimpleNamespace(acquire=self.acquire, release=lambda lane: self.log.append(f"release {lane.host}"))
         crawler = get_crawler(Spider, {"FILES_STORE": str(folder), "MEDIA_ALLOW_REDIRECTS": True})
@@ -39,12 +52,14 @@ class Crawl(Outages):
         self.log.append(f"acquire {host}")
         if host == "backoff.test":
             raise HostBackoffError(host, 60)
-        return SimpleNamespace(host=host)
+        return SimpleNamespace(host=host, backoff_s=self.backoff_s)
 
     async def download(self, request):
         self.asked.append(request.url)
         await asyncio.sleep(0)
         answer = self.answers.get(request.url, b"content")
+        if isinstance(answer, list):
+            answer = answer.pop(0)
         if isinstance(answer, Exception):
             raise answer
         status, body = answer if isinstance(answer, tuple) else (200, answer)
@@ -52,14 +67,23 @@ class Crawl(Outages):
 
     async def media(self, *found):
         """Processes an item of a page on a.test and returns its media."""
+        return (await self.item(*found)).images
+
+    async def item(self, *found):
+        """Processes an item of a page on a.test."""
+
+        async def run(coroutine):
+            return await coroutine
+
         item = page(images=[Media(url) for url in found], videos=[])
         item.visit = SimpleNamespace(
-            lane=SimpleNamespace(host="a.test"),
+            lane=SimpleNamespace(host="a.test", backoff_s=self.backoff_s),
             end_fetch=lambda: self.log.append("end fetch"),
             deadline=SimpleNamespace(paused=contextlib.nullcontext),
+            run=run,
         )
         assert await self.pipeline.process_item(item) is item
-        return item.images
+        return item
 
 
 async def test_a_file_is_stored_under_the_hash_of_its_content(tmp_path):
@@ -85,20 +109,65 @@ async def test_files_of_other_hosts_wait_for_the_page_s_own_and_take_turns(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("answer", "reason"),
+    ("answer", "reason", "gaps"),
     [
-        ((404, b""), "http-404"),
-        (b"", "empty-body"),
-        (PageTimeoutError("late"), "page-timeout"),
-        (ZeroDivisionError(), "download-error"),
+        ((404, b""), "http-404", 0),
+        ((503, b""), "http-503", 1),
+        (b"", "empty-body", 1),
+        (PageTimeoutError("late"), "page-timeout", 1),
+        (ZeroDivisionError(), "download-error", 1),
     ],
 )
-async def test_a_file_that_cannot_be_had_says_why_and_is_tried_again_for_the_next_page(tmp_path, answer, reason):
+async def test_a_file_that_cannot_be_had_says_why_and_is_tried_again_for_the_next_page(tmp_path, answer, reason, gaps):
     crawl = Crawl(tmp_path)
     crawl.answers[PNG] = answer
-    assert [one.error for one in await crawl.media(PNG, "http://a.test/y")] == [reason, None]
+    item = await crawl.item(PNG, "http://a.test/y")
+    assert [one.error for one in item.images] == [reason, None]
+    assert item.gaps == gaps
+    assert crawl.asked.count(PNG) == (MAX_TRIES if gaps else 1)
     del crawl.answers[PNG]
     assert (await crawl.media(PNG))[0].error is None
+
+
+@pytest.mark.parametrize("host", ["a.test", "b.test"])
+async def test_a_file_that_is_missing_for_a_moment_is_tried_again_on_a_turn_of_its_own(tmp_path, host):
+    crawl = Crawl(tmp_path)
+    url = f"http://{host}/x.png"
+    crawl.answers[url] = [(503, b""), ZeroDivisionError(), b"content"]
+    item = await crawl.item(url)
+    assert (item.images[0].error, item.images[0].bytes, item.gaps) == (None, 7, 0)
+    turns = [line for line in crawl.log if line.startswith("acquire")]
+    assert turns == [f"acquire {host}"] * (2 if host == "a.test" else 3)
+    assert crawl.log.index("end fetch") < crawl.log.index(f"acquire {host}")
+
+
+async def test_a_host_that_asks_for_a_long_pause_is_not_waited_for(tmp_path):
+    crawl = Crawl(tmp_path)
+    crawl.backoff_s = MAX_PAUSE_SECONDS + 1
+    crawl.answers[PNG] = (429, b"")
+    item = await crawl.item(PNG)
+    assert (crawl.asked, item.images[0].error, item.gaps) == ([PNG], "http-429", 1)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [SessionLostError("gone"), UnavailableError("stops"), RefusedError(Outcome("release", "no-session"))],
+)
+async def test_an_error_of_the_worker_leaves_the_item_to_a_later_visit(tmp_path, error):
+    crawl = Crawl(tmp_path)
+    crawl.answers[PNG] = error
+    with pytest.raises(UndeliveredError):
+        await crawl.item(PNG)
+    assert crawl.asked == [PNG]
+    assert "end fetch" in crawl.log
+
+
+async def test_a_page_that_may_fetch_no_more_leaves_its_file_to_the_page_that_waits_for_it(tmp_path):
+    crawl = Crawl(tmp_path)
+    crawl.answers[PNG] = [SessionLostError("gone"), b"content"]
+    aborted, item = await asyncio.gather(crawl.item(PNG), crawl.item(PNG), return_exceptions=True)
+    assert isinstance(aborted, UndeliveredError)
+    assert item.images[0].bytes == 7
 
 
 async def test_a_file_that_is_not_asked_for_says_why(tmp_path):
@@ -110,17 +179,17 @@ async def test_a_file_that_is_not_asked_for_says_why(tmp_path):
 
 @pytest.mark.parametrize("stops", [False, True])
 async def test_a_full_store_is_waited_for_until_the_worker_stops(tmp_path, monkeypatch, stops):
-    crawl, failures = Crawl(tmp_path), [OSError(28, "No space left on device")] * 2
+    crawl, failures = Crawl(tmp_path), [OSError(28, "No space left on device"), LookupError()]
 
     async def persist(_path, _body):
         if failures:
             raise failures.pop()
 
-    monkeypatch.setattr(module, "STORE_RETRY_S", 0)
+    monkeypatch.setattr(module, "STORE_RETRY_SECONDS", 0)
     monkeypatch.setattr(crawl.pipeline, "_persist", persist)
     if stops:
         crawl.stopping.set()
-        with pytest.raises(UnavailableError, match="media store: No space left"):
+        with pytest.raises(UndeliveredError, match="media store: LookupError"):
             await crawl.media(PNG)
     else:
         assert (await crawl.media(PNG))[0].error is None

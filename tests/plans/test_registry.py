@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
+
 import pytest
 from redis.asyncio import Redis
 
 from crawler import sites
 from crawler.errors import FrontierError, PlanError
+from crawler.frontier import ledger
 from crawler.frontier.keys import Keys
+from crawler.frontier.queue import DAY_MILLISECONDS, Queue
+from crawler.models import Seed
 from crawler.plans.registry import SITES_CHANGED, PlanRecord, Registry
 
 KEYS = Keys("t")
+A_RECORD = PlanRecord("flood", {}, [], edition=1, nav_seeds=0)
 
 
 @pytest.fixture
@@ -63,12 +70,54 @@ async def test_a_damaged_plan_is_refused(registry, redis, raw):
 async def test_an_unknown_plan_is_told_which_are_known(registry):
     with pytest.raises(PlanError, match="no plan 'x'; submitted plans: there are none"):
         await registry.plan("x")
-    await registry.save(PlanRecord("flood", {}, [], edition=1, nav_seeds=0))
+    await registry.change_plan("flood", lambda _none: A_RECORD)
     with pytest.raises(PlanError, match="no plan 'x'; submitted plans: flood"):
         await registry.plan("x")
 
 
-async def test_marks_reach_every_partition(registry, redis):
-    for state, marks in (("paused", {b"pause p"}), ("cancelled", {b"cancel p"}), ("active", set())):
-        await registry.mark("p", state)
+async def test_states_reach_every_partition_and_late_ones_change_nothing(registry, redis):
+    first = A_RECORD.decided("active", 1)
+    record = first
+    for state, marks in (("paused", {b"pause flood"}), ("cancelled", {b"cancel flood"}), ("active", set())):
+        record = record.decided(state, 1)
+        for late in (record, first):
+            await registry.tell_partitions(late)
         assert [await redis.smembers(KEYS.partition(number).paused) for number in range(3)] == [marks] * 3
+    assert await registry.told_version("flood") == record.version == first.version + 3
+    assert await registry.told_version("none") == 0
+
+
+async def test_a_change_is_made_anew_when_somebody_else_was_first(registry):
+    await registry.change_plan("flood", lambda _none: A_RECORD)
+    seen = []
+
+    def later(record):
+        seen.append(record.nav_seeds)
+        return replace(record, nav_seeds=record.nav_seeds + 1)
+
+    await asyncio.gather(*(registry.change_plan("flood", later) for _ in range(5)))
+    assert (await registry.plan("flood")).nav_seeds == 5
+    assert len(seen) > 5
+
+
+async def test_only_a_plan_that_is_as_it_was_known_is_removed(registry):
+    record = await registry.change_plan("flood", lambda _none: A_RECORD)
+    changed = await registry.change_plan("flood", lambda old: old.decided("paused", 5))
+    assert not await registry.replace_plan(record, None)
+    assert await registry.replace_plan(changed, None)
+    assert not await registry.replace_plan(changed, None)
+    assert await registry.plans() == {}
+
+
+async def test_a_deleted_plan_s_offers_are_refused_until_it_is_submitted_anew_or_long_ago(registry, redis):
+    queue = Queue(redis, KEYS, "content", partitions=3)
+    record = A_RECORD.decided("active", await registry.now_ms())
+    await registry.tell_partitions(record, deleted=True)
+    assert await queue.offer([Seed("http://a.test/", "flood", "web")]) == [False]
+    assert await ledger.read(redis, KEYS, 3) == {}
+    await registry.tell_partitions(record.decided("active", 0))
+    assert await queue.offer([Seed("http://a.test/", "flood", "web")]) == [True]
+    for name, age_ms in (("lately", 1_000), ("long-ago", 8 * DAY_MILLISECONDS), ("now", 0)):
+        deleted = replace(A_RECORD, name=name).decided("active", await registry.now_ms() - age_ms)
+        await registry.tell_partitions(deleted, deleted=True)
+    assert await redis.hkeys(KEYS.partition(0).plan_states) == [b"flood", b"lately", b"now"]

@@ -9,10 +9,10 @@ from redis.asyncio import Redis
 
 from crawler import plans
 from crawler.errors import PlanError
-from crawler.frontier import ledger
+from crawler.frontier import ledger, recount
 from crawler.frontier.keys import Keys
 from crawler.frontier.preflight import prepare
-from crawler.frontier.queue import Queue
+from crawler.frontier.queue import OFFER_BATCH, Queue
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.frontier.settlement import Settlement
 from crawler.models import Seed
@@ -55,8 +55,12 @@ class Node:
         number = await self.redis.incr("test:claims")
         return (await queue.claim(0, "A", f"A#{number}", max_seeds=max_seeds, carrying=0)).seeds
 
+    async def decide(self, state):
+        record = await self.registry.change_plan("flood", lambda old: old.decided(state, 0))
+        await self.registry.tell_partitions(record)
+
     async def sound(self):
-        return await ledger.recount(self.redis, self.keys, 1) == []
+        return await recount.recount(self.redis, self.keys, 1) == []
 
 
 @pytest.fixture
@@ -84,7 +88,11 @@ class TestSubmit:
 
     async def test_big_plans_go_in_steps(self, node):
         steps = await node.submit(a_plan(words=[f"w{number}" for number in range(120)]))
-        assert steps == [(500, 500), (600, 600)]
+        assert steps == [(OFFER_BATCH, OFFER_BATCH), (600, 600)]
+
+    async def test_the_first_pages_of_all_searches_come_before_the_second_of_any(self, node):
+        await node.submit(a_plan(pages=3))
+        assert [one.seed.page for one in await node.claim(node.nav)] == [1, 1, 2, 2, 3, 3]
 
     async def test_the_same_plan_again_is_all_known(self, node):
         await node.submit(a_plan())
@@ -106,13 +114,13 @@ class TestSubmit:
         await anext(submission)
         await submission.aclose()
         assert await node.registry.is_offering()
-        assert await node.submit(big) == [(500, 0), (600, 100)]
+        assert await node.submit(big) == [(OFFER_BATCH, 0), (600, 600 - OFFER_BATCH)]
         assert not await node.registry.is_offering()
         assert await node.sound()
 
     async def test_a_paused_plan_goes_on(self, node):
         await node.submit(a_plan())
-        await node.registry.mark("flood", "paused")
+        await node.decide("paused")
         assert await node.claim(node.nav) == []
         assert await node.submit(a_plan()) == [(10, 0)]
         assert (await node.registry.plan("flood")).state == "active"
@@ -121,8 +129,7 @@ class TestSubmit:
     async def test_a_pause_during_submission_stays(self, node):
         big = a_plan(words=[f"w{number}" for number in range(120)])
         async for _ in node.submission(big):
-            record = await node.registry.plan("flood")
-            await node.registry.save(replace(record, state="paused"))
+            await node.decide("paused")
         record = await node.registry.plan("flood")
         assert (record.state, record.offering_until_ms) == ("paused", 0)
 
@@ -131,15 +138,18 @@ class TestSubmit:
         big = a_plan(words=[f"w{number}" for number in range(120)])
         submission = node.submission(big)
         await anext(submission)
-        record = await node.registry.plan("flood")
-        values = {"state": "cancelled"} if change == "cancelled" else {"edition": record.edition + 1}
-        await node.registry.save(replace(record, **values))
+        if change == "cancelled":
+            await node.decide("cancelled")
+        else:
+            await node.registry.change_plan("flood", lambda old: replace(old, edition=old.edition + 1))
         with pytest.raises(PlanError, match=f"was {change} while it was being submitted"):
             await anext(submission)
+        assert (await node.account()).ready == 0
+        assert await node.sound()
 
     async def test_a_cancelled_plan_is_refused(self, node):
         await node.submit(a_plan())
-        await node.registry.save(replace(await node.registry.plan("flood"), state="cancelled"))
+        await node.decide("cancelled")
         with pytest.raises(PlanError, match="was cancelled: delete it first, or use --replace"):
             await node.submit(a_plan())
 
@@ -176,9 +186,8 @@ class TestReplace:
         await node.submit(a_plan())
         pages = [Seed(f"http://board.test/thread/{number}", "flood", "board") for number in range(2)]
         await node.content.offer(pages)
-        await node.registry.mark("flood", "cancelled")
+        await node.decide("cancelled")
         await node.claim(node.content)
-        await node.registry.save(replace(await node.registry.plan("flood"), state="cancelled"))
         assert (await node.account("content")).failures == {"cancelled": 2}
         await node.submit(a_plan(), replace=True)
         assert (await node.registry.plan("flood")).state == "active"
@@ -192,12 +201,16 @@ class TestReplace:
         await node.submit(a_plan(), replace=True)
         assert (await node.nav.totals()).waiting == 0
 
-    @pytest.mark.parametrize("steps", range(11))
+    @pytest.mark.parametrize("steps", range(12))
     async def test_whatever_dies_half_way_the_same_call_completes_it(self, node, monkeypatch, steps):
         """Dies at the first, second ... write of the replacement, or never."""
         await node.submit(a_plan(schedule="every 1h"))
         left = [steps]
-        writes = {Registry: ("save", "save_sites", "mark"), SeedAdmin: ("drop", "resume"), Queue: ("offer",)}
+        writes = {
+            Registry: ("change_plan", "save_sites", "tell_partitions"),
+            SeedAdmin: ("drop", "resume"),
+            Queue: ("offer",),
+        }
         for kind, name in ((kind, name) for kind, names in writes.items() for name in names):
             monkeypatch.setattr(kind, name, _dying(getattr(kind, name), left))
         died = False
@@ -229,11 +242,11 @@ async def test_a_site_name_that_another_plan_uses_for_another_place_is_refused(n
 
 
 def _dying(method, left):
-    async def dies(*arguments):
+    async def dies(*arguments, **options):
         if left[0] == 0:
             raise ConnectionError
         left[0] -= 1
-        return await method(*arguments)
+        return await method(*arguments, **options)
 
     return dies
 

@@ -6,7 +6,7 @@ from base64 import b64encode
 import orjson
 import pytest
 
-from crawler.robots.file import KEEP_FAILURES_SECONDS, KEEP_SECONDS, MAX_RECORD_BYTES, RobotsFile
+from crawler.robots.file import KEEP_FAILURES_SECONDS, KEEP_SECONDS, MAX_RECORD_BYTES, RobotsFile, page_delay_s
 from crawler.robots.rules import MAX_FILE_BYTES, MAX_LINE_BYTES
 
 DAY = 86_400
@@ -27,15 +27,25 @@ def test_each_status_has_a_meaning(status, state):
     assert 0 < file.fresh_s <= file.expires_s <= DAY
 
 
-def test_an_unreachable_file_is_asked_for_after_growing_delays_of_an_hour_at_most():
+def test_an_unreachable_file_is_asked_for_after_growing_delays_of_five_minutes_at_most():
     file, waits = None, []
     for _ in range(6):
         file = RobotsFile.from_no_response(file, 60)
         waits.append(file.fresh_s)
-    assert waits == [60, 240, 960, 3600, 3600, 3600]
+    assert waits == [60, 240, 300, 300, 300, 300]
     assert file.failures == 6
-    assert RobotsFile.from_no_response(RobotsFile("unreachable", failures=10**9), 60).fresh_s == 3600
+    assert RobotsFile.from_no_response(RobotsFile("unreachable", failures=10**9), 60).fresh_s == 300
     assert RobotsFile.from_response(404, b"", 0, file, 60).failures == 0
+
+
+def test_the_longer_a_file_is_unreachable_the_more_pages_are_held_for_a_question():
+    assert [RobotsFile("unreachable", failures=failures).pages_held for failures in (1, 2, 3, 4, 10**9)] == [
+        *(10, 20, 40, 60, 60)
+    ]
+
+
+def test_a_page_s_own_delays_grow_to_an_hour():
+    assert [page_delay_s(tries, 60) for tries in (0, 1, 2, 3, 10**9)] == [60, 240, 960, 3600, 3600]
 
 
 def test_a_retry_after_is_the_shortest_delay():

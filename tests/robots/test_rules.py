@@ -279,7 +279,7 @@ CASES = [
     *table("google", "a NUL ends its line", "/xz", "/y", lines=b"User-agent: *\nDisallow: /x\0y\nAllow: /y\n"),
     *table("google", "NULs alone", "/x", "", lines=b"\0\0\0\nUser-agent: *\n\0\nDisallow: /x\n"),
     *table("ours", "NEL and NBSP end no line and are no blank", "/x%C2%85y", "/x", "Disallow: /x\x85y"),
-    *table("google", "UTF-16 has no lines", "", "/x", lines=group("Disallow: /").encode("utf-16")),
+    *table("ours", "UTF-16 with a byte order mark is read", "/x", "", lines=group("Disallow: /").encode("utf-16")),
     *table("google", "a form feed is white space", "/x", "", lines="User-agent: *\n\f\vDisallow: /x\f\n"),
     *table("google", "a line over the limit is cut", ("/" + LONG,), "/x", f"Disallow: /{LONG}/y", "Allow: /x"),
     *table("2.2", "a long comment harms nothing", "/x", "", lines="#" + LONG * 3 + "\n" + group("Disallow: /x")),
@@ -426,3 +426,14 @@ def test_any_bytes_make_rules():
     for _ in range(3_000):
         rules = parse(b"".join(rng.choices(pieces, k=rng.randrange(40))), rng.choice(["a", "*", "", "A/1"]))
         assert rules.allows("https://a/" + "a%/*$?" * rng.randrange(3)) in (True, False)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_a_file_in_utf_16_with_a_byte_order_mark_is_read(encoding):
+    text = "\ufeffUser-agent: *\r\nDisallow: /privé\r\nCrawl-delay: 2\r\n"
+    for body in (text.encode(encoding), text.encode(encoding) + b"\n"):  # the second ends within a character
+        rules = parse(body, "headroom")
+        assert not rules.allows("https://a.test/priv%C3%A9/1")
+        assert rules.allows("https://a.test/")
+        assert rules.crawl_delay_s == 2
+    assert clip(text.encode(encoding)) == text.removeprefix("\ufeff").encode()

@@ -6,7 +6,7 @@ import pytest
 import redis
 
 from crawler.errors import ConfigError
-from crawler.servers.redis import CONNECT_SECONDS, DEFAULT_URL, redis_async, redis_sync
+from crawler.servers.redis import CONNECT_SECONDS, DEFAULT_URL, database_of, redis_async, redis_sync
 
 
 @pytest.mark.parametrize("opened", [redis_async, redis_sync])
@@ -45,6 +45,21 @@ def test_settings_of_scrapy_redis_count_where_the_url_is_not_set(settings, expec
     assert {key: options[key] for key in expected} == expected
     assert options["decode_responses"] is False
     assert "redis_cls" not in options
+
+
+@pytest.mark.parametrize(
+    ("settings", "number"),
+    [
+        ({}, 0),
+        ({"REDIS_URL": "redis://h/3"}, 3),
+        ({"REDIS_URL": "unix:///s.sock?db=2"}, 2),
+        ({"REDIS_URL": "redis://h", "REDIS_PARAMS": {"db": 4}}, 4),
+        ({"REDIS_HOST": "h", "REDIS_DB": 5}, 5),
+        ({"REDIS_URL": "redis://h", "REDIS_CLUSTER": 1}, 0),
+    ],
+)
+def test_the_database_is_the_one_that_the_clients_use(settings, number):
+    assert database_of(settings) == number
 
 
 @pytest.mark.parametrize("params", ["password=secret", 5, ["secret"]])

@@ -40,6 +40,7 @@ BAD = [
     ("?q={query}", "?q={query", 5, "search.url"),
     ("?q={query}", "?q=x", 4, "search"),
     ("{base}/s", "//s", 5, "search.url"),
+    ("{base}/s", "{base}/#/s", 5, "search.url", "expected a URL without #/ and #!: no server gets to see what is b"),
     ("kind: page", "kind: offset", 5, "search.url", r"expected paging: \{kind: page\} beside \{page\}$"),
     ("kind: page", "kind: pages", 6, "search.paging.kind", "got 'pages', expected 'page', 'offset' or 'cursor'$"),
     ("kind: page", "kind: 3", 6, "search.paging.kind"),
@@ -71,6 +72,7 @@ BAD = [
     ("burst: 3", "brust: 3", 17, "politeness.brust"),
     ("[sid]", "sid", 18, "drop_parameters"),
     ("drop_parameters: [sid]", "parser: os", 18, "parser"),
+    ("drop_parameters: [sid]", "identity: strict", 18, "identity", "expected 'folded' or 'exact'$"),
 ]
 
 

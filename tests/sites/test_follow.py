@@ -54,6 +54,12 @@ def test_allowed_domains_include_their_subdomains():
     assert followed("{allow_domains: [Friend.test]}", *allowed, *others) == allowed
 
 
+def test_a_host_with_a_dot_at_its_end_is_the_same_host():
+    links = ("http://board.test./a", "http://board.test./a/print", "http://friend.test./a")
+    found = followed("{deny: ['^http://board.test/a/print'], allow_domains: [friend.test.]}", *links)
+    assert found == (links[0], links[2])
+
+
 def test_links_of_a_page_are_limited_and_the_rest_is_counted():
     links = [f"/{number}" for number in range(20_000)]
     traps = ["/a/b/a/b/a/b/a/b", "/" + "x/" * 50]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import uuid
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
+from samples import RecordedVisit, a_claim
 from scrapy.settings import Settings
 
-from crawler.spiders import consumer
+from crawler.sites import Site
+from crawler.spiders.base import MAX_HOPS
 from crawler.spiders.consumer import ConsumerSpider
 from crawler.spiders.producer import ProducerSpider
 
@@ -32,6 +35,24 @@ def test_the_command_line_has_the_last_word():
     assert settings["USER_AGENT"] == "mine/1"
 
 
-def test_an_items_id_is_a_uuid_of_version_5():
-    for name in ("", "a" * 32 + ":0", "ü"):
-        assert consumer._id(name) == str(uuid.uuid5(consumer.ID_NAMESPACE, name))
+@pytest.mark.parametrize(
+    ("depths_and_hops", "served"),
+    [(((0, 0), (1, 0)), "0 p"), (((1, 0), (0, 0)), "0 q"), (((0, MAX_HOPS), (0, 0)), "0 q")],
+)
+async def test_a_plan_that_may_not_go_where_a_page_moved_is_left_to_a_visit_of_its_own(depths_and_hops, served):
+    p, q = (
+        replace(a_claim().seed, plan=plan, depth=d, hops=h) for plan, (d, h) in zip("pq", depths_and_hops, strict=True)
+    )
+    recorded = RecordedVisit(also=(q,))
+    recorded.visit.seeds = (p, q)
+    offered = []
+
+    async def offer(seeds, _frontier):
+        offered.extend(seeds)
+
+    spider = ConsumerSpider()
+    spider.worker = SimpleNamespace(sites={"s": Site(name="s")}, offers=SimpleNamespace(offer=offer))
+    await spider._redirected(recorded.response(status=302, location="http://b.test/"), recorded.visit)
+    recorded.end_callback()
+    assert recorded.settlements[0].served == served
+    assert [seed.plan for seed in offered] == [served[-1]]

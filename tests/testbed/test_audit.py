@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from crawler import plans
-from crawler.frontier import ledger
+from crawler.frontier import recount
 from crawler.frontier.ledger import Account
 from testbed.audit import find_problems, forum_threads, read_items
 from testbed.forum import content, kinds
@@ -38,7 +38,7 @@ def right(monkeypatch):
     async def agrees(*_):
         return []
 
-    monkeypatch.setattr(ledger, "recount", agrees)
+    monkeypatch.setattr(recount, "recount", agrees)
     items = messages(forum_threads(PLAN))
     account = Account(offered=len(items) + 2, finished=len(items) + 2, notes={"redirected": 2})
     return items, {"files": set(items), "mongo": set(items)}, account

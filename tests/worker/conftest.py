@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from frontier.conftest import frontier, losing, redis  # noqa: F401 -- fixtures
 from redis.exceptions import ConnectionError as RedisConnectionError
-from samples import RecordedVisit, Stats
+from samples import Leases, RecordedVisit, Stats
 
 from crawler.events import Events
 from crawler.frontier import scripts
@@ -77,7 +77,7 @@ def _retry_soon(monkeypatch):
 async def settling(frontier):  # noqa: F811
     """A settler of the content frontier, at work; its statistics are `settling.stats`."""
     stats = Stats()
-    made = Settler(frontier.queues["content"], batch=10, wait_s=0.02, stats=stats)
+    made = Settler(frontier.queues["content"], batch=10, wait_s=0.02, events=Events(), stats=stats)
     made.start()
     yield SimpleNamespace(settler=made, stats=stats.values)
     await made.close()
@@ -85,10 +85,10 @@ async def settling(frontier):  # noqa: F811
 
 @pytest.fixture
 def turns_of(frontier, settling):  # noqa: F811
-    """Returns a function that gives the turns of an owner; None: one whose session was lost."""
+    """Returns a function that gives the turns of an owner; None: one without a session."""
 
     def build(owner="A"):
-        session = SimpleNamespace(owner=owner, alive=owner is not None)
+        session = Leases(owner, alive=owner is not None)
         events, stopping = Events(), asyncio.Event()
         return Turns(frontier.queues["content"], session, settling.settler, events=events, stopping=stopping)
 

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 from frontier.driver import FrontierDriver, content
-from samples import Stats
+from samples import Leases, Stats
 
-from crawler.frontier.session import boottime
+from crawler.events import Events
 from crawler.servers.redis_full import RedisFull
 from crawler.worker import claims as claims_module
 from crawler.worker.claims import Claims
@@ -24,8 +24,8 @@ class Parts(SimpleNamespace):
     def __init__(self, driver):
         stats = Stats()
         queue = driver.queues["content"]
-        session = SimpleNamespace(owner="A", alive=True, deadline=boottime() + 60)
-        settler = Settler(queue, batch=10, wait_s=0.0, stats=stats)
+        session = Leases("A", PARTITIONS)
+        settler = Settler(queue, batch=10, wait_s=0.0, events=Events(), stats=stats)
         settler.start()
         redis_full = RedisFull()
         claims = Claims(queue, session, settler, drain_s=DRAIN_SECONDS, redis_full=redis_full, stats=stats)
@@ -78,12 +78,12 @@ async def test_seeds_claimed_for_a_session_that_was_lost_meanwhile_are_dropped(p
 
     async def claim(*arguments, **options):
         answer = await real(*arguments, **options)
-        parts.session.owner = "A2"
+        parts.session.lease_of("a.test").owner = "A2"
         return answer
 
     monkeypatch.setattr(queue, "claim", claim)
     answer = await parts.claims.claim(100)
-    assert (answer.state, answer.seeds, parts.claims.carrying) == ("lapsed", [], 0)
+    assert (answer.seeds, parts.claims.carrying) == ([], 0)
 
 
 async def test_seeds_that_only_redis_believes_to_be_held_are_released_now_and_then(parts, monkeypatch, caplog):
@@ -93,7 +93,7 @@ async def test_seeds_that_only_redis_believes_to_be_held_are_released_now_and_th
     await parts.driver.offer(content(1))
     claims = [await parts.driver.claim("A", partition=number) for number in range(PARTITIONS)]
     [partition] = [number for number, answer in enumerate(claims) if answer.seeds]
-    parts.driver.queues["content"].forget("A")  # as if Redis had lost the settlement
+    parts.driver.queues["content"].forget(partition, "A")  # as if Redis had lost the settlement
     assert (await parts.claims.claim(100)).seeds == []
     now_s[0] = claims_module.RECALL_SECONDS
     for _ in range(PARTITIONS):

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import dataclasses
+
 import pytest
+from pipelines.sink_samples import page
+from samples import RecordedVisit, a_claim
 from scrapy import signals
 from scrapy.exceptions import DropItem
 from scrapy.http import Response
@@ -10,7 +15,8 @@ from scrapy.utils.test import get_crawler
 from twisted.python.failure import Failure
 
 from crawler.errors import ExtractError, SinkRejectedError, UnavailableError
-from crawler.worker.delivery import Delivery
+from crawler.item import item_id
+from crawler.worker.delivery import Delivery, UndeliveredError
 
 ITEM = {"x": 1}
 
@@ -45,8 +51,10 @@ async def test_a_visit_ends_when_all_its_items_are_delivered(send, recorded):
         (UnavailableError("away"), ("release", "sink-unavailable")),
         (SinkRejectedError("too large", "Too large!"), ("fail", "too-large")),
         (ZeroDivisionError(), ("fail", "pipeline-error")),
+        (asyncio.CancelledError(), ("retry", "pipeline-error")),
         (DropItem("No keyword"), ("fail", "no-keyword")),
         (DropItem(""), ("fail", "dropped")),
+        (UndeliveredError(UnavailableError("stops")), ("release", "sink-unavailable")),
     ],
 )
 async def test_an_item_that_a_pipeline_drops_or_fails_on_decides_the_outcome(send, recorded, error, outcome):
@@ -75,3 +83,27 @@ async def test_items_of_other_spiders_are_ignored(send, response):
     send(signals.item_dropped, response, item=ITEM, exception=DropItem(""))
     send(signals.item_error, response, item=ITEM, failure=Failure(ValueError()))
     send(signals.spider_error, response, failure=Failure(ValueError()))
+
+
+@pytest.mark.parametrize("pipeline", ["none", "replaces", "other-class"])
+async def test_further_plans_are_left_out_where_a_pipeline_puts_another_item_in_the_place_of_theirs(send, pipeline):
+    recorded = RecordedVisit(also=(dataclasses.replace(a_claim().seed, plan="q"),))
+    item = page(id=item_id(recorded.visit.claimed.fingerprint.hex()))
+    item.visit = recorded.visit
+    recorded.visit.items = 1
+    recorded.visit.begin_part(fetches=False)
+    recorded.end_callback()
+    scraped = {"none": item, "replaces": dataclasses.replace(item, title="short"), "other-class": ITEM}[pipeline]
+    send(signals.item_scraped, recorded.response(), item=scraped)
+    assert recorded.settlements[0].served == {"none": "1 p q", "replaces": "1 p", "other-class": "0 p"}[pipeline]
+
+
+@pytest.mark.parametrize(("gaps", "served"), [(0, "1 p"), (1, "0 p")])
+async def test_no_later_plan_is_told_of_an_item_that_another_visit_may_complete(send, recorded, gaps, served):
+    item = page(id=item_id(recorded.visit.claimed.fingerprint.hex()))
+    item.visit, item.gaps = recorded.visit, gaps
+    recorded.visit.items = 1
+    recorded.visit.begin_part(fetches=False)
+    recorded.end_callback()
+    send(signals.item_scraped, recorded.response(), item=item)
+    assert recorded.settlements[0].served == served

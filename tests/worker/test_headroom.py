@@ -9,7 +9,16 @@ import sys
 import pytest
 
 from crawler.errors import ConfigError
-from crawler.worker.headroom import MIN_COST_PERCENT, UNLIMITED_SEEDS, Limits, Load, Sampler, batch_size
+from crawler.worker.headroom import (
+    MIN_COST_PERCENT,
+    UNLIMITED_SEEDS,
+    Headroom,
+    Limits,
+    Load,
+    Sampler,
+    batch_size,
+    short_of,
+)
 
 LIMITS = Limits(memory_percent=80, cpu_percent=90, first_batch=5)
 
@@ -75,3 +84,61 @@ def test_samples_are_of_this_tree_and_survive_its_processes():
         child.communicate(b"\n")
     sampler.sample()
     assert child.pid not in sampler._known
+
+
+@pytest.mark.parametrize(
+    ("load", "what"),
+    [
+        (Load(memory=79, cpu=89, own_memory=50), ""),  # it may carry as much as fits: that is no lack
+        (Load(memory=80, cpu=95), "memory"),
+        (Load(memory=10, cpu=90), "CPU"),
+    ],
+)
+def test_what_a_node_has_no_more_of_is_named(load, what):
+    assert short_of(LIMITS, load) == what
+    assert short_of(Limits(memory_percent=100, cpu_percent=100, first_batch=5), Load(memory=100, cpu=100)) == ""
+
+
+def headroom(*, used_percent, limit_percent=80):
+    headroom = Headroom(Limits(limit_percent, 90, 5), batch_max=500, claim_ahead_s=60)
+    headroom.sampler.newest = Load(memory=used_percent)
+    headroom.sampler.memory_bytes = 1_000_000
+    return headroom
+
+
+def most_at_once(headroom, workers=1):
+    return next(running for running in range(1_000) if not headroom.may_send(running, workers))
+
+
+def test_no_more_requests_run_than_answers_as_large_as_lately_have_room():
+    found = headroom(used_percent=20)
+    assert found.may_send(500, 1)  # nobody knows yet how large answers are
+    found.answered(10_000)
+    assert most_at_once(found) == 30  # of 600,000 bytes, each may take twice its size
+    assert most_at_once(found, workers=3) == 10
+    found.answered(100_000)
+    assert most_at_once(found) == 3
+
+
+def test_a_large_answer_is_forgotten_after_many_small_ones():
+    found = headroom(used_percent=20)
+    found.answered(100_000)
+    found.answered(1_000)
+    assert most_at_once(found) == 3
+    for _ in range(300):
+        found.answered(1_000)
+    assert most_at_once(found) == 300
+
+
+def test_without_any_room_large_answers_come_one_by_one_and_small_ones_as_ever():
+    found = headroom(used_percent=95)
+    found.answered(10)
+    assert most_at_once(found) == 500
+    found.answered(100_000)
+    assert most_at_once(found) == 1
+
+
+def test_without_a_limit_of_memory_requests_are_not_held_back():
+    found = headroom(used_percent=99, limit_percent=100)
+    found.answered(1_000_000)
+    assert found.may_send(1_000, 1)

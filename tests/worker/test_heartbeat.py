@@ -6,8 +6,9 @@ import pytest
 from crawler.events import Events
 from crawler.frontier.keys import Keys
 from crawler.servers.redis import redis_sync
-from crawler.worker.heartbeat import IDLE_SECONDS, NODE_SILENT_SECONDS, Heartbeat
+from crawler.worker.heartbeat import IDLE_SECONDS, Heartbeat
 
+SESSION_SECONDS = 15.0
 NOW_S = 1_800_000_000
 IDLE = {"frontier": "content", "carrying": 0, "room": 5, "sinks_down": [], "redis_full": False, "cpu_percent": 1.0}
 
@@ -28,8 +29,8 @@ def write(redis, keys):
     """Returns a function that writes figures; returns how many workers the node has."""
     beats = {}
 
-    def run(owner, figures, now_s):
-        beat = beats.setdefault(owner, Heartbeat(keys, Events()))
+    def run(owner, figures, now_s, session_s=SESSION_SECONDS):
+        beat = beats.setdefault(owner, Heartbeat(keys, Events(), session_s))
         beat.figures = figures
         beat.write(redis, owner, now_s)
         return beat.workers_here
@@ -43,14 +44,24 @@ def written(redis, keys):
 
 def test_figures_are_dated_by_redis(redis, keys, write):
     assert write("node:1:2:a", IDLE, NOW_S) == 1
-    assert written(redis, keys) == {"node:1:2:a": {**IDLE, "time": NOW_S}}
+    assert written(redis, keys) == {"node:1:2:a": {**IDLE, "time": NOW_S, "next_s": IDLE_SECONDS + 3.0}}
+    write("node:1:2:a", {**IDLE, "carrying": 1}, NOW_S + 1)
+    assert written(redis, keys)["node:1:2:a"]["next_s"] == 3.0
 
 
 def test_workers_of_a_node_count_each_other_and_forget_the_silent(redis, keys, write):
     write("node:1:2:a", IDLE, NOW_S)
     assert write("node:2:2:b", IDLE, NOW_S) == 2
-    assert write("node:2:2:b", IDLE, NOW_S + NODE_SILENT_SECONDS + 1) == 1
+    kept_s = Heartbeat(keys, Events(), SESSION_SECONDS).kept_s
+    assert write("node:2:2:b", IDLE, NOW_S + kept_s + 1) == 1
     assert list(written(redis, keys)) == ["node:2:2:b"]
+
+
+def test_figures_outlast_the_time_until_the_next_ones_however_long_sessions_are(redis, keys, write):
+    for session_s in (15.0, 300.0, 3_600.0):
+        owner = f"node:{session_s:g}:2:a"
+        write(owner, IDLE, NOW_S, session_s)
+        assert redis.ttl(keys.node("node")) > written(redis, keys)[owner]["next_s"] + session_s
 
 
 def test_an_idle_worker_writes_seldom(redis, keys, write):
@@ -67,7 +78,8 @@ def test_an_idle_worker_writes_seldom(redis, keys, write):
 def test_a_change_is_written_at_once(redis, keys, write, change):
     write("node:1:2:a", IDLE, NOW_S)
     write("node:1:2:a", {**IDLE, **change}, NOW_S + 3)
-    assert written(redis, keys)["node:1:2:a"] == {**IDLE, **change, "time": NOW_S + 3}
+    found = written(redis, keys)["node:1:2:a"]
+    assert found == {**IDLE, **change, "time": NOW_S + 3, "next_s": found["next_s"]}
 
 
 def test_a_worker_that_carries_seeds_writes_each_time(redis, keys, write):
@@ -78,5 +90,5 @@ def test_a_worker_that_carries_seeds_writes_each_time(redis, keys, write):
 
 def test_a_worker_that_leaves_removes_its_figures(redis, keys, write):
     write("node:1:2:a", IDLE, NOW_S)
-    Heartbeat(keys, Events()).remove(redis, "node:1:2:a")
+    Heartbeat(keys, Events(), SESSION_SECONDS).remove(redis, "node:1:2:a")
     assert written(redis, keys) == {}

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from samples import a_visit
 
-from crawler.errors import ConfigError, FrontierError, HostBackoffError, SessionLostError
+from crawler.errors import ConfigError, HostBackoffError, SessionLostError
 from crawler.worker import ip_budget
 from crawler.worker.ip_budget import IpBudget
 
@@ -117,16 +117,14 @@ async def test_a_visit_not_started_doesn_t_wait_behind_many_others(budget, is_ke
     assert mine._lines == {}
 
 
-async def test_waiting_ends_with_the_visit_or_the_session(budget, is_kept_waiting):
-    mine, nobody, mine_to_wait = budget(), budget(None), a_visit()
+async def test_waiting_ends_with_the_visit(budget, is_kept_waiting):
+    mine, mine_to_wait = budget(), a_visit()
     await mine.acquire("a.test", a_visit())
     waiting = asyncio.create_task(mine.acquire("a.test", mine_to_wait))
     assert await is_kept_waiting(waiting, mine)
     mine_to_wait.abandon()
     with pytest.raises(SessionLostError):
         await waiting
-    with pytest.raises(FrontierError):
-        await nobody.acquire("c.test", a_visit())
 
 
 async def test_a_name_without_an_address_needs_no_turn(budget):

@@ -31,11 +31,11 @@ class RecordedLanes:
         self.lanes.start(lane)
         return lane
 
-    def fetch(self, lane, *, success):
+    def fetch(self, lane, sign):
         """Fetches the lane's next page."""
         visit = self.lanes.next_visit()
         assert visit.lane is lane
-        lane.record(success=success)
+        lane.record(sign)
         visit.end_fetch()
         return visit
 
@@ -48,22 +48,21 @@ async def recorded():
 async def test_a_lane_starts_visit_after_visit_while_its_host_is_healthy(recorded):
     lane = recorded.lane(3)
     for _ in range(3):
-        recorded.fetch(lane, success=True)
+        recorded.fetch(lane, "answers")
     assert recorded.released == [lane]
     told = lane.release()
-    assert (told.error_level_change, told.error_level_min, told.backoff_ms) == (-3, 0, 0)
+    assert (told.answers, told.failures, told.backoff_ms) == (3, 0, 0)
     assert recorded.outcomes == []
 
 
 async def test_a_failure_releases_the_visits_not_started(recorded):
     lane = recorded.lane(3)
-    recorded.fetch(lane, success=True)
-    recorded.fetch(lane, success=False)
+    recorded.fetch(lane, "answers")
+    recorded.fetch(lane, "failures")
     assert recorded.released == [lane]
     assert recorded.outcomes == [("release", "stopped")]
     told = lane.release()
-    assert (told.error_level_change, told.error_level_min) == (0, 1)
-    assert 900 < told.backoff_ms <= 1_000
+    assert (told.answers, told.failures) == (1, 1)
 
 
 async def test_visits_on_slow_lanes_are_counted(recorded):
@@ -92,3 +91,17 @@ async def test_a_backoff_that_another_worker_found_releases_the_visits_not_start
     visit.end_fetch()  # a page under way is still fetched
     assert recorded.released == [idle, busy]
     assert all(lane.backoff_s > 29 for lane in (busy, idle))
+
+
+async def test_a_crawl_delay_releases_the_visits_not_started_but_those_of_the_turn_that_is_kept(recorded):
+    kept, busy, idle = recorded.lane(2), recorded.lane(2), recorded.lane(2)
+    kept.keep_crawl_delay(30.0, 0.0)
+    visits = [recorded.lanes.next_visit() for _ in range(2)]
+    assert [visit.lane for visit in visits] == [kept, busy]
+    recorded.lanes.slow_down("a.test", 30.0)
+    assert recorded.released == [idle]
+    assert recorded.outcomes == [("release", "stopped")] * 3
+    assert (len(kept.waiting), len(busy.waiting)) == (1, 0)
+    visits[1].end_fetch()
+    assert recorded.released == [idle, busy]
+    assert [lane.unkept_delay_s for lane in (kept, busy)] == [0.0, 30.0]

@@ -49,6 +49,12 @@ async def test_offers_wait_for_a_full_redis(frontier, full_redis, offering):
     assert offering.stats.values == {"frontier/offered": 2, "frontier/offered/new": 2}
 
 
+async def test_refused_pages_wait_for_a_redis_that_is_away_too(frontier, offering, outage):
+    outage(calls=2)
+    await offering.offers.refuse(content(1), "script-route", 3)
+    assert (await frontier.account()).as_dict()["notes"] == {"script-route": 3}
+
+
 async def test_a_worker_that_stops_gives_its_offers_up(full_redis, offering):
     offering.stopping.set()
     with pytest.raises(UnavailableError, match="1 offers are left to the next visit"):

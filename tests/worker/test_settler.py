@@ -9,6 +9,7 @@ from frontier.driver import content, ends, turns
 from redis.exceptions import ConnectionError as RedisConnectionError
 from samples import Stats
 
+from crawler.events import Events
 from crawler.frontier import scripts
 from crawler.worker.settler import Settler
 
@@ -89,7 +90,7 @@ async def test_settlements_of_a_lost_session_are_dropped(frontier, settling, set
         patch.setattr(scripts, "run", settle_whose_answer_is_lost)
         put(settler, "A", seeds)
         await settled.wait()
-    settler.forget("A")
+    settler.forget(0, "A")
     forgotten.set()
     await frontier.offer(content(100))
     put(settler, "B", (await frontier.claim("B")).seeds)
@@ -102,7 +103,7 @@ async def test_settlements_of_a_lost_session_are_dropped(frontier, settling, set
 @pytest.mark.parametrize("wait_s", [0.0, 60.0], ids=["while it tries in vain", "while it waits for more"])
 @pytest.mark.parametrize("steps", [0, 1, 2, 5, 50])
 async def test_it_can_be_closed_at_any_moment(frontier, losing, wait_s, steps):
-    settler = Settler(frontier.queues["content"], batch=10, wait_s=wait_s, stats=Stats())
+    settler = Settler(frontier.queues["content"], batch=10, wait_s=wait_s, events=Events(), stats=Stats())
     settler.start()
     losing.add("settle")
     put(settler, "A", await claimed(frontier, 2))

@@ -9,7 +9,8 @@ from samples import a_visit
 
 from crawler.errors import FrontierError, HostBackoffError, SessionLostError
 from crawler.frontier.settlement import TurnRelease
-from crawler.worker.turns import HostBackoff
+from crawler.worker.refused import RefusedError
+from crawler.worker.turns import MAX_POLL_SECONDS, SURPLUS_TURN, CrawlDelay, HostBackoff
 
 HOST = "img.test"
 ANSWER_SECONDS = 5.0
@@ -54,12 +55,26 @@ async def test_waiting_for_a_turn_outlasts_an_outage_of_redis(turns, outage, cap
     assert caplog.text.count("waiting for Redis: away") == 2
 
 
-async def test_a_worker_that_stops_or_has_no_session_acquires_none(turns, turns_of):
-    with pytest.raises(FrontierError):
-        await turns_of(None).acquire(HOST, a_visit())
+async def test_a_worker_that_stops_acquires_none(turns):
     turns._stopping.set()
     with pytest.raises(FrontierError):
         await turns.acquire(HOST, a_visit())
+
+
+async def test_without_a_session_a_turn_is_waited_for_until_the_visit_ends(turns_of):
+    turns, visit = turns_of(None), a_visit()
+    assert await turns.try_acquire(HOST, "s") == (None, MAX_POLL_SECONDS)
+    visit.abandon()
+    with pytest.raises(SessionLostError):
+        await turns.acquire(HOST, visit)
+
+
+async def test_who_uses_a_turn_is_known_until_it_is_released(turns):
+    visit = a_visit()
+    lane = await turns.acquire(HOST, visit)
+    assert turns.users(lane.partition) == {visit}
+    turns.release(lane)
+    assert turns.users(lane.partition) == set()
 
 
 async def test_a_visit_that_has_ended_acquires_none(turns):
@@ -81,3 +96,34 @@ async def test_a_report_is_published_and_reaches_the_frontier_while_the_turn_is_
     with pytest.raises(HostBackoffError):
         await turns_of("B").try_acquire(HOST, "s")
     assert not lane.released
+
+
+async def test_a_turn_that_was_acquired_before_a_crawl_delay_waits_for_those_before_it(frontier, turns, monkeypatch):
+    monkeypatch.setattr("crawler.worker.turns.MAX_POLL_SECONDS", 0.01)
+    await frontier.polite(concurrency=2)
+    heard = []
+    turns._events.subscribe(CrawlDelay, heard.append)
+    first, second = [await turns.acquire(HOST, a_visit()) for _ in range(2)]
+    for turn in (first, second):
+        turn.slow_down(0.2)
+    new, begun = a_visit(), a_visit()
+    begun.started = True
+    with pytest.raises(RefusedError) as caught:
+        await turns.keep_crawl_delay(second, new)
+    assert caught.value.outcome == SURPLUS_TURN
+    assert heard == [(HOST, 0.2)]
+    waiting = asyncio.create_task(turns.keep_crawl_delay(second, begun))
+    await turns.keep_crawl_delay(first, begun)
+    assert 0.15 < first.pause_s() <= 0.2
+    assert not waiting.done()
+    turns.release(first)
+    async with asyncio.timeout(ANSWER_SECONDS):
+        await waiting
+    assert (second.unkept_delay_s, second.delay_s) == (0.0, 0.2)
+
+
+async def test_a_host_s_only_turn_goes_on_with_a_crawl_delay(turns):
+    turn = await turns.acquire(HOST, a_visit())
+    turn.slow_down(0.2)
+    await turns.keep_crawl_delay(turn, a_visit())
+    assert (turn.pause_s(), turn.delay_s) == (0.0, 0.2)

@@ -2,11 +2,10 @@
 -- Acquires a turn of a host for one request that no seed stands for (robots.txt, media on another host), or a turn of
 -- an address that has a budget (`@ADDRESS`). It is released through settle.lua.
 --
--- ARGV: owner; host, or `@ADDRESS`; site; serial number of the call; for an address also: its turns, and ms between two
--- starts on any of
---   them.
--- Returns {token, delay in ms}; {0, ms until it is worth asking again}; {-1, 0} when the owner has no session; or {-2,
--- ms} while the host has a backoff of so many ms.
+-- ARGV: owner; host, or `@ADDRESS`; site; serial number of the call;
+--   for an address also: how many turns it has, and ms between two starts on any of them.
+-- Returns {token, delay in ms}; {0, ms until it is worth asking again}; {-1, 0} when the owner has no session; or
+-- {-2, ms} while the host has a backoff that lasts so many ms.
 
 local owner, host, site, serial = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local address_turns, address_delay_text = tonumber(ARGV[5] or '0'), ARGV[6]
@@ -29,13 +28,13 @@ end
 
 local free, next_start = free_turns(host_turns, concurrency)
 if #free == 0 then
-  note_waiting(host_turns, 'borrow')
+  note_waiting(host_turns, SEEDLESS)
   flush_turns()
   local backoff_ms = tonumber(fields.x or '0') - now
   if backoff_ms > 0 then return { -2, backoff_ms } end
   return { 0, next_start - now }
 end
-local token = acquire_turn(host_turns, owner, serial, free[1], 'borrow')
+local token = acquire_turn(host_turns, owner, serial, free[1], SEEDLESS)
 if is_address and delay > 0 then set_field(host_turns, 'x', text(now + delay)) end
 flush_turns()
 return { tonumber(token), delay }

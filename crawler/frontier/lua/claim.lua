@@ -9,8 +9,9 @@
 --            'drain' (a quarantined seed waits for this owner, who must end all that it carries and claim again), or
 --            'quarantined' (the one seed given is)
 --   next_ms  ms until a claim may succeed; -1: nothing is in sight
---   seeds    a flat list, for each seed: fingerprint, stored value, token of its turn, when it was due, tries, delay of
---            its host in ms, and 1 if it is suspected, else 0
+--   seeds    a flat list, for each seed: fingerprint, stored value and below it the lines of `also`, token of its turn
+--            (0 for a page that needs no fetch, nor a turn), when it was due, tries, delay of its host in ms, and 1 if
+--            it is suspected, else 0
 
 local LOCK_MAX_MS = 60000      -- the largest LOCK_MILLISECONDS
 local RECLAIM_MAX = 200        -- seeds and turns of lapsed sessions that are reclaimed in one call
@@ -18,9 +19,10 @@ local LAPSED_MAX = 10          -- lapsed sessions looked at in one call
 local CRASHES_MAX = 3          -- workers that may die with a quarantined seed; then it fails
 local QUARANTINE_LOOK_MAX = 20 -- quarantined seeds looked at in one call
 local DRAIN_MS = 60000         -- how long an owner may take to end what it carries before it gets a quarantined seed
-local YIELD_MS = 1200          -- how long a turn is left to who waits for it; `borrow` asks once a second
+local YIELD_MS = 1200          -- how long a turn is left to who waits for it; who has no seed asks once a second
 local HOSTS_PER_READ = 200     -- hosts read from `hosts` at once
-local HOSTS_MAX = 1000         -- hosts looked at in one call
+local HOSTS_MAX = 500          -- hosts looked at in one call: some 15 ms where all of their turns are held
+local MOVES_MAX = 500          -- what is reclaimed, set aside (which costs twice) and given in one call: some 15 ms
 local LAPSE_GRACE_MS = 100     -- added to the next session's deadline, so that one look finds it lapsed
 local DRAIN_LOOK_MS = 1000     -- until the next look for a quarantined seed: another owner may be draining for it
 
@@ -44,13 +46,17 @@ local function refuse()
   end
 end
 
+local moved = 0 -- seeds and turns that this call has reclaimed, and twice those seeds that it has parked or failed
+
 -- Moves lapsed sessions out of `sessions`, into `lapsed` of both frontiers. From then on they can't be renewed.
 local function end_lapsed_sessions()
+  spare_sessions()
   for _, gone in ipairs(call('ZRANGE', sessions, '-inf', '(' .. now, 'BYSCORE', 'LIMIT', 0, LAPSED_MAX)) do
     local deadline = call('ZSCORE', sessions, gone)
     call('ZADD', lapsed, deadline, gone)
     call('ZADD', other_lapsed, deadline, gone)
     call('ZREM', sessions, gone)
+    call('SREM', spared, gone)
   end
 end
 
@@ -76,20 +82,21 @@ end
 local function reclaim_seeds(lost, limit)
   local fingerprints = limit > 0 and call('SPOP', held .. lost, limit) or {}
   local values, before = read_all('HMGET', seed, fingerprints), read_all('HMGET', crashes, fingerprints)
+  local further = read_further(fingerprints)
   for n, fingerprint in ipairs(fingerprints) do
     call('ZREM', execute, fingerprint)
     call('HDEL', claims, fingerprint)
     if values[n] then
-      local host, kind = host_and_kind(values[n])
+      local host, kinds = host_and_kinds(values[n], further[n])
       local crashed = tonumber(before[n] or SUSPECTED)
       if crashed ~= SUSPECTED then crashed = crashed + 1 end -- from SUSPECTED_BEGUN to 0: into quarantine
-      book(kind, 'executing', -1)
-      book(kind, 'reclaimed', 1)
+      book_all(kinds, 'executing', -1)
+      book_all(kinds, 'reclaimed', 1)
       if crashed >= CRASHES_MAX then
-        make_failed(fingerprint, kind, 'crashed-worker')
+        make_failed(fingerprint, kinds, 'crashed-worker')
       else
         call('HSET', crashes, fingerprint, crashed)
-        make_ready(fingerprint, host, kind, now)
+        make_ready(fingerprint, host, kinds, now)
       end
     end
   end
@@ -110,68 +117,44 @@ local function reclaim()
   end
   flush_hosts()
   if any_turn then announce_turn(other_channel, other_wake_pause) end
+  moved = moved + reclaimed
   return reclaimed
-end
-
--- Returns which plans are stopped: plan -> 'pause' or 'cancel'; nil when none is. Reads `paused`.
-local function read_stopped_plans()
-  local stopped
-  for _, entry in ipairs(call('SMEMBERS', paused)) do
-    local what, plan = string.match(entry, '^(%a+) (.+)$')
-    if plan then
-      stopped = stopped or {}
-      stopped[plan] = what
-    end
-  end
-  return stopped
-end
-
--- Parks or fails a seed whose plan is stopped; the caller takes it out of ready or quarantine. Writes parked:PLAN.
--- Returns whether the plan is.
-local function set_aside_if_stopped(stopped, fingerprint, kind, due)
-  local what = stopped and stopped[kind.plan]
-  if not what then return false end
-  book_ready(fingerprint, kind, -1)
-  if what == 'pause' then
-    call('ZADD', parked .. kind.plan, due, fingerprint)
-    book(kind, 'parked', 1)
-  else
-    make_failed(fingerprint, kind, 'cancelled')
-  end
-  return true
 end
 
 -- What this call gives: for each field a list with one entry for each seed. A table for each seed costs a claim 5 %
 -- more CPU. `record_given` adds `tries` and `suspected`, with entries only where a seed has any.
 local given = { number = 0, fingerprints = {}, values = {}, turns = {}, due = {}, delays = {} }
 
--- Gives a seed. `turn_token`: of the turn that it runs on; `delay`: its host's, in ms.
-local function give(fingerprint, value, kind, due, turn_token, delay)
+-- Gives a seed. `further`: what `also` holds of it; `turn_token`: of the turn that it runs on; `delay`: its host's, in
+-- ms.
+local function give(fingerprint, value, further, kinds, due, turn_token, delay)
   local n = given.number + 1
   given.number = n
-  given.fingerprints[n], given.values[n], given.due[n] = fingerprint, value, due
+  given.fingerprints[n], given.due[n] = fingerprint, due
+  given.values[n] = further and value .. '\n' .. further or value
   given.turns[n], given.delays[n] = turn_token, delay
-  book_ready(fingerprint, kind, -1)
-  book(kind, 'executing', 1)
+  book_ready(fingerprint, kinds, -1)
+  book_all(kinds, 'executing', 1)
 end
 
 -- Gives the first quarantined seed that is due and whose host has a free turn, if this owner is the one who may take
 -- it: none else is draining for it. An owner who holds anything must drain first. Reads and writes `quarantine` and
 -- `quarantine_owner`. Returns the call's state: 'ok' (there is none for this owner), 'drain' or 'quarantined'.
-local function give_quarantined(stopped)
+local function give_quarantined()
   if call('ZCARD', quarantine) == 0 then return 'ok' end
   local drainer = call('GET', quarantine_owner)
   if drainer and drainer ~= owner and call('ZSCORE', sessions, drainer) then return 'ok' end
   local waiting = call('ZRANGE', quarantine, '-inf', now, 'BYSCORE', 'LIMIT', 0, QUARANTINE_LOOK_MAX, 'WITHSCORES')
   for i = 1, #waiting, 2 do
     local fingerprint, due = waiting[i], tonumber(waiting[i + 1])
-    local value = call('HGET', seed, fingerprint)
-    local host, kind = host_and_kind(value or '')
-    if not value or set_aside_if_stopped(stopped, fingerprint, kind, due) then
+    local value, further, kinds = call('HGET', seed, fingerprint), further_of(fingerprint), nil
+    local host, found = host_and_kinds(value or '', further)
+    if value then value, further, kinds = obey_stops(fingerprint, value, further, found, due) end
+    if not value then
       call('ZREM', quarantine, fingerprint)
     else
       local host_turns = turns_of(host)
-      add_site(host_turns, kind.site)
+      add_site(host_turns, kinds[1].site)
       local delay, concurrency = politeness_of(host_turns)
       local free = free_turns(host_turns, concurrency)
       if #free > 0 then
@@ -179,7 +162,8 @@ local function give_quarantined(stopped)
         -- What the owner has ended counts until its settling has arrived here.
         if carrying > 0 or call('EXISTS', held .. owner) == 1 then return 'drain' end
         call('ZREM', quarantine, fingerprint)
-        give(fingerprint, value, kind, due, acquire_turn(host_turns, owner, serial, free[1], frontier), delay)
+        local turn_token = acquire_turn(host_turns, owner, serial, free[1], frontier)
+        give(fingerprint, value, further, kinds, due, turn_token, delay)
         update_host_in_both(host_turns)
         return 'quarantined'
       end
@@ -193,7 +177,7 @@ end
 -- did.
 local function yield_turn(host_turns, free)
   local since_here = waits_since(host_turns, frontier) or now + 1
-  for _, who in ipairs({ 'borrow', other_frontier }) do
+  for _, who in ipairs({ SEEDLESS, other_frontier }) do
     local since = waits_since(host_turns, who)
     if #free > 0 and since and since < since_here then
       delete_field(host_turns, 'w' .. who) -- it is left to them once
@@ -218,35 +202,59 @@ local function read_due(host, limit)
   return fingerprints, due
 end
 
--- Tells seeds that may be given from others, which it parks or fails; adds the sites of the former to the host's.
--- Returns each seed's kind; the places of those that may be given; and the fingerprints of the others.
-local function sort_out(host, host_turns, stopped, fingerprints, values, due)
-  local kinds, fit, unfit = {}, {}, {}
-  for n, value in ipairs(values) do
-    local fingerprint = fingerprints[n]
-    local seed_host, kind = host_and_kind(value or '')
-    kinds[n] = kind
+-- Reads seeds of a host, and tells those that may be given from others, which it parks or fails. Adds the sites of the
+-- former to the host's; `host_turns` is nil where there are no turns. Returns the seeds' values, what `also` holds of
+-- them, and their kinds; the places of those that may be given; and the fingerprints of the others.
+local function sort_out(host, host_turns, fingerprints, due)
+  local values, further, kinds = read_all('HMGET', seed, fingerprints), read_further(fingerprints), {}
+  local fit, unfit = {}, {}
+  for n, fingerprint in ipairs(fingerprints) do
+    local value = values[n]
+    local seed_host, found = host_and_kinds(value or '', further[n])
     if value and seed_host ~= host then -- damaged, or put here by somebody else: this host's turn is not for it
-      book_ready(fingerprint, kind, -1)
-      make_failed(fingerprint, kind, 'damaged')
-      unfit[#unfit + 1] = fingerprint
-    elseif not value or stopped and set_aside_if_stopped(stopped, fingerprint, kind, due[n]) then
+      book_ready(fingerprint, found, -1)
+      make_failed(fingerprint, found, 'damaged')
       unfit[#unfit + 1] = fingerprint
     else
-      fit[#fit + 1] = n
-      add_site(host_turns, kind.site)
+      if value then values[n], further[n], kinds[n] = obey_stops(fingerprint, value, further[n], found, due[n]) end
+      if values[n] then
+        fit[#fit + 1] = n
+        if host_turns then add_site(host_turns, kinds[n][1].site) end
+      else
+        unfit[#unfit + 1] = fingerprint
+      end
     end
   end
-  return kinds, fit, unfit
+  moved = moved + 2 * #unfit
+  return values, further, kinds, fit, unfit
+end
+
+-- Takes what was given, the first `number` of `fit`, and what is `gone` out of ready:HOST. Returns when the host's next
+-- seed is due; nil: there is none.
+local function take_out(host, fingerprints, due, fit, number, gone)
+  if #gone == 0 then -- what was given stood in front
+    if number > 0 then call('ZREMRANGEBYRANK', ready .. host, 0, number - 1) end
+    return due[number + 1]
+  end
+  for k = 1, number do gone[#gone + 1] = fingerprints[fit[k]] end
+  write_all('ZREM', ready .. host, gone)
+  return first_due(ready, host)
+end
+
+-- Gives up to `limit` due seeds that need no fetch, nor a turn. Returns when the next one is due; nil: there is none.
+local function give_delivered(limit)
+  local fingerprints, due = read_due(DELIVERED, limit)
+  local values, further, kinds, fit, gone = sort_out(DELIVERED, nil, fingerprints, due)
+  for _, n in ipairs(fit) do give(fingerprints[n], values[n], further[n], kinds[n], due[n], '0', 0) end
+  return take_out(DELIVERED, fingerprints, due, fit, #fit, gone)
 end
 
 -- Gives up to `limit` due seeds of a host, dealt out over its free turns, `burst` to each at most. Takes them out of
 -- ready:HOST. Returns when the host's next seed is due (nil: there is none), and whether a turn was left to somebody
 -- else.
-local function give_from_host(host, host_turns, stopped, limit)
+local function give_from_host(host, host_turns, limit)
   local fingerprints, due = read_due(host, limit)
-  local values = read_all('HMGET', seed, fingerprints)
-  local kinds, fit, gone = sort_out(host, host_turns, stopped, fingerprints, values, due)
+  local values, further, kinds, fit, gone = sort_out(host, host_turns, fingerprints, due)
   local number, yielded = 0, false
   if #fit > 0 then
     local delay, concurrency, burst = politeness_of(host_turns) -- a stricter site may have joined
@@ -257,51 +265,62 @@ local function give_from_host(host, host_turns, stopped, limit)
     for k = 1, number do
       local n, at = fit[k], (k - 1) % #free + 1
       if not tokens[at] then tokens[at] = acquire_turn(host_turns, owner, serial, free[at], frontier) end
-      give(fingerprints[n], values[n], kinds[n], due[n], tokens[at], delay)
+      give(fingerprints[n], values[n], further[n], kinds[n], due[n], tokens[at], delay)
     end
   end
-  if #gone == 0 then -- what was given stood in front
-    if number > 0 then call('ZREMRANGEBYRANK', ready .. host, 0, number - 1) end
-    return due[number + 1], yielded
-  end
-  for k = 1, number do gone[#gone + 1] = fingerprints[fit[k]] end
-  write_all('ZREM', ready .. host, gone)
-  return first_due(ready, host), yielded
+  return take_out(host, fingerprints, due, fit, number, gone), yielded
 end
 
+-- Gives seeds of one host whose time has come, and places it anew.
+local function serve_host(host)
+  local host_turns = turns_of(host)
+  if not host_turns.fields.s then -- the host's first time: only a seed of it tells how politely it is asked
+    local first = call('ZRANGE', ready .. host, 0, 0)
+    local value = #first > 0 and call('HGET', seed, first[1])
+    if value then
+      local _, kinds = host_and_kinds(value)
+      add_site(host_turns, kinds[1].site)
+    end
+  end
+  local _, concurrency, burst = politeness_of(host_turns)
+  local free, free_at = free_turns(host_turns, concurrency)
+  local due, yielded
+  if #free == 0 then
+    note_waiting(host_turns, frontier)
+    due = first_due(ready, host)
+  else
+    local limit = math.min(#free * burst, MOVES_MAX - moved - given.number)
+    -- Seeds that wait for their host's robots.txt cost their holder next to nothing, so that these may be more.
+    if not host_turns.fields.b then limit = math.min(limit, max_seeds - given.number) end
+    due, yielded = give_from_host(host, host_turns, limit)
+    _, concurrency = politeness_of(host_turns)
+    _, free_at = free_turns(host_turns, concurrency)
+    if yielded then free_at = math.max(free_at, now + YIELD_MS) end
+  end
+  update_host(place_host, hosts, host, due, free_at)
+end
+
+-- Returns whether this call has done enough.
+local function is_full() return given.number >= max_seeds or moved + given.number >= MOVES_MAX end
+
 -- Gives up to `max_seeds` seeds of hosts whose time has come, those that have waited longest first, and places each
--- host anew. Reads and writes `hosts` and the hosts' turns.
-local function give_from_hosts(stopped)
+-- host anew. Seeds that need no fetch are at most half of what is left to give, so that they hold no others up. Reads
+-- and writes `hosts` and the hosts' turns.
+local function give_from_hosts()
   local looked_at = 0
-  while given.number < max_seeds and looked_at < HOSTS_MAX do
+  while not is_full() and looked_at < HOSTS_MAX do
     local limit = math.min(max_seeds - given.number, HOSTS_PER_READ)
     local waiting = call('ZRANGE', hosts, '-inf', now_text, 'BYSCORE', 'LIMIT', 0, limit)
     if #waiting == 0 then break end
     for _, host in ipairs(waiting) do
-      if given.number >= max_seeds then break end
+      if is_full() then break end
       looked_at = looked_at + 1
-      local host_turns = turns_of(host)
-      if not host_turns.fields.s then -- the host's first time: only a seed of it tells how politely it is asked
-        local first = call('ZRANGE', ready .. host, 0, 0)
-        local value = #first > 0 and call('HGET', seed, first[1])
-        if value then
-          local _, kind = host_and_kind(value)
-          add_site(host_turns, kind.site)
-        end
-      end
-      local _, concurrency, burst = politeness_of(host_turns)
-      local free, free_at = free_turns(host_turns, concurrency)
-      local due, yielded
-      if #free == 0 then
-        note_waiting(host_turns, frontier)
-        due = first_due(ready, host)
+      if host == DELIVERED then
+        local due = give_delivered(math.ceil((max_seeds - given.number) / 2))
+        update_host(place_host, hosts, host, due, now)
       else
-        due, yielded = give_from_host(host, host_turns, stopped, math.min(max_seeds - given.number, #free * burst))
-        _, concurrency = politeness_of(host_turns)
-        _, free_at = free_turns(host_turns, concurrency)
-        if yielded then free_at = math.max(free_at, now + YIELD_MS) end
+        serve_host(host)
       end
-      update_host(place_host, hosts, host, due, free_at)
     end
     flush_hosts()
   end
@@ -363,9 +382,8 @@ if refusal then return refusal end
 
 end_lapsed_sessions()
 local reclaimed = reclaim()
-local stopped = read_stopped_plans()
-local state = give_quarantined(stopped)
-if state == 'ok' then give_from_hosts(stopped) end
+local state = give_quarantined()
+if state == 'ok' then give_from_hosts() end
 record_given()
 flush_hosts()
 flush_turns()

@@ -1,34 +1,56 @@
 #!lua flags=allow-oom
--- Ends seeds at once, in any state, and forgets them, so that they may be offered again: their plan is being replaced
--- or deleted. The settling of a seed that was executing is then refused.
+-- Takes a plan away from seeds at once, in any state: it is being replaced or deleted. A seed that no other plan wants
+-- ends and is forgotten, so that it may be offered again; the settling of one that was executing is then refused.
 --
--- ARGV: reason; then fingerprints. The ledger counts them as failed for the reason, unless they had failed before.
--- Returns how many were there.
+-- ARGV: reason; plan; then fingerprints. The plan's ledger counts them as failed for the reason, unless they had failed
+--   before.
+-- Returns how many seeds the plan was taken away from.
 
-local reason, dropped = ARGV[1], 0
-for i = 2, #ARGV do
+local reason, plan, dropped = ARGV[1], ARGV[2], 0
+
+-- Returns the state that the ledger counts a seed in.
+local function state_of(fingerprint)
+  if call('ZSCORE', fail, fingerprint) then return 'failed' end
+  if call('ZSCORE', execute, fingerprint) then return 'executing' end
+  return call('ZSCORE', parked, fingerprint) and 'parked' or 'ready'
+end
+
+-- Takes a seed out of the set that it is in.
+local function take_out(fingerprint, host, kinds, state)
+  if state == 'failed' then
+    call('ZREM', fail, fingerprint)
+  elseif state == 'executing' then
+    local holder = string.match(call('HGET', claims, fingerprint) or '', '^(.*)#')
+    call('ZREM', execute, fingerprint)
+    call('HDEL', claims, fingerprint)
+    call('SREM', held .. (holder or ''), fingerprint)
+    book_all(kinds, 'executing', -1)
+  else
+    withdraw(fingerprint, host, kinds)
+  end
+end
+
+for i = 3, #ARGV do
   local fingerprint = ARGV[i]
-  local value = call('HGET', seed, fingerprint)
-  if value then
-    local host, kind = host_and_kind(value)
-    if call('ZREM', fail, fingerprint) == 0 then
-      local claim = call('HGET', claims, fingerprint)
-      if claim then
-        call('ZREM', execute, fingerprint)
-        call('HDEL', claims, fingerprint)
-        call('SREM', held .. (string.match(claim, '^(.*)#') or ''), fingerprint)
-        book(kind, 'executing', -1)
-      else
-        withdraw(fingerprint, host, kind)
-      end
-      book(kind, 'failed', 1)
-      book(kind, 'failed:' .. reason, 1)
+  local value, further = call('HGET', seed, fingerprint), further_of(fingerprint)
+  local host, kinds = host_and_kinds(value or '', further)
+  local own, kept = nil, {}
+  for _, kind in ipairs(kinds) do
+    if kind.plan == plan then own = kind else kept[kind.plan] = true end
+  end
+  if value and own then
+    local state = state_of(fingerprint)
+    if not next(kept) then
+      take_out(fingerprint, host, kinds, state)
+      forget_seed(fingerprint, kinds)
+    else
+      if state ~= 'failed' then book(own, state, -1) end
+      keep_plans(fingerprint, value, further, kept, host)
     end
-    call('HDEL', seed, fingerprint)
-    call('HDEL', tries, fingerprint)
-    call('HDEL', reasons, fingerprint)
-    call('HDEL', crashes, fingerprint)
-    call('SREM', scheduled, fingerprint)
+    if state ~= 'failed' then
+      book(own, 'failed', 1)
+      book(own, 'failed:' .. reason, 1)
+    end
     dropped = dropped + 1
   end
 end

@@ -1,11 +1,16 @@
 #!lua
--- Proposes seeds. Those that are ready, executing, failed or finished are refused and counted as known. Those beyond a
--- host's budget of followed links are counted as over-budget, and nowhere else: they were never offered.
+-- Proposes seeds, each for a plan. A seed that waits or is executing for other plans is from now on wanted by this one,
+-- too. A page that was delivered for others becomes a seed that needs no fetch: this plan is told of it. Refused and
+-- counted as known is what the plan has asked for before, and what failed by its own tries. A seed that failed since
+-- its plan was cancelled is as good as new. Those beyond a host's budget of followed links are counted as over-budget,
+-- and nowhere else: they were never offered. Nor were those that the caller refuses: they are counted under its reason.
 --
--- ARGV: wake channel; for each seed: fingerprint, stored value, when it is due in ms ('0': now); then, for followed
--- links only, the
---   budget of each host, as 'SEEDS WINDOW_MS'.
--- Returns one byte for each seed: '1' new, '0' known, '2' over budget.
+-- ARGV: wake channel;
+--   for each seed: fingerprint, stored value, when it is due in ms ('0': now; 'REASON:NUMBER': never, it stands for so
+--     many that are refused);
+--   for followed links only: the budget of each host, as 'SEEDS WINDOW_MS'.
+-- Returns one byte for each seed: '1' new to its plan, '0' known, '2' over budget or refused, '3' of a plan that was
+-- deleted, which is counted nowhere.
 
 local SEEDS_FROM = 2 -- place in ARGV
 local SEED_WORDS = 3
@@ -14,14 +19,89 @@ local channel, number = ARGV[1], math.floor((#ARGV - 1) / SEED_WORDS)
 local has_budget = #ARGV > SEED_WORDS * number + 1
 local budget, window_ms = string.match(has_budget and ARGV[#ARGV] or '', '^(%d+) (%d+)$')
 
--- Returns which of the fingerprints are known: fingerprint -> true. Reads `seed` and `finish`.
-local function read_known(fingerprints)
-  local known, absent = {}, {}
-  for n, value in ipairs(read_all('HMGET', seed, fingerprints)) do
-    if value then known[fingerprints[n]] = true else absent[#absent + 1] = fingerprints[n] end
+-- What is known of the call's seeds, by fingerprint, and kept up to date. `stored`: value in `seed`; `further`: what
+-- `also` holds; `has_failed` and `is_parked`: true.
+local stored, further, has_failed, is_parked = {}, {}, {}, {}
+
+local has_unparked = false -- whether a parked seed is ready again
+
+-- Forgets a seed that failed when its last plan was cancelled, so that it is new to a plan that isn't.
+local function forget_cancelled(fingerprint)
+  local _, kinds = host_and_kinds(stored[fingerprint], further[fingerprint])
+  call('ZREM', fail, fingerprint)
+  forget_seed(fingerprint, kinds)
+  stored[fingerprint], further[fingerprint], has_failed[fingerprint] = nil, nil, nil
+end
+
+-- Returns whether a seed is stored for a plan.
+local function is_wanted_by(fingerprint, plan)
+  if not stored[fingerprint] then return false end
+  local _, kinds = host_and_kinds(stored[fingerprint], further[fingerprint])
+  for _, kind in ipairs(kinds) do
+    if kind.plan == plan then return true end
   end
-  for n, is_finished in ipairs(are_finished(absent)) do known[absent[n]] = is_finished end
-  return known
+  return false
+end
+
+-- Reads what is known. Returns for each seed that isn't stored for its plan what look_up_finished says: it may be
+-- finished for that plan, and stored for others who can't be told of it. Reads `seed`, `also`, `fail`, `parked`,
+-- `reasons`, `finish`.
+local function read_known(fingerprints, kinds)
+  local waiting, absent, plans, places, finished = {}, {}, {}, {}, {}
+  for n, value in ipairs(read_all('HMGET', seed, fingerprints)) do
+    local fingerprint = fingerprints[n]
+    if value then waiting[#waiting + 1] = fingerprint end
+    stored[fingerprint] = value or nil
+  end
+  for n, lines in ipairs(read_further(waiting)) do further[waiting[n]] = lines end
+  if #waiting > 0 and call('EXISTS', parked) == 1 then
+    for n, score in ipairs(read_all('ZMSCORE', parked, waiting)) do is_parked[waiting[n]] = score and true end
+  end
+  if #waiting > 0 and call('EXISTS', fail) == 1 then
+    for n, score in ipairs(read_all('ZMSCORE', fail, waiting)) do has_failed[waiting[n]] = score and true end
+  end
+  for n, fingerprint in ipairs(fingerprints) do
+    if has_failed[fingerprint] and stop_of(kinds[n].plan) ~= 'cancel'
+      and call('HGET', reasons, fingerprint) == 'cancelled' then forget_cancelled(fingerprint) end
+    if not is_wanted_by(fingerprint, kinds[n].plan) then
+      absent[#absent + 1], plans[#plans + 1], places[#places + 1] = fingerprint, kinds[n].plan, n
+    end
+  end
+  for k, answer in ipairs(look_up_finished(absent, plans)) do finished[places[k]] = answer end
+  return finished
+end
+
+-- Has a plan want a stored seed, too, unless the seed is known to it: the plan has asked for it before, or it failed by
+-- its own tries. Returns whether it is known. Writes `also` and wanted:PLAN.
+local function share(fingerprint, value, kind)
+  local host, kinds = host_and_kinds(stored[fingerprint], further[fingerprint])
+  if has_failed[fingerprint] then return true end
+  local had_asked = stop_of(kind.plan) == 'cancel' or is_wanted_by(fingerprint, kind.plan)
+  if not had_asked then
+    local plan, json = string.match(value, '^[^ ]+ ([^ ]+) [^ ]+ %d+ (.*)$')
+    local line, lines = plan .. ' ' .. json, further[fingerprint]
+    further[fingerprint] = lines and lines .. '\n' .. line or line
+    call('HSET', also, fingerprint, further[fingerprint])
+    call('SADD', wanted .. kind.plan, fingerprint)
+    kinds = { kind, unpack(kinds) }
+    local state = call('ZSCORE', execute, fingerprint) and 'executing' or is_parked[fingerprint] and 'parked' or 'ready'
+    book(kind, state, 1)
+  end
+  if is_parked[fingerprint] and unpark_if_wanted(fingerprint, host, kinds) then
+    is_parked[fingerprint], has_unparked = nil, true
+  end
+  return had_asked
+end
+
+local deleted_plans = {} -- plan -> whether it was deleted
+
+-- Returns whether a plan was deleted: a worker that lost its session, say, may still be reading a page of it. Reads
+-- `plan_states`.
+local function is_deleted(plan)
+  if deleted_plans[plan] == nil then
+    deleted_plans[plan] = string.find(call('HGET', plan_states, plan) or '', ' deleted$') ~= nil
+  end
+  return deleted_plans[plan]
 end
 
 local followed_before, followed_now = {}, {} -- host -> followed seeds before this call, and in it
@@ -36,46 +116,61 @@ local function has_room(host)
   return true
 end
 
--- Answers each seed and books it. Returns the answers; the new seeds as fingerprint, value, fingerprint, value...; and
--- for each host of theirs a list due, fingerprint, due, fingerprint..., and when the first of them is due.
+-- Answers each seed and books it. Returns the answers; the new seeds as fingerprint, value, fingerprint, value...; for
+-- each plan the fingerprints of its new seeds; and for each host of theirs a list due, fingerprint, due,
+-- fingerprint..., and when the first of them is due.
 local function sort_out()
-  local fingerprints = {}
-  for n = 1, number do fingerprints[n] = ARGV[SEEDS_FROM + SEED_WORDS * (n - 1)] end
-  local known, answers, new, new_of, first_of = read_known(fingerprints), {}, {}, {}, {}
+  local fingerprints, hosts_of, kind_at = {}, {}, {}
+  for n = 1, number do
+    local at = SEEDS_FROM + SEED_WORDS * (n - 1)
+    local host, kinds = host_and_kinds(ARGV[at + 1])
+    fingerprints[n], hosts_of[n], kind_at[n] = ARGV[at], host, kinds[1]
+  end
+  local finished, answers, new, new_to, new_of, first_of = read_known(fingerprints, kind_at), {}, {}, {}, {}, {}
   for n, fingerprint in ipairs(fingerprints) do
     local at = SEEDS_FROM + SEED_WORDS * (n - 1)
-    local value, due_text = ARGV[at + 1], ARGV[at + 2]
-    local host, kind = host_and_kind(value)
-    if known[fingerprint] then
+    local value, due_text, host, kind = ARGV[at + 1], ARGV[at + 2], hosts_of[n], kind_at[n]
+    if is_deleted(kind.plan) then
+      answers[n] = '3'
+    elseif string.find(due_text, ':', 1, true) then
+      local reason, refused = string.match(due_text, '^(.+):(%d+)$')
+      book(kind, reason, tonumber(refused))
+      answers[n] = '2'
+    elseif stored[fingerprint] or finished[n] == 'known' then
+      local known = finished[n] == 'known' or share(fingerprint, value, kind)
       book(kind, 'offered', 1)
-      book(kind, 'known', 1)
-      answers[n] = '0'
-    elseif not has_room(host) then
+      if known then book(kind, 'known', 1) end
+      answers[n] = known and '0' or '1'
+    elseif finished[n] ~= 'delivered' and not has_room(host) then
       book(kind, 'over-budget', 1)
       answers[n] = '2'
     else
+      if finished[n] == 'delivered' then
+        value = DELIVERED .. string.sub(value, #host + 1)
+        host = DELIVERED
+      end
       book(kind, 'offered', 1)
       book(kind, 'ready', 1)
       answers[n] = '1'
-      known[fingerprint] = true -- should it come twice in this call
+      stored[fingerprint] = value -- should it come twice in this call
       local due = tonumber(due_text)
       if due == 0 then due, due_text = now, now_text end
       new[#new + 1] = fingerprint
       new[#new + 1] = value
-      local of_host = new_of[host]
-      if not of_host then of_host = {}; new_of[host] = of_host end
-      of_host[#of_host + 1] = due_text
-      of_host[#of_host + 1] = fingerprint
+      append_to(new_to, kind.plan, fingerprint)
+      append_to(new_of, host, due_text)
+      append_to(new_of, host, fingerprint)
       first_of[host] = math.min(first_of[host] or due, due)
     end
   end
-  return answers, new, new_of, first_of
+  return answers, new, new_to, new_of, first_of
 end
 
--- Writes the new seeds: `seed`, ready:HOST, `hosts`, followed:HOST. A host with older seeds keeps its score, which may
--- be later than their time since its turns are taken; unless a new seed is due before all of them.
-local function store(new, new_of, first_of)
+-- Writes the new seeds: `seed`, wanted:PLAN, ready:HOST, `hosts`, followed:HOST. A host with older seeds keeps its
+-- score, which may be later than their time since its turns are taken; unless a new seed is due before all of them.
+local function store(new, new_to, new_of, first_of)
   write_all('HSET', seed, new)
+  for plan, fingerprints in pairs(new_to) do write_all('SADD', wanted .. plan, fingerprints) end
   local names = {}
   for host in pairs(new_of) do names[#names + 1] = host end
   for n, score in ipairs(read_all('ZMSCORE', hosts, names)) do
@@ -84,16 +179,14 @@ local function store(new, new_of, first_of)
     if not score or due < tonumber(score) and (not older or due < older) then place_host_no_later(hosts, host, due) end
     write_all('ZADD', ready .. host, new_of[host])
   end
-  flush_hosts()
   for host, seeds in pairs(followed_now) do
     if call('INCRBY', followed .. host, seeds) == seeds then call('PEXPIRE', followed .. host, window_ms) end
   end
 end
 
-local answers, new, new_of, first_of = sort_out()
-if #new > 0 then
-  store(new, new_of, first_of)
-  call('PUBLISH', channel, 'offer')
-end
+local answers, new, new_to, new_of, first_of = sort_out()
+if #new > 0 then store(new, new_to, new_of, first_of) end
+if #new > 0 or has_unparked then call('PUBLISH', channel, 'offer') end
+flush_hosts()
 flush_ledger()
 return table.concat(answers)

@@ -1,21 +1,19 @@
 #!lua flags=allow-oom
--- Makes the parked seeds of a plan that goes on ready again.
+-- Makes parked seeds ready again of which a plan goes on.
 --
--- ARGV: wake channel; plan; most seeds in this call.
--- Returns how many were moved; to be called again until it is 0.
+-- ARGV: wake channel; then fingerprints, of any state.
+-- Returns how many are ready again.
 
-local channel, plan, most = ARGV[1], ARGV[2], tonumber(ARGV[3])
-local entries = call('ZPOPMIN', parked .. plan, most)
-for i = 1, #entries, 2 do
-  local fingerprint, due = entries[i], tonumber(entries[i + 1])
-  local value = call('HGET', seed, fingerprint)
-  if value then
-    local host, kind = host_and_kind(value)
-    book(kind, 'parked', -1)
-    make_ready(fingerprint, host, kind, due)
+local channel, resumed, fingerprints = ARGV[1], 0, {}
+for i = 2, #ARGV do fingerprints[i - 1] = ARGV[i] end
+local further = read_further(fingerprints)
+for n, value in ipairs(read_all('HMGET', seed, fingerprints)) do
+  if value and call('ZSCORE', parked, fingerprints[n]) then
+    local host, kinds = host_and_kinds(value, further[n])
+    if unpark_if_wanted(fingerprints[n], host, kinds) then resumed = resumed + 1 end
   end
 end
 flush_hosts()
 flush_ledger()
-if #entries > 0 then call('PUBLISH', channel, 'resume') end
-return #entries / 2
+if resumed > 0 then call('PUBLISH', channel, 'resume') end
+return resumed

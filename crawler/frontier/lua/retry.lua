@@ -1,20 +1,20 @@
 #!lua flags=allow-oom
--- Makes failed seeds ready again, as if they had just been offered.
+-- Makes failed seeds ready again, as if they had just been offered. Those whose plans are all cancelled stay failed.
 --
 -- ARGV: wake channel; then fingerprints, of any state.
--- Returns how many of them had failed.
+-- Returns how many are ready again.
 
 local channel, retried = ARGV[1], 0
 for i = 2, #ARGV do
   local fingerprint = ARGV[i]
   local value = call('ZSCORE', fail, fingerprint) and call('HGET', seed, fingerprint)
-  if value then
-    local host, kind = host_and_kind(value)
-    book(kind, 'failed', -1)
-    book(kind, 'failed:' .. (call('HGET', reasons, fingerprint) or 'unknown'), -1)
+  local host, kinds = host_and_kinds(value or '', further_of(fingerprint))
+  if value and not are_cancelled(kinds) then
+    book_all(kinds, 'failed', -1)
+    book_all(kinds, 'failed:' .. (call('HGET', reasons, fingerprint) or 'unknown'), -1)
     call('ZREM', fail, fingerprint)
     call('HDEL', reasons, fingerprint)
-    make_ready(fingerprint, host, kind, now)
+    make_ready(fingerprint, host, kinds, now)
     retried = retried + 1
   end
 end

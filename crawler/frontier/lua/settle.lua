@@ -5,19 +5,24 @@
 -- ARGV: wake channel, the other frontier's; owner; MAX_ATTEMPTS, FAIL_DAYS; a failing host's first backoff and its
 -- longest, in ms;
 --   number of settlements;
---   for each settlement: operation, fingerprint, claim id, amount, reason
---     finish   done and delivered. reason: '' or a note to count; amount: when the seed was due, for a scheduled one
+--   for each settlement: operation, fingerprint, claim id, amount, reason, served
+--     finish   done and delivered. reason: '' or a note to count; amount: when the seed was due, for a scheduled one;
+--              served: '1' if plans that ask later can be told of the page, else '0', and behind it the plans that it
+--              was delivered for, each after a space. Other plans of the seed have asked since it was claimed: it
+--              becomes ready for those
 --     retry    tried in vain for `reason`: due again in `amount` ms, or failed after MAX_ATTEMPTS tries
 --     fail     failed for `reason`
 --     release  not tried: ready again, due at `amount`
+--     postpone not tried: ready again, due in `amount` ms
 --   for each turn: host; token (0: it is kept, this only reports on the host); ms since its last start (-1: none); ms
---     of backoff that the host asks for (0: none); what its requests add to the host's level of errors; and the least
---     level they leave
+--     of backoff that the host asks for (0: none); and how many of its requests the host answered well, how many then
+--     failed at a seed's first try, and how many the host refused because it is overloaded
 -- Returns {accepted, refused}: how many settlements ended a claim, and how many found it somebody else's by now.
 
 local SETTLEMENTS_FROM = 9 -- place in ARGV
-local SETTLEMENT_WORDS = 5
-local TURN_WORDS = 6
+local SETTLEMENT_WORDS = 6
+local TURN_WORDS = 7
+local FORGIVEN_MAX = 20    -- failures in a row that are taken for the pages' own, after a page that was answered
 local EXPIRED_MAX = 20     -- failed seeds forgotten in one call
 
 local channel, other_channel, owner = ARGV[1], ARGV[2], ARGV[3]
@@ -27,93 +32,150 @@ local first_backoff, longest_backoff = tonumber(ARGV[6]), tonumber(ARGV[7])
 -- What workers are woken for: a free turn or a seed for later, in this frontier and in the other; seeds that are ready.
 local announces_turn, announces_other_turn, announces_release = false, false, false
 
--- Ends the claim of a seed that is finished. Returns whether the seed is done with; a scheduled one becomes ready for
--- its next visit. Writes `scheduled`, deletes from `crashes` and `tries`.
-local function end_finished(fingerprint, host, kind, due, note)
-  if note ~= '' then book(kind, note, 1) end
-  if kind.interval == 0 then
-    book(kind, 'finished', 1)
-    return true
+local finished = { fingerprints = {}, plans = {}, tellable = {} } -- for `finish`: one entry for each seed and plan
+local done_with = {} -- fingerprints of seeds that no plan waits for any more
+
+-- Makes a seed ready for a later time; one whose plans are all cancelled fails at once, since the claim that would find
+-- that out comes only then.
+local function make_ready_later(fingerprint, host, kinds, due)
+  if are_cancelled(kinds) then
+    make_failed(fingerprint, kinds, 'cancelled')
+  else
+    make_ready(fingerprint, host, kinds, due)
   end
+end
+
+-- Ends the claim of a scheduled seed that was visited: it becomes ready for its next visit. `note`: a word to count, or
+-- ''. Writes `scheduled`, deletes from `crashes` and `tries`.
+local function end_visited(fingerprint, host, kinds, due, note)
+  if note ~= '' then book_all(kinds, note, 1) end
   call('SADD', scheduled, fingerprint)
   call('HDEL', crashes, fingerprint)
   call('HDEL', tries, fingerprint)
-  book(kind, 'visits', 1)
-  make_ready(fingerprint, host, kind, math.max(now, due + kind.interval * 1000))
-  return false
+  book_all(kinds, 'visits', 1)
+  make_ready_later(fingerprint, host, kinds, math.max(now, due + kinds[1].interval * 1000))
+end
+
+-- Ends the claim of a seed that was delivered for the plans in `served`, who count the note with it. For other plans,
+-- such as those that have asked since, it becomes ready: to be told of the page, or where that isn't possible to have
+-- it fetched again. Deletes from `crashes` and `tries`; writes `seed` and `also`.
+local function end_delivered(fingerprint, value, further, host, kinds, served, note)
+  local tellable = string.byte(served) == 49 -- 1
+  local later, is_late = {}, {}
+  for _, kind in ipairs(kinds) do
+    if string.find(served .. ' ', ' ' .. kind.plan .. ' ', 1, true) then
+      local at = #finished.fingerprints + 1
+      finished.fingerprints[at], finished.plans[at], finished.tellable[at] = fingerprint, kind.plan, tellable
+      book(kind, 'finished', 1)
+      if note ~= '' then book(kind, note, 1) end
+    else
+      later[#later + 1] = kind
+      is_late[kind.plan] = true
+    end
+  end
+  if #later == 0 then done_with[#done_with + 1] = fingerprint; return end
+  if tellable then host = DELIVERED end
+  call('HDEL', crashes, fingerprint)
+  call('HDEL', tries, fingerprint)
+  keep_plans(fingerprint, value, further, is_late, host)
+  make_ready(fingerprint, host, later, now)
+  announces_release = true
 end
 
 -- Ends the claim of a seed that was tried in vain: it becomes ready for another try, or for its next visit if it is
 -- scheduled, or fails. Writes `tries`, `reasons` and `scheduled`, deletes from `crashes`.
-local function end_unfinished(fingerprint, host, kind, wait_ms, reason, may_retry)
+local function end_unfinished(fingerprint, host, kinds, wait_ms, reason, may_retry)
   call('HDEL', crashes, fingerprint)
-  local tried = increment(tries, fingerprint, 1)
+  local tried, interval = increment(tries, fingerprint, 1), kinds[1].interval
   if may_retry and tried < max_attempts then
     call('HSET', reasons, fingerprint, reason)
-    book(kind, 'retried', 1)
-    make_ready(fingerprint, host, kind, now + wait_ms)
-  elseif kind.interval > 0 then -- it is asked again at its next time, whatever became of it now
+    book_all(kinds, 'retried', 1)
+    make_ready_later(fingerprint, host, kinds, now + wait_ms)
+  elseif interval > 0 then -- it is asked again at its next time, whatever became of it now
     call('SADD', scheduled, fingerprint)
     call('HSET', reasons, fingerprint, reason)
     call('HDEL', tries, fingerprint)
-    book(kind, 'missed', 1)
-    make_ready(fingerprint, host, kind, now + kind.interval * 1000)
+    book_all(kinds, 'missed', 1)
+    make_ready_later(fingerprint, host, kinds, now + interval * 1000)
   else
-    make_failed(fingerprint, kind, reason)
+    make_failed(fingerprint, kinds, reason)
   end
 end
 
--- Ends all claims of the call that are still the owner's. Reads `claims` and `seed`; deletes from `execute`, `claims`
--- and held:OWNER; finished seeds are added to `finish` and deleted everywhere else. Returns how many claims it ended.
+-- Writes down which seeds are finished for which plans. A seed that no plan waits for is deleted everywhere else.
+local function record_finished()
+  if #finished.fingerprints == 0 then return end
+  add_finished(finished.fingerprints, finished.plans, finished.tellable)
+  if #done_with == 0 then return end
+  write_all('HDEL', seed, done_with)
+  for _, key in ipairs({ also, tries, reasons, crashes }) do
+    if call('EXISTS', key) == 1 then write_all('HDEL', key, done_with) end
+  end
+  local by_plan = {}
+  for n, fingerprint in ipairs(finished.fingerprints) do append_to(by_plan, finished.plans[n], fingerprint) end
+  for plan, fingerprints in pairs(by_plan) do write_all('SREM', wanted .. plan, fingerprints) end
+end
+
+-- Ends all claims of the call that are still the owner's. Reads `claims`, `seed` and `also`; deletes from `execute`,
+-- `claims` and held:OWNER. Returns how many claims it ended.
 local function settle()
   local fingerprints = {}
   for n = 1, number do fingerprints[n] = ARGV[SETTLEMENTS_FROM + SETTLEMENT_WORDS * (n - 1) + 1] end
   local present, values = read_all('HMGET', claims, fingerprints), read_all('HMGET', seed, fingerprints)
-  local ended, is_ended, finished = {}, {}, {}
+  local further = read_further(fingerprints)
+  local ended, is_ended = {}, {}
   for n, fingerprint in ipairs(fingerprints) do
     local at = SETTLEMENTS_FROM + SETTLEMENT_WORDS * (n - 1)
     local operation, claim, amount, reason = ARGV[at], ARGV[at + 2], tonumber(ARGV[at + 3]), ARGV[at + 4]
     if present[n] == claim and values[n] and not is_ended[fingerprint] then
-      local host, kind = host_and_kind(values[n])
+      local host, kinds = host_and_kinds(values[n], further[n])
+      local interval = kinds[1].interval
       ended[#ended + 1] = fingerprint
       is_ended[fingerprint] = true
-      book(kind, 'executing', -1)
+      book_all(kinds, 'executing', -1)
       if operation == 'finish' then
-        if end_finished(fingerprint, host, kind, amount, reason) then finished[#finished + 1] = fingerprint end
+        if interval > 0 then
+          end_visited(fingerprint, host, kinds, amount, reason)
+        else
+          end_delivered(fingerprint, values[n], further[n], host, kinds, ARGV[at + 5], reason)
+        end
+      elseif operation == 'postpone' then
+        make_ready_later(fingerprint, host, kinds, now + amount)
       elseif operation == 'release' then
-        make_ready(fingerprint, host, kind, amount)
+        make_ready(fingerprint, host, kinds, amount)
         announces_release = true
       else
-        end_unfinished(fingerprint, host, kind, amount, reason, operation == 'retry')
+        end_unfinished(fingerprint, host, kinds, amount, reason, operation == 'retry')
       end
-      announces_turn = announces_turn or kind.interval > 0 or operation == 'retry'
+      announces_turn = announces_turn or interval > 0 or operation == 'retry' or operation == 'postpone'
     end
   end
   write_all('ZREM', execute, ended)
   write_all('HDEL', claims, ended)
   write_all('SREM', held .. owner, ended)
-  if #finished > 0 then
-    add_finished(finished)
-    write_all('HDEL', seed, finished)
-    for _, key in ipairs({ tries, reasons, crashes }) do
-      if call('EXISTS', key) == 1 then write_all('HDEL', key, finished) end
-    end
-  end
+  record_finished()
   if number > #ended then increment(counts, 'refused', number - #ended) end
   return #ended
 end
 
--- Changes a host's level of errors by what a turn's requests say: one that failed by the host's fault raises it by one,
--- any other lowers it by one. Each level doubles the backoff after a request. Requests that were started before the
--- level rose change nothing: they failed for the same reason. Writes the fields `e` and `u`. Returns when the host may
--- be asked again, in ms; 0 when it is well.
-local function weigh_errors(host_turns, last_start, delay, level_change, level_min)
+-- Changes a host's level of errors by what a turn's requests say. A page that is answered halves it, so that a host
+-- that is back is soon asked as often as when it is well. A failure raises it by one, unless the host's other pages
+-- answer: then it is the page's own. An overload always raises it. A seed that fails again is not told of here: it says
+-- more of the page than of the host. Each level doubles the backoff after a request. Requests that were started before
+-- the level rose change nothing: they failed for the same reason. Writes the fields `e`, `u` and `g`. Returns when the
+-- host may be asked again, in ms; 0 when it is well or nothing is said of it.
+local function weigh_errors(host_turns, last_start, delay, answers, failures, overloads)
   local level, rose_at = tonumber(host_turns.fields.e or '0'), host_turns.fields.u
-  if level == 0 and level_min == 0 or level > 0 and last_start < tonumber(rose_at or '0') then return 0 end
+  if answers + failures + overloads == 0 or level > 0 and last_start < tonumber(rose_at or '0') then return 0 end
+  local forgiven_before = tonumber(host_turns.fields.g or '0')
+  local forgiven_left = answers > 0 and FORGIVEN_MAX or forgiven_before
+  local own = math.min(failures, forgiven_left)
+  if forgiven_left - own ~= forgiven_before then set_field(host_turns, 'g', text(forgiven_left - own)) end
   local pause, level_max = math.max(delay, first_backoff), 1
   while pause * 2 ^ (level_max - 1) < longest_backoff do level_max = level_max + 1 end
-  local new = math.min(math.max(level + level_change, level_min), level_max)
+  local new = math.min(math.floor(level / 2 ^ answers) + failures - own + overloads, level_max)
   if new == 0 then
+    if level == 0 then return 0 end
     delete_field(host_turns, 'e')
     delete_field(host_turns, 'u')
     return 0
@@ -128,7 +190,7 @@ end
 local function back_off(host_turns, ends_at)
   if ends_at <= now or ends_at <= tonumber(host_turns.fields.x or '0') then return end
   set_field(host_turns, 'x', text(ends_at))
-  if host_turns.held > 0 and string.byte(host_turns.host) ~= 64 then -- @
+  if host_turns.held > 0 and not is_address(host_turns) then
     local message = string.format('backoff %d %s', ends_at - now, host_turns.host)
     call('PUBLISH', channel, message)
     call('PUBLISH', other_channel, message)
@@ -140,13 +202,13 @@ end
 local function release_turns()
   for i = SETTLEMENTS_FROM + SETTLEMENT_WORDS * number, #ARGV, TURN_WORDS do
     local host, turn_token, since_start, backoff_ms = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3])
-    local level_change, level_min = tonumber(ARGV[i + 4]), tonumber(ARGV[i + 5])
+    local answers, failures, overloads = tonumber(ARGV[i + 4]), tonumber(ARGV[i + 5]), tonumber(ARGV[i + 6])
     local host_turns = turns_of(host)
     local delay, ends_at = politeness_of(host_turns), backoff_ms > 0 and now + backoff_ms or 0
     if since_start >= 0 then
       local last_start = now - since_start
       release_turn(host_turns, owner, turn_token, last_start + delay)
-      ends_at = math.max(ends_at, weigh_errors(host_turns, last_start, delay, level_change, level_min))
+      ends_at = math.max(ends_at, weigh_errors(host_turns, last_start, delay, answers, failures, overloads))
     else
       release_turn(host_turns, owner, turn_token, nil)
     end
@@ -156,13 +218,14 @@ local function release_turns()
   end
 end
 
--- Forgets some of the seeds that failed more than FAIL_DAYS ago: in `fail`, `seed`, `reasons` and `scheduled`.
+-- Forgets some of the seeds that failed more than FAIL_DAYS ago.
 local function forget_expired()
   local expired = call('ZRANGE', fail, '-inf', now - fail_days * 86400000, 'BYSCORE', 'LIMIT', 0, EXPIRED_MAX)
   write_all('ZREM', fail, expired)
-  write_all('HDEL', seed, expired)
-  write_all('HDEL', reasons, expired)
-  write_all('SREM', scheduled, expired)
+  for _, fingerprint in ipairs(expired) do
+    local _, kinds = host_and_kinds(call('HGET', seed, fingerprint) or '', further_of(fingerprint))
+    forget_seed(fingerprint, kinds)
+  end
 end
 
 local accepted = settle()

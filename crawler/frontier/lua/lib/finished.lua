@@ -1,17 +1,23 @@
--- Which seeds are finished, and since when: hash `finish`. frontier/finished.py reads it, too.
+-- Which seeds are finished, for which plan, and since when: hash `finish`. frontier/finished.py reads it, too.
 --
--- Gives the scripts: `are_finished`, `add_finished`.
+-- Gives the scripts: `look_up_finished`, `add_finished`.
 --
--- A finished seed is a record of 12 bytes: the first 8 bytes of its fingerprint, and the second at which it was
--- finished, big endian. Records lie packed in buckets, which are the fields of the hash, named by their numbers from 0.
--- The buckets that a call needs are read by one HMGET and written by one HSET; each is a few hundred bytes.
+-- For each plan that wanted it, a finished seed is a record of 14 bytes, all of them big endian:
+--   8 bytes  the first of its fingerprint
+--   3 bytes  when it was finished: the first of the 4 bytes of the second since the epoch, so exact to 256 s
+--   3 bytes  twice the plan's number (`plan_numbers`), plus 1 if its page can be told of: it became one item and led
+--            nowhere else
+-- Records lie packed in buckets, which are the fields of the hash, named by their numbers from 0. The buckets that a
+-- call needs are read by one HMGET and written by one HSET; each is a few hundred bytes.
 --
 -- The number of buckets (`buckets` in `counts`) grows with the number of records by linear hashing (W. Litwin, 1980):
 -- bucket 0 is split first, then 1, and so on. So the number of buckets alone tells in which one a fingerprint lies.
 
-local RECORD_BYTES = 12
+local RECORD_BYTES = 14
 local MEMBER_BYTES = 8        -- of a fingerprint: of forty crawls of a billion pages, one has two pages that share them
-local RECORDS_PER_BUCKET = 16 -- on average: fewer would cost memory, more would cost copying
+local TIME_BYTES = 3
+local PLANS_MAX = 2 ^ 23 - 1  -- numbers of plans that fit into a record; a partition never sees so many
+local RECORDS_PER_BUCKET = 24 -- on average: fewer would cost memory, more would cost copying
 local BUCKETS_MAX = 2 ^ 32    -- a bucket is found by 32 bits of the fingerprint
 
 local buckets, whole -- the number of buckets, and the power of two at or below it; read when they are first needed
@@ -32,10 +38,35 @@ end
 -- Returns a bucket's content; nothing where it is junk or missing.
 local function records_in(packed) return packed and #packed % RECORD_BYTES == 0 and packed or '' end
 
-local function holds(records, fingerprint)
-  local member, at = string.sub(fingerprint, 1, MEMBER_BYTES), 0
-  repeat at = string.find(records, member, at + 1, true) until not at or at % RECORD_BYTES == 1
-  return at ~= nil
+local numbers = {} -- plan -> its number, 0 where it has none yet
+
+-- Returns a plan's number; where it has none yet, 0, or a new one if `may_add` is set. Reads and writes `plan_numbers`.
+local function number_of(plan, may_add)
+  local number = numbers[plan] or tonumber(call('HGET', plan_numbers, plan) or '0')
+  if number == 0 and may_add then
+    number = math.min(call('HLEN', plan_numbers) + 1, PLANS_MAX)
+    call('HSET', plan_numbers, plan, number)
+  end
+  numbers[plan] = number
+  return number
+end
+
+-- Returns what a bucket holds of a fingerprint: 'known' (finished for the plan with this number), 'delivered' (for
+-- others, who can be told of), 'done' (for others, whose page has to be fetched again), or nil.
+local function look_up(records, fingerprint, number)
+  local member, found = string.sub(fingerprint, 1, MEMBER_BYTES), nil
+  local at = string.find(records, member, 1, true)
+  while at do
+    if at % RECORD_BYTES == 1 then
+      local high, middle, low = string.byte(records, at + MEMBER_BYTES + TIME_BYTES, at + RECORD_BYTES - 1)
+      local mark = (high * 256 + middle) * 256 + low
+      if math.floor(mark / 2) == number then return 'known' end
+      if mark % 2 == 1 then found = 'delivered' end
+      found = found or 'done'
+    end
+    at = string.find(records, member, at + 1, true)
+  end
+  return found
 end
 
 local function bucket_names(fingerprints)
@@ -44,13 +75,13 @@ local function bucket_names(fingerprints)
   return names
 end
 
--- Returns for each fingerprint whether it is finished. Reads `finish` and `counts`.
-local function are_finished(fingerprints)
+-- Returns for each fingerprint, and the plan at the same place, what `look_up` says. Reads `finish` and `counts`.
+local function look_up_finished(fingerprints, plans)
   if #fingerprints == 0 then return {} end
   read_buckets()
   local answers = {}
   for n, packed in ipairs(read_all('HMGET', finish, bucket_names(fingerprints))) do
-    answers[n] = packed and holds(records_in(packed), fingerprints[n])
+    answers[n] = packed and look_up(records_in(packed), fingerprints[n], number_of(plans[n])) or false
   end
   return answers
 end
@@ -69,16 +100,18 @@ local function split_bucket(contents)
   for name, half in pairs(halves) do contents[name] = table.concat(half) end
 end
 
--- Adds fingerprints as finished now. Writes `finish`, and `counts` where the number of buckets grows.
-local function add_finished(fingerprints)
+-- Adds fingerprints as finished now, each for the plan at the same place; `tellable`: whether their pages can be told
+-- of. Writes `finish`, and `counts` where the number of buckets grows.
+local function add_finished(fingerprints, plans, tellable)
   if #fingerprints == 0 then return end
   read_buckets()
-  local stamp, names, contents = struct.pack('>I4', now_s), bucket_names(fingerprints), {}
+  local stamp, names, contents = string.sub(struct.pack('>I4', now_s), 1, TIME_BYTES), bucket_names(fingerprints), {}
   for n, packed in ipairs(read_all('HMGET', finish, names)) do contents[names[n]] = records_in(packed) end
   for n, fingerprint in ipairs(fingerprints) do
-    local records = contents[names[n]]
-    if not holds(records, fingerprint) then
-      contents[names[n]] = records .. string.sub(fingerprint, 1, MEMBER_BYTES) .. stamp
+    local records, number = contents[names[n]], number_of(plans[n], true)
+    if look_up(records, fingerprint, number) ~= 'known' then
+      local mark = string.sub(struct.pack('>I4', number * 2 + (tellable[n] and 1 or 0)), 2)
+      contents[names[n]] = records .. string.sub(fingerprint, 1, MEMBER_BYTES) .. stamp .. mark
     end
   end
   local before, total = buckets, tonumber(call('HGET', counts, 'finished') or '0') + #fingerprints

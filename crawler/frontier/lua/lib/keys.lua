@@ -17,10 +17,16 @@
 --   claims            Hash: fingerprint -> the id of the claim under which it is held, `OWNER#NUMBER`.
 --   held:OWNER        Set: the fingerprints that an owner holds.
 --   finish            Hash: the finished seeds, packed as lib/finished.lua says.
+--   plan_numbers      Hash: plan -> the number that stands for it in `finish`.
 --   fail              Sorted set: fingerprint -> when the seed failed for good. Forgotten after FAIL_DAYS.
 --   seed              Hash: fingerprint -> `HOST PLAN SITE INTERVAL JSON`, for every seed that is not finished.
---                     INTERVAL is the time between two visits of a scheduled seed in s, 0 for a seed that is visited
---                     once. No script reads the JSON: Lua's numbers would lose digits.
+--                     PLAN is the first of the plans that want it. INTERVAL is the time between two visits of a
+--                     scheduled seed in s, 0 for a seed that is visited once. No script reads the JSON: Lua's numbers
+--                     would lose digits. HOST is `+` for a page that was delivered before these plans asked for it:
+--                     they are told of it without a fetch.
+--   also              Hash: fingerprint -> a line `PLAN JSON` for each further plan that wants the seed; absent where
+--                     the first one is the only one.
+--   wanted:PLAN       Set: the fingerprints of all seeds that the plan wants and that are not finished for it.
 --   tries             Hash: fingerprint -> how often the seed was really tried; absent where it was not.
 --   reasons           Hash: fingerprint -> why the seed was retried or failed last.
 --   crashes           Hash: fingerprint -> a number that lib/states.lua explains; absent where no worker died while it
@@ -29,10 +35,10 @@
 --                     wait here and not in ready.
 --   quarantine_owner  String, in Redis named `alone`: the owner who takes quarantined seeds, one at a time; expires.
 --   scheduled         Set: fingerprints of scheduled seeds that were visited at least once.
---   parked:PLAN       Sorted set: fingerprint -> when the seed is due. Seeds of a paused plan.
---   counts            Hash: state -> number of seeds, over all plans; also `buckets` (lib/finished.lua), `refused`
---                     (settlements by an owner who no longer held the seed) and `deleted:STATE` (what forgotten plans
---                     had counted).
+--   parked            Sorted set: fingerprint -> when the seed is due. Seeds all of whose plans are paused.
+--   counts            Hash: state -> number of seeds, summed over the ledgers of all plans; also `buckets`
+--                     (lib/finished.lua), `refused` (settlements by an owner who no longer held the seed) and
+--                     `deleted:STATE` (what forgotten plans had counted).
 --   wake_pause        String: exists for a moment after a freed turn was announced.
 --   lapsed            Sorted set: owner -> its session's deadline. Owners whose sessions lapsed and who may still hold
 --                     something here.
@@ -44,15 +50,19 @@
 --   fence:OWNER       String: calls of this owner with this serial number or a lower one are void (recall.lua);
 --                     expires.
 --   sessions          Sorted set: owner -> its session's deadline.
+--   renewed           String: `TIME LENGTH_MS`, when a session was last opened or renewed by anybody, and its length.
+--   spared            Set: owners whose deadline lib/sessions.lua has moved since they last renewed it.
 --   paused            Set: `pause PLAN` and `cancel PLAN`, for plans that are paused or cancelled.
+--   plan_states       Hash: plan -> `VERSION STATE`, also of plans that were deleted lately; plan_state.lua writes it.
 --   ledger:PLAN:SITE  Hash: `FRONTIER:STATE` -> number of seeds.
 --   ledgers           Set: `PLAN SITE` of every ledger.
 --   politeness        Hash: site -> `DELAY_MS CONCURRENCY BURST`.
 -- Of the other frontier, whose hosts take the same turns: hosts, ready:HOST, held:OWNER, wake_pause, lapsed.
 
-local lock, hosts, ready, execute, claims, held, finish, fail, seed, tries, reasons, crashes, quarantine,
-  quarantine_owner, scheduled, parked, counts, wake_pause, lapsed, followed, turn, turns, fence, sessions, paused,
-  ledger, ledgers, politeness, other_hosts, other_ready, other_held, other_wake_pause, other_lapsed = unpack(KEYS)
+local lock, hosts, ready, execute, claims, held, finish, plan_numbers, fail, seed, also, wanted, tries, reasons,
+  crashes, quarantine, quarantine_owner, scheduled, parked, counts, wake_pause, lapsed, followed, turn, turns, fence,
+  sessions, renewed, spared, paused, plan_states, ledger, ledgers, politeness, other_hosts, other_ready, other_held,
+  other_wake_pause, other_lapsed = unpack(KEYS)
 
 local frontier = string.match(lock, ':(%a+):lock$') -- 'nav' or 'content'
 local other_frontier = frontier == 'nav' and 'content' or 'nav'

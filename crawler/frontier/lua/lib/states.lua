@@ -1,6 +1,7 @@
--- How seeds become ready and failed, and what is known of those whose workers died.
+-- How seeds become ready, failed and forgotten, and what is known of those whose workers died.
 --
--- Gives the scripts: `SUSPECTED`, `SUSPECTED_BEGUN`, `book_ready`, `make_ready`, `make_failed`, `withdraw`.
+-- Gives the scripts: `SUSPECTED`, `SUSPECTED_BEGUN`, `book_ready`, `make_ready`, `make_failed`, `find_waiting`,
+-- `withdraw`, `forget_seed`.
 --
 -- A number in the hash `crashes` tells which seeds may kill workers:
 --   absent           No worker died while it held the seed.
@@ -16,14 +17,14 @@ local SUSPECTED_BEGUN = -1
 
 -- Books a seed in or out of ready (by = 1 or -1); a scheduled one that was visited before is also counted as waiting,
 -- since it does not keep a crawl going. Reads `scheduled`.
-local function book_ready(fingerprint, kind, by)
-  book(kind, 'ready', by)
-  if kind.interval > 0 and call('SISMEMBER', scheduled, fingerprint) == 1 then book(kind, 'waiting', by) end
+local function book_ready(fingerprint, kinds, by)
+  book_all(kinds, 'ready', by)
+  if kinds[1].interval > 0 and call('SISMEMBER', scheduled, fingerprint) == 1 then book(kinds[1], 'waiting', by) end
 end
 
 -- Puts a seed where claims find it: in `quarantine`, or in ready:HOST with its host in `hosts`. Reads `crashes`.
-local function make_ready(fingerprint, host, kind, due)
-  book_ready(fingerprint, kind, 1)
+local function make_ready(fingerprint, host, kinds, due)
+  book_ready(fingerprint, kinds, 1)
   local crashed = call('HGET', crashes, fingerprint)
   if crashed and tonumber(crashed) >= 0 then call('ZADD', quarantine, due, fingerprint); return end
   local first = first_due(ready, host)
@@ -31,25 +32,40 @@ local function make_ready(fingerprint, host, kind, due)
   if not first or due < first then place_host_no_later(hosts, host, due) end
 end
 
--- Ends a seed for good as failed; it stays known. Writes `fail` and `reasons`, deletes from `tries` and `crashes`.
-local function make_failed(fingerprint, kind, reason)
+-- Ends a seed for good as failed, for all plans that want it; it stays known. Writes `fail` and `reasons`, deletes from
+-- `tries` and `crashes`.
+local function make_failed(fingerprint, kinds, reason)
   call('ZADD', fail, now_text, fingerprint)
   call('HSET', reasons, fingerprint, reason)
   call('HDEL', tries, fingerprint)
   call('HDEL', crashes, fingerprint)
-  book(kind, 'failed', 1)
-  book(kind, 'failed:' .. reason, 1)
+  book_all(kinds, 'failed', 1)
+  book_all(kinds, 'failed:' .. reason, 1)
 end
 
--- Takes a seed that nobody holds out of wherever it waits: ready:HOST, `quarantine` or parked:PLAN. A host without
--- ready seeds leaves `hosts`. The caller says what becomes of the seed.
-local function withdraw(fingerprint, host, kind)
+-- Returns when a seed that nobody holds is due, and whether it is parked. Reads ready:HOST, `quarantine` and `parked`.
+local function find_waiting(fingerprint, host)
+  local due = call('ZSCORE', parked, fingerprint)
+  if due then return tonumber(due), true end
+  return tonumber(call('ZSCORE', ready .. host, fingerprint) or call('ZSCORE', quarantine, fingerprint) or now), false
+end
+
+-- Takes a seed that nobody holds out of wherever it waits: ready:HOST, `quarantine` or `parked`. A host without ready
+-- seeds leaves `hosts`. The caller says what becomes of the seed.
+local function withdraw(fingerprint, host, kinds)
   call('ZREM', ready .. host, fingerprint)
   call('ZREM', quarantine, fingerprint)
   if call('EXISTS', ready .. host) == 0 then call('ZREM', hosts, host) end
-  if call('ZREM', parked .. kind.plan, fingerprint) == 1 then
-    book(kind, 'parked', -1)
+  if call('ZREM', parked, fingerprint) == 1 then
+    book_all(kinds, 'parked', -1)
   else
-    book_ready(fingerprint, kind, -1)
+    book_ready(fingerprint, kinds, -1)
   end
+end
+
+-- Forgets a seed that is in no state any more: it may be offered again.
+local function forget_seed(fingerprint, kinds)
+  for _, key in ipairs({ seed, also, tries, reasons, crashes }) do call('HDEL', key, fingerprint) end
+  call('SREM', scheduled, fingerprint)
+  for _, kind in ipairs(kinds) do call('SREM', wanted .. kind.plan, fingerprint) end
 end

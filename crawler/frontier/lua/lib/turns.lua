@@ -1,24 +1,28 @@
 -- A host's turns: who may ask the host, and when. An address with a budget has turns of its own, under `@ADDRESS`.
 --
--- Gives the scripts: `turns_of`, `set_field`, `delete_field`, `politeness_of`, `add_site`, `free_turns`,
--- `acquire_turn`, `release_turn`, `split_turn`, `waits_since`, `note_waiting`, `flush_turns`. A script that changes
--- turns calls `flush_turns` once, at its end.
+-- Gives the scripts: `TOKENS_PER_SERIAL`, `SEEDLESS`, `turns_of`, `set_field`, `delete_field`, `is_address`,
+-- `politeness_of`, `add_site`, `last_of_next_starts`, `free_turns`, `acquire_turn`, `release_turn`, `split_turn`,
+-- `waits_since`, `note_waiting`, `flush_turns`. A script that changes turns calls `flush_turns` once, at its end.
 --
 -- Fields of the hash turn:HOST:
 --   hI    `OWNER TOKEN`: who holds turn I. A host's turns are numbered from 1 to its concurrency.
 --   nI    When turn I may start its next request.
 --   x     When the host's backoff ends: no turn may start a request before.
---   r     The delay in ms that the host's robots.txt asks for; of an address, the delay of its budget.
+--   r     The delay in ms that the host's robots.txt asks for, with which the host has one turn; of an address, the
+--         delay of its budget.
 --   s     Names of the sites that crawl the host, separated by commas. The strictest politeness of theirs counts.
---   l     Who acquired a turn last: `nav` or `content`, for seeds of that frontier, or `borrow`, for a request without
---         a seed.
+--   l     Who acquired a turn last: `nav` or `content`, for seeds of that frontier, or `seedless`, for a request that
+--         no seed stands for.
 --   wWHO  Since when WHO, one of those three, has asked for a turn in vain.
 --   e     The level of errors that the host has answered with lately; absent while it is 0.
 --   u     When that level rose last.
+--   g     How many more failures are taken for the pages' own, because the host has answered other pages lately.
+--   b     How many seeds a claim takes on a turn while the host's robots.txt is unreachable.
 -- A token is SERIAL * 1000 + I, with the serial number of the call that acquired the turn. It fences the turn, as a
 -- claim id fences a seed: who releases it late, after somebody else has acquired the turn, changes nothing.
 
 local TOKENS_PER_SERIAL = 1000 -- a host has fewer turns
+local SEEDLESS = 'seedless'    -- who asks for a turn for a request that no seed stands for
 local TURN_IDLE_MS = 7200000   -- a host's turns are forgotten so long after the last was released: no delay is longer
 local RECHECK_MS = 15000       -- with all turns held, a claim looks again after that time: their holder may have died
 local WAIT_MS = 60000          -- who asked in vain so long ago is not waited for: it asks again more often, or has gone
@@ -100,18 +104,26 @@ local function strictest(sites)
   return { delay, concurrency or 1, burst or 10 }
 end
 
+-- Returns whether these are the turns of an address with a budget.
+local function is_address(host_turns)
+  return string.byte(host_turns.host) == 64 -- @
+end
+
 local known_politeness = {} -- field `s` -> what strictest says: many hosts belong to the same sites
 
 -- Returns a host's delay between two starts of a turn (ms), its concurrency, and how many seeds one claim may take on a
--- turn (burst). A host with errors is given one seed at a time.
+-- turn (burst). A host whose robots.txt asks for a delay has one turn, for the delay is the host's. A host with errors
+-- is given one seed at a time. While its robots.txt is unreachable, a host is given more seeds, which are tried
+-- together.
 local function politeness_of(host_turns)
   local fields = host_turns.fields
   local sites = fields.s or ''
   local rule = known_politeness[sites]
   if not rule then rule = strictest(sites); known_politeness[sites] = rule end
   local delay = fields.r and math.max(rule[1], tonumber(fields.r)) or rule[1]
-  if fields.e then return delay, 1, 1 end
-  return delay, rule[2], rule[3]
+  local held_for_robots = fields.b and math.min(tonumber(fields.b), 500)
+  if fields.e then return delay, 1, held_for_robots or 1 end
+  return delay, fields.r and 1 or rule[2], held_for_robots or rule[3]
 end
 
 -- Notes that a site crawls the host.
@@ -132,25 +144,36 @@ local function fields_of(i)
   return holder_names[i], start_names[i]
 end
 
+-- Returns the latest of the times at which the host's turns may start their next requests; 0: none has started one.
+local function last_of_next_starts(host_turns)
+  local last = 0
+  for name, at in pairs(host_turns.fields) do
+    if string.byte(name) == 110 then last = math.max(last, tonumber(at)) end -- n
+  end
+  return last
+end
+
 -- Returns the numbers of the turns that may start a request now, and when the next one may (now, where there are some).
--- Turns held beyond a concurrency that was lowered since count, too.
+-- Turns held beyond a concurrency that was lowered since count, too; so do their starts, where robots.txt asks for a
+-- delay.
 local function free_turns(host_turns, concurrency)
   local fields = host_turns.fields
-  local free, next_start, backoff_end = {}, now + RECHECK_MS, tonumber(fields.x or '0')
-  local most = concurrency - host_turns.held
-  if most > 0 then
+  local free, next_start, earliest = {}, now + RECHECK_MS, tonumber(fields.x or '0')
+  local free_max = concurrency - host_turns.held
+  if fields.r and not is_address(host_turns) then earliest = math.max(earliest, last_of_next_starts(host_turns)) end
+  if free_max > 0 then
     for i = 1, concurrency do
       local holder, start = fields_of(i)
       if not fields[holder] then
-        local at = math.max(tonumber(fields[start] or '0'), backoff_end)
-        if at > now then next_start = math.min(next_start, at) elseif #free < most then free[#free + 1] = i end
+        local at = math.max(tonumber(fields[start] or '0'), earliest)
+        if at > now then next_start = math.min(next_start, at) elseif #free < free_max then free[#free + 1] = i end
       end
     end
   end
   return free, #free > 0 and now or next_start
 end
 
--- Gives turn I to an owner and returns its token. `who` asked: 'nav', 'content' or 'borrow'.
+-- Gives turn I to an owner and returns its token. `who` asked: 'nav', 'content' or SEEDLESS.
 local function acquire_turn(host_turns, owner, serial, i, who)
   local token = text(serial * TOKENS_PER_SERIAL + i)
   set_field(host_turns, fields_of(i), owner .. ' ' .. token)
@@ -179,7 +202,7 @@ local function split_turn(entry)
   return token, host, token and math.floor(tonumber(token) / TOKENS_PER_SERIAL)
 end
 
--- Returns since when somebody ('nav', 'content' or 'borrow') has waited for a turn of the host; nil where nobody does,
+-- Returns since when somebody ('nav', 'content' or SEEDLESS) has waited for a turn of the host; nil where they don't,
 -- and for who acquired the last one.
 local function waits_since(host_turns, who)
   local since = tonumber(host_turns.fields['w' .. who] or '0')

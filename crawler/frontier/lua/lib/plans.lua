@@ -1,0 +1,109 @@
+-- The plans that want a seed, and what their pauses and cancellations mean for it.
+--
+-- Gives the scripts: `read_further`, `further_of`, `stop_of`, `are_cancelled`, `keep_plans`, `obey_stops`,
+-- `unpark_if_wanted`.
+--
+-- A seed is crawled as long as one plan that wants it is active. A paused plan leaves it to the others, a cancelled one
+-- is taken away from it. Seeds that are executing end by themselves.
+
+local is_any_shared -- whether `also` exists; known once it was asked
+
+-- Returns what `also` holds of some seeds, in their order; false for a seed that one plan alone wants. Most crawls have
+-- no others, and pay one EXISTS.
+local function read_further(fingerprints)
+  if is_any_shared == nil then is_any_shared = call('EXISTS', also) == 1 end
+  return is_any_shared and read_all('HMGET', also, fingerprints) or {}
+end
+
+-- Returns what `also` holds of one seed; false for nothing.
+local function further_of(fingerprint) return read_further({ fingerprint })[1] or false end
+
+local stops -- plan -> 'pause' or 'cancel'; read when it is first needed
+
+-- Returns whether a plan is stopped: 'pause', 'cancel', or nil. Reads `paused`.
+local function stop_of(plan)
+  if not stops then
+    stops = {}
+    for _, entry in ipairs(call('SMEMBERS', paused)) do
+      local what, name = string.match(entry, '^(%a+) (.+)$')
+      if name then stops[name] = what end
+    end
+  end
+  return stops[plan]
+end
+
+-- Returns whether all plans that want a seed are cancelled.
+local function are_cancelled(kinds)
+  for _, kind in ipairs(kinds) do
+    if stop_of(kind.plan) ~= 'cancel' then return false end
+  end
+  return true
+end
+
+-- Takes all plans but some away from a seed; the first of those that are kept becomes its first plan. `kept`: plan ->
+-- true, at least one of the seed's; `host`: the one to store. Writes `seed`, `also` and wanted:PLAN. Returns the seed's
+-- value, what `also` holds, and its kinds from now on.
+local function keep_plans(fingerprint, value, further, kept, host)
+  local plan, words, json = string.match(value, '^[^ ]+ ([^ ]+) ([^ ]+ %d+) (.*)$')
+  if not plan then plan, words, json = '-', '- 0', '' end -- damaged, and stays so: its claimant fails it
+  local lines = plan .. ' ' .. json .. (further and '\n' .. further or '')
+  local first, others = nil, {}
+  for name, rest in string.gmatch(lines, '([^ \n]+)([^\n]*)') do
+    if not kept[name] then
+      call('SREM', wanted .. name, fingerprint)
+    elseif not first then
+      first = host .. ' ' .. name .. ' ' .. words .. rest
+    else
+      others[#others + 1] = name .. rest
+    end
+  end
+  call('HSET', seed, fingerprint, first)
+  local left = #others > 0 and table.concat(others, '\n')
+  if left then call('HSET', also, fingerprint, left) else call('HDEL', also, fingerprint) end
+  local _, kinds = host_and_kinds(first, left)
+  return first, left, kinds
+end
+
+-- Does to a ready seed what the stops of its plans ask for; the caller takes one that is set aside out of ready:HOST or
+-- `quarantine`. Cancelled plans are taken away from it. Where all are cancelled, it fails; where all that are left are
+-- paused, it is parked. Returns nil for a seed that is set aside; for any other its value, what `also` holds, and its
+-- kinds.
+local function obey_stops(fingerprint, value, further, kinds, due)
+  local cancelled, kept, is_active = {}, {}, false
+  for _, kind in ipairs(kinds) do
+    local stop = stop_of(kind.plan)
+    if stop == 'cancel' then cancelled[#cancelled + 1] = kind else kept[kind.plan] = true end
+    is_active = is_active or not stop
+  end
+  if is_active and #cancelled == 0 then return value, further, kinds end
+  if not next(kept) then
+    book_ready(fingerprint, kinds, -1)
+    make_failed(fingerprint, kinds, 'cancelled')
+    return nil
+  end
+  if #cancelled > 0 then
+    book_ready(fingerprint, cancelled, -1)
+    book_all(cancelled, 'failed', 1)
+    book_all(cancelled, 'failed:cancelled', 1)
+    value, further, kinds = keep_plans(fingerprint, value, further, kept, (host_and_kinds(value)))
+  end
+  if is_active then return value, further, kinds end
+  book_ready(fingerprint, kinds, -1)
+  book_all(kinds, 'parked', 1)
+  call('ZADD', parked, due, fingerprint)
+  return nil
+end
+
+-- Makes a parked seed ready if one of its plans isn't stopped. Returns whether it did.
+local function unpark_if_wanted(fingerprint, host, kinds)
+  for _, kind in ipairs(kinds) do
+    local due = not stop_of(kind.plan) and call('ZSCORE', parked, fingerprint)
+    if due then
+      call('ZREM', parked, fingerprint)
+      book_all(kinds, 'parked', -1)
+      make_ready(fingerprint, host, kinds, tonumber(due))
+      return true
+    end
+  end
+  return false
+end

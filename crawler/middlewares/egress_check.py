@@ -1,0 +1,66 @@
+"""Asks a host that has answered before for its robots.txt, to see whether this worker still reaches the web."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING
+
+from redis.exceptions import RedisError
+from scrapy import Request
+
+from crawler import urls
+from crawler.errors import HeadroomError
+from crawler.worker.egress import PROBE_TIMEOUT_SECONDS
+from crawler.worker.request_state import RequestState
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from crawler.worker.egress import Place
+    from crawler.worker.lanes import Lane
+    from crawler.worker.visits import Visit
+    from crawler.worker.worker import Worker
+
+TURN_SECONDS = 2.0  # longest wait for a turn of the host, whose other pages might be answered meanwhile
+POLL_SECONDS = 0.1  # between two tries for the turn
+
+
+class EgressCheck:
+    """Asks places on behalf of visits whose own host gave no answer. `TurnMiddleware` notes the answers."""
+
+    def __init__(self, crawler: Crawler, worker: Worker) -> None:
+        self._crawler = crawler
+        self._worker = worker
+
+    async def ask(self, place: Place, visit: Visit) -> None:
+        """Asks a place for its robots.txt on a turn of its host; does nothing when none is free in time."""
+        host = urls.host(place.authority)
+        if host == visit.lane.host and not visit.lane.released:
+            await self._ask(place, visit, visit.lane)
+            return
+        lane = None
+        with contextlib.suppress(HeadroomError, RedisError):
+            lane = await self._acquire(host, place.site)
+        if lane is not None:
+            try:
+                await self._ask(place, visit, lane)
+            finally:
+                self._worker.turns.release(lane)
+
+    async def _acquire(self, host: str, site: str) -> Lane | None:
+        for _ in range(int(TURN_SECONDS / POLL_SECONDS)):
+            lane, _wait_s = await self._worker.turns.try_acquire(host, site)
+            if lane is not None:
+                return lane
+            await asyncio.sleep(POLL_SECONDS)
+        return None
+
+    async def _ask(self, place: Place, visit: Visit, lane: Lane) -> None:
+        engine = self._crawler.engine
+        assert engine is not None  # visits exist only while the engine runs
+        state = RequestState(visit, lane, robots_bytes=0, checks_egress=True)
+        meta = state.meta(dont_obey_robotstxt=True, dont_redirect=True, download_timeout=PROBE_TIMEOUT_SECONDS)
+        request = Request(f"{place.authority}/robots.txt", meta=meta, dont_filter=True)
+        with contextlib.suppress(Exception):  # whatever a download raises, there was no answer
+            await engine.download_async(request)

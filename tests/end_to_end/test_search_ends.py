@@ -1,0 +1,63 @@
+"""A search is asked for no page behind the one that says that there are no more results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import yaml
+from hostile.hostile_wire_bodies import answer
+from hostile.hostile_wire_server import Host
+
+PAGES = 5
+WITH_RESULTS = 2  # pages of each search
+WORDS = [f"word{number}" for number in range(12)]
+RESULTS, NO_MORE = (
+    [answer(f"<html><title>page</title><body>{body}</body></html>".encode())]
+    for body in ('<a class="result" href="/thread">one</a>', '<p class="none">no more</p>')
+)
+FAILS = [b"HTTP/1.1 500 Broken\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"]
+
+
+def search(path):
+    """Two pages with results; of the search for what is broken, the second can't be had, and the third has some."""
+    query = parse_qs(urlsplit(path).query)
+    if not query:
+        return RESULTS
+    word, page = query["q"][0], int(query["page"][0])
+    if word == "broken":
+        return FAILS if page == WITH_RESULTS else RESULTS if page <= WITH_RESULTS + 1 else NO_MORE
+    return RESULTS if page <= WITH_RESULTS else NO_MORE
+
+
+@pytest.fixture
+def host():
+    host = Host(search)
+    yield host
+    host.close()
+
+
+def test_a_search_is_asked_for_one_page_behind_its_results_at_most(host, crawl):
+    site = {
+        "name": "s",
+        "search": {"url": f"{host.url}/find?q={{query}}&page={{page}}", "paging": {"kind": "page"}},
+        "results": {"links": "css:a.result", "empty": "css:.none"},
+        "content": {"title": "css:title", "content": "css:body"},
+        "politeness": {"delay": 0},
+    }
+    crawl.write_site("s", yaml.safe_dump(site))
+    crawl.submit(["s"], [*WORDS, "broken"], pages=PAGES)
+    crawl.finish(producers=2, MAX_ATTEMPTS=2)
+    asked = Counter(
+        (query["q"][0], int(query["page"][0])) for one in host.asked if (query := parse_qs(urlsplit(one.path).query))
+    )
+    print(f"{asked.total()} requests for {len(WORDS) + 1} searches of {PAGES} pages")
+    assert asked == Counter(
+        {(word, page): 1 for word in WORDS for page in range(1, WITH_RESULTS + 2)}
+        | {("broken", 1): 1, ("broken", 2): 2, ("broken", 3): 1, ("broken", 4): 1, ("broken", 5): 0}
+    )
+    total = crawl.total()
+    searched = (len(WORDS) + 1) * PAGES
+    assert (total["failures"], total["finished"]) == ({"http-500": 1}, searched - 1 + 1)  # one page failed; the thread
+    assert total["notes"] == {"past-the-end": 2 * len(WORDS) + 1, "retried": 1}

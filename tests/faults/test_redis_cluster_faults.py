@@ -1,0 +1,83 @@
+"""One primary of a Redis Cluster is away: what lies on the others goes on, and when it is back nothing is missing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from contextlib import closing
+from itertools import pairwise
+
+import pytest
+from faults.rig import FULL, ClusterRig, Origin
+from needs import started
+from waiting import until
+
+from testbed.servers import Redis
+from testbed.servers.redis_cluster import RedisCluster
+
+pytestmark = pytest.mark.faults
+
+PAGES = 6_000 if FULL else 1_200
+HOSTS = 24  # so that each node has some
+LONGEST_PAUSE_SECONDS = 7.5  # a call to a node that doesn't answer is given up after 5 s
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    with started(RedisCluster, tmp_path) as cluster:
+        for node in cluster.nodes:
+            node.call("CONFIG", "SET", "cluster-require-full-coverage", "no")
+        yield cluster
+
+
+@pytest.fixture
+def cluster_rig(fork_server, tmp_path, cluster):
+    with started(Origin, tmp_path, HOSTS) as origin, closing(ClusterRig(fork_server, tmp_path, origin, cluster)) as rig:
+        yield rig
+
+
+def freeze(node):
+    os.kill(node.pid, signal.SIGSTOP)
+
+
+def thaw(node):
+    os.kill(node.pid, signal.SIGCONT)
+
+
+@pytest.mark.parametrize(
+    ("fault", "take_away", "give_back"),
+    [("frozen", freeze, thaw), ("killed", Redis.kill, Redis.start)],
+    ids=["frozen", "killed"],
+)
+@pytest.mark.parametrize("key", ["sites", "plans"])
+def test_one_primary_of_three_is_away(cluster_rig, cluster, row, key, fault, take_away, give_back):
+    """The pages of the others are claimed and settled to the last one before it is back."""
+    rig = cluster_rig
+    rig.offer(rig.origin.urls(PAGES, "slow"), site="paced")
+    node = cluster.node_of(getattr(rig.keys, key))
+    others = rig.counts(away=node)["offered"]
+    assert 0 < others < PAGES
+    workers = [rig.worker() for _ in range(2)]
+    until(lambda: rig.ended() >= PAGES // 20, "pages")
+    log, taken = rig.origin.size(), time.monotonic()
+    take_away(node)
+    until(lambda: rig.counts(away=node)["finished"] == others, "the pages of the other nodes", 300)
+    others_s = time.monotonic() - taken
+    asked = [at for at, port, *_ in rig.origin.requests(log) if rig.home_of(port) is not node]
+    pause_s = max((later - earlier for earlier, later in pairwise([taken, *asked])), default=0.0)
+    assert all(worker.running for worker in workers)
+    give_back(node)
+    cluster.until_whole()
+    rig.until_done(300)
+    audit = rig.audit()
+    row(
+        f"a primary of three {fault}, that of the {key}",
+        pages_of_the_others=others,
+        all_ended_after_s=f"{others_s:.0f}",
+        longest_pause_s=f"{pause_s:.1f}",
+        lost=audit.lost,
+    )
+    assert all(worker.running for worker in workers)
+    assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
+    assert pause_s <= LONGEST_PAUSE_SECONDS

@@ -1,0 +1,126 @@
+"""Plans that want the same pages: one is cancelled midway, a worker is killed, another plan comes when all is over."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import re
+import uuid
+
+import pytest
+from crawl import CRAWL_SECONDS, Crawl
+from kafka import KafkaConsumer, TopicPartition
+from pymongo import MongoClient
+from waiting import until
+
+pytestmark = pytest.mark.faults
+
+SITE = "board"
+WORDS = {"first": "[救援]", "second": "[救援, 停电]", "third": "[救援, 停电]"}
+PLAN = """
+name: {name}
+sites: [{{use: demo_forum, name: board, base: "{base}"}}]
+keywords:
+  region: {{optional: [重庆, 四川]}}
+  event: {{required: [洪水], optional: {words}}}
+pages: 4
+"""
+
+
+@pytest.fixture
+def crawl(fork_server, redis_server, forum, kafka_server, mongo_server, tmp_path):
+    """A crawl of the forum with every sink."""
+    topics = f"shared-{uuid.uuid4().hex}."
+    settings = {
+        "ITEM_SINKS": "files,kafka,mongo",
+        "TOPIC_PREFIX": topics,
+        "KEY_PREFIX": topics[:-1],
+        "SESSION_SECONDS": 3,
+        "ALLOW_PRIVATE_ADDRESSES": 1,
+        "FILES_STORE": "",
+    }
+    environment = {
+        "KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap,
+        "MONGO_URL": mongo_server.url,
+        "MONGO_DATABASE": topics[:-1].replace("-", "_"),
+    }
+    with Crawl(fork_server, tmp_path, redis_server.url, settings, environment) as crawl:
+        yield crawl
+    with MongoClient(mongo_server.url) as client:
+        client.drop_database(environment["MONGO_DATABASE"])
+
+
+def submit(crawl, forum, name):
+    path = crawl.folder / f"{name}.yaml"
+    path.write_text(PLAN.format(name=name, base=forum.url, words=WORDS[name]), encoding="utf-8")
+    crawl.scrapy("plan", "submit", path)
+
+
+def threads_asked_for(forum, since=0):
+    """Returns the addresses of the threads that were asked for, from byte `since` of the forum's log on."""
+    with forum.access_log.open("rb") as log:
+        log.seek(since)
+        paths = [json.loads(line)["path"] for line in log]
+    return {path for path in paths if re.match(r"/thread/", path)}
+
+
+def plans_by_item(crawl, kafka_server):
+    """Returns the plans that each sink names for each item, by sink and `id`."""
+    files, kafka, mongo = {}, {}, {}
+    for item in crawl.items():
+        files.setdefault(item["id"], set()).add(item["plan"])
+    topics = [f"{crawl.settings['TOPIC_PREFIX']}{SITE}{suffix}" for suffix in ("", ".also")]
+    options = {"bootstrap_servers": kafka_server.bootstrap, "auto_offset_reset": "earliest"}
+    with contextlib.closing(KafkaConsumer(**options)) as consumer:
+        partitions = [
+            TopicPartition(topic, part) for topic in topics for part in consumer.partitions_for_topic(topic) or ()
+        ]
+        consumer.assign(partitions)
+        ends = consumer.end_offsets(partitions)
+        while any(consumer.position(part) < ends[part] for part in partitions):
+            for record in itertools.chain(*consumer.poll(1_000).values()):
+                message = json.loads(record.value)
+                kafka.setdefault(message["id"], set()).add(message["plan"])
+    with MongoClient(crawl.environment["MONGO_URL"]) as client:
+        for document in client[crawl.environment["MONGO_DATABASE"]]["items"].find():
+            mongo[document["_id"]] = set(document["plans"])
+    return files, kafka, mongo
+
+
+def row_of(crawl, plan):
+    """Returns a plan's ledger of content pages, after a recount that agrees with all ledgers."""
+    ledger = crawl.json("ledger", "--verify")
+    assert ledger["problems"] == []
+    assert ledger["total"]["difference"] == 0
+    return next(row["content"] for row in ledger["rows"] if row["plan"] == plan)
+
+
+def test_every_plan_gets_every_page_of_its_own(crawl, forum, kafka_server, row):
+    submit(crawl, forum, "first")
+    submit(crawl, forum, "second")
+    workers = [crawl.worker(spider, STOP_WHEN_DONE=1) for spider in ("producer", "consumer", "consumer")]
+    until(lambda: crawl.counts()["finished"] >= 20 and crawl.counts()["executing"], "pages, and more at work")
+    crawl.scrapy("plan", "cancel", "first")
+    workers.pop().kill()
+    for worker in [*workers, crawl.worker(STOP_WHEN_DONE=1)]:
+        assert worker.wait(CRAWL_SECONDS) == 0, worker.log.read_text()
+    second = row_of(crawl, "second")
+    assert "cancelled" not in second["failures"]
+    files, kafka, mongo = plans_by_item(crawl, kafka_server)
+    assert files == kafka == mongo
+    items_of_second = sum("second" in plans for plans in files.values())
+    assert items_of_second == second["finished"] - second["notes"].get("redirected", 0)
+
+    before = forum.access_log.stat().st_size
+    submit(crawl, forum, "third")
+    crawl.finish(consumers=1, producers=1)
+    third = row_of(crawl, "third")
+    asked_again = threads_asked_for(forum, before)
+    assert len(asked_again) <= third["notes"].get("redirected", 0)  # a page that moved is asked where it moved to
+    files, kafka, mongo = plans_by_item(crawl, kafka_server)
+    assert files == kafka == mongo
+    assert {one for one, plans in files.items() if "second" in plans} <= {
+        one for one, plans in files.items() if "third" in plans
+    }
+    row("plans that share pages", items_of_second=items_of_second, told=third["finished"], asked_again=len(asked_again))

@@ -1,0 +1,551 @@
+"""Random interleavings of five owners and an operator, on a real frontier and on its model at once.
+
+A program is a list of steps. A step is a call to the frontier, which is heard, loses its answer, or arrives late; time
+that passes; a silence or a death; or Redis losing what it did last. After each, all that Redis holds is compared with
+the model.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+
+from frontier.driver import FrontierDriver, content, nav
+from frontier.model import DELIVERED, FRONTIERS, Model, SeedRecord, WrongError, must, same
+from frontier.observed import LOAD, SAVE, Observed
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+from crawler.frontier import recount
+from crawler.frontier.seed_admin import SeedAdmin
+from crawler.frontier.settlement import Settlement, TurnRelease
+
+CLOCK = "clock"  # the key that holds the time, in ms
+BEGIN_MS = 1_700_000_000_000
+TIME = "local time = call('TIME')"
+OWN_TIME = f"""local own_ms = parsed(call('GET', '{CLOCK}'))
+local time = {{ string.format('%d', math.floor(own_ms / 1000)), string.format('%d', own_ms % 1000 * 1000) }}"""
+
+SESSION_MS = 60_000
+INTERVAL_SECONDS = 3_600
+MAX_ATTEMPTS = 3
+HOSTS = ("a.test", "b.test", "c.test")
+PLANS = ("one", "two")
+SITES = {"quick": (0, 2, 2), "slow": (1_000, 1, 3)}  # delay in ms, concurrency, burst
+SITES_OF = {"a.test": ("quick",), "b.test": ("slow",), "c.test": ("quick", "slow")}
+PAGES = 4  # of each host
+SLOT_FRONTIERS = ("nav", "nav", "content", "content", "content")
+DRAIN_ROUNDS = 400
+
+
+def _one_of(*values):
+    return lambda chance: chance.choice(values)
+
+
+def _some_of(draw, least, most):
+    return lambda chance: [draw(chance) for _ in range(chance.randint(least, most))]
+
+
+def _page(chance):
+    return chance.choice(HOSTS), chance.randint(1, PAGES), chance.randrange(2), chance.choice(PLANS)
+
+
+WHO = _one_of(*range(len(SLOT_FRONTIERS)))
+FATE = _one_of(*["heard"] * 6, "lost", "late")
+PLAN, FRONTIER, HOST = _one_of(*PLANS), _one_of(*FRONTIERS), _one_of(*HOSTS)
+YES_OR_NO = _one_of(*map(bool, (0, 1)))
+ENDING = _one_of(*["finish"] * 3, *["retry"] * 2, "fail", "release")
+STEPS = {  # each kind of step: how likely it is, and what it takes
+    "offer": (
+        16,
+        {
+            "frontier": FRONTIER,
+            "pages": _some_of(_page, 2, 8),
+            "due_in_ms": _one_of(None, None, 0, 300, 2_000),
+            "scheduled": YES_OR_NO,
+            "fate": FATE,
+        },
+    ),
+    "claim": (40, {"who": WHO, "max_seeds": _one_of(*range(1, 9)), "fate": FATE}),
+    "begin": (6, {"who": WHO}),
+    "settle": (
+        36,
+        {
+            "who": WHO,
+            "endings": _some_of(ENDING, 1, 6),
+            "wait_ms": _one_of(0, 400, 3_000),
+            "backoff_ms": _one_of(0, 0, 0, 0, 700),
+            "tellable": YES_OR_NO,
+            "signs": _one_of((1, 0, 0), (1, 0, 0), (0, 0, 0), (0, 1, 0), (0, 0, 1)),
+            "fate": _one_of(*["heard"] * 8, "lost", "late", "twice"),
+        },
+    ),
+    "settle_again": (5, {"fate": FATE}),
+    "acquire_turn": (6, {"who": WHO, "host": HOST, "starts": YES_OR_NO, "fate": FATE}),
+    "recall": (3, {"who": WHO}),
+    "renew": (6, {}),
+    "leave": (1, {"who": WHO}),
+    "lapse": (2, {"who": WHO}),
+    "die": (5, {"who": WHO}),
+    "come_late": (2, {"who": WHO}),
+    "wait": (24, {"ms": _one_of(1, 50, 200, 500, 1_000, 1_000, 1_000, 2_500, 10_000)}),
+    "wait_long": (2, {"ms": _one_of(40_000, 3_600_000)}),
+    "arrive": (5, {"number": WHO}),
+    "save": (2, {}),
+    "lose": (2, {}),
+    "mark": (4, {"plan": PLAN, "state": _one_of("active", "active", "pause", "cancel")}),
+    "set_aside": (2, {"frontier": FRONTIER, "plan": PLAN}),
+    "resume": (2, {"frontier": FRONTIER, "plan": PLAN}),
+    "retry": (2, {"frontier": FRONTIER, "plan": PLAN}),
+    "drop": (1, {"frontier": FRONTIER, "plan": PLAN}),
+    "forget": (1, {"frontier": FRONTIER, "plan": PLAN, "site": _one_of(*SITES)}),
+}
+
+
+def program(chance, steps):
+    """Returns a program of so many steps, drawn from a `random.Random`."""
+    names = chance.choices(list(STEPS), [weight for weight, _ in STEPS.values()], k=steps)
+    return [(name, {what: draw(chance) for what, draw in STEPS[name][1].items()}) for name in names]
+
+
+def without_needless(failing, fails):
+    """Returns a program that still fails, but no more without any one of its steps.
+
+    Args:
+        fails: Runs a program; returns whether it fails.
+    """
+    size = len(failing) // 2
+    while size:
+        for start in range(len(failing) - size, -1, -size):
+            shorter = failing[:start] + failing[start + size :]
+            if fails(shorter):
+                failing = shorter
+        size //= 2
+    return failing
+
+
+def with_own_time(source):
+    """Returns `scripts.source`, but for the clock: the scripts read the time from a key."""
+
+    @functools.cache
+    def read(name):
+        text = source(name)
+        assert text.count(TIME) == 1, "lua/lib/values.lua reads the time otherwise by now"
+        return text.replace(TIME, OWN_TIME)
+
+    return read
+
+
+class Transport:
+    """Carries calls of scripts to Redis; the fate of the next one is chosen beforehand."""
+
+    FATEFUL = ("offer", "claim", "settle", "acquire_turn")
+
+    def __init__(self):
+        self.fate = "heard"
+        self.late = None  # the call that was held back last
+
+    def through(self, real):
+        """Returns `scripts.run` or `scripts.run_after`, but for what becomes of the call."""
+
+        async def run(redis, name, *arguments, **options):
+            fate, self.fate = (self.fate, "heard") if name in self.FATEFUL else ("heard", self.fate)
+            if fate == "late":
+                self.late = functools.partial(real, redis, name, *arguments, **options)
+                raise RedisConnectionError("it is on its way")
+            answer = await real(redis, name, *arguments, **options)
+            if fate == "lost":
+                raise RedisConnectionError("its answer is lost")
+            return answer
+
+        return run
+
+
+class Slot:
+    """A worker's place: its owner now, and what that one knows it holds."""
+
+    def __init__(self, number):
+        self.number = number
+        self.frontier = SLOT_FRONTIERS[number]
+        self.generations = itertools.count(1)
+        self.renew_owner()
+
+    def renew_owner(self):
+        """Begins anew, with nothing, under an owner id that is never used again."""
+        self.owner = f"w{self.number}:{next(self.generations)}"
+        self.held = []
+        self.turns = {}  # (host, token) -> when its last request was started; None: none was
+        self.unheard = []  # settle calls without an answer
+
+
+class Interleaving:
+    """One program's run.
+
+    Args:
+        redis: Empty.
+        transport: Carries the calls of scripts.
+    """
+
+    def __init__(self, redis, transport):
+        self.redis = redis
+        self.transport = transport
+        self.driver = FrontierDriver(redis, max_attempts=MAX_ATTEMPTS)
+        self.admins = {name: SeedAdmin(queue) for name, queue in self.driver.queues.items()}
+        self.model = Model(BEGIN_MS, SITES, MAX_ATTEMPTS)
+        self.stem = self.driver.keys.partition(0).stem
+        self.slots = [Slot(number) for number in range(len(SLOT_FRONTIERS))]
+        self.late = []  # calls on their way: what runs them, and what follows them in the model
+        self.saved = None
+        self.seen = None  # what the step's last call has left in Redis
+
+    async def run(self, program):
+        """Runs a program, and brings all that it leaves to an end."""
+        await self.redis.set(CLOCK, BEGIN_MS)
+        for site, politeness in SITES.items():
+            await self.driver.polite(site, *politeness)
+        for slot in self.slots:
+            await self._open(slot)
+        for name, arguments in program:
+            self.seen = None
+            await getattr(self, name)(**arguments)
+            self.model.compare(self.seen or await self._seen())
+            for slot in self.slots:
+                self._check_in_flight(slot)
+        await self._drain()
+
+    async def _seen(self):
+        return await Observed.read(self.redis, self.stem)
+
+    def _check_in_flight(self, slot):
+        """The queue knows of all that is held, and beyond that only of what may have ended unheard."""
+        known = self._in_flight(slot).seeds
+        held = {claimed.fingerprint: claimed.claim for claimed in slot.held}
+        unheard = {end.claimed.fingerprint for ended, _ in slot.unheard for end in ended}
+        same("in flight", held, {one: claim for one, claim in known.items() if one in held or one not in unheard})
+
+    def _in_flight(self, slot):
+        return self.driver.queues[slot.frontier]._in_flight[0, slot.owner]
+
+    # -- Calls of workers ---------------------------------------------------------------------------------------------
+
+    async def _sent(self, fate, call, follow):
+        """Sends a call, and follows it in the model as soon as it has reached Redis.
+
+        Args:
+            follow: Called with what Redis holds then; returns what the answer must be.
+
+        Returns:
+            Whether it was answered, the answer, and what it must be.
+        """
+        self.transport.fate = fate
+        try:
+            answer = await call
+        except RedisConnectionError:
+            if fate == "late":
+                self.late.append((self.transport.late, follow))
+            else:
+                await self._follow(follow)
+            return False, None, None
+        finally:
+            self.transport.fate = "heard"
+        return True, answer, await self._follow(follow)
+
+    async def _follow(self, follow):
+        self.seen = await self._seen()
+        return follow(self.seen)
+
+    def _follow_recall(self, slot):
+        """The queue first takes back what unanswered calls gave: so does the model."""
+        if unanswered := self._in_flight(slot).unanswered:
+            self.model.recall(slot.frontier, slot.owner, list(unanswered))
+
+    async def offer(self, frontier, pages, due_in_ms, scheduled, fate):
+        make = nav if frontier == "nav" else content
+        interval_s = INTERVAL_SECONDS if scheduled and frontier == "nav" else 0
+        seeds = [
+            make(number, host, plan=plan, site=SITES_OF[host][site % len(SITES_OF[host])], interval_s=interval_s)
+            for host, number, site, plan in pages
+        ]
+        due_ms = 0 if due_in_ms is None else self.model.now_ms + due_in_ms
+        fate = "lost" if fate == "late" else fate  # a late one is like a later one
+
+        def follow(_seen):
+            records = [SeedRecord(seed.host, [seed.plan], seed.site, seed.interval_s * 1_000) for seed in seeds]
+            offered = [(seed.fingerprint, record) for seed, record in zip(seeds, records, strict=True)]
+            return self.model.offer(frontier, offered, due_ms)
+
+        heard, answer, expected = await self._sent(fate, self.driver.offer(*seeds, due_ms=due_ms), follow)
+        if heard:
+            same("offer", expected, answer)
+
+    async def claim(self, who, max_seeds, fate="heard"):
+        slot = self.slots[who]
+        self._follow_recall(slot)
+        claim, owner = f"{slot.owner}#{next(self.driver.claims)}", slot.owner
+        carrying, serial = len(slot.held), math.inf
+
+        def follow(seen):
+            return self.model.claim(slot.frontier, owner, claim, max_seeds, carrying, serial, seen)
+
+        call = self.driver.queues[slot.frontier].claim(0, owner, claim, max_seeds=max_seeds, carrying=carrying)
+        heard, answer, expected = await self._sent(fate, call, follow)
+        if not heard:
+            serial = self._in_flight(slot).unanswered[-1][1]
+            return None
+        states, given = expected
+        must(answer.state in states, claim, "answered", answer.state, "expected", states)
+        same(claim, sorted(given), sorted(claimed.fingerprint for claimed in answer.seeds))
+        for claimed in answer.seeds:
+            self._take(slot, claimed)
+        if answer.state == "lapsed":
+            await self._begin_anew(slot)
+        return answer
+
+    def _take(self, slot, claimed):
+        """Holds a claimed seed, and starts the first request of its turn."""
+        record, host = self.model.seeds[slot.frontier, claimed.fingerprint], claimed.seed.host
+        same("tries", record.tries, claimed.tries)
+        same("due", record.due_ms, claimed.due_ms)
+        same("suspected", record.crashes in (-1, -2), claimed.suspected)
+        same("plans", record.plans, [seed.plan for seed in claimed.seeds])
+        same("delivered", record.host == DELIVERED, claimed.delivered)
+        slot.held.append(claimed)
+        if claimed.delivered:
+            same("turn", 0, claimed.turn)
+            return
+        must((slot.owner, claimed.turn) in self.model.hosts[host].held.values(), "no turn for", claimed)
+        must(claimed.delay_s * 1_000 >= self.model.delay_ms(host), "the delay is too short:", claimed)
+        slot.turns.setdefault((host, claimed.turn), self.model.now_ms)
+
+    async def begin(self, who):
+        if slot := self._one_of(who, [slot for slot in self.slots if slot.held]):
+            await self._begin_all(slot)
+
+    async def _begin_all(self, slot):
+        """Begins to fetch what is held, which workers tell Redis of suspected seeds."""
+        for claimed in slot.held:
+            if claimed.suspected:
+                await self.driver.queues[slot.frontier].begin(claimed)
+                self.model.begin(slot.frontier, claimed.fingerprint, claimed.claim)
+
+    @staticmethod
+    def _one_of(number, found):
+        return found[number % len(found)] if found else None
+
+    async def settle(self, who, endings, wait_ms, backoff_ms, signs, tellable, fate):
+        if slot := self._one_of(who, [slot for slot in self.slots if slot.held or slot.turns]):
+            await self._settle(slot, endings, wait_ms, backoff_ms, signs, tellable=tellable, fate=fate)
+
+    async def _settle(self, slot, endings, wait_ms=0, backoff_ms=0, signs=(0, 0, 0), *, tellable=False, fate="heard"):
+        """Ends as many claims as there are endings, and releases the turns on which no seed is left."""
+        settlements = []
+        for claimed, how in zip(slot.held, endings, strict=False):
+            reason = "" if how in ("finish", "release") else "timeout"
+            settlements.append(Settlement(how, claimed, wait_ms, reason, tellable))
+        slot.held = slot.held[len(endings) :]
+        kept = {(claimed.seed.host, claimed.turn) for claimed in slot.held}
+        releases = [
+            TurnRelease(host, turn, -1 if at is None else self.model.now_ms - at, backoff_ms, *signs)
+            for (host, turn), at in slot.turns.items()
+            if (host, turn) not in kept
+        ]
+        slot.turns = {turn: at for turn, at in slot.turns.items() if turn in kept}
+        slot.unheard.append((settlements, releases))
+        await self._tell(slot, slot.unheard[-1], fate)
+
+    async def settle_again(self, fate):
+        if slot := self._one_of(0, [slot for slot in self.slots if slot.unheard]):
+            await self._tell(slot, slot.unheard[0], fate)
+
+    async def _tell(self, slot, call, fate):
+        """Sends a settle call; one without an answer is sent again later."""
+        self._follow_recall(slot)
+        owner, (settlements, releases) = slot.owner, call
+        told = [
+            (
+                end.claimed.fingerprint,
+                end.claimed.claim,
+                end.operation,
+                end.amount_ms if end.operation == "retry" else end.claimed.due_ms,
+                end.reason,
+                end.tellable,
+                [seed.plan for seed in end.claimed.seeds],
+            )
+            for end in settlements
+        ]
+
+        def follow(_seen):
+            turns = [(turn.host, turn.turn, turn.since_start_ms, turn.backoff_ms) for turn in releases]
+            return self.model.settle(slot.frontier, owner, told, turns)
+
+        for one_fate in ("heard", "heard") if fate == "twice" else (fate,):
+            sent = self.driver.settle(owner, settlements, releases, slot.frontier)
+            heard, answer, accepted = await self._sent(one_fate, sent, follow)
+            if heard:
+                same("settle", (accepted, len(settlements) - accepted), answer)
+        if heard:
+            slot.unheard.remove(call)
+
+    async def acquire_turn(self, who, host, starts, fate):
+        slot = self.slots[who]
+        self._follow_recall(slot)
+        site, owner, serial = SITES_OF[host][0], slot.owner, math.inf
+
+        def follow(seen):
+            return self.model.acquire_turn(host, site, owner, serial, seen)
+
+        sent = self.driver.queues[slot.frontier].acquire_turn(host, site, owner)
+        heard, answer, got = await self._sent(fate, sent, follow)
+        if not heard:
+            serial = self._in_flight(slot).unanswered[-1][1]
+            return
+        token, _number = answer
+        must((token > 0) == bool(got), "acquire_turn answered", answer, "and gave", got)
+        if got:
+            slot.turns[host, token] = self.model.now_ms if starts else None
+
+    async def recall(self, who):
+        slot = self.slots[who]
+        in_flight = self._in_flight(slot)
+        unanswered = list(in_flight.unanswered)
+        expected = self.model.recall(slot.frontier, slot.owner, unanswered, in_flight.seeds, in_flight.turns)
+        same("recall", expected, await self.driver.queues[slot.frontier].recall(0, slot.owner))
+
+    # -- Sessions -----------------------------------------------------------------------------------------------------
+
+    async def _open(self, slot):
+        self.seen = None
+        await self.driver.session(slot.owner, SESSION_MS)
+        self.model.session("open", slot.owner, SESSION_MS)
+
+    async def _begin_anew(self, slot):
+        self.driver.queues[slot.frontier].forget(0, slot.owner)
+        slot.renew_owner()
+        await self._open(slot)
+
+    async def renew(self):
+        for slot in self.slots:
+            await self._renew(slot)
+
+    async def _renew(self, slot):
+        expected = self.model.session("renew", slot.owner, SESSION_MS)
+        same("renew", expected, await self.driver.session(slot.owner, SESSION_MS, "renew"))
+        if not expected:
+            await self._begin_anew(slot)
+
+    async def leave(self, who):
+        slot = self.slots[who]
+        expected = self.model.session("end", slot.owner, SESSION_MS)
+        same("end", expected, await self.driver.session(slot.owner, SESSION_MS, "end"))
+        await self._begin_anew(slot)
+
+    async def lapse(self, who):
+        """A worker is silent for too long, and goes on without knowing it."""
+        await self._lapse(self.slots[who].owner)
+
+    async def die(self, who):
+        """A worker dies while it fetches all that it holds; another one takes its place."""
+        slot = self.slots[who]
+        await self._begin_all(slot)
+        await self._lapse(slot.owner)
+        await self._begin_anew(slot)
+
+    async def come_late(self, who):
+        """A frozen worker ends what others have claimed by then."""
+        if slot := self._one_of(who, [slot for slot in self.slots if slot.held]):
+            await self._lapse(slot.owner)
+            for number, other in enumerate(self.slots):
+                if other is not slot and other.frontier == slot.frontier:
+                    await self.claim(number, 8)
+            await self._settle(slot, ["finish"] * len(slot.held))
+
+    async def _lapse(self, owner):
+        if owner in self.model.sessions:
+            self.seen = None
+            self.model.sessions[owner] = self.model.now_ms - 1
+            await self.driver.lapse(owner, self.model.now_ms - 1)
+
+    # -- Time, the network, and Redis's memory ------------------------------------------------------------------------
+
+    async def wait(self, ms):
+        self.model.now_ms += ms
+        await self.redis.set(CLOCK, self.model.now_ms)
+
+    wait_long = wait
+
+    async def arrive(self, number):
+        """A call arrives that its caller has given up."""
+        if self.late:
+            call, follow = self.late.pop(number % len(self.late))
+            await call()
+            await self._follow(follow)
+
+    async def save(self):
+        self.saved = (await self.redis.eval(SAVE, 0, f"{self.stem}:*"), self.model.copy())
+
+    async def lose(self):
+        """Redis comes back without what it did since it was saved."""
+        if self.saved:
+            keys, model = self.saved
+            await self.redis.eval(LOAD, 0, f"{self.stem}:*", *keys)
+            model.now_ms, self.model, self.saved = self.model.now_ms, model, None
+
+    # -- The operator -------------------------------------------------------------------------------------------------
+
+    async def mark(self, plan, state):
+        self.model.stopped.pop(plan, None)
+        if state != "active":
+            self.model.stopped[plan] = state
+        await self.driver.mark(*(f"{what} {plan}" for plan, what in self.model.stopped.items()))
+
+    async def set_aside(self, frontier, plan):
+        same("set_aside", self.model.set_aside(frontier, plan), await self.admins[frontier].set_aside(plan))
+
+    async def resume(self, frontier, plan):
+        same("resume", self.model.resume(frontier, plan), await self.admins[frontier].resume(plan))
+
+    async def retry(self, frontier, plan):
+        answer = await self.admins[frontier].retry(lambda _found: True, plan)
+        same("retry", self.model.retry(frontier, plan), answer)
+
+    async def drop(self, frontier, plan):
+        answer = await self.admins[frontier].drop(plan, lambda _found: True, "replaced")
+        same("drop", self.model.drop(frontier, plan, "replaced"), answer)
+
+    async def forget(self, frontier, plan, site):
+        same("forget", self.model.forget(frontier, plan, site), await self.admins[frontier].forget(plan, site))
+
+    # -- The end ------------------------------------------------------------------------------------------------------
+
+    async def _drain(self):
+        """Everybody dies; two come who bring all there is to its end, waiting as they are told."""
+        while self.late:
+            await self.arrive(0)
+        for plan in PLANS:
+            await self.mark(plan, "active")
+            for frontier in FRONTIERS:
+                await self.resume(frontier, plan)
+        for owner in list(self.model.sessions):
+            await self._lapse(owner)
+        last = 0, len(self.slots) - 1
+        for who in last:
+            await self._begin_anew(self.slots[who])
+        for _ in range(DRAIN_ROUNDS):
+            waits_ms = []
+            for who in last:
+                answer = await self.claim(who, 8)
+                slot = self.slots[who]
+                await self._settle(slot, ["finish"] * len(slot.held))
+                waits_ms.append(0 if answer.seeds else answer.wait_ms)
+            self.model.compare(self.seen)
+            left = [seed for seed in self.model.seeds.values() if not (seed.visited and seed.unheld)]
+            if all(seed.state == "failed" for seed in left):
+                break
+            told_ms = [ms for ms in waits_ms if ms is not None]
+            must(told_ms, "nobody is told when to claim what is left:", left)
+            await self.wait(max(1, min(told_ms)))
+            for who in last:
+                await self._renew(self.slots[who])
+        else:
+            raise WrongError(f"stuck: {left}")
+        same("recount", [], await recount.recount(self.redis, self.driver.keys, 1))

@@ -1,0 +1,60 @@
+"""The Lua scripts do what the model says, whatever happens in whatever order."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import os
+import random
+
+import pytest
+from frontier.interleavings import Interleaving, Transport, program, with_own_time, without_needless
+from frontier.model import WrongError
+
+from crawler.frontier import scripts
+from crawler.servers.redis import redis_async
+
+SHORT, SHORT_FAULTS = 2_000, 20_000  # these begin with seed 1; the full form with one drawn each time
+LONG = 200_000 if os.environ.get("FAULTS") == "full" else SHORT_FAULTS
+STEPS_OF_A_PROGRAM = 250
+
+
+@pytest.fixture
+def transport(monkeypatch):
+    """Carries the calls of all scripts, which read the time from a key."""
+    transport = Transport()
+    monkeypatch.setattr(scripts, "source", with_own_time(scripts.source))
+    monkeypatch.setattr(scripts, "digest", functools.cache(scripts.digest.__wrapped__))
+    for call in ("run", "run_after"):
+        monkeypatch.setattr(scripts, call, transport.through(getattr(scripts, call)))
+    return transport
+
+
+@pytest.mark.parametrize("steps", [SHORT, pytest.param(LONG, marks=pytest.mark.faults)])
+def test_the_scripts_do_what_the_model_says(redis_url, transport, steps):
+    """MODEL_SEED in the environment chooses the programs; a failure says which seed begins with the one that failed."""
+    first = int(os.environ.get("MODEL_SEED", random.randrange(2**32) if steps > SHORT_FAULTS else 1))
+    with asyncio.Runner() as runner:
+        redis = redis_async({"REDIS_URL": redis_url})
+
+        def fault_of(steps_of_it):
+            runner.run(redis.flushdb())
+            transport.fate = "heard"
+            try:
+                runner.run(Interleaving(redis, transport).run(steps_of_it))
+            except WrongError as error:
+                return str(error)
+            return ""
+
+        try:
+            for seed in range(first, first + steps // STEPS_OF_A_PROGRAM):
+                failing = program(random.Random(seed), STEPS_OF_A_PROGRAM)
+                if fault_of(failing):
+                    failing = without_needless(failing, fault_of)
+                    lines = [
+                        f"MODEL_SEED={seed}: {fault_of(failing)}",
+                        *(f"    {name}({how})" for name, how in failing),
+                    ]
+                    raise WrongError("\n".join(lines))
+        finally:
+            runner.run(redis.aclose())

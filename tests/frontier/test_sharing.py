@@ -1,0 +1,368 @@
+"""A seed that several plans want is crawled once, and belongs to each of them until it is finished for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from frontier.driver import content, ends, turns
+
+from crawler.frontier.seed_admin import SeedAdmin
+from crawler.frontier.seed_info import seed_info
+
+P, Q, R = (content(1, plan=plan, keywords=(plan,)) for plan in "pqr")
+
+
+@pytest.fixture
+def admin(frontier):
+    return SeedAdmin(frontier.queues["content"])
+
+
+@pytest.fixture
+def accounts_are(frontier):
+    """A function that holds the accounts of plans against what is expected, and the ledger against a recount."""
+
+    async def check(**expected):
+        for plan, counts in expected.items():
+            account = await frontier.account(plan)
+            found = {name: getattr(account, name) for name in ("offered", "known", "ready", "executing", "finished")}
+            assert {name: number for name, number in found.items() if number} | account.failures == counts, plan
+            assert account.difference == 0
+        assert await frontier.problems() == []
+
+    return check
+
+
+async def finish(frontier, claimed, *, tellable=True):
+    settlements = [replace(one, tellable=tellable) for one in ends(claimed)]
+    return await frontier.settle("A", settlements, turns(claimed))
+
+
+async def claim(frontier, *plans):
+    """Claims the one seed there is, and expects it to be for these plans, in their order."""
+    (claimed,) = (await frontier.claim()).seeds
+    assert [seed.plan for seed in claimed.seeds] == list(plans)
+    assert [seed.keywords for seed in claimed.seeds] == [(plan,) for plan in plans]
+    return [claimed]
+
+
+# -- Unfinished seeds -------------------------------------------------------------------------------------------------
+
+
+async def test_it_is_crawled_once_for_all_plans(frontier, accounts_are):
+    assert await frontier.offer(P) == [True]
+    assert await frontier.offer(Q) == [True]
+    assert await frontier.offer(Q, P) == [False, False]
+    await accounts_are(p={"offered": 2, "known": 1, "ready": 1}, q={"offered": 2, "known": 1, "ready": 1})
+    claimed = await claim(frontier, "p", "q")
+    await accounts_are(p={"offered": 2, "known": 1, "executing": 1}, q={"offered": 2, "known": 1, "executing": 1})
+    assert await finish(frontier, claimed) == (1, 0)
+    await accounts_are(p={"offered": 2, "known": 1, "finished": 1}, q={"offered": 2, "known": 1, "finished": 1})
+    assert await frontier.offer(P, Q) == [False, False]
+    assert not [key async for key in frontier.redis.scan_iter("*:wanted:*")]
+
+
+async def test_plans_of_one_offer_share_too(frontier, accounts_are):
+    assert await frontier.offer(P, Q, R) == [True, True, True]
+    await claim(frontier, "p", "q", "r")
+    await accounts_are(r={"offered": 1, "executing": 1})
+
+
+async def test_another_site_reads_the_page_for_itself(frontier):
+    assert await frontier.offer(content(1), content(1, site="other", plan="q")) == [True, True]
+    assert [len(one.also) for one in (await frontier.claim()).seeds] == [0, 0]
+
+
+@pytest.mark.parametrize(("operation", "state"), [("retry", "ready"), ("release", "ready"), ("fail", "http-500")])
+async def test_all_plans_share_its_fate(frontier, accounts_are, operation, state):
+    await frontier.offer(P, Q)
+    claimed = await claim(frontier, "p", "q")
+    await frontier.settle("A", ends(claimed, operation, 60_000, "http-500"), turns(claimed))
+    await accounts_are(p={"offered": 1, state: 1}, q={"offered": 1, state: 1})
+
+
+async def test_a_dead_worker_gives_it_back_to_all(frontier, accounts_are):
+    await frontier.offer(P, Q)
+    await frontier.crash("C")
+    await frontier.claim("A", 0)
+    await accounts_are(p={"offered": 1, "ready": 1}, q={"offered": 1, "ready": 1})
+
+
+@pytest.mark.parametrize("operation", ["retry", "fail"])
+async def test_who_asks_while_it_runs_shares_its_fate_too(frontier, accounts_are, operation):
+    await frontier.offer(P)
+    claimed = await claim(frontier, "p")
+    assert await frontier.offer(Q) == [True]
+    await accounts_are(q={"offered": 1, "executing": 1})
+    await frontier.settle("A", ends(claimed, operation, 0, "x"), turns(claimed))
+    state = {"retry": "ready", "fail": "x"}[operation]
+    await accounts_are(p={"offered": 1, state: 1}, q={"offered": 1, state: 1})
+
+
+# -- Stopped plans ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by", ["claim", "command"])
+@pytest.mark.parametrize(("cancelled", "left"), [("p", "q"), ("q", "p")])
+async def test_cancelling_one_leaves_it_to_the_other(frontier, admin, accounts_are, by, cancelled, left):
+    await frontier.offer(P, Q)
+    await frontier.mark(f"cancel {cancelled}")
+    if by == "command":
+        assert await admin.set_aside(cancelled) == 1
+        await accounts_are(**{cancelled: {"offered": 1, "cancelled": 1}, left: {"offered": 1, "ready": 1}})
+    claimed = await claim(frontier, left)
+    await accounts_are(**{cancelled: {"offered": 1, "cancelled": 1}, left: {"offered": 1, "executing": 1}})
+    await finish(frontier, claimed)
+    await accounts_are(**{cancelled: {"offered": 1, "cancelled": 1}, left: {"offered": 1, "finished": 1}})
+
+
+@pytest.mark.parametrize("by", ["claim", "command"])
+async def test_it_fails_when_the_last_plan_is_cancelled(frontier, admin, accounts_are, by):
+    await frontier.offer(P, Q)
+    await frontier.mark("cancel p", "cancel q")
+    if by == "command":
+        assert await admin.set_aside("q") == 1
+    assert (await frontier.claim()).seeds == []
+    await accounts_are(p={"offered": 1, "cancelled": 1}, q={"offered": 1, "cancelled": 1})
+
+
+@pytest.mark.parametrize("by", ["claim", "command"])
+async def test_it_is_parked_when_all_plans_are_paused(frontier, admin, accounts_are, by):
+    await frontier.offer(P, Q)
+    await frontier.mark("pause p")
+    await admin.set_aside("p")
+    assert (await frontier.totals()).parked == 0
+    await frontier.mark("pause p", "pause q")
+    if by == "command":
+        assert await admin.set_aside("q") == 1
+    assert (await frontier.claim()).seeds == []
+    assert (await frontier.totals()).parked == 2
+    assert (await seed_info(frontier.queues["content"], P)).why == "plan p is paused and plan q is paused"
+    await accounts_are(p={"offered": 1, "ready": 1}, q={"offered": 1, "ready": 1})
+    await frontier.mark("pause p")
+    assert await admin.resume("q") == 1
+    await claim(frontier, "p", "q")
+
+
+async def test_a_seed_is_called_stopped_when_all_its_plans_are(frontier):
+    await frontier.offer(P, Q)
+    await frontier.mark("pause p")
+    assert "is paused" not in (await seed_info(frontier.queues["content"], P)).why
+    await frontier.mark("pause p", "cancel q")
+    assert (await seed_info(frontier.queues["content"], P)).why.startswith("plan p is paused; plan q is cancelled; due")
+
+
+async def test_parked_for_one_and_cancelled_for_the_other(frontier, admin, accounts_are):
+    await frontier.offer(P, Q)
+    await frontier.mark("pause p", "pause q")
+    await frontier.claim()
+    await frontier.mark("cancel p", "pause q")
+    assert await admin.set_aside("p") == 1
+    await accounts_are(p={"offered": 1, "cancelled": 1}, q={"offered": 1, "ready": 1})
+    assert (await frontier.totals()).parked == 1
+
+
+async def test_an_active_plan_frees_what_is_parked(frontier, accounts_are):
+    await frontier.offer(P)
+    await frontier.mark("pause p")
+    assert (await frontier.claim()).seeds == []
+    assert await frontier.offer(Q) == [True]
+    await accounts_are(p={"offered": 1, "ready": 1}, q={"offered": 1, "ready": 1})
+    await claim(frontier, "p", "q")
+
+
+async def test_an_active_plan_frees_what_was_cancelled(frontier, accounts_are):
+    await frontier.offer(P)
+    await frontier.mark("cancel p")
+    assert (await frontier.claim()).seeds == []
+    assert await frontier.offer(P) == [False]
+    assert await frontier.offer(Q) == [True]
+    await accounts_are(p={"offered": 2, "known": 1, "cancelled": 1}, q={"offered": 1, "ready": 1})
+    await claim(frontier, "q")
+
+
+async def test_a_plan_that_begins_anew_frees_its_own(frontier, accounts_are):
+    await frontier.offer(P)
+    await frontier.mark("cancel p")
+    await frontier.claim()
+    await frontier.mark()
+    assert await frontier.offer(P) == [True]
+    await accounts_are(p={"offered": 2, "ready": 1, "cancelled": 1})
+
+
+async def test_what_failed_by_its_own_tries_stays_known(frontier, accounts_are):
+    await frontier.fail(P)
+    assert await frontier.offer(Q) == [False]
+    await accounts_are(p={"offered": 1, "http-404": 1}, q={"offered": 1, "known": 1})
+
+
+async def test_retry_is_for_all_plans(frontier, admin, accounts_are):
+    await frontier.fail(P, Q)
+    assert [one.plans async for one in admin.seeds("failed", "q")] == [("p", "q")]
+    assert await admin.retry(lambda _one: True, "q") == 1
+    await accounts_are(p={"offered": 1, "ready": 1}, q={"offered": 1, "ready": 1})
+
+
+@pytest.mark.parametrize("state", ["ready", "executing", "failed", "parked"])
+async def test_dropping_one_plan_leaves_it_to_the_other(frontier, admin, accounts_are, state):
+    await frontier.offer(P, Q)
+    if state == "parked":
+        await frontier.mark("pause p", "pause q")
+    claimed = (await frontier.claim()).seeds if state != "ready" else []
+    if state == "failed":
+        await frontier.settle("A", ends(claimed, "fail", reason="gone"), turns(claimed))
+    assert await admin.drop("p", lambda _one: True, "replaced") == 1
+    assert await admin.drop("p", lambda _one: True, "replaced") == 0
+    reason = "gone" if state == "failed" else "replaced"
+    left = {"executing": "executing", "failed": "gone"}.get(state, "ready")
+    await accounts_are(p={"offered": 1, reason: 1}, q={"offered": 1, left: 1})
+    if state == "executing":
+        assert await finish(frontier, claimed) == (1, 0)
+        await accounts_are(p={"offered": 1, "replaced": 1}, q={"offered": 1, "finished": 1})
+
+
+async def test_it_is_forgotten_in_time(frontier, redis, accounts_are):
+    await frontier.fail(P, Q)
+    await redis.zadd(frontier.key("fail"), {P.fingerprint: 1})
+    await frontier.settle("A", [])
+    assert not await redis.exists(frontier.key("seed"), frontier.key("also"), frontier.key("wanted:q"))
+    await accounts_are(p={"offered": 1, "http-404": 1}, q={"offered": 1, "http-404": 1})
+    assert await frontier.offer(Q) == [True]
+
+
+# -- Finished pages ---------------------------------------------------------------------------------------------------
+
+
+async def test_a_later_plan_is_told_without_a_fetch_nor_a_turn(frontier, redis, accounts_are):
+    await frontier.polite(delay_ms=60_000)
+    await frontier.offer(P)
+    await finish(frontier, await claim(frontier, "p"))
+    assert await frontier.offer(Q) == [True]
+    assert (await seed_info(frontier.queues["content"], Q)).why.startswith("delivered before; q will be told")
+    claimed = await claim(frontier, "q")  # though the host's turn isn't free for a minute
+    assert claimed[0].delivered
+    assert claimed[0].turn == 0
+    assert not [key async for key in redis.scan_iter("*:turns:*")]
+    assert await frontier.settle("A", ends(claimed, "retry", 0, "x")) == (1, 0)  # what is told of may be told of later
+    claimed = await claim(frontier, "q")
+    assert await finish(frontier, claimed) == (1, 0)
+    await accounts_are(p={"offered": 1, "finished": 1}, q={"offered": 1, "finished": 1})
+    assert await frontier.offer(P, Q, R) == [False, False, True]
+    assert (await claim(frontier, "r"))[0].delivered
+
+
+async def test_a_page_that_led_on_is_fetched_again(frontier, accounts_are):
+    await frontier.offer(P)
+    await finish(frontier, await claim(frontier, "p"), tellable=False)
+    assert await frontier.offer(P, Q) == [False, True]
+    claimed = await claim(frontier, "q")
+    assert not claimed[0].delivered
+    await finish(frontier, claimed)
+    await accounts_are(p={"offered": 2, "known": 1, "finished": 1}, q={"offered": 1, "finished": 1})
+
+
+@pytest.mark.parametrize("tellable", [True, False])
+async def test_who_asks_while_it_runs_is_served_afterwards(frontier, accounts_are, tellable):
+    await frontier.offer(P)
+    claimed = await claim(frontier, "p")
+    await frontier.offer(Q, R)
+    await finish(frontier, claimed, tellable=tellable)
+    later = {"offered": 1, "ready": 1}
+    await accounts_are(p={"offered": 1, "finished": 1}, q=later, r=later)
+    claimed = await claim(frontier, "q", "r")
+    assert claimed[0].delivered is tellable
+    await finish(frontier, claimed)
+    await accounts_are(q={"offered": 1, "finished": 1}, r={"offered": 1, "finished": 1})
+
+
+async def test_a_note_counts_for_those_alone_who_were_served(frontier):
+    await frontier.offer(P)
+    claimed = await claim(frontier, "p")
+    await frontier.offer(Q)
+    await frontier.settle("A", ends(claimed, reason="redirected"), turns(claimed))
+    assert [(await frontier.account(plan)).notes for plan in "pq"] == [{"redirected": 1}, {}]
+
+
+async def test_a_dead_worker_s_word_is_given_again(frontier, accounts_are):
+    await frontier.offer(P)
+    await finish(frontier, await claim(frontier, "p"))
+    await frontier.offer(Q)
+    await frontier.crash("C")
+    assert (await claim(frontier, "q"))[0].delivered
+    await accounts_are(q={"offered": 1, "executing": 1})
+
+
+async def test_stops_count_for_those_who_are_to_be_told(frontier, accounts_are):
+    await frontier.offer(P)
+    await finish(frontier, await claim(frontier, "p"))
+    await frontier.offer(Q, R)
+    await frontier.mark("cancel q", "pause r")
+    assert (await frontier.claim()).seeds == []
+    await accounts_are(q={"offered": 1, "cancelled": 1}, r={"offered": 1, "ready": 1})
+    assert await frontier.resume("r") == 0
+    await frontier.mark("cancel q")
+    assert await frontier.resume("r") == 1
+    assert (await claim(frontier, "r"))[0].delivered
+
+
+async def test_many_to_be_told_hold_up_no_page(frontier):
+    pages = [content(number) for number in range(60)]
+    await frontier.offer(*pages)
+    while claimed := (await frontier.claim()).seeds:
+        await finish(frontier, claimed)
+    await frontier.offer(*(replace(page, plan="q") for page in pages))
+    await frontier.offer(content(1, "b.test"))
+    claimed = (await frontier.claim(max_seeds=20)).seeds
+    assert sum(one.delivered for one in claimed) < len(claimed)
+
+
+async def test_a_damaged_line_costs_its_plan_the_keywords_alone(frontier, redis, accounts_are):
+    await frontier.offer(P, Q)
+    await redis.hset(frontier.key("also"), P.fingerprint, b"q {not json")
+    (claimed,) = (await frontier.claim()).seeds
+    assert claimed.also == (replace(Q, keywords=()),)
+    await finish(frontier, [claimed])
+    await accounts_are(q={"offered": 1, "finished": 1})
+
+
+@pytest.mark.parametrize("waits_in", ["ready:a.test", "suspects"])
+async def test_a_damaged_seed_of_several_plans_stops_no_claim_nor_command(frontier, redis, admin, waits_in):
+    await frontier.offer(P, Q)
+    await redis.hset(frontier.key("seed"), P.fingerprint, b"junk")
+    await redis.zrem(frontier.key("ready:a.test"), P.fingerprint)
+    await redis.zadd(frontier.key(waits_in), {P.fingerprint: 1})
+    await frontier.mark("cancel q")
+    assert await admin.set_aside("q") == 0
+    assert (await frontier.claim()).seeds == []
+    assert await redis.hget(frontier.key("reasons"), P.fingerprint) == b"damaged"
+
+
+async def test_a_plan_that_has_the_page_is_not_given_it_again_with_another(frontier, accounts_are):
+    """The page can't be told of, so the other plan has it fetched once more: by itself."""
+    await frontier.offer(P)
+    await finish(frontier, await claim(frontier, "p"), tellable=False)
+    assert await frontier.offer(Q) == [True]
+    assert await frontier.offer(P) == [False]
+    await finish(frontier, await claim(frontier, "q"), tellable=False)
+    await accounts_are(p={"offered": 2, "known": 1, "finished": 1}, q={"offered": 1, "finished": 1})
+
+
+# -- What claims do for stopped plans is bounded ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", ["pause", "cancel"])
+async def test_one_claim_sets_few_seeds_aside_and_says_to_come_back(frontier, what):
+    await frontier.polite(burst=500)
+    for start in range(0, 3_000, 500):
+        await frontier.offer(*(content(number, f"{number % 3}.test") for number in range(start, start + 500)))
+    await frontier.mark(f"{what} p")
+    before = 0
+    while before < 3_000:
+        answer = await frontier.claim(max_seeds=100)
+        totals = await frontier.totals()
+        after = totals.parked + totals.failed
+        assert 0 < after - before < 600
+        assert answer.seeds == []
+        assert answer.wait_ms == (0 if after < 3_000 else None)
+        before = after
+    assert await frontier.problems() == []

@@ -1,0 +1,115 @@
+"""A robots.txt is asked for once, however the workers' steps fall."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from unittest.mock import AsyncMock
+
+import pytest
+from redis.asyncio import Redis
+from samples import Stats, a_visit
+from scrapy.http import Response
+from scrapy.utils.test import get_crawler
+
+from crawler.events import Events
+from crawler.frontier.keys import Keys
+from crawler.robots.file import RobotsFile
+from crawler.robots.finder import RobotsFinder
+from crawler.worker.lanes import Lane
+from crawler.worker.refused import RefusedError
+from crawler.worker.request_state import RequestState
+
+
+class LateShared:
+    """The files in Redis, where another worker has stored one right before this one takes the mark of who asks."""
+
+    def __init__(self):
+        self.file = None
+        self.finished = []
+
+    async def read(self, _authority):
+        return self.file
+
+    async def start_asking(self, _authority, _owner):
+        self.file = RobotsFile.from_response(404, b"", 0.0, None, 60.0)
+        return True
+
+    async def finish_asking(self, _authority, file):
+        self.finished.append(file)
+
+
+async def test_a_file_that_another_worker_has_just_stored_is_not_asked_for_again():
+    frontier, session = SimpleNamespace(keys=None, partitions=1), SimpleNamespace(name="A")
+    worker = SimpleNamespace(redis=None, config=SimpleNamespace(frontier=frontier), events=Events(), session=session)
+    finder = RobotsFinder(get_crawler(), worker, "headroom", retry_s=60.0, max_delay_s=60.0, timeout_s=1.0)
+    finder._shared = shared = LateShared()
+    visit = a_visit()
+    assert await finder._ask("http://a.test", None, visit, visit.lane) == shared.file  # without an engine to ask by
+    assert shared.finished == [None]
+
+
+class BusyElsewhere:
+    """A host whose robots.txt is on another one, which has no turn for the first three that ask for one."""
+
+    def __init__(self, redis):
+        self.asked = []
+        self.refusals = 3
+        crawler = get_crawler()
+        crawler.engine, crawler.stats = SimpleNamespace(download_async=self.download), Stats()
+        frontier, session = SimpleNamespace(keys=Keys("hr"), partitions=1), SimpleNamespace(name="A")
+        config = SimpleNamespace(frontier=frontier)
+        worker = SimpleNamespace(
+            redis=redis, config=config, events=Events(), session=session, turns=self, queue=AsyncMock()
+        )
+        self.finder = RobotsFinder(crawler, worker, "headroom", retry_s=60.0, max_delay_s=60.0, timeout_s=1.0)
+
+    async def try_acquire(self, host, _site):
+        if self.refusals:
+            self.refusals -= 1
+            return None, 7.0
+        return Lane(host, 2, 0, 0.0), 0.0
+
+    def release(self, _lane):
+        pass
+
+    async def download(self, request):
+        self.asked.append(request.url)
+        if "//a.test" in request.url:
+            return Response(request.url, 302, {"Location": "http://b.test/robots.txt"})
+        return Response(request.url, body=b"User-agent: *\nDisallow: /private\n")
+
+    async def find(self, visit):
+        return await self.finder.find("http://a.test", "a.test", RequestState(visit, visit.lane))
+
+
+@pytest.fixture
+async def elsewhere(redis_url, monkeypatch):
+    monkeypatch.setattr("crawler.robots.finder.OTHER_TURN_SECONDS", (0.0, 0.0))
+    async with Redis.from_url(redis_url) as redis:
+        yield BusyElsewhere(redis)
+
+
+async def test_a_host_whose_file_is_on_a_busy_one_is_asked_once(elsewhere):
+    for _ in range(3):
+        with pytest.raises(RefusedError) as refused:
+            await elsewhere.find(a_visit())
+        assert (*refused.value.outcome, refused.value.wait_s) == ("postpone", "robots-elsewhere", 7.0)
+    assert elsewhere.asked == ["http://a.test/robots.txt"]
+    found = await elsewhere.find(a_visit())
+    assert not found.rules.allows("http://a.test/private")
+    assert elsewhere.asked == ["http://a.test/robots.txt", "http://b.test/robots.txt"]
+
+
+async def test_what_a_started_page_needs_from_there_is_tried_again(elsewhere):
+    visit = a_visit()
+    visit.started = True
+    with pytest.raises(RefusedError) as refused:
+        await elsewhere.find(visit)
+    assert refused.value.outcome == ("retry", "robots-elsewhere")
+
+
+async def test_junk_in_place_of_where_it_has_moved_to_is_asked_for_again(elsewhere):
+    elsewhere.refusals = 0
+    await elsewhere.finder._shared._redis.set(Keys("hr").partition(0).robots_moved("http://a.test"), b"\xff" * 20_000)
+    await elsewhere.find(a_visit())
+    assert elsewhere.asked == ["http://a.test/robots.txt", "http://b.test/robots.txt"]

@@ -1,0 +1,113 @@
+"""What search pages lead to."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from frontier.conftest import frontier, redis  # noqa: F401 -- fixtures
+from frontier.driver import ends, turns
+from samples import Stats
+
+from crawler import sites
+from crawler.frontier.keys import Keys
+from crawler.models import Fetched, Seed
+from crawler.spiders.producer import ProducerSpider
+from crawler.worker.searches import Searches
+
+SITE = sites.parse(
+    """
+name: s
+base: http://a.test
+search: {url: "{base}/find?q={query}&after={cursor}", paging: {kind: cursor}}
+results: {type: json, links: "json:items[].url", next: "json:next"}
+""",
+    "s.yaml",
+)
+HOUR = 3_600
+PAGES = {1: b'{"items": [{"url": "http://b.test/%d1"}], "next": "c"}', 2: b'{"items": [{"url": "http://b.test/%d2"}]}'}
+
+
+@pytest.fixture
+def redis_settings(redis_url):
+    return {"REDIS_URL": redis_url}
+
+
+class Producer:
+    """Reads what is ready, page after page; each time the pages have other results."""
+
+    def __init__(self, driver):
+        self.frontier = driver
+        self.number = 0
+        self.spider = ProducerSpider()
+        self.spider.max_links = 100
+        self.spider.crawler = SimpleNamespace(stats=Stats())
+        self.spider.worker = SimpleNamespace(offers=self, searches=Searches(driver.redis, Keys("hr")))
+
+    async def offer(self, seeds, kind="content"):
+        await self.frontier.queues[kind].offer(seeds)
+
+    async def refuse(self, seed, reason, number):
+        await self.frontier.queues[seed.frontier].refuse(seed, reason, number)
+
+    async def read_all(self):
+        """Reads all pages that are ready; returns their numbers."""
+        self.number += 1
+        read = []
+        while claimed := (await self.frontier.claim(frontier="nav")).seeds:
+            for one in claimed:
+                page = Fetched(one.seed.url, 200, "application/json", PAGES[one.seed.page] % self.number)
+                visit = SimpleNamespace(claimed=one, seed=one.seed, end_fetch=lambda: None)
+                await self.spider.read(page, visit, SITE)
+                read.append(one.seed.page)
+            await self.frontier.settle("A", ends(claimed), turns(claimed), "nav")
+        return read
+
+
+@pytest.fixture
+async def producer(frontier):  # noqa: F811
+    return Producer(frontier)
+
+
+def first_page(interval_s):
+    [target] = SITE.search_targets(("flood",), pages=1, per_page=10, sort="newest")
+    return Seed(target.url, "p", "s", "nav", ("flood",), edition=1, more=1, interval_s=interval_s)
+
+
+async def test_each_run_of_a_scheduled_search_reads_its_further_pages_anew(frontier, producer):  # noqa: F811
+    seed, hour_ms = first_page(HOUR), HOUR * 1000
+    hour_began_ms = await frontier.now_ms() // hour_ms * hour_ms
+    await frontier.offer(seed, due_ms=hour_began_ms - 1)
+    assert await producer.read_all() == [1, 2]
+    for name, member in (("ready:a.test", seed.fingerprint), ("hosts", "a.test")):  # it is due an hour after that
+        assert await frontier.redis.zadd(frontier.key(name, "nav"), {member: hour_began_ms}, xx=True, ch=True) == 1
+    assert await producer.read_all() == [1, 2]
+    assert (await frontier.totals()).offered == 4
+    assert await frontier.problems() == []
+
+
+async def test_a_search_that_is_not_scheduled_is_read_once(frontier, producer):  # noqa: F811
+    await frontier.offer(first_page(0))
+    assert await producer.read_all() == [1, 2]
+    await producer.offer([first_page(0)], "nav")
+    assert await producer.read_all() == []
+
+
+@pytest.mark.parametrize(("body", "ends"), [(b'{"items": []}', True), (b'{"items": [{"url": "/1"}]}', False)])
+async def test_a_page_without_results_ends_its_search_before_the_next_one_starts(frontier, producer, body, ends):  # noqa: F811
+    first, later = (Seed(f"http://a.test/{page}", "p", "s", "nav", ("flood",), page=page) for page in (1, 2))
+    await frontier.offer(first, later)
+    known = []
+    claimed = {one.seed.page: one for one in (await frontier.claim(frontier="nav")).seeds}
+    visit = SimpleNamespace(claimed=claimed[1], seed=first, end_fetch=lambda: known.append(frontier.redis.keys("*")))
+    await producer.spider.read(Fetched(first.url, 200, "application/json", body), visit, SITE)
+    assert any(b"search_end" in key for key in await known[0]) == ends
+    assert await producer.spider.worker.searches.ended_before(claimed[2]) == ends
+
+
+async def test_results_that_only_a_script_can_open_are_counted(frontier, producer, monkeypatch):  # noqa: F811
+    monkeypatch.setitem(PAGES, 1, b'{"items": [{"url": "http://b.test/#/%d1"}, {"url": "http://b.test/#!2"}]}')
+    await frontier.offer(first_page(0))
+    assert await producer.read_all() == [1]
+    account = await frontier.account(plan="p", site="s")
+    assert (account.offered, account.as_dict()["notes"]) == (0, {"script-route": 2})
