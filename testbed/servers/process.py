@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import http.client
+import itertools
 import os
 import random
 import signal
@@ -18,7 +20,7 @@ from typing import TYPE_CHECKING, BinaryIO, ClassVar, Self
 from crawler.errors import UnavailableError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from types import TracebackType
 
 ROOT = Path(__file__).parents[2]  # of the checkout: the testbed is no installed package
@@ -29,20 +31,38 @@ PROBE_SECONDS = 1.0  # the longest such look; on loopback a server that is ready
 # Below Linux's ephemeral ports. From those, a client that reconnects while its server is down may be given the server's
 # port as its own: it then connects to itself, and keeps the server from listening there again.
 PORTS = range(20_000, 30_000)
+BLOCK_PORTS = 250  # of one process; the longest test run starts some hundred servers, and few of them at a time
+
+
+@functools.cache
+def _ports() -> Iterator[int]:
+    """Returns this process's own ports, one after the other and then again.
+
+    A port that is merely free may be drawn twice before the first server listens there, by one test or by two
+    processes. So each process has a block of ports for itself. It owns the block whose first port it holds.
+
+    Raises:
+        UnavailableError: Other processes have all blocks.
+    """
+    for first in random.sample(PORTS[::BLOCK_PORTS], len(PORTS) // BLOCK_PORTS):
+        with socket.socket() as mark, contextlib.suppress(OSError):
+            mark.bind(("127.0.0.1", first))
+            mark.detach()  # so that it stays bound until the process ends
+            return itertools.cycle(range(first + 1, first + BLOCK_PORTS))
+    raise UnavailableError(f"no block of free ports between {PORTS.start} and {PORTS.stop} on 127.0.0.1")
 
 
 def free_port() -> int:
-    """Returns a loopback port that nobody listens on now; whoever asks for it should listen there soon.
+    """Returns a loopback port that nobody listens on and that no other test or demo takes.
 
     Raises:
-        UnavailableError: 100 tries found none.
+        UnavailableError: There is none.
     """
-    for _ in range(100):
-        port = random.choice(PORTS)
+    for port in itertools.islice(_ports(), BLOCK_PORTS):
         with socket.socket() as candidate, contextlib.suppress(OSError):
             candidate.bind(("127.0.0.1", port))
             return port
-    raise UnavailableError(f"no free port between {PORTS.start} and {PORTS.stop} on 127.0.0.1")
+    raise UnavailableError(f"no free port among the {BLOCK_PORTS} of this process")
 
 
 def answers_http(port: int, path: str) -> bool:

@@ -122,6 +122,17 @@ def test_ports_are_no_ephemeral_ones():
     assert free_port() in PORTS
 
 
+def test_no_port_is_drawn_twice_before_a_server_listens_there():
+    draw = "from testbed.servers.process import free_port as draw; print(*(draw() for _ in range(100)), flush=True); input()"
+    starters = [
+        subprocess.Popen([sys.executable, "-c", draw], stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(3)
+    ]
+    drawn = [port for starter in starters for port in starter.stdout.readline().split()]
+    for starter in starters:
+        starter.communicate(b"\n")
+    assert len(set(drawn)) == len(drawn) == 300
+
+
 def test_redis_keeps_what_it_acknowledged_over_a_kill(tmp_path):
     with Redis(tmp_path) as server, redis.Redis(port=server.port, retry=None) as client:
         client.set("seed", "1")
