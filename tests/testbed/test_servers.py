@@ -123,10 +123,9 @@ def test_ports_are_no_ephemeral_ones():
 
 
 def test_no_port_is_drawn_twice_before_a_server_listens_there():
-    draw = "from testbed.servers.process import free_port\nprint(*(free_port() for _ in range(100)), flush=True)\ninput()"
-    starters = [
-        subprocess.Popen([sys.executable, "-c", draw], stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(3)
-    ]
+    draw = "from testbed.servers.process import free_port\nprint(*(free_port() for _ in range(100)), flush=True)"
+    command = [sys.executable, "-c", f"{draw}\ninput()"]
+    starters = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(3)]
     drawn = [port for starter in starters for port in starter.stdout.readline().split()]
     for starter in starters:
         starter.communicate(b"\n")
