@@ -6,21 +6,28 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
+from crawler import tasks
 from crawler.also import Also
 from crawler.worker.outcomes import outcome_of_delivery_error
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from crawler.events import Events
     from crawler.worker.visits import Visit
 
 logger = logging.getLogger(__name__)
 
 
 class Teller:
-    """Delivers the messages of visits that fetch nothing, and ends these visits."""
+    """Delivers the messages of visits that fetch nothing, and ends these visits.
 
-    def __init__(self) -> None:
+    Args:
+        events: Told should telling die of an error that no delivery raises.
+    """
+
+    def __init__(self, events: Events) -> None:
+        self._events = events
         self._deliver: Callable[[Also], Awaitable[None]] | None = None
         self._tasks: set[asyncio.Task[None]] = set()  # the event loop alone would not keep them alive
 
@@ -33,14 +40,21 @@ class Teller:
 
         Those that couldn't be told are left to another visit, if any plan was told.
         """
-        task = asyncio.create_task(self._tell(visit), name="tell")
+        task = tasks.start(self._tell(visit), name="tell", died=self._events.publish)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        """Stops telling; visits that are still to be told end as not told."""
+        await tasks.cancel(*self._tasks)
 
     async def _tell(self, visit: Visit) -> None:
         try:
             if self._deliver is not None:
                 await self._deliver_all(visit, self._deliver)
+        except BaseException as error:
+            visit.decide_outcome(*outcome_of_delivery_error(error))  # nobody was told: the seed must not be finished
+            raise
         finally:
             visit.end_part()
 

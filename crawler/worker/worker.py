@@ -102,7 +102,7 @@ class Worker:
         )
         self.offers = Offers(self.queues, redis_full=self.redis_full, stopping=self.stopping, stats=stats)
         self.searches = Searches(redis, keys)
-        self.teller = Teller()
+        self.teller = Teller(self.events)
         self.turns = Turns(self.queue, self.session, self.settler, events=self.events, stopping=self.stopping)
         self.egress = Egress(redis, keys.reached, self.events, doubt_s=config.egress_doubt_s)
 
@@ -172,6 +172,7 @@ class Worker:
             return
         await cancel(*self._tasks)
         await self.sites.close()
+        await self.teller.close()
         if not await self.settler.drain(self.config.frontier.session_s):
             logger.warning("Redis is away: other workers claim this worker's seeds when its session lapses")
         await self.settler.close()
