@@ -8,8 +8,8 @@ from typing import Literal
 
 import orjson
 
-from crawler.errors import FrontierError
-from crawler.urls import fingerprint, host
+from crawler.errors import FrontierError, UrlError
+from crawler.urls import canonical, fingerprint, host
 
 Frontier = Literal["nav", "content"]
 
@@ -90,7 +90,8 @@ class Seed:
             values = {key: compact[short] for key, short in _SEED_KEYS.items() if short in compact}
             values["keywords"] = tuple(values.get("keywords", ()))
             seed = cls(plan=plan.decode(), site=site.decode(), frontier=frontier, interval_s=int(interval), **values)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            canonical(seed.url)  # it may have been canonical by other rules than today's, but must be a URL
+        except (ValueError, TypeError, KeyError, AttributeError, UrlError) as error:
             raise FrontierError(f"not a seed: {raw[:80]!r}") from error
         words_only = all(isinstance(word, str) for word in seed.keywords) and isinstance(compact.get("k", []), list)
         if not words_only or any(not isinstance(getattr(seed, name), kind) for name, kind in _SEED_KINDS.items()):

@@ -59,6 +59,8 @@ def test_the_scripts_words_come_first_and_defaults_are_left_out():
         b'h p s 0 {"u":"http://a/","k":5}',
         b'h p s 0 {"u":"http://a/","p":"1"}',
         b'h p s 0 {"u":"http://a/","h":null}',
+        b'h p s 0 {"u":"x"}',
+        b'h p s 0 {"u":"http://["}',
         b'h p\xff s 0 {"u":"http://a/"}',
         b'h p s 0 {"u":"http://a/"',
         b"\x80\x04\x95pickle . . .",

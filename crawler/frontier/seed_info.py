@@ -58,9 +58,9 @@ async def seed_info(queue: Queue, seed: Seed) -> SeedInfo:
         tries, reason, claim, crashes, also, *scores = await pipeline.execute()
     seconds, micros = await redis.time(**await primary_of(redis, keys.sessions))
     now_ms = int(seconds) * 1000 + int(micros) // 1000
-    at_ms = next((int(score) for score in scores if score is not None), None)
+    at_ms = next((_whole(score) for score in scores if score is not None), None)
     plans = [stored.plan, *further_plans(also)]
-    details: dict[str, Any] = {"tries": int(tries or 0), "reason": as_text(reason or b""), "score_ms": at_ms}
+    details: dict[str, Any] = {"tries": _whole(tries), "reason": as_text(reason or b""), "score_ms": at_ms}
     details["plans"] = plans
     failed, executing, quarantined, parked, ready = (score is not None for score in scores)
     state, why = "unknown", "its record is there, but it is in no set: run scrapy ledger --verify"
@@ -70,7 +70,7 @@ async def seed_info(queue: Queue, seed: Seed) -> SeedInfo:
         details["claim"] = as_text(claim or b"?")
         state, why = "executing", await _why_executing(redis, keys, details["claim"], now_ms, at_ms)
     elif quarantined:
-        details["crashes_alone"] = int(crashes or 0)
+        details["crashes_alone"] = _whole(crashes)
         state, why = "quarantined", "two workers died while they held it; it waits for one that carries nothing else"
     elif parked:
         state, why = "parked", " and ".join(f"plan {plan} is paused" for plan in plans)
@@ -110,7 +110,7 @@ async def _why_ready(queue: Queue, keys: PartitionKeys, seed: Seed, details: dic
         reasons.append(f"due, {ahead} seeds of {seed.host} before it")
     else:
         reasons.append(f"due, the next of {seed.host}")
-    if (backoff_ms := float(turns.get(b"x", 0)) - now_ms) > 0:
+    if (backoff_ms := _whole(turns.get(b"x")) - now_ms) > 0:
         reasons.append(f"{seed.host} is asked nothing for {backoff_ms / 1000:.0f} s, as it asked for or since it fails")
     if held := sum(name.startswith(b"h") for name in turns):
         reasons.append(f"{seed.host} is being crawled, {held} of its turns are taken")
@@ -132,3 +132,11 @@ async def _without_record(queue: Queue, keys: PartitionKeys, fingerprint: bytes)
     if at_s is None:
         return SeedInfo("unknown", "it was never offered, or long forgotten", fingerprint.hex(), None, {})
     return SeedInfo("finished", "done and delivered", fingerprint.hex(), None, {"finished_s": at_s})
+
+
+def _whole(number: bytes | float | None) -> int:
+    """Returns a number that Redis holds, as a whole one; 0 for junk and for none."""
+    try:
+        return int(float(number or 0))
+    except (ValueError, OverflowError):  # no number; not a finite one
+        return 0

@@ -19,6 +19,7 @@ from redis.exceptions import RedisError
 
 from crawler import urls
 from crawler.frontier.keys import as_text
+from crawler.item import is_site_name
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -144,11 +145,14 @@ class Egress:
         return list(dict.fromkeys([*(others or latest_first)[:1], *([shared] if shared else [])]))
 
     async def _shared(self) -> Place | None:
+        """Returns the place that last answered any worker; None: Redis names none, or has junk in its place."""
         raw = None
         with contextlib.suppress(RedisError):
             raw = await cast("Awaitable[bytes | None]", self._redis.get(self._key))
-        authority, space, site = as_text(raw or b"").partition(" ")
-        return Place(authority, site) if space else None
+        authority, _, site = as_text(raw or b"").partition(" ")
+        url = f"{authority}/"
+        is_place = urls.is_canonical(url) and urls.origin(url) == authority and is_site_name(site)
+        return Place(authority, site) if is_place else None
 
     async def _doubt(self, host: str) -> bool:
         """Takes the way out for lost, or probes it less often; returns whether the host is blamed all the same."""

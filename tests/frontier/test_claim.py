@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from dataclasses import replace
 
 import pytest
 from frontier.driver import content, ends, nav, turns
@@ -190,6 +191,16 @@ async def test_a_damaged_seed_fails_and_harms_nobody(frontier):
     assert await frontier.problems() == []
     await frontier.offer(content(4, "b.test"))
     assert urls((await frontier.claim()).seeds) == ["http://b.test/4"]  # its turn came back
+
+
+@pytest.mark.parametrize("url", ["x", "http://[", "ftp://a.test/"])
+async def test_a_seed_without_a_url_that_can_be_asked_for_is_damaged(frontier, url):
+    good, bad = content(1), replace(content(2), url=url)
+    await frontier.offer(good)
+    await frontier.redis.hset(frontier.key("seed"), bad.fingerprint, b'a.test p s 0 {"u":"%b"}' % url.encode())
+    await frontier.redis.zadd(frontier.key("ready:a.test"), {bad.fingerprint: 1})
+    assert urls((await frontier.claim()).seeds) == [good.url]
+    assert await frontier.redis.hget(frontier.key("reasons"), bad.fingerprint) == b"damaged"
 
 
 # -- Paused and cancelled plans ---------------------------------------------------------------------------------------

@@ -100,3 +100,16 @@ async def test_a_damaged_record_is_an_error(frontier, info_of, redis):
     await redis.hset(frontier.key("seed"), content(1).fingerprint, b"rm -rf")
     with pytest.raises(FrontierError, match="not a seed"):
         await info_of(content(1))
+
+
+async def test_junk_in_place_of_numbers_counts_as_none(frontier, info_of, redis):
+    await frontier.offer(content(1))
+    for name, field in (("tries", content(1).fingerprint), ("crashes", content(1).fingerprint)):
+        await redis.hset(frontier.key(name), field, b"inf" if name == "tries" else b"rm -rf")
+    await redis.hset(frontier.keys.partition(0).turn("a.test"), "x", b"rm -rf")
+    info = await info_of(content(1))
+    assert (info.state, info.details["tries"]) == ("ready", 0)
+    await redis.zadd(frontier.key("suspects"), {content(1).fingerprint: "-inf"})
+    await redis.zrem(frontier.key("ready:a.test"), content(1).fingerprint)
+    info = await info_of(content(1))
+    assert (info.state, info.details["crashes_alone"], info.details["score_ms"]) == ("quarantined", 0, 0)

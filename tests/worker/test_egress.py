@@ -91,6 +91,24 @@ async def test_a_worker_that_was_never_answered_asks_where_others_are(recorded):
     assert recorded.asked == [WELL]
 
 
+@pytest.mark.parametrize(
+    "junk",
+    [
+        b"x s",
+        b"http://well.test",
+        b"http://well.test a b",
+        b"http://well.test/x s",
+        b"http://[ s",
+        b"ftp://a.test s",
+        b"\xff",
+    ],
+)
+async def test_junk_in_place_of_where_others_are_answered_is_no_place(recorded, junk):
+    recorded.redis.value = junk
+    assert not await recorded.blames()
+    assert recorded.asked == []
+
+
 async def test_the_only_host_that_ever_answered_is_asked_itself(recorded):
     recorded.egress.answered(SILENT)
     recorded.answering = (SILENT,)
