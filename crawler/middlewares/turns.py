@@ -177,11 +177,13 @@ class TurnMiddleware:
             RefusedError: The answer may be a proxy's own, and this worker's way out may be at fault.
         """
         self._worker.headroom.answered(len(response.body))
-        if (state := state_of(request)) is None:
+        state = state_of(request)
+        if state is None or not state.in_flight or state.lane is None:  # another middleware has answered, not the host
             return response
         if request.meta.get("proxy") and response.status in GATEWAY_STATUSES:
-            return self._from_proxy(response, state)
-        self._worker.egress.answered(Place(urls.origin(request.url), state.visit.seed.site))
+            return self._from_proxy(response, state, state.lane)
+        place = f"{urlparse_cached(request).scheme}://{state.lane.host}"  # the URL of a user's request may lack its `/`
+        self._worker.egress.answered(Place(place, state.visit.seed.site))
         self._end(state, *_sign_of(response))
         return response
 
@@ -204,15 +206,13 @@ class TurnMiddleware:
             if reason in HOST_FAULTS:
                 self._record(lane, "failures", state)
 
-    async def _from_proxy(self, response: Response, state: RequestState) -> Response:
+    async def _from_proxy(self, response: Response, state: RequestState, lane: Lane) -> Response:
         """As `process_response`, for an answer that may be the proxy's own."""
-        lane = state.lane
         self._end(state)
-        if lane is not None:
-            await self._blame(lane, state)
-            sign, backoff_s = _sign_of(response)
-            lane.back_off(backoff_s)
-            self._record(lane, sign, state)
+        await self._blame(lane, state)
+        sign, backoff_s = _sign_of(response)
+        lane.back_off(backoff_s)
+        self._record(lane, sign, state)
         return response
 
     async def _blame(self, lane: Lane, state: RequestState) -> None:

@@ -53,6 +53,26 @@ async def test_the_worker_learns_how_large_answers_are(middleware, recorded, wor
     assert worker.headroom.answers == [5]
 
 
+@pytest.mark.parametrize("url", ["http://a.test", "HTTP://A.test?x", "http://a.test:80/x"])
+async def test_a_host_that_answers_shows_that_there_is_a_way_out(middleware, recorded, worker, url):
+    request = recorded.request(url)
+    await middleware.process_request(request)
+    middleware.process_response(request, recorded.response(request))
+    assert worker.egress.places == [("http://a.test", "s")]
+
+
+@pytest.mark.parametrize("status", [200, 503])
+async def test_an_answer_of_another_middleware_says_nothing_of_the_host_or_the_way_out(
+    middleware, recorded, worker, status
+):
+    request = recorded.request()
+    request.meta["proxy"] = "http://proxy.test"
+    worker.egress.blames_host = False
+    response = recorded.response(request, status)
+    assert middleware.process_response(request, response) is response  # as from a cache
+    assert (worker.egress.places, recorded.lane.failing) == ([], False)
+
+
 async def test_a_request_that_was_never_sent_frees_no_lane(middleware, recorded):
     sending, refused_before = recorded.request(), recorded.request()
     await middleware.process_request(sending)
