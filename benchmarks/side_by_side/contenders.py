@@ -247,7 +247,8 @@ OURS: tuple[Ours, ...] = (
     Ours("two", "**Headroom**, files, 2 consumers", workers=2),
 )
 CONTENDERS: tuple[Contender, ...] = (
-    Peer(BARE, "aiohttp + parsel", "bare.py", "bare"),
+    Peer(BARE, "aiohttp + parsel", "bare_parsel.py", "parsel"),
+    Peer("turbohtml", "aiohttp + turbohtml", "bare_turbohtml.py", "turbohtml"),
     *OURS,
     Colly("colly", "colly (Go)", "colly", "colly"),
     Peer("crawlee", "crawlee, impit", "crawlee_crawl.py", "crawlee"),
