@@ -39,13 +39,15 @@ class EndedSearchMiddleware:
         return cls(worker.searches)
 
     async def process_request(self, request: Request) -> None:
-        """Lets requests pass unless they are for a page behind the end.
+        """Lets requests pass unless they are for a search page behind the end.
+
+        Its robots.txt others need, too; and what a callback asks for, it has found on a page that was read.
 
         Raises:
             RefusedError: There is nothing on the page; its seed is finished.
         """
         state = state_of(request)
-        if state is None or state.robots_bytes is not None:  # its robots.txt others need, too
+        if state is None or not state.is_page:
             return
         if await self._searches.ended_before(state.visit.claimed):
             raise RefusedError(PAST_THE_END)

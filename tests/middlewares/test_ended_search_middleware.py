@@ -22,13 +22,14 @@ class Ended:
 
 async def test_a_page_behind_the_end_is_finished(recorded):
     with pytest.raises(RefusedError) as caught:
-        await EndedSearchMiddleware(Ended()).process_request(recorded.request())
+        await EndedSearchMiddleware(Ended()).process_request(recorded.request(is_page=True))
     assert caught.value.outcome == ("finish", "past-the-end")
 
 
-async def test_its_robots_txt_and_requests_of_other_spiders_pass(recorded):
+async def test_its_robots_txt_follow_ups_of_a_page_that_was_read_and_requests_of_other_spiders_pass(recorded):
     middleware = EndedSearchMiddleware(Ended())
     await middleware.process_request(recorded.request(robots_bytes=0))
+    await middleware.process_request(recorded.request("http://a.test/found"))
     await middleware.process_request(Request("http://a.test/"))
 
 
