@@ -211,10 +211,10 @@ class PageMediaPipeline:
         """Returns a file: one that is remembered, or that another page is just fetching, or a new one."""
         other = self._files.get(url)
         if other is not None:
-            try:
-                return await asyncio.shield(other)
-            except (HostBackoffError, PageTimeoutError, SessionLostError, UnavailableError):
-                pass  # the other page may fetch no more; this one may
+            if not other.done():
+                await asyncio.wait({other})  # cancelled only if this page is, and without cancelling the other one
+            if not _ended_with_its_page(other):
+                return other.result()
         task = self._files[url] = asyncio.create_task(self._download(url, visit, lane), name="media file")
         try:
             return await task
@@ -272,6 +272,16 @@ class PageMediaPipeline:
             await asyncio.to_thread(store.persist_file, path, BytesIO(body), self._info)
         else:
             await ensure_awaitable(store.persist_file(path, BytesIO(body), self._info))
+
+
+def _ended_with_its_page(fetch: asyncio.Task[StoredFile]) -> bool:
+    """Returns whether a file wasn't had for a reason that concerns the page it was fetched for, and no other one."""
+    if fetch.cancelled():
+        return True
+    error = fetch.exception()
+    if error is None or isinstance(error, (HostBackoffError, PageTimeoutError)):
+        return error is not None
+    return outcome_of_error(error).operation in ("release", "postpone")
 
 
 def _may_try(files: _HostFiles) -> bool:

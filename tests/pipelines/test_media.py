@@ -41,7 +41,7 @@ class Crawl(Outages):
     def __init__(self, folder, most=10):
         super().__init__()
         self.answers, self.asked, self.log, self.backoff_s = {}, [], [], 0.0
-        self.stopping = asyncio.Event()
+        self.stopping, self.was_asked = asyncio.Event(), asyncio.Event()
         self.turns = SimpleNamespace(acquire=self.acquire, release=lambda lane: self.log.append(f"release {lane.host}"))
         crawler = get_crawler(Spider, {"FILES_STORE": str(folder), "MEDIA_ALLOW_REDIRECTS": True})
         crawler.engine = SimpleNamespace(download_async=self.download)
@@ -56,6 +56,7 @@ class Crawl(Outages):
 
     async def download(self, request):
         self.asked.append(request.url)
+        self.was_asked.set()
         await asyncio.sleep(0)
         answer = self.answers.get(request.url, b"content")
         if isinstance(answer, list):
@@ -162,12 +163,24 @@ async def test_an_error_of_the_worker_leaves_the_item_to_a_later_visit(tmp_path,
     assert "end fetch" in crawl.log
 
 
-async def test_a_page_that_may_fetch_no_more_leaves_its_file_to_the_page_that_waits_for_it(tmp_path):
+@pytest.mark.parametrize("error", [SessionLostError("gone"), RefusedError(Outcome("release", "no-session"))])
+async def test_a_page_that_may_fetch_no_more_leaves_its_file_to_the_page_that_waits_for_it(tmp_path, error):
     crawl = Crawl(tmp_path)
-    crawl.answers[PNG] = [SessionLostError("gone"), b"content"]
+    crawl.answers[PNG] = [error, b"content"]
     aborted, item = await asyncio.gather(crawl.item(PNG), crawl.item(PNG), return_exceptions=True)
     assert isinstance(aborted, UndeliveredError)
     assert item.images[0].bytes == 7
+
+
+@pytest.mark.parametrize("cancelled", ["who fetches", "who waits"])
+async def test_a_page_that_is_cancelled_takes_no_other_one_with_it(tmp_path, cancelled):
+    crawl = Crawl(tmp_path)
+    pages = [asyncio.create_task(crawl.item(PNG)) for _ in range(2)]
+    await crawl.was_asked.wait()
+    gone, left = pages if cancelled == "who fetches" else reversed(pages)
+    gone.cancel()
+    assert (await left).images[0].bytes == 7
+    assert gone.cancelled()
 
 
 async def test_a_file_that_is_not_asked_for_says_why(tmp_path):
