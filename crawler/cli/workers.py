@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from crawler.frontier import clock
 from crawler.frontier.keys import as_text
 
 if TYPE_CHECKING:
@@ -42,14 +44,16 @@ async def read_workers(operator: Operator) -> list[dict[str, Any]]:
     for node in await redis.zrange(operator.keys.node_names, 0, -1):
         for owner, raw in (await redis.hgetall(operator.keys.node(as_text(node)))).items():
             reports[as_text(owner)] = _load_report(raw)
-    deadlines_ms: dict[str, float] = {}  # of the session that lapses first: a worker has one in each partition
+    left_ms: dict[str, float] = {}  # of the session that lapses first: a worker has one in each partition
     for number in range(operator.partitions):
-        for owner, deadline in await redis.zrange(operator.keys.partition(number).sessions, 0, -1, withscores=True):
+        keys = operator.keys.partition(number)
+        here_ms = await clock.now_ms(redis, keys)
+        for owner, deadline_ms in await redis.zrange(keys.sessions, 0, -1, withscores=True):
             name = as_text(owner)
-            deadlines_ms[name] = min(deadline, deadlines_ms.get(name, deadline))
+            left_ms[name] = min(deadline_ms - here_ms, left_ms.get(name, math.inf))
     return [
-        _describe(owner, reports.get(owner, {}), deadlines_ms.get(owner), now_ms, operator.session_s)
-        for owner in sorted(reports.keys() | deadlines_ms.keys())
+        _describe(owner, reports.get(owner, {}), left_ms.get(owner), now_ms, operator.session_s)
+        for owner in sorted(reports.keys() | left_ms.keys())
     ]
 
 
@@ -62,11 +66,11 @@ def _load_report(raw: bytes) -> dict[str, Any]:
 
 
 def _describe(
-    owner: str, report: dict[str, Any], deadline_ms: float | None, now_ms: int, session_length_s: float
+    owner: str, report: dict[str, Any], session_ms: float | None, now_ms: int, session_length_s: float
 ) -> dict[str, Any]:
     reported_s = _number(report.get("time"))
     age_s = None if reported_s is None else max(0.0, round(now_ms / 1000 - reported_s, 1))
-    session_s = None if deadline_ms is None else round((deadline_ms - now_ms) / 1000, 1)
+    session_s = None if session_ms is None else round(session_ms / 1000, 1)
     if session_s is None or session_s < 0:
         state = "lapsed"
     elif age_s is not None and age_s > (_number(report.get("next_s")) or 0) + session_length_s:

@@ -157,7 +157,8 @@ class Queue:
         with in_flight.call(claim) as serial:
             try:
                 lock = ["SET", keys[0], lock_token, "NX", "PX", self._lock_ms]
-                arguments = [self._channel, self._other_channel, lock_token, owner, claim, serial, max_seeds, carrying]
+                numbers = [serial, max_seeds, carrying, self._lock_ms]
+                arguments = [self._channel, self._other_channel, lock_token, owner, claim, *numbers]
                 state, wait_ms, _now, flat = await scripts.run_after(self.redis, "claim", keys, arguments, first=lock)
             except OutOfMemoryError:  # the script did nothing
                 return ClaimAnswer("full", FULL_MILLISECONDS, [])

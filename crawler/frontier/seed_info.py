@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from crawler.frontier import clock
 from crawler.frontier.finished import bucket_of, finished_s
 from crawler.frontier.keys import PartitionKeys, as_count, as_text, partition_of
 from crawler.frontier.queue import DELIVERED
 from crawler.models import Seed, further_plans
-from crawler.servers.redis_cluster import primary_of
 
 if TYPE_CHECKING:
     from crawler.frontier.queue import Queue
@@ -56,8 +56,7 @@ async def seed_info(queue: Queue, seed: Seed) -> SeedInfo:
         for name in ("fail", "execute", "suspects", "parked", f"ready:{host}"):
             pipeline.zscore(keys.of(queue.frontier, name), fingerprint)
         tries, reason, claim, crashes, also, *scores = await pipeline.execute()
-    seconds, micros = await redis.time(**await primary_of(redis, keys.sessions))
-    now_ms = int(seconds) * 1000 + int(micros) // 1000
+    now_ms = await clock.now_ms(redis, keys)
     at_ms = next((_whole(score) for score in scores if score is not None), None)
     plans = [stored.plan, *further_plans(also)]
     details: dict[str, Any] = {"tries": _whole(tries), "reason": as_text(reason or b""), "score_ms": at_ms}

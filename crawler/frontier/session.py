@@ -47,7 +47,7 @@ class SessionRenewed(NamedTuple):
     Attributes:
         redis: The client of that thread, for subscribers that have something to write at each renewal.
         name: The session's.
-        now_s: By Redis's clock, since the epoch.
+        now_s: By the partitions' clocks, since the epoch.
     """
 
     redis: Redis
@@ -128,7 +128,7 @@ class Lease:
         return node_of(redis, self._keys[0])
 
     def renew(self, redis: Redis, seconds: float) -> int:
-        """Opens the lease or renews it. Returns Redis's time in ms; 0: it has lapsed and was reclaimed.
+        """Opens the lease or renews it. Returns the partition's time in ms; 0: it has lapsed and was reclaimed.
 
         Raises:
             redis.exceptions.RedisError: Redis is away.
@@ -290,7 +290,7 @@ class Session:
         """Renews the leases; those that couldn't be reached last, and of each Redis that is away only one.
 
         Returns:
-            Redis's time in ms; 0: no lease was renewed.
+            The time by the partitions' clocks, in ms; 0: no lease was renewed.
         """
         latest_ms = 0
         away: dict[Hashable, RedisError] = {}

@@ -13,6 +13,7 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from crawler.errors import FrontierError, InputError, PlanError, UnavailableError
+from crawler.frontier import clock
 from crawler.frontier.keys import as_count, as_text
 from crawler.frontier.ledger import FRONTIERS
 from crawler.frontier.scripts import compare_and_set, run
@@ -76,9 +77,8 @@ class Registry:
         self._partitions = [keys.partition(number) for number in range(partitions)]
 
     async def now_ms(self) -> int:
-        """Returns Redis's time, the only clock of the frontier."""
-        seconds, micros = await self._redis.time()
-        return int(seconds) * 1000 + int(micros) // 1000
+        """Returns the time by the first partition's clock, in ms since the epoch."""
+        return await clock.now_ms(self._redis, self._partitions[0])
 
     async def plans(self) -> dict[str, PlanRecord]:
         """Returns all plans by name; empty when there are none.

@@ -56,7 +56,11 @@ class SharedRobots:
     async def start_asking(self, authority: str, owner: str) -> bool:
         """Returns whether this worker is to ask for the file; it must then call `finish_asking`. False: another is."""
         asked = self._beside(authority).robots_asked(authority)
-        if not await self._redis.set(asked, owner, nx=True, px=ASKING_MILLISECONDS):
+        async with self._redis.pipeline(transaction=False) as pipeline:
+            pipeline.set(asked, owner, nx=True, px=ASKING_MILLISECONDS)
+            pipeline.pexpire(asked, ASKING_MILLISECONDS, lt=True)  # Redis's clock may have been set back since
+            is_ours, _ = await pipeline.execute()
+        if not is_ours:
             return False
         self._keeping[authority] = start(
             self._keep(asked), name=f"asks {authority} for robots.txt", died=self._events.publish

@@ -50,7 +50,7 @@ class Heartbeat:
         self.kept_s = math.ceil(IDLE_SECONDS + 2 * session_s)
         # Of the last heartbeat: the figures whose change is told at once, though the worker is idle.
         self._written_state: list[Any] = []
-        self._due_s = 0  # when an idle worker writes again, by Redis's clock
+        self._due_s = 0  # when an idle worker writes again, by the partitions' clocks
         self.figures: dict[str, Any] = {}
         self.workers_here = 1
         events.subscribe(SessionRenewed, lambda event: self.write(event.redis, event.name, event.now_s))
@@ -63,7 +63,7 @@ class Heartbeat:
 
         Args:
             owner: `HOST:...`, the id of the worker's session.
-            now_s: The time by Redis's clock: a node's own may be wrong.
+            now_s: The time by the partitions' clocks: a node's own may be wrong.
 
         Raises:
             redis.exceptions.RedisError: Redis is away.
@@ -96,7 +96,7 @@ class Heartbeat:
 
 
 def _written_s(raw: bytes) -> float:
-    """Returns when figures were written, by Redis's clock; 0 for junk."""
+    """Returns when figures were written, by the partitions' clocks; 0 for junk."""
     try:
         return float(orjson.loads(raw)["time"])
     except (ValueError, TypeError, KeyError, IndexError, OverflowError):

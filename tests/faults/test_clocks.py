@@ -1,14 +1,20 @@
-"""Nodes whose clocks are wrong: Redis's clock alone counts."""
+"""Clocks that are wrong: of the nodes, which count for nothing, and Redis's, which is set while the crawl runs."""
 
 from __future__ import annotations
 
 import shutil
+import subprocess
 import time
+from collections import defaultdict
+from contextlib import closing
+from itertools import pairwise
 
 import pytest
-from faults.rig import FULL
-from needs import need
+from faults.rig import FULL, Rig
+from needs import need, started
 from waiting import until
+
+from testbed.servers import Redis
 
 pytestmark = pytest.mark.faults
 
@@ -16,14 +22,23 @@ SEEDS = 3_000 if FULL else 300
 SESSION_SECONDS = 8.0  # a busy machine may hold a heartbeat up for seconds: that would be no clock's fault
 SHARED = {"SESSION_SECONDS": SESSION_SECONDS, "CONCURRENT_REQUESTS": 8}  # fewer than the turns there are: both get some
 WALL_CLOCK_ALONE = {"FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1"}  # as on a node that is set wrong
+POLITE_DELAY_SECONDS = 0.5  # sites/polite.yaml
+POLITE_SEEDS = 400 if FULL else 120
+TOLERANCE_SECONDS = 0.05  # between a worker's clock at the send and the origin's at the receipt
+STEP_SECONDS = 60
+LATE_SECONDS = 10  # a dead worker's session of 3 s, and a busy machine
+
+
+def need_faketime():
+    if shutil.which("faketime") is None:
+        need("faketime isn't installed (Debian: faketime)")
 
 
 @pytest.mark.parametrize("wrong", ["+5m", "-5m"] if FULL else ["+5m"])
 def test_a_clock_is_off_by_five_minutes(files_rig, row, wrong):
     """It takes nothing from the living, and gives up nothing early; when its worker dies, others take over."""
     rig = files_rig
-    if shutil.which("faketime") is None:
-        need("faketime isn't installed (Debian: faketime)")
+    need_faketime()
     rig.offer(rig.origin.urls(SEEDS, "slow"), site="paced")
     log = rig.origin.size()
     odd = rig.worker(under=["faketime", "-f", wrong], environment=WALL_CLOCK_ALONE, **SHARED)
@@ -45,3 +60,65 @@ def test_a_clock_is_off_by_five_minutes(files_rig, row, wrong):
     )
     assert (early, lost) == (0, 0)
     assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
+
+
+class SetRedis(Redis):
+    """A Redis whose wall clock can be set while it runs."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self._ahead = folder / "ahead"
+        self.set_clock(0)
+        library = subprocess.run(["faketime", "-f", "+0", "printenv", "LD_PRELOAD"], check=True, capture_output=True)
+        own = {"LD_PRELOAD": library.stdout.decode().strip(), "FAKETIME_TIMESTAMP_FILE": str(self._ahead)}
+        self._environment |= WALL_CLOCK_ALONE | own | {"FAKETIME_NO_CACHE": "1"}
+
+    def set_clock(self, ahead_s):
+        """Sets the clock so many seconds from the machine's."""
+        self._ahead.write_text(f"{ahead_s:+d}\n")
+
+
+@pytest.fixture
+def set_redis(tmp_path):
+    need_faketime()
+    with started(SetRedis, tmp_path) as server:
+        yield server
+
+
+@pytest.fixture
+def set_rig(fork_server, tmp_path, origin, set_redis):
+    with closing(Rig(fork_server, tmp_path, origin, set_redis)) as rig:
+        yield rig
+
+
+def test_redis_s_clock_is_set_back_while_a_worker_dies(set_rig, set_redis, row):
+    """The crawl ends about when it would have, the dead worker's pages with it, and no host's delay is cut short."""
+    rig = set_rig
+    rig.offer(rig.origin.urls(POLITE_SEEDS), site="polite")
+    log = rig.origin.size()
+    workers = [rig.worker() for _ in range(3)]
+    until(lambda: {agent for *_, agent, _ in rig.origin.requests(log)} >= {one.name for one in workers}, "all at work")
+    begun = time.monotonic()
+    left = POLITE_SEEDS - rig.ended()
+    workers[0].kill()
+    set_redis.set_clock(-STEP_SECONDS)
+    behind_s = time.time() - rig.redis.time()[0]
+    rig.until_done(300)
+    late_s = time.monotonic() - begun - left / len(rig.origin.ports) * POLITE_DELAY_SECONDS
+    asked = defaultdict(list)
+    for at, port, *_ in rig.origin.requests(log):
+        asked[port].append(at)
+    shortest_s = min(later - earlier for times in asked.values() for earlier, later in pairwise(times))
+    lost_sessions = sum(one.log.read_text().count("was lost") for one in workers[1:])
+    audit = rig.audit()
+    row(
+        f"Redis's clock set back by {STEP_SECONDS} s, a worker killed",
+        late_s=f"{late_s:.1f}",
+        shortest_gap_s=f"{shortest_s:.2f}",
+        sessions_lost=lost_sessions,
+        lost=audit.lost,
+    )
+    assert behind_s > STEP_SECONDS - 1
+    assert (audit.lost, audit.stuck, audit.difference, lost_sessions) == (0, 0, 0, 0)
+    assert shortest_s >= POLITE_DELAY_SECONDS - TOLERANCE_SECONDS
+    assert late_s <= LATE_SECONDS

@@ -6,6 +6,7 @@ from hashlib import sha1
 
 import pytest
 from frontier.driver import FrontierDriver
+from frontier.interleavings import TIME
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.frontier import scripts
@@ -67,8 +68,8 @@ def redis_clock(monkeypatch):
     def set_clock(ahead_ms):
         def shifted(name):
             seconds, micros = divmod(ahead_ms * 1_000, 1_000_000)
-            step = f"time = {{ time[1] + {seconds}, time[2] + {micros} }}"
-            return source(name).replace("local time = call('TIME')\n", f"local time = call('TIME')\n{step}\n")
+            step = f"redis_time = {{ redis_time[1] + {seconds}, redis_time[2] + {micros} }}"
+            return source(name).replace(TIME, f"{TIME}\n{step}")
 
         monkeypatch.setattr(scripts, "source", shifted)
         monkeypatch.setattr(scripts, "digest", lambda name: sha1(shifted(name).encode()).hexdigest())

@@ -22,9 +22,9 @@ from crawler.frontier.settlement import Settlement, TurnRelease
 
 CLOCK = "clock"  # the key that holds the time, in ms
 BEGIN_MS = 1_700_000_000_000
-TIME = "local time = call('TIME')"
+TIME = "local redis_time = call('TIME')"
 OWN_TIME = f"""local own_ms = parsed(call('GET', '{CLOCK}'))
-local time = {{ string.format('%d', math.floor(own_ms / 1000)), string.format('%d', own_ms % 1000 * 1000) }}"""
+local redis_time = {{ string.format('%d', math.floor(own_ms / 1000)), string.format('%d', own_ms % 1000 * 1000) }}"""
 
 SESSION_MS = 60_000
 INTERVAL_SECONDS = 3_600
@@ -130,7 +130,7 @@ def with_own_time(source):
     @functools.cache
     def read(name):
         text = source(name)
-        assert text.count(TIME) == 1, "lua/lib/values.lua reads the time otherwise by now"
+        assert text.count(TIME) == 1, "lua/lib/clock.lua reads the time otherwise by now"
         return text.replace(TIME, OWN_TIME)
 
     return read

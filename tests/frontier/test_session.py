@@ -150,28 +150,6 @@ async def test_the_dead_are_spared_once(frontier, redis_clock):
     assert (await frontier.account()).notes == {"reclaimed": 1}
 
 
-@pytest.mark.parametrize("back_ms", [60_000, 86_400_000])
-async def test_a_clock_that_was_set_back_makes_nobody_wait_for_the_dead_until_it_has_caught_up(
-    frontier, redis_clock, back_ms
-):
-    await frontier.offer(content(1))
-    await frontier.claim("A")
-    redis_clock(-back_ms)
-    assert await frontier.session("B", what="renew")
-    now_ms = time.time() * 1_000 - back_ms
-    deadlines = dict(await frontier.redis.zrange(frontier.keys.partition(0).sessions, 0, -1, withscores=True))
-    assert all(deadline <= now_ms + LONG_MS + 1_000 for deadline in deadlines.values())
-    redis_clock(-back_ms + LONG_MS * 2 // 5)
-    assert await frontier.session("B", what="renew")
-    redis_clock(-back_ms + LONG_MS * 4 // 5)
-    assert await frontier.session("B", what="renew")
-    assert (await frontier.claim("B")).seeds == []
-    redis_clock(-back_ms + LONG_MS * 6 // 5)
-    assert await frontier.session("B", what="renew")
-    await frontier.claim("B")
-    assert (await frontier.account()).notes == {"reclaimed": 1}
-
-
 # -- The thread -------------------------------------------------------------------------------------------------------
 
 

@@ -3,7 +3,7 @@
 -- only one at work unless the lock expired.
 --
 -- ARGV: wake channel, the other frontier's; lock token; owner, claim id, serial number of the call; most seeds to give;
---   how many seeds the owner carries.
+--   how many seeds the owner carries; LOCK_MILLISECONDS.
 -- Returns {state, next_ms, server_ms, seeds}:
 --   state    'ok', 'locked' (next_ms: what is left of the lock), 'lapsed' (the owner must open a session first),
 --            'drain' (a quarantined seed waits for this owner, who must end all that it carries and claim again), or
@@ -13,7 +13,6 @@
 --            (0 for a page that needs no fetch, nor a turn), when it was due, tries, delay of its host in ms, and 1 if
 --            it is suspected, else 0
 
-local LOCK_MAX_MS = 60000      -- the largest LOCK_MILLISECONDS
 local RECLAIM_MAX = 200        -- seeds and turns of lapsed sessions that are reclaimed in one call
 local LAPSED_MAX = 10          -- lapsed sessions looked at in one call
 local CRASHES_MAX = 3          -- workers that may die with a quarantined seed; then it fails
@@ -27,16 +26,15 @@ local LAPSE_GRACE_MS = 100     -- added to the next session's deadline, so that 
 local DRAIN_LOOK_MS = 1000     -- until the next look for a quarantined seed: another owner may be draining for it
 
 local channel, other_channel, token, owner, claim = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local serial, max_seeds, carrying = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
+local serial, max_seeds, carrying, lock_ms = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9]
 
 -- Returns the answer with which the call ends at once, or nil when it may go on: it holds the lock, its owner has a
--- session, and it was not given up. Reads `lock`, `sessions` and `fence`; deletes `lock` where it must not stay.
+-- session, and it was not given up. Reads `sessions` and `fence`; reads `lock`, and deletes it where it must not stay.
+-- Somebody else's lock expires in time also where Redis's clock was set back, or where it is junk.
 local function refuse()
   if call('GET', lock) ~= token then
-    local left = call('PTTL', lock)
-    if left >= 0 and left <= LOCK_MAX_MS then return { 'locked', left, now, {} } end
-    call('DEL', lock) -- none of ours, which expire: it would keep everybody off for ever
-    return { 'locked', 0, now, {} }
+    call('PEXPIRE', lock, lock_ms, 'LT')
+    return { 'locked', math.max(0, call('PTTL', lock)), now, {} }
   end
   local deadline = call('ZSCORE', sessions, owner)
   local has_lapsed = not deadline or tonumber(deadline) < now

@@ -15,6 +15,6 @@ if what == 'end' then
 end
 if what == 'renew' and not call('ZSCORE', sessions, owner) then return 0 end
 call('ZADD', sessions, now + session_ms, owner)
-call('SET', renewed, now_text .. ' ' .. text(session_ms))
+note_renewed(session_ms)
 call('SREM', spared, owner)
 return now

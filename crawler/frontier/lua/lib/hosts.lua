@@ -58,5 +58,9 @@ end
 
 -- Tells the workers who listen on a channel that a turn is free or will be, but not a thousand times a second.
 local function announce_turn(channel, pause_key)
-  if call('SET', pause_key, 1, 'NX', 'PX', WAKE_PAUSE_MS) then call('PUBLISH', channel, 'turn') end
+  if call('SET', pause_key, 1, 'NX', 'PX', WAKE_PAUSE_MS) then
+    call('PUBLISH', channel, 'turn')
+  else
+    call('PEXPIRE', pause_key, WAKE_PAUSE_MS, 'LT') -- Redis's clock may have been set back
+  end
 end

@@ -3,7 +3,7 @@
 --
 -- Gives the scripts: a local name for each key; `frontier` and `other_frontier`.
 --
--- A fingerprint is the 16 bytes that identify a seed. Times are ms since the epoch by Redis's clock. Of ready:HOST and
+-- A fingerprint is the 16 bytes that identify a seed. Times are ms since the epoch by the partition's clock (lib/clock.lua). Of ready:HOST and
 -- the like, of which there is one for each host, owner or plan, a script gets the beginning (`ready:`) and appends the
 -- rest.
 --
@@ -50,7 +50,8 @@
 --   fence:OWNER       String: calls of this owner with this serial number or a lower one are void (recall.lua);
 --                     expires.
 --   sessions          Sorted set: owner -> its session's deadline.
---   renewed           String: `TIME LENGTH_MS`, when a session was last opened or renewed by anybody, and its length.
+--   renewed           String: `TIME LENGTH_MS AHEAD_MS`, when a session was last opened or renewed by anybody, its
+--                     length, and how far the partition's clock was ahead of Redis's.
 --   spared            Set: owners whose deadline lib/sessions.lua has moved since they last renewed it.
 --   paused            Set: `pause PLAN` and `cancel PLAN`, for plans that are paused or cancelled.
 --   plan_states       Hash: plan -> `VERSION STATE`, also of plans that were deleted lately; plan_state.lua writes it.

@@ -1,7 +1,6 @@
--- Numbers, the time, and commands over many values.
+-- Numbers, and commands over many values.
 --
--- Gives the scripts: `call`, `tonumber`, `text`, `now_s`, `now`, `now_text`, `write_all`, `read_all`, `increment`,
--- `append_to`.
+-- Gives the scripts: `call`, `tonumber`, `text`, `write_all`, `read_all`, `increment`, `append_to`.
 
 local call = redis.call
 
@@ -18,12 +17,6 @@ end
 
 -- Writes a whole number as Redis wants it. Faster than leaving it to Redis, which takes every number for a fraction.
 local function text(whole) return string.format('%d', whole) end
-
--- Redis's clock is the only one: workers' clocks may be wrong.
-local time = call('TIME')
-local now_s = tonumber(time[1])
-local now = now_s * 1000 + math.floor(tonumber(time[2]) / 1000) -- ms
-local now_text = text(now)
 
 local UNPACK_MAX = 4000 -- values in one command: Lua's unpack ends near 8,000
 
