@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import uuid
 from collections import Counter
 
 import redis
 import yaml
+from pymongo import MongoClient
 from runner import Runner
 
 from crawler.frontier.keys import Keys
@@ -117,3 +120,21 @@ class Crawl(Runner):
     def items(self):
         """Returns the items of all files."""
         return [json.loads(line) for line in self.lines()]
+
+
+@contextlib.contextmanager
+def crawl_to_every_sink(server, folder, redis_server, kafka_server, mongo_server, **settings):
+    """Gives a crawl that delivers to topics and a database of its own, besides files; the database goes with it."""
+    name = f"test_{uuid.uuid4().hex}"
+    own = {"ITEM_SINKS": "files,kafka,mongo", "KEY_PREFIX": name, "TOPIC_PREFIX": f"{name}.", "SESSION_SECONDS": 3}
+    sinks = {
+        "KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap,
+        "MONGO_URL": mongo_server.url,
+        "MONGO_DATABASE": name,
+    }
+    settings = {"ALLOW_PRIVATE_ADDRESSES": 1} | own | settings
+    with Crawl(server, folder, redis_server.url, settings, sinks) as crawl, MongoClient(mongo_server.url) as client:
+        try:
+            yield crawl
+        finally:
+            client.drop_database(name)

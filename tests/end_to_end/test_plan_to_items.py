@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import uuid
 from collections import Counter
 from contextlib import closing
 from types import SimpleNamespace
 
 import pytest
-from crawl import CRAWL_SECONDS, Crawl
+from crawl import CRAWL_SECONDS, crawl_to_every_sink
 from kafka import KafkaConsumer
 from pymongo import MongoClient
 from waiting import until
@@ -52,21 +51,8 @@ def delivered(fork_server, redis_server, forum, kafka_server, mongo_server, tmp_
     store.
     """
     folder = tmp_path_factory.mktemp("plan")
-    topics, database = f"test-{uuid.uuid4().hex}.", f"test_{uuid.uuid4().hex}"
-    settings = {
-        "ITEM_SINKS": "files,kafka,mongo",
-        "TOPIC_PREFIX": topics,
-        "KEY_PREFIX": topics[:-1],
-        "SESSION_SECONDS": 3,
-        "ALLOW_PRIVATE_ADDRESSES": 1,
-    }
-    servers = {
-        "KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap,
-        "MONGO_URL": mongo_server.url,
-        "MONGO_DATABASE": database,
-    }
     (folder / "flood.yaml").write_text(PLAN.format(base=forum.url), encoding="utf-8")
-    with Crawl(fork_server, folder, redis_server.url, settings, servers) as crawl:
+    with crawl_to_every_sink(fork_server, folder, redis_server, kafka_server, mongo_server) as crawl:
         crawl.scrapy("plan", "submit", folder / "flood.yaml")
         workers = [crawl.worker(spider, STOP_WHEN_DONE=1) for spider in ("producer",) * 2 + ("consumer",) * 3]
         until(lambda: crawl.counts()["finished"] >= 20 and crawl.counts()["executing"], "pages, and more at work")
@@ -74,12 +60,12 @@ def delivered(fork_server, redis_server, forum, kafka_server, mongo_server, tmp_
         for worker in [*workers, crawl.worker(STOP_WHEN_DONE=1)]:
             assert worker.wait(CRAWL_SECONDS) == 0, worker.log.read_text()
         ledger, in_files = crawl.json("ledger", "--verify"), crawl.items()
-    with MongoClient(mongo_server.url) as client:
-        in_mongo = {document.pop("_id"): document for document in client[database]["items"].find()}
-        client.drop_database(database)
+        with MongoClient(mongo_server.url) as client:
+            items = client[crawl.settings["KEY_PREFIX"]]["items"]
+            in_mongo = {document.pop("_id"): document for document in items.find()}
     options = {"auto_offset_reset": "earliest", "consumer_timeout_ms": 2_000}
     with closing(KafkaConsumer(bootstrap_servers=kafka_server.bootstrap, **options)) as consumer:
-        consumer.subscribe([f"{topics}board", f"{topics}ajax"])
+        consumer.subscribe([f"{crawl.settings['TOPIC_PREFIX']}{site}" for site in ("board", "ajax")])
         messages = list(consumer)
     return SimpleNamespace(files=in_files, mongo=in_mongo, kafka=messages, ledger=ledger, media=folder / "media")
 

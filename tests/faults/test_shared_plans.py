@@ -6,10 +6,9 @@ import contextlib
 import itertools
 import json
 import re
-import uuid
 
 import pytest
-from crawl import CRAWL_SECONDS, Crawl
+from crawl import CRAWL_SECONDS, crawl_to_every_sink
 from kafka import KafkaConsumer, TopicPartition
 from pymongo import MongoClient
 from waiting import until
@@ -31,24 +30,8 @@ pages: 4
 @pytest.fixture
 def crawl(fork_server, redis_server, forum, kafka_server, mongo_server, tmp_path):
     """A crawl of the forum with every sink."""
-    topics = f"shared-{uuid.uuid4().hex}."
-    settings = {
-        "ITEM_SINKS": "files,kafka,mongo",
-        "TOPIC_PREFIX": topics,
-        "KEY_PREFIX": topics[:-1],
-        "SESSION_SECONDS": 3,
-        "ALLOW_PRIVATE_ADDRESSES": 1,
-        "FILES_STORE": "",
-    }
-    environment = {
-        "KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap,
-        "MONGO_URL": mongo_server.url,
-        "MONGO_DATABASE": topics[:-1].replace("-", "_"),
-    }
-    with Crawl(fork_server, tmp_path, redis_server.url, settings, environment) as crawl:
+    with crawl_to_every_sink(fork_server, tmp_path, redis_server, kafka_server, mongo_server, FILES_STORE="") as crawl:
         yield crawl
-    with MongoClient(mongo_server.url) as client:
-        client.drop_database(environment["MONGO_DATABASE"])
 
 
 def submit(crawl, forum, name):

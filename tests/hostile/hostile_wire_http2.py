@@ -6,14 +6,12 @@ the connection stays open. Requests' headers aren't read: HPACK's compression wo
 
 from __future__ import annotations
 
-import contextlib
-import socket
-import threading
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hostile.hostile_wire_bodies import PAGE, answer
+from hostile.hostile_wire_listener import Listener
 
 if TYPE_CHECKING:
     import ssl
@@ -48,7 +46,7 @@ def goaway(last_stream, error=0):
 
 
 @dataclass
-class Http2Host:
+class Http2Host(Listener):
     """One host.
 
     Args:
@@ -56,47 +54,26 @@ class Http2Host:
 
     Attributes:
         asked: The protocol of each request, with when it came, by this machine's monotonic clock.
-        connections: How many there were.
     """
 
     script: Callable[[int, int], bytes]
     tls: ssl.SSLContext
     asked: list[tuple[str, float]] = field(default_factory=list)
-    connections: int = 0
 
     def __post_init__(self):
         self.tls.set_alpn_protocols(["h2", "http/1.1"])
-        self._socket = socket.create_server(("127.0.0.1", 0))
-        self._open = set()
-        self.port = self._socket.getsockname()[1]
+        self.listen()
         self.page = f"https://127.0.0.1:{self.port}/page"
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def close(self):
-        """Ends all connections."""
-        for one in (self._socket, *self._open):
-            with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
-        self._socket.close()
 
     @property
     def protocols(self):
         return [protocol for protocol, _at in self.asked]
 
-    def _accept(self):
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = self._socket.accept()
-                self.connections += 1
-                threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
-
-    def _serve(self, plain):
-        self._open.add(plain)
-        with contextlib.suppress(OSError), plain, self.tls.wrap_socket(plain, server_side=True) as connection:
+    def serve(self, plain):
+        with self.tls.wrap_socket(plain, server_side=True) as connection:
             reader = connection.makefile("rb")
             serve = self._serve_http2 if connection.selected_alpn_protocol() == "h2" else self._serve_http1
             serve(connection, reader)
-        self._open.discard(plain)
 
     def _serve_http1(self, connection, reader):
         while line := reader.readline():

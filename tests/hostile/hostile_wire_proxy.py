@@ -8,61 +8,44 @@ import socket
 import threading
 from dataclasses import dataclass, field
 
+from hostile.hostile_wire_listener import Listener
+
 SOCKS_VERSION, BY_PASSWORD, NO_AUTHENTICATION, NAME = 5, 2, 0, 3
 
 
 @dataclass
-class Proxy:
+class Proxy(Listener):
     """A proxy on a free port.
 
     Args:
-        port: Where every connection is led to, on 127.0.0.1.
+        leads_to: The port where every connection is led to, on 127.0.0.1.
 
     Attributes:
         accounts: The credentials of each connection, as `user:password`, or as sent if they aren't Basic; None: none.
         targets: What each connection asked for: the first line of its head, or the host that SOCKS was told.
     """
 
-    port: int
+    leads_to: int
     accounts: list[str | None] = field(default_factory=list)
     targets: list[str] = field(default_factory=list)
 
     def __post_init__(self):
-        self._socket = socket.create_server(("127.0.0.1", 0))
-        self._open = []
-        self.address = f"127.0.0.1:{self._socket.getsockname()[1]}"
-        threading.Thread(target=self._accept, daemon=True).start()
+        self.listen()
+        self.address = f"127.0.0.1:{self.port}"
 
-    def close(self):
-        """Ends all connections."""
-        for one in (self._socket, *self._open):
-            with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
-        self._socket.close()
-
-    def _accept(self):
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = self._socket.accept()
-                threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
-
-    def _serve(self, client):
-        self._open.append(client)
-        with contextlib.suppress(OSError), client:
-            reader = client.makefile("rb", buffering=0)
-            first = reader.read(1)
-            if not first:
-                return
-            passed = (
-                self._greet(client, reader) if first[0] == SOCKS_VERSION else self._read_head(client, reader, first)
-            )
-            with socket.create_connection(("127.0.0.1", self.port)) as host:
-                self._open.append(host)
-                host.sendall(passed)
-                back = threading.Thread(target=_copy, args=(host, client), daemon=True)
-                back.start()
-                _copy(client, host)
-                back.join()
+    def serve(self, client):
+        reader = client.makefile("rb", buffering=0)
+        first = reader.read(1)
+        if not first:
+            return
+        passed = self._greet(client, reader) if first[0] == SOCKS_VERSION else self._read_head(client, reader, first)
+        with socket.create_connection(("127.0.0.1", self.leads_to)) as host:
+            self._open.add(host)
+            host.sendall(passed)
+            back = threading.Thread(target=_copy, args=(host, client), daemon=True)
+            back.start()
+            _copy(client, host)
+            back.join()
 
     def _read_head(self, client, reader, first):
         """Reads a request's head; returns it if the host is to have it."""

@@ -7,7 +7,6 @@ the connection is closed in good order.
 
 from __future__ import annotations
 
-import contextlib
 import socket
 import struct
 import threading
@@ -15,6 +14,8 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from hostile.hostile_wire_listener import Listener
 
 if TYPE_CHECKING:
     import ssl
@@ -41,7 +42,7 @@ class Asked:
 
 
 @dataclass
-class Host:
+class Host(Listener):
     """One host.
 
     Args:
@@ -61,57 +62,36 @@ class Host:
 
     def __post_init__(self):
         self._ending = threading.Event()
-        family = socket.AF_INET6 if ":" in self.address else socket.AF_INET
-        self._socket = socket.create_server((self.address, 0), backlog=64, family=family)
-        self._open = set()
-        self.port = self._socket.getsockname()[1]
+        self.listen(self.address)
         self.url = f"{'https' if self.tls or self.raw else 'http'}://{self.address}:{self.port}"
         self.page = f"{self.url}/page"
-        threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self):
         """Ends it, whatever it is doing."""
         self._ending.set()
-        with contextlib.suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)
-        self._socket.close()
-        for connection in list(self._open):
-            with contextlib.suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
+        super().close()
 
     def pages(self):
         """Returns the requests for anything but robots.txt."""
         return [one for one in self.asked if one.path != "/robots.txt"]
 
-    def _accept(self):
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = self._socket.accept()
-                threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
-
-    def _serve(self, connection):
+    def serve(self, plain):
         asked = None
-        self._open.add(connection)
-        try:
-            if self.tls is not None:
-                connection = self.tls.wrap_socket(connection, server_side=True)
-            head = b"GET / HTTP/1.1" if self.raw else _head_of(connection)
-            if not head:
-                return
-            path = head.split(b" ", 2)[1].decode("latin-1")
-            asked = Asked(path, head, time.monotonic())
-            self.asked.append(asked)
-            script = self.robots if path == "/robots.txt" else self.script
-            for step in script(path):
-                if not self._do(step, connection):
-                    break
-        except OSError:  # the client is gone: it had enough
-            pass
-        finally:
-            if asked is not None:
-                asked.ended = time.monotonic()
-            connection.close()
-            self._open.discard(connection)
+        with plain if self.tls is None else self.tls.wrap_socket(plain, server_side=True) as connection:
+            try:
+                head = b"GET / HTTP/1.1" if self.raw else _head_of(connection)
+                if not head:
+                    return
+                path = head.split(b" ", 2)[1].decode("latin-1")
+                asked = Asked(path, head, time.monotonic())
+                self.asked.append(asked)
+                script = self.robots if path == "/robots.txt" else self.script
+                for step in script(path):
+                    if not self._do(step, connection):
+                        break
+            finally:
+                if asked is not None:
+                    asked.ended = time.monotonic()
 
     def _do(self, step, connection):
         if step is RESET:
