@@ -35,7 +35,7 @@ RETRY_MAX_SECONDS = 600
 SETTLE_BATCH = 100  # seeds in one settle call; one call a page costs 14 times more
 SETTLE_WAIT_SECONDS = 0.02  # how long a settle waits for company
 EGRESS_DOUBT_SECONDS = 3_600  # when nobody answers any worker: so long the network may be at fault, then the hosts are
-CONFIRM_OFFERS = True  # Redis Cluster: a page ends when what it led to survives a node; costs 1 ms to 1 s a page
+CONFIRM_OFFERS = True  # Redis Cluster: a page ends when what it led to survives a node; costs a page some ms
 FAIL_DAYS = 30  # failed seeds are remembered, and refused, for so long
 
 # -- Politeness -----------------------------------------------------------------------------------------------------

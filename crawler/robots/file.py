@@ -9,7 +9,7 @@
 While a file is unreachable, one question is asked for many pages of its host: those that are held meanwhile count it as
 a try; the others wait, untried. The first question is asked for the pages that happen to be held, the next for 10, then
 20, 40, at last HOLD_MAX. So all pages of a host that stays silent fail by tries of their own: 2,000 of them take 8,000
-tries, which are some 135 questions, five minutes apart, or half a day.
+tries, which are some 135 questions, five minutes apart: 11 hours.
 
 Not done: the RFC allows to treat a file unreachable for 30 days as missing, and to use an old copy meanwhile.
 """

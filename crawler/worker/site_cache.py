@@ -39,8 +39,8 @@ class _Reading(NamedTuple):
 class SiteCache:
     """Site definitions by name, with their selectors compiled.
 
-    After `SitesChanged`, a definition serves on until a `load` has had the one read that takes its place. So what was
-    loaded once is there for as long as the worker lives.
+    After `SitesChanged`, a definition stays in use until a `load` has had the one read that takes its place. So what
+    was loaded once is there for as long as the worker lives.
     """
 
     def __init__(self, registry: Registry, events: Events) -> None:
@@ -56,7 +56,7 @@ class SiteCache:
 
         Returns when all are read, or have been waited for in vain for WAIT_SECONDS: all lie under one key, so a call
         that meets a late one waits for none. For a name that Redis doesn't have, or has a damaged definition of, an
-        error is logged; a definition that is there serves on.
+        error is logged; a definition that is there stays in use.
         """
         now = asyncio.get_running_loop().time()
         for name in names - self._current - self._readings.keys():
@@ -86,7 +86,7 @@ class SiteCache:
                 self._sites[name] = await until_redis_answers(f"site {name}", partial(self._registry.site, name))
         except HeadroomError as error:
             if name in self._sites:
-                logger.error("%s; the definition of before serves on", error)  # noqa: TRY400 -- the error's text says all that a traceback could
+                logger.error("%s; the earlier definition stays in use", error)  # noqa: TRY400 -- the error's text says all that a traceback could
             else:
                 logger.error("%s", error)  # noqa: TRY400 -- likewise
                 self._current.discard(name)  # each seed asks for it: somebody may have submitted it

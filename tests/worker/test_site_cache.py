@@ -93,7 +93,7 @@ async def test_a_new_definition_that_is_damaged_or_gone_leaves_the_old_one_and_s
     await cache.load({"s"})
     await cache.load({"s"})
     assert (cache.get("s"), stored.asked) == (OLD, 2)
-    assert caplog.messages == ["the definition of site 's' in Redis is damaged; the definition of before serves on"]
+    assert caplog.messages == ["the definition of site 's' in Redis is damaged; the earlier definition stays in use"]
 
 
 async def test_redis_that_is_away_holds_up_nobody_for_long(cache, stored, events, clock):
