@@ -117,7 +117,7 @@ class PartitionKeys:
 
     @property
     def plan_states(self) -> str:
-        """Hash: plan -> `VERSION STATE`; also of plans that were deleted lately."""
+        """Hash: plan -> `VERSION EDITION STATE`; also of plans that were deleted lately."""
         return f"{self.stem}:plan_states"
 
     @property

@@ -99,13 +99,15 @@ class Queue:
         self._confirms = confirm_offers and is_cluster(redis)
 
     async def offer(
-        self, seeds: Iterable[Seed], due_ms: int = 0, *, budget: int = 0, confirmed: bool = False
+        self, seeds: Iterable[Seed], due_ms: int = 0, *, edition: int = 0, budget: int = 0, confirmed: bool = False
     ) -> list[bool]:
         """Proposes seeds, each for its plan. What the plan asked for before is refused, and what failed by its tries.
 
         Args:
             due_ms: When they come due, in ms since the epoch; 0: now. A further page of a search does a ms after the
                 page before, so that claims take it after that one.
+            edition: Of the plan, when it asked for the page that led to the seeds. If the plan was replaced since, they
+                are refused, and counted as `replaced`. 0: not said.
             budget: For links found on pages: how many of them each host takes within `fail_days`, by all calls
                 together. Seeds beyond that are refused, and counted as `over-budget`. 0: no limit.
             confirmed: On a Redis Cluster, returns when a failure of a node can't undo the offers, so that what led to
@@ -124,7 +126,7 @@ class Queue:
         for partition, indexes in by_partition.items():
             for start in range(0, len(indexes), OFFER_BATCH):
                 batch = indexes[start : start + OFFER_BATCH]
-                arguments: list[object] = [self._channel]
+                arguments: list[object] = [self._channel, edition]
                 for one in (offered[index] for index in batch):
                     arguments += (one.fingerprint, one.dump(), due_ms and due_ms + one.page - 1)
                 if budget:
@@ -141,7 +143,7 @@ class Queue:
             seed: Any seed of that plan and site; it isn't offered.
             reason: A short hyphenated word; one of the ledger's notes.
         """
-        arguments = (self._channel, seed.fingerprint, seed.dump(), f"{reason}:{number}")
+        arguments = (self._channel, 0, seed.fingerprint, seed.dump(), f"{reason}:{number}")
         await self._run("offer", partition_of(seed.host, self.partitions), arguments)
 
     async def claim(self, partition: int, owner: str, claim: str, *, max_seeds: int, carrying: int) -> ClaimAnswer:

@@ -127,12 +127,12 @@ class Registry:
         return await compare_and_set(self._redis, self._keys.plans, record.name, raw, value)
 
     async def tell_partitions(self, record: PlanRecord, *, deleted: bool = False) -> None:
-        """Tells every partition the plan's state, unless it knows a later one, also when Redis is full.
+        """Tells every partition the plan's state and edition, unless it knows a later one, also when Redis is full.
 
         Args:
             deleted: There is no such plan any more: offers of its seeds are refused, and counted nowhere.
         """
-        arguments = [record.name, record.version, "deleted" if deleted else record.state]
+        arguments = [record.name, record.version, record.edition, "deleted" if deleted else record.state]
         for keys in self._partitions:
             await run(self._redis, "plan_state", keys.script_keys("nav"), arguments)
 

@@ -38,8 +38,9 @@ async def submit(
         plan: As it was read.
         registry: Where the plan and its sites are stored.
         queues: Of both frontiers.
-        replace: Begins a new edition: search pages of the one before are dropped as `replaced`. Content pages that it
-            found stay; those that failed as `cancelled` may be found again.
+        replace: Begins a new edition: search pages of the one before are dropped as `replaced`, and so is what those
+            lead to that are being read. Content pages that were found before stay; those that failed as `cancelled` may
+            be found again.
 
     Raises:
         PlanError: Another plan of that name is there, or this one was cancelled, and `replace` is off. Or somebody else
@@ -63,7 +64,7 @@ async def submit(
     seeds = plan.nav_seeds(record.edition)
     due_ms = record.edition - plan.file.pages  # further pages come due a ms later each; all are due by now
     while batch := list(itertools.islice(seeds, OFFER_BATCH)):
-        new += sum(await queues["nav"].offer(batch, due_ms, confirmed=True))
+        new += sum(await queues["nav"].offer(batch, due_ms, edition=record.edition, confirmed=True))
         offered += len(batch)
         await _move_deadline(record, registry, nav, await registry.now_ms() + OFFERING_MILLISECONDS)
         yield offered, new

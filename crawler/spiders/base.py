@@ -189,7 +189,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
             visit.decide_outcome("fail", "too-many-redirects")
             return
         try:
-            await self.worker.offers.offer(moved, visit.seed.frontier)
+            await self.worker.offers.offer(moved, visit.seed.frontier, edition=visit.seed.edition)
         except UnavailableError as error:
             self._release(visit, error)
         else:

@@ -34,7 +34,7 @@ class ProducerSpider(FrontierSpider):
         await self.count_left_out(links, replace(seed, frontier="content"))
         if links.urls:
             found = [Seed(url, seed.plan, seed.site, keywords=seed.keywords, exact=seed.exact) for url in links.urls]
-            await self.worker.offers.offer(found)
+            await self.worker.offers.offer(found, edition=seed.edition)
         if links.next is not None and seed.more > 0:
             next_page = links.next
             following = replace(
@@ -47,5 +47,5 @@ class ProducerSpider(FrontierSpider):
                 interval_s=0,
                 run=visit.claimed.run,  # or the next run's would be known, and never read
             )
-            await self.worker.offers.offer([following], "nav")
+            await self.worker.offers.offer([following], "nav", edition=seed.edition)
         return ()

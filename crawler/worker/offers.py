@@ -51,12 +51,15 @@ class Offers:
         self._stopping = stopping
         self._stats = stats
 
-    async def offer(self, seeds: Iterable[Seed], frontier: Frontier = "content", *, budget: int = 0) -> int:
+    async def offer(
+        self, seeds: Iterable[Seed], frontier: Frontier = "content", *, edition: int = 0, budget: int = 0
+    ) -> int:
         """Offers seeds and returns how many were new; waits as long as Redis is away or full.
 
         The seeds that wait here are those of visits under way, because a visit doesn't end before its offers.
 
         Args:
+            edition: Of the page that led to them; see `Queue.offer`.
             budget: How many followed links each host may have; see `Queue.offer`.
 
         Raises:
@@ -71,7 +74,7 @@ class Offers:
         # Side by side: seeds of a partition that is away hold up no other's.
         news = await asyncio.gather(
             *(
-                self._until_taken(partial(queue.offer, part, budget=budget, confirmed=True), len(part))
+                self._until_taken(partial(queue.offer, part, edition=edition, budget=budget, confirmed=True), len(part))
                 for part in by_partition.values()
             ),
             return_exceptions=True,

@@ -112,7 +112,7 @@ async def check(terminal, case):
         assert await operator.ledger() == {}, case
         assert await operator.queues["content"].offer([Seed("http://late.test/", "flood", "board")]) == [False], case
     else:
-        assert told == [f"{record.version} {record.state}".encode()] * PARTITIONS, case
+        assert told == [f"{record.version} {record.edition} {record.state}".encode()] * PARTITIONS, case
         assert marks == [MARKS[record.state]] * PARTITIONS, case
         if record.state == "active":
             assert [one.parked for one in totals] == [0, 0], case

@@ -12,6 +12,7 @@ from samples import Stats
 from crawler import sites
 from crawler.frontier.keys import Keys
 from crawler.models import Fetched, Seed
+from crawler.plans.registry import PlanRecord, Registry
 from crawler.spiders.producer import ProducerSpider
 from crawler.worker.searches import Searches
 
@@ -44,11 +45,16 @@ class Producer:
         self.spider.crawler = SimpleNamespace(stats=Stats())
         self.spider.worker = SimpleNamespace(offers=self, searches=Searches(driver.redis, Keys("hr")))
 
-    async def offer(self, seeds, kind="content"):
-        await self.frontier.queues[kind].offer(seeds)
+    async def offer(self, seeds, kind="content", **of):
+        await self.frontier.queues[kind].offer(seeds, **of)
 
     async def refuse(self, seed, reason, number):
         await self.frontier.queues[seed.frontier].refuse(seed, reason, number)
+
+    async def read(self, claimed):
+        page = Fetched(claimed.seed.url, 200, "application/json", PAGES[claimed.seed.page] % self.number)
+        visit = SimpleNamespace(claimed=claimed, seed=claimed.seed, end_fetch=lambda: None)
+        await self.spider.read(page, visit, SITE)
 
     async def read_all(self):
         """Reads all pages that are ready; returns their numbers."""
@@ -56,9 +62,7 @@ class Producer:
         read = []
         while claimed := (await self.frontier.claim(frontier="nav")).seeds:
             for one in claimed:
-                page = Fetched(one.seed.url, 200, "application/json", PAGES[one.seed.page] % self.number)
-                visit = SimpleNamespace(claimed=one, seed=one.seed, end_fetch=lambda: None)
-                await self.spider.read(page, visit, SITE)
+                await self.read(one)
                 read.append(one.seed.page)
             await self.frontier.settle("A", ends(claimed), turns(claimed), "nav")
         return read
@@ -91,6 +95,19 @@ async def test_a_search_that_is_not_scheduled_is_read_once(frontier, producer): 
     assert await producer.read_all() == [1, 2]
     await producer.offer([first_page(0)], "nav")
     assert await producer.read_all() == []
+
+
+@pytest.mark.parametrize("edition", [1, 2])
+async def test_what_a_page_of_a_replaced_edition_leads_to_is_dropped(frontier, producer, edition):  # noqa: F811
+    await frontier.offer(first_page(0))
+    [held] = (await frontier.claim(frontier="nav")).seeds
+    record = PlanRecord("p", {}, ["s"], edition, nav_seeds=1).decided("active", 1)
+    await Registry(frontier.redis, frontier.keys, 1).tell_partitions(record)
+    await producer.read(held)
+    accounts = [await frontier.account(frontier=name) for name in ("nav", "content")]
+    assert [one.offered for one in accounts] == ([2, 1] if edition == 1 else [1, 0])
+    assert [one.notes for one in accounts] == ([{}, {}] if edition == 1 else [{"replaced": 1}, {"replaced": 1}])
+    assert await frontier.problems() == []
 
 
 @pytest.mark.parametrize(("body", "ends"), [(b'{"items": []}', True), (b'{"items": [{"url": "/1"}]}', False)])

@@ -47,7 +47,8 @@ async def test_a_plan_that_may_not_go_where_a_page_moved_is_left_to_a_visit_of_i
     recorded.visit.seeds = (p, q)
     offered = []
 
-    async def offer(seeds, _frontier):
+    async def offer(seeds, _frontier, *, edition):
+        assert edition == p.edition
         offered.extend(seeds)
 
     spider = ConsumerSpider()

@@ -4,19 +4,21 @@
 -- counted as known is what the plan has asked for before, and what failed by its own tries. A seed that failed since
 -- its plan was cancelled is as good as new. Those beyond a host's budget of followed links are counted as over-budget,
 -- and nowhere else: they were never offered. Nor were those that the caller refuses: they are counted under its reason.
+-- What a search page of a submission leads to that was replaced since is counted as replaced, and nowhere else: the new
+-- one reads for itself what it asks for.
 --
--- ARGV: wake channel;
+-- ARGV: wake channel; the plan's edition that asked for the page which led to these seeds (0: not said);
 --   for each seed: fingerprint, stored value, when it is due in ms ('0': now; 'REASON:NUMBER': never, it stands for so
 --     many that are refused);
 --   for followed links only: the budget of each host, as 'SEEDS WINDOW_MS'.
--- Returns one byte for each seed: '1' new to its plan, '0' known, '2' over budget or refused, '3' of a plan that was
--- deleted, which is counted nowhere.
+-- Returns one byte for each seed: '1' new to its plan, '0' known, '2' over budget, refused or of a replaced edition,
+-- '3' of a plan that was deleted, which is counted nowhere.
 
-local SEEDS_FROM = 2 -- place in ARGV
+local SEEDS_FROM = 3 -- place in ARGV
 local SEED_WORDS = 3
 
-local channel, number = ARGV[1], math.floor((#ARGV - 1) / SEED_WORDS)
-local has_budget = #ARGV > SEED_WORDS * number + 1
+local channel, edition, number = ARGV[1], tonumber(ARGV[2]), math.floor((#ARGV - SEEDS_FROM + 1) / SEED_WORDS)
+local has_budget = #ARGV > SEED_WORDS * number + SEEDS_FROM - 1
 local budget, window_ms = string.match(has_budget and ARGV[#ARGV] or '', '^(%d+) (%d+)$')
 
 -- What is known of the call's seeds, by fingerprint, and kept up to date. `stored`: value in `seed`; `further`: what
@@ -93,15 +95,17 @@ local function share(fingerprint, value, kind)
   return had_asked
 end
 
-local deleted_plans = {} -- plan -> whether it was deleted
+local refusals = {} -- plan -> what `refusal_of` says
 
--- Returns whether a plan was deleted: a worker that lost its session, say, may still be reading a page of it. Reads
--- `plan_states`.
-local function is_deleted(plan)
-  if deleted_plans[plan] == nil then
-    deleted_plans[plan] = string.find(call('HGET', plan_states, plan) or '', ' deleted$') ~= nil
+-- Returns whether a plan takes no offers any more, since a page may still be read that was asked for before: 'deleted',
+-- 'replaced' where it was submitted anew, or false. Reads `plan_states`.
+local function refusal_of(plan)
+  if refusals[plan] == nil then
+    local newest, state = string.match(call('HGET', plan_states, plan) or '', '^%d+ (%d+) (%a+)$')
+    local is_replaced = edition > 0 and tonumber(newest or '0') > edition
+    refusals[plan] = state == 'deleted' and state or is_replaced and 'replaced'
   end
-  return deleted_plans[plan]
+  return refusals[plan]
 end
 
 local followed_before, followed_now = {}, {} -- host -> followed seeds before this call, and in it
@@ -130,8 +134,12 @@ local function sort_out()
   for n, fingerprint in ipairs(fingerprints) do
     local at = SEEDS_FROM + SEED_WORDS * (n - 1)
     local value, due_text, host, kind = ARGV[at + 1], ARGV[at + 2], hosts_of[n], kind_at[n]
-    if is_deleted(kind.plan) then
+    local refusal = refusal_of(kind.plan)
+    if refusal == 'deleted' then
       answers[n] = '3'
+    elseif refusal then
+      book(kind, refusal, 1)
+      answers[n] = '2'
     elseif string.find(due_text, ':', 1, true) then
       local reason, refused = string.match(due_text, '^(.+):(%d+)$')
       book(kind, reason, tonumber(refused))

@@ -54,7 +54,8 @@
 --                     length, and how far the partition's clock was ahead of Redis's.
 --   spared            Set: owners whose deadline lib/sessions.lua has moved since they last renewed it.
 --   paused            Set: `pause PLAN` and `cancel PLAN`, for plans that are paused or cancelled.
---   plan_states       Hash: plan -> `VERSION STATE`, also of plans that were deleted lately; plan_state.lua writes it.
+--   plan_states       Hash: plan -> `VERSION EDITION STATE`, also of plans that were deleted lately; plan_state.lua
+--                     writes it.
 --   ledger:PLAN:SITE  Hash: `FRONTIER:STATE` -> number of seeds.
 --   ledgers           Set: `PLAN SITE` of every ledger.
 --   politeness        Hash: site -> `DELAY_MS CONCURRENCY BURST`.
