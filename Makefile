@@ -11,10 +11,10 @@ FAULTS ?= full
 # A process for each processor; the tests of a file stay in one.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: help install demo quick test faults bench lint lock clean
+.PHONY: help install demo quick test faults bench bench-million bench-frontier lint lock clean
 
 help: ## list these targets
-	@awk '/^[a-z]+:.* ## / { split($$0, part, " ## "); sub(/:.*/, ""); printf "  make %-8s %s\n", $$0, part[2] }' $(MAKEFILE_LIST)
+	@awk '/^[a-z-]+:.* ## / { split($$0, part, " ## "); sub(/:.*/, ""); printf "  make %-14s %s\n", $$0, part[2] }' $(MAKEFILE_LIST)
 
 install: $(INSTALLED) ## make .venv with everything for the demo and the tests
 
@@ -46,8 +46,15 @@ test: lint ## check the code and run the tests (some of them: make test ARGS='-k
 faults: install ## kill, freeze, cut off and fill everything, for about an hour (a short form: make faults FAULTS=short)
 	@FAULTS=$(FAULTS) $(BIN)/python -m pytest -m faults $(ARGS)
 
-bench: install ## ours and other crawlers side by side, for half an hour (make bench ARGS='--help')
+bench: install ## ours and other crawlers side by side, for a quarter of an hour (make bench ARGS='--help')
 	@$(BIN)/python -m benchmarks.side_by_side $(ARGS)
+
+bench-million: install ## one worker over a million pages: does its memory stay as it is? (some 25 minutes, 10 GB of disk)
+	@$(BIN)/python -m benchmarks.million $(ARGS)
+
+bench-frontier: install ## ten million seeds on a million hosts against ten thousand (some 20 minutes, 7 GB of memory)
+	@$(BIN)/python -m benchmarks.frontier --only scale --full
+	@$(BIN)/python -m benchmarks.large_frontier --only scripts --seeds 10000000
 
 lint: install ## style, types and the layers
 	@$(BIN)/ruff check .

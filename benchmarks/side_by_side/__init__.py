@@ -1,6 +1,6 @@
 """Ours and other crawlers side by side: the same pages, the same server, one core, every item checked.
 
-make bench                                    three rounds of 20,000 pages of each
+make bench                                    four rounds of 5,000 pages of each
 make bench ARGS='--pages 2000 --rounds 1 --only aiohttp,files'
 
 pages.py        the pages, and what a crawler must find on each

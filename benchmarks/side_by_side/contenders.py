@@ -151,6 +151,8 @@ class Ours(Contender):
     Attributes:
         settings: For `-s`.
         workers: On as many cores, from the crawler's on; with two, the servers share the first.
+        frontiers: How many there are, each in a Redis of its own with an equal part of the pages; workers take them in
+            turns.
         one_way_ms: Of a proxy before Redis; 0: none.
         profile: File for what `sampler.py` sees in the worker; None: it isn't looked into.
     """
@@ -159,6 +161,7 @@ class Ours(Contender):
     title: str
     settings: Mapping[str, object] = field(default_factory=dict)
     workers: int = 1
+    frontiers: int = 1
     one_way_ms: float = 0
     spider: str = "consumer"
     profile: Path | None = None
@@ -168,28 +171,47 @@ class Ours(Contender):
     def ready(self, given: Round) -> Iterator[Job]:
         """Starts Redis and fills the frontier."""
         with contextlib.ExitStack() as servers:
-            redis_server = servers.enter_context(Redis(given.folder))
-            asyncio.run(ours.fill(redis_server.url, self.frontier, given.pages, given.nginx.url))
-            environment = {"REDIS_URL": redis_server.url}
-            if self.one_way_ms:
-                delay = servers.enter_context(Delay(given.folder, redis_server.port, self.one_way_ms))
-                environment["REDIS_URL"] = f"redis://127.0.0.1:{delay.port}/0"
+            filled = [self._filled(given, servers, number) for number in range(self.frontiers)]
+            addresses = [self._address(given, servers, one) for one in filled]
+            environment: dict[str, str] = {}
             settings = {**self.settings, **self._sinks(given, servers, environment)}
+            words = ours.words(self.spider, settings, self.profile)
             commands = [
                 Command(
-                    ours.words(self.spider, settings, self.profile), (CRAWLER_CORE + number) % 2, environment, ours.ROOT
+                    words,
+                    (CRAWLER_CORE + number) % 2,
+                    {**environment, "REDIS_URL": addresses[number % self.frontiers]},
+                    ours.ROOT,
                 )
                 for number in range(self.workers)
             ]
-            work = ours.RedisWork(redis_server.port)
+            work = ours.RedisWork([one.port for one in filled])
+            urls = [one.url for one in filled]
             yield Job(
                 commands,
-                lambda: self._verify(given, redis_server.url, environment),
+                lambda: self._verify(given, urls, environment),
                 lambda: work.per_page(given.pages),
-                self._is_done(given, redis_server.url),
+                self._is_done(given, urls),
             )
 
-    def _is_done(self, _given: Round, _redis_url: str) -> Callable[[], bool] | None:
+    def _filled(self, given: Round, servers: contextlib.ExitStack, number: int) -> Redis:
+        """Starts a Redis and fills its frontier with its part of the pages."""
+        server = servers.enter_context(Redis(given.folder / f"frontier-{number}"))
+        asyncio.run(ours.fill(server.url, self.frontier, self._part(given, number), given.nginx.url))
+        return server
+
+    def _part(self, given: Round, number: int) -> range:
+        """Returns the pages of a frontier."""
+        return range(number, given.pages, self.frontiers)
+
+    def _address(self, given: Round, servers: contextlib.ExitStack, server: Redis) -> str:
+        """Returns where workers reach a Redis."""
+        if not self.one_way_ms:
+            return server.url
+        delay = servers.enter_context(Delay(given.folder, server.port, self.one_way_ms))
+        return f"redis://127.0.0.1:{delay.port}/0"
+
+    def _is_done(self, _given: Round, _redis_urls: list[str]) -> Callable[[], bool] | None:
         return None  # STOP_WHEN_DONE
 
     def _sinks(
@@ -197,9 +219,13 @@ class Ours(Contender):
     ) -> Mapping[str, object]:
         return {"ITEM_SINKS": "files", "ITEMS_DIR": given.folder / "items"}
 
-    def _verify(self, given: Round, redis_url: str, _environment: Mapping[str, str]) -> None:
+    def _verify(self, given: Round, redis_urls: list[str], _environment: Mapping[str, str]) -> None:
         check(ours.file_items(given.folder / "items"), given.pages, given.nginx.url)
-        asyncio.run(ours.check_ledger(redis_url, self.frontier, given.pages))
+        self._check_ledgers(given, redis_urls)
+
+    def _check_ledgers(self, given: Round, redis_urls: list[str]) -> None:
+        for number, url in enumerate(redis_urls):
+            asyncio.run(ours.check_ledger(url, self.frontier, len(self._part(given, number))))
 
 
 class OursDelivering(Ours):
@@ -216,10 +242,10 @@ class OursDelivering(Ours):
         environment |= {"KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrap, "MONGO_URL": mongo.url, "MONGO_DATABASE": "bench"}
         return {"ITEM_SINKS": "kafka,mongo", "TOPIC_PREFIX": "bench."}
 
-    def _verify(self, given: Round, redis_url: str, environment: Mapping[str, str]) -> None:
+    def _verify(self, given: Round, redis_urls: list[str], environment: Mapping[str, str]) -> None:
         check(ours.mongo_items(environment), given.pages, given.nginx.url)
         asyncio.run(ours.check_kafka({**environment, "TOPIC_PREFIX": "bench."}, given.pages))
-        asyncio.run(ours.check_ledger(redis_url, self.frontier, given.pages))
+        self._check_ledgers(given, redis_urls)
 
 
 class OursSearching(Ours):
@@ -228,13 +254,14 @@ class OursSearching(Ours):
     __slots__ = ()
     frontier = "nav"
 
-    def _is_done(self, given: Round, redis_url: str) -> Callable[[], bool]:
-        return lambda: asyncio.run(ours.finished(redis_url, "nav")) >= given.pages  # it would wait for consumers
+    def _is_done(self, given: Round, redis_urls: list[str]) -> Callable[[], bool]:
+        # It would wait for consumers.
+        return lambda: sum(asyncio.run(ours.finished(url, "nav")) for url in redis_urls) >= given.pages
 
-    def _verify(self, given: Round, redis_url: str, _environment: Mapping[str, str]) -> None:
-        asyncio.run(ours.check_ledger(redis_url, "nav", given.pages))
+    def _verify(self, given: Round, redis_urls: list[str], _environment: Mapping[str, str]) -> None:
+        self._check_ledgers(given, redis_urls)
         threads = {number for index in range(given.pages) for number in pages.thread(index).links}
-        asyncio.run(ours.check_offers(redis_url, given.pages * pages.LINKS, len(threads)))
+        asyncio.run(ours.check_offers(redis_urls[0], given.pages * pages.LINKS, len(threads)))
 
 
 BARE = "aiohttp"  # what the ratios are of
@@ -244,7 +271,8 @@ OURS: tuple[Ours, ...] = (
     OursDelivering("kafka", "**Headroom**, Kafka and Mongo"),
     Ours("far", "**Headroom**, files, Redis 5 ms away", one_way_ms=ONE_WAY_MS),
     OursSearching("producer", "**Headroom**, producer", spider="producer"),
-    Ours("two", "**Headroom**, files, 2 consumers", workers=2),
+    Ours("apart", "**Headroom**, files, 2 consumers, a Redis each", workers=2, frontiers=2),
+    Ours("two", "**Headroom**, files, 2 consumers, one Redis", workers=2),
 )
 CONTENDERS: tuple[Contender, ...] = (
     Peer(BARE, "aiohttp + parsel", "bare_parsel.py", "parsel"),

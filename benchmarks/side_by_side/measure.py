@@ -142,17 +142,20 @@ def _watch(
     """
     begun = time.monotonic()
     deadline = begun + START_SECONDS + PAGE_SECONDS * pages
-    family: list[int] = []
-    family_until = 0.0
+    families: list[list[int]] = []
+    families_until = 0.0
+    spent_s = [0.0] * len(processes)  # by each family so far: one that has ended has no account any more
     while any(process.running for process in processes):
         now = time.monotonic()
         if now > deadline:
             raise HeadroomError(
                 f"{processes[0].name} still runs after {now - begun:.0f} s; {processes[0].last_log_line()}"
             )
-        if now >= family_until:
-            family, family_until = _family(processes), now + FAMILY_SECONDS
-        look = _Look(now, served.look(), sum(map(_cpu_s, family)))
+        if now >= families_until:
+            families, families_until = [_family(process) for process in processes], now + FAMILY_SECONDS
+        now_served = served.look()
+        spent_s = [max(before_s, sum(map(_cpu_s, each))) for before_s, each in zip(spent_s, families, strict=True)]
+        look = _Look(now, now_served, sum(spent_s))
         yield look
         if is_done is not None and look.served >= pages and is_done():
             for process in processes:
@@ -160,13 +163,12 @@ def _watch(
         time.sleep(LOOK_SECONDS)
 
 
-def _family(processes: Sequence[Process]) -> list[int]:
-    """Returns the ids of the processes and of all below them."""
-    found = []
-    for process in processes:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            found += [process.pid, *(child.pid for child in psutil.Process(process.pid).children(recursive=True))]
-    return found
+def _family(process: Process) -> list[int]:
+    """Returns the ids of a process and of all below it; none when it has ended."""
+    try:
+        return [process.pid, *(child.pid for child in psutil.Process(process.pid).children(recursive=True))]
+    except psutil.NoSuchProcess:
+        return []
 
 
 def _cpu_s(process: int) -> float:

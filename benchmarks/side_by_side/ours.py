@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ from crawler.plans.operator import Operator
 from testbed.audit import delivered_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from crawler.frontier.ledger import Account
@@ -39,8 +38,8 @@ SETTINGS: dict[str, object] = {
 }
 
 
-async def fill(redis_url: str, frontier: Frontier, number: int, base: str) -> None:
-    """Offers all pages, so that a run only crawls.
+async def fill(redis_url: str, frontier: Frontier, numbers: Collection[int], base: str) -> None:
+    """Offers pages, by their numbers, so that a run only crawls.
 
     Raises:
         HeadroomError: Redis didn't take them all for new.
@@ -48,10 +47,10 @@ async def fill(redis_url: str, frontier: Frontier, number: int, base: str) -> No
     site = sites.load(SITE, SITES_DIR).named(SITE, base)
     async with Operator.connect({**_defaults(), "REDIS_URL": redis_url}, begin=True) as operator:
         await operator.registry.save_sites((site,))
-        seeds = [Seed(base + pages.path(index), PLAN, SITE, frontier) for index in range(number)]
+        seeds = [Seed(base + pages.path(index), PLAN, SITE, frontier) for index in numbers]
         fresh = sum(await operator.queues[frontier].offer(seeds))
-    if fresh != number:
-        raise HeadroomError(f"{fresh} seeds were new, expected {number}")
+    if fresh != len(numbers):
+        raise HeadroomError(f"{fresh} seeds were new, expected {len(numbers)}")
 
 
 async def finished(redis_url: str, frontier: Frontier) -> int:
@@ -143,31 +142,37 @@ class RedisWork:
     """What Redis does for a crawl.
 
     Args:
-        port: Of a Redis that does nothing else.
+        ports: Of Redis servers that do nothing else.
     """
 
-    def __init__(self, port: int) -> None:
-        self._port = port
-        with self._client() as client:
+    def __init__(self, ports: Sequence[int]) -> None:
+        self._ports = ports
+        self._before_s = 0.0
+        for client in self._clients():
             client.config_resetstat()
-            self._before_s = _cpu_s(client)
+            self._before_s += _cpu_s(client)
 
     def per_page(self, number: int) -> dict[str, float]:
         """Returns, for a page: round trips, commands with those that scripts call, and processor time in us."""
-        with self._client() as client:
-            cpu_s = _cpu_s(client) - self._before_s
+        reads = calls = 0
+        cpu_s = -self._before_s
+        for client in self._clients():
+            cpu_s += _cpu_s(client)
             stats: Any = client.info("stats")
             commands: Any = client.info("commandstats")
-        calls = sum(one["calls"] for one in commands.values())
-        reads = int(stats["total_reads_processed"])
+            reads += int(stats["total_reads_processed"])
+            calls += sum(one["calls"] for one in commands.values())
         return {
             "Redis reads": reads / number,
             "Redis commands": calls / number,
             "Redis CPU us": 1_000_000 * cpu_s / number,
         }
 
-    def _client(self) -> contextlib.closing[redis_client.Redis]:
-        return contextlib.closing(redis_client.Redis(port=self._port))
+    def _clients(self) -> Iterator[redis_client.Redis]:
+        """Yields a client of each, closed behind it."""
+        for port in self._ports:
+            with redis_client.Redis(port=port) as client:
+                yield client
 
 
 def _cpu_s(client: redis_client.Redis) -> float:

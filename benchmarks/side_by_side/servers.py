@@ -43,9 +43,12 @@ http {{
         listen 127.0.0.1:{port} backlog=1024;
         root {root};
         location = /status {{ stub_status; }}
+        {rewrite}
     }}
 }}
 """
+# The first 10,000 pages at every address that ends in the same four digits.
+REPEAT = r"rewrite ^/thread/\d+/\d*(\d)(\d\d\d)\.html$ /thread/00$1/00$1$2.html break;"
 
 
 class Nginx(Server):
@@ -56,19 +59,21 @@ class Nginx(Server):
     Args:
         folder: Its configuration and temporary files go to a folder `nginx` in it.
         root: The pages.
+        repeats: Each of the first 10,000 pages is served at further addresses, for runs over more pages than there are.
 
     Raises:
         UnavailableError: nginx isn't installed, and can't be.
     """
 
-    def __init__(self, folder: Path, root: Path) -> None:
+    def __init__(self, folder: Path, root: Path, *, repeats: bool = False) -> None:
         program = _program()
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         own = folder / "nginx"
         self._configuration = own / "nginx.conf"
         user = f"user {getpass.getuser()};" if os.getuid() == 0 else ""  # a worker of another user couldn't read pages
-        self._text = CONFIGURATION.format(user=user, folder=own, port=self.port, root=root)
+        rewrite = REPEAT if repeats else ""
+        self._text = CONFIGURATION.format(user=user, folder=own, port=self.port, root=root, rewrite=rewrite)
         super().__init__("nginx", [program, "-p", str(own), "-c", str(self._configuration)], own)
 
     def start(self) -> None:
