@@ -140,6 +140,7 @@ class PageMediaPipeline:
         while waiting := [files for files in missing.values() if _may_try(files)]:
             await self._fetch_on_turn(min(waiting, key=lambda files: files.due_s), visit)
         item.gaps += sum(len(files.media) for files in missing.values())
+        self._worker.gaps.note(item)
 
     def _by_host(self, media: Iterable[Media]) -> dict[str, _HostFiles]:
         """Returns media by their host; those that won't be fetched get the reason instead."""

@@ -143,6 +143,7 @@ class SinkPipeline:
 
     def __init__(self, sinks: Mapping[str, Sink], config: BatchConfig, process: CrawlProcess) -> None:
         self._sinks = tuple(sinks.values())
+        self._process = process
         self._batchers = [
             Batcher(name, sink.send, sink.prove, config, in_flight=sink.in_flight, process=process)
             for name, sink in sinks.items()
@@ -186,6 +187,7 @@ class SinkPipeline:
         return item
 
     async def _deliver(self, item: Item) -> None:
+        self._process.restore_gaps(item)
         value = message(item)
         for batcher in self._batchers:
             if item.visit is not None and item.visit.ended:
@@ -239,6 +241,11 @@ class CrawlProcess:
         """Has plans that ask for a delivered page told through `deliver`."""
         if self._worker:
             self._worker.teller.use(deliver)
+
+    def restore_gaps(self, item: Item) -> None:
+        """Has an item that a pipeline put in the place of a page's say what that one lacks."""
+        if self._worker:
+            self._worker.gaps.restore(item)
 
     def sink_down(self, name: str) -> None:
         """Stops the worker's claims."""

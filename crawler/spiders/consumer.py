@@ -85,6 +85,7 @@ class ConsumerSpider(FrontierSpider):
             parts.append(further)
         made = item(page, visit, extract.join(parts), missing_pages)
         made.gaps = gaps
+        self.worker.gaps.note(made)
         return (made,)
 
     async def _further_page(self, url: str, visit: Visit, site: Site) -> Fields | Outcome:

@@ -58,7 +58,6 @@ class Delivery:
             if getattr(item, "visit", None) is not visit:
                 visit.leave_out(*visit.seeds[1:])
             visit.leads_on = visit.leads_on or getattr(item, "id", None) != item_id(visit.claimed.fingerprint.hex())
-            visit.has_gaps = visit.has_gaps or getattr(item, "gaps", 0) > 0
             visit.end_part()
 
     def dropped(self, response: Response | None, exception: Exception) -> None:

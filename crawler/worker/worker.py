@@ -24,6 +24,7 @@ from crawler.tasks import TaskDied, cancel, start
 from crawler.worker.claims import Claims
 from crawler.worker.config import WorkerConfig
 from crawler.worker.egress import Egress
+from crawler.worker.gaps import Gaps
 from crawler.worker.headroom import Headroom
 from crawler.worker.heartbeat import Heartbeat, load_figures
 from crawler.worker.offers import Offers
@@ -103,6 +104,7 @@ class Worker:
         self.offers = Offers(self.queues, redis_full=self.redis_full, stopping=self.stopping, stats=stats)
         self.searches = Searches(redis, keys)
         self.teller = Teller(self.events)
+        self.gaps = Gaps()
         self.turns = Turns(self.queue, self.session, self.settler, events=self.events, stopping=self.stopping)
         self.egress = Egress(redis, keys.reached, self.events, doubt_s=config.egress_doubt_s)
 

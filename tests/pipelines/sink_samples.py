@@ -14,6 +14,7 @@ from crawler.item import Item, Media
 from crawler.pipelines.batch import BatchConfig
 from crawler.pipelines.sink import Sink, SinkPipeline
 from crawler.worker.delivery import UndeliveredError
+from crawler.worker.gaps import Gaps
 
 SETTINGS = {"SINK_BATCH": 100, "SINK_WAIT_SECONDS": 0.01, "SINK_RETRY_MAX_SECONDS": 0.5, "FILES_FSYNC": False}
 
@@ -53,11 +54,13 @@ def pipeline(name: str, sink: Sink, process: Outages | None = None) -> SinkPipel
 
 
 class Outages:
-    """The process of a batcher: records the outages that it hears of."""
+    """The process of a batcher: records the outages that it hears of, and knows what items lack."""
 
     def __init__(self) -> None:
         self.told: list[str] = []
         self.stopping = False
+        self.gaps = Gaps()
+        self.restore_gaps = self.gaps.restore
         self.down, self.up = asyncio.Event(), asyncio.Event()
 
     def sink_down(self, name: str) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import hashlib
 from types import SimpleNamespace
 
+import orjson
 import pytest
-from pipelines.sink_samples import Outages, page
+from pipelines.sink_samples import Outages, PrintSink, page, pipeline
 from scrapy import Spider
 from scrapy.http import Response
 from scrapy.pipelines.files import FilesPipeline
@@ -207,3 +209,29 @@ async def test_a_full_store_is_waited_for_until_the_worker_stops(tmp_path, monke
     else:
         assert (await crawl.media(PNG))[0].error is None
     assert crawl.told == ["media down"] if stops else ["media down", "media down", "media up"]
+
+
+@pytest.mark.parametrize("how", ["changed", "made anew"])
+async def test_an_item_in_place_of_one_that_lacks_a_file_lacks_it_in_every_sink(tmp_path, how):
+    crawl = Crawl(tmp_path)
+    crawl.answers[PNG] = (503, b"")
+    found = await crawl.item(PNG)
+    found.missing_pages = ["http://a.test/2"]
+    crawl.gaps.note(found)
+    assert found.visit.has_gaps  # no later plan is told of it
+    sent = []
+
+    class Records(PrintSink):
+        async def send(self, batch):
+            sent.extend(batch)
+            return {}
+
+    sink = pipeline("records", Records(""), crawl)
+    changed = dataclasses.replace(found, title="short") if how == "changed" else page(title="short")
+    await sink.process_item(changed)
+    await sink.process_item(page(2))
+    await sink.close_spider()
+    assert [(record.gaps, orjson.loads(record.value)["missing_pages"]) for record in sent] == [
+        (1, ["http://a.test/2"]),
+        (0, []),
+    ]

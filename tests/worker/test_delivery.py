@@ -96,14 +96,3 @@ async def test_further_plans_are_left_out_where_a_pipeline_puts_another_item_in_
     scraped = {"none": item, "replaces": dataclasses.replace(item, title="short"), "other-class": ITEM}[pipeline]
     send(signals.item_scraped, recorded.response(), item=scraped)
     assert recorded.settlements[0].served == {"none": "1 p q", "replaces": "1 p", "other-class": "0 p"}[pipeline]
-
-
-@pytest.mark.parametrize(("gaps", "served"), [(0, "1 p"), (1, "0 p")])
-async def test_no_later_plan_is_told_of_an_item_that_another_visit_may_complete(send, recorded, gaps, served):
-    item = page(id=item_id(recorded.visit.claimed.fingerprint.hex()))
-    item.visit, item.gaps = recorded.visit, gaps
-    recorded.visit.items = 1
-    recorded.visit.begin_part(fetches=False)
-    recorded.end_callback()
-    send(signals.item_scraped, recorded.response(), item=item)
-    assert recorded.settlements[0].served == served
