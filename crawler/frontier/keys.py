@@ -111,11 +111,6 @@ class PartitionKeys:
         return f"{self.stem}:sessions"
 
     @property
-    def paused(self) -> str:
-        """Set: `pause PLAN` and `cancel PLAN`."""
-        return f"{self.stem}:paused"
-
-    @property
     def plan_states(self) -> str:
         """Hash: plan -> `VERSION EDITION STATE`; also of plans that were deleted lately."""
         return f"{self.stem}:plan_states"
@@ -198,7 +193,6 @@ SHARED_KEYS = (
     "sessions",
     "renewed",
     "spared",
-    "paused",
     "plan_states",
     "ledger:",
     "ledgers",

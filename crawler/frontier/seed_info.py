@@ -92,17 +92,13 @@ async def _why_ready(queue: Queue, keys: PartitionKeys, seed: Seed, details: dic
     plans, due_ms = details["plans"], details["score_ms"]
     async with queue.redis.pipeline(transaction=False) as pipeline:
         pipeline.zrank(keys.of(queue.frontier, f"ready:{seed.host}"), seed.fingerprint)
-        pipeline.smismember(keys.paused, [f"{stop} {plan}" for plan in plans for stop in ("pause", "cancel")])
+        pipeline.hmget(keys.plan_states, plans)
         pipeline.hgetall(keys.turn(seed.host))
-        ahead, stops, turns = await pipeline.execute()
+        ahead, states, turns = await pipeline.execute()
     reasons = []
-    stopped = [
-        "paused" if paused else "cancelled"
-        for paused, cancelled in zip(stops[::2], stops[1::2], strict=True)
-        if paused or cancelled
-    ]
-    if len(stopped) == len(plans):  # else it is crawled for those that go on
-        reasons += [f"plan {plan} is {how}" for plan, how in zip(plans, stopped, strict=True)]
+    states = [as_text(state or b"").rpartition(" ")[2] for state in states]
+    if all(state in ("paused", "cancelled") for state in states):  # else it is crawled for those that go on
+        reasons += [f"plan {plan} is {state}" for plan, state in zip(plans, states, strict=True)]
     if due_ms > now_ms:
         reasons.append(f"due in {(due_ms - now_ms) / 1000:.0f} s")
     elif ahead:

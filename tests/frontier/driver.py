@@ -17,6 +17,7 @@ from crawler.models import Seed
 
 LONG_MS = 60_000  # a session that no test outlives
 PATIENCE_SECONDS = 5.0
+STATES = {"pause": "paused", "cancel": "cancelled"}
 FAILOVER_SECONDS = 20.0  # a node is given up after a second, and replaced after another
 
 
@@ -114,10 +115,10 @@ class FrontierDriver:
 
     async def mark(self, *marks):
         for number in range(self.partitions):
-            paused = self.keys.partition(number).paused
-            await self.redis.delete(paused)
-            if marks:
-                await self.redis.sadd(paused, *marks)
+            states = self.keys.partition(number).plan_states
+            await self.redis.delete(states)
+            for what, plan in (mark.split() for mark in marks):
+                await self.redis.hset(states, plan, f"0 0 {STATES[what]}")
 
     async def resume(self, plan, frontier="content"):
         return await SeedAdmin(self.queues[frontier]).resume(plan)

@@ -62,3 +62,10 @@ async def test_a_redis_that_has_not_seen_a_script_is_sent_it(frontier, redis):
         first = ["INCR", frontier.key("counter")]
         assert await scripts.run_after(redis, "session", script_keys, ["renew", "nobody", 1], first=first) == 0
     assert await redis.get(frontier.key("counter")) == b"4"  # the command before is sent again, too
+
+
+def test_no_script_reads_the_whole_of_what_grows_with_the_crawl():
+    """Neither of what an owner holds, nor of the plans there are; a host's turns and a ledger's reasons are few."""
+    text = "\n".join([*PARTS.values(), *SCRIPTS.values()])
+    assert set(re.findall(r"call\('(?:SMEMBERS|HGETALL|HKEYS|HVALS)', ([^)]+)\)", text)) == {"turn .. host", "plan_ledger"}
+    assert set(re.findall(r"call\('ZRANGE', ([^,]+), 0, -1", text)) == {"sessions"}

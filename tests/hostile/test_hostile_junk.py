@@ -189,7 +189,6 @@ PLANTS = {
     "politeness": in_hash(f"{P}:politeness", "hostile", "x"),
     "turns": in_set(f"{P}:turns:{{owner}}"),
     "held": in_set(f"{P}:content:held:{{owner}}"),
-    "paused": in_set(f"{P}:paused"),
     "plan_states": in_hash(f"{P}:plan_states", "manual", "x"),
     "ledgers": in_set(f"{P}:ledgers"),
     "ledger": in_hash(f"{P}:ledger:manual:hostile", "content:ready", "content:finished", "content:executing", "x"),
@@ -204,7 +203,7 @@ PLANTS = {
 # Keys that are of another type than they should be.
 WRONG = (
     "content:ready:{host} content:hosts content:execute content:claims content:held:{owner} content:finish "
-    "content:seed content:tries content:suspects content:counts content:lapsed turn:{host} turns:{owner} paused "
+    "content:seed content:tries content:suspects content:counts content:lapsed turn:{host} turns:{owner} "
     "plan_states ledger:manual:hostile ledgers politeness"
 )
 
@@ -340,7 +339,7 @@ def junkyard(fork_server, redis_server, tmp_path_factory):
                 client.hset(f"yard:node:{os.uname().nodename}", os.urandom(8), value)
                 client.hset("yard:sites", os.urandom(8), value)
                 client.sadd("yard:{0}:ledgers", value, b"sound " + value)
-                client.sadd("yard:{0}:paused", value)
+                client.hset("yard:{0}:plan_states", os.urandom(8), value)
                 client.hset("yard:{0}:ledger:sound:hostile", os.urandom(8), value)
                 client.hset("yard:{0}:ledger:sound:hostile", b"content:" + os.urandom(8), value)
                 client.hset("yard:{0}:content:counts", os.urandom(8), value)

@@ -111,7 +111,6 @@ async def test_a_plan_is_deleted_when_it_is_over(submitted):
     assert await submitted.registry.plans() == {}
     assert await submitted.ledger() == {}
     assert [found async for found in submitted.admins["content"].seeds()] == []
-    assert not await submitted.redis.exists(submitted.keys.partition(0).paused)
     known = await submitted.queues["content"].offer([held[0].seed, Seed("http://board.test/thread/2", "p", "board")])
     assert known == [False, True]
     assert await sound(submitted)

@@ -95,17 +95,12 @@ local function share(fingerprint, value, kind)
   return had_asked
 end
 
-local refusals = {} -- plan -> what `refusal_of` says
-
 -- Returns whether a plan takes no offers any more, since a page may still be read that was asked for before: 'deleted',
--- 'replaced' where it was submitted anew, or false. Reads `plan_states`.
+-- 'replaced' where it was submitted anew, or nil.
 local function refusal_of(plan)
-  if refusals[plan] == nil then
-    local newest, state = string.match(call('HGET', plan_states, plan) or '', '^%d+ (%d+) (%a+)$')
-    local is_replaced = edition > 0 and tonumber(newest or '0') > edition
-    refusals[plan] = state == 'deleted' and state or is_replaced and 'replaced'
-  end
-  return refusals[plan]
+  local state, newest = state_of_plan(plan)
+  if state == 'deleted' then return state end
+  return edition > 0 and newest > edition and 'replaced' or nil
 end
 
 local followed_before, followed_now = {}, {} -- host -> followed seeds before this call, and in it

@@ -9,19 +9,18 @@
 -- Returns the version that counts from now on.
 
 local DELETED_MS = 604800000 -- how long a deleted plan's state stays: no page is under way for a week
+local LOOK_MAX = 100         -- states looked at in one call: more than one deletion brings, so that none is left for ever
 
 local plan, version, edition, state = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local known_version = tonumber(string.match(call('HGET', plan_states, plan) or '', '^(%d+) ') or '0')
 if known_version > version then return known_version end
 
-if state == 'deleted' then -- a good moment to look at all of them
-  local flat = call('HGETALL', plan_states)
+if state == 'deleted' then -- a good moment to look at some of them
+  local flat = call('HRANDFIELD', plan_states, LOOK_MAX, 'WITHVALUES')
   for i = 1, #flat, 2 do
     local at = tonumber(string.match(flat[i + 1], '^(%d+) %d+ deleted$') or now_text) -- versions are times
     if at < now - DELETED_MS then call('HDEL', plan_states, flat[i]) end
   end
 end
 call('HSET', plan_states, plan, text(version) .. ' ' .. edition .. ' ' .. state)
-if state == 'paused' then call('SADD', paused, 'pause ' .. plan) else call('SREM', paused, 'pause ' .. plan) end
-if state == 'cancelled' then call('SADD', paused, 'cancel ' .. plan) else call('SREM', paused, 'cancel ' .. plan) end
 return version

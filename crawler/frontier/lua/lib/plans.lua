@@ -1,7 +1,7 @@
 -- The plans that want a seed, and what their pauses and cancellations mean for it.
 --
--- Gives the scripts: `read_further`, `further_of`, `stop_of`, `are_cancelled`, `keep_plans`, `obey_stops`,
--- `unpark_if_wanted`.
+-- Gives the scripts: `read_further`, `further_of`, `state_of_plan`, `stop_of`, `are_cancelled`, `keep_plans`,
+-- `obey_stops`, `unpark_if_wanted`.
 --
 -- A seed is crawled as long as one plan that wants it is active. A paused plan leaves it to the others, a cancelled one
 -- is taken away from it. Seeds that are executing end by themselves.
@@ -18,19 +18,22 @@ end
 -- Returns what `also` holds of one seed; false for nothing.
 local function further_of(fingerprint) return read_further({ fingerprint })[1] or false end
 
-local stops -- plan -> 'pause' or 'cancel'; read when it is first needed
+local states, editions = {}, {} -- plan -> what `state_of_plan` says
 
--- Returns whether a plan is stopped: 'pause', 'cancel', or nil. Reads `paused`.
-local function stop_of(plan)
-  if not stops then
-    stops = {}
-    for _, entry in ipairs(call('SMEMBERS', paused)) do
-      local what, name = string.match(entry, '^(%a+) (.+)$')
-      if name then stops[name] = what end
-    end
+-- Returns a plan's state, 'active', 'paused', 'cancelled' or 'deleted', and its newest edition; '' and 0 for one that
+-- this partition wasn't told of, which goes on. Reads `plan_states`.
+local function state_of_plan(plan)
+  if not states[plan] then
+    local edition, state = string.match(call('HGET', plan_states, plan) or '', '^%d+ (%d+) (%a+)$')
+    states[plan], editions[plan] = state or '', tonumber(edition or '0')
   end
-  return stops[plan]
+  return states[plan], editions[plan]
 end
+
+local STOPS = { paused = 'pause', cancelled = 'cancel' }
+
+-- Returns whether a plan is stopped: 'pause', 'cancel', or nil.
+local function stop_of(plan) return STOPS[state_of_plan(plan)] end
 
 -- Returns whether all plans that want a seed are cancelled.
 local function are_cancelled(kinds)
