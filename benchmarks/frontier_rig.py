@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 OWNERS = [f"node{number}:1:1700000000:abcdef0{number}" for number in range(8)]
 BATCH = 100  # seeds in one call, as workers send them
-FILL_BATCH = 500  # seeds in one call while the frontier is filled
+FILL_BATCH = 200  # seeds in one call while the frontier is filled: what a call has time for
 BURST = 10  # the default politeness: seeds that a claim takes of one host
 URL_CHARACTERS = 80
 SESSION_MS = 86_400_000  # so that no session lapses meanwhile
@@ -128,10 +128,10 @@ class Rig:
 
     def fill(self, seeds: Iterator[Seed], number: int) -> None:
         """Offers `number` seeds by ready-made calls."""
-        self.run_now("offer", "wake")
+        self.run_now("offer", "wake", 0)
         digest, pipeline = scripts.digest("offer"), self.client.pipeline(transaction=False)
         for start in range(0, number, FILL_BATCH):
-            arguments: list[object] = ["wake"]
+            arguments: list[object] = ["wake", 0]
             for seed in itertools.islice(seeds, min(FILL_BATCH, number - start)):
                 arguments += (seed.fingerprint, seed.dump(), 0)
             pipeline.evalsha(digest, len(self.script_keys), *self.script_keys, *arguments)

@@ -7,7 +7,9 @@ import itertools
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    from crawler.frontier.settlement import Settlement, TurnRelease
 
 SERIALS = itertools.count(1)  # for this process's calls that take something; unique together with the owner id
 
@@ -49,6 +51,13 @@ class InFlight:
             raise
         finally:
             self._under_way.discard(serial)
+
+    def end(self, settlements: Iterable[Settlement], turns: Iterable[TurnRelease]) -> None:
+        """Forgets what was settled and released. A seed that was claimed again meanwhile is still held."""
+        for ended in (end.claimed for end in settlements):
+            if self.seeds.get(ended.fingerprint) == ended.claim:
+                del self.seeds[ended.fingerprint]
+        self.turns.difference_update(f"{turn.turn} {turn.host}" for turn in turns)
 
     def first_under_way(self) -> int:
         """Returns a serial number such that every call before it has been answered or has failed."""

@@ -129,6 +129,10 @@ class PartitionKeys:
         """Hash: `FRONTIER:STATE` -> number of seeds."""
         return f"{self.stem}:ledger:{plan}:{site}"
 
+    def turns(self, owner: str) -> str:
+        """Set: `TOKEN HOST` of every turn that an owner holds."""
+        return f"{self.stem}:turns:{owner}"
+
     def turn(self, host: str) -> str:
         """Hash: a host's turns; lua/lib/turns.lua says what its fields are."""
         return f"{self.stem}:turn:{host}"

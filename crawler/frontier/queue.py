@@ -8,7 +8,6 @@ what a claim gave, or the turn that was acquired, is taken back first. A full Re
 
 from __future__ import annotations
 
-import itertools
 import secrets
 from collections import defaultdict
 from dataclasses import dataclass, fields
@@ -21,6 +20,7 @@ from crawler.frontier import scripts
 from crawler.frontier.in_flight import InFlight
 from crawler.frontier.keys import OTHER, Keys, as_count, as_text, partition_of
 from crawler.frontier.ledger import Totals
+from crawler.frontier.recall import Recall
 from crawler.frontier.settlement import Settlement, TurnRelease
 from crawler.models import Claimed, Frontier, Seed
 from crawler.servers.redis_cluster import is_cluster
@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
     from redis.asyncio import Redis
 
-OFFER_BATCH = 300  # seeds in one offer call: some 5 ms of Redis's time, so that claims of others aren't held up
+# In one call; each takes some 5 ms of Redis's time then, so that claims of others aren't held up. One that takes longer
+# ends by itself (lua/lib/budget.lua) and says how far it came.
+OFFER_BATCH = 300  # seeds
+SETTLE_BATCH = 100  # settlements, and as many turns
 BACKOFF_FIRST_SECONDS = 1.0  # a failing host's first backoff, where its delay is shorter; see settle.lua for the next
 BACKOFF_LONGEST_SECONDS = 300.0  # so that a host that is back is noticed within five minutes
 DELIVERED = "+"  # in place of the host of a seed that needs no fetch
@@ -124,16 +127,17 @@ class Queue:
         fresh = [False] * len(offered)
         run = scripts.run_confirmed if confirmed and self._confirms else scripts.run
         for partition, indexes in by_partition.items():
-            for start in range(0, len(indexes), OFFER_BATCH):
-                batch = indexes[start : start + OFFER_BATCH]
+            start = 0
+            while batch := indexes[start : start + OFFER_BATCH]:
                 arguments: list[object] = [self._channel, edition]
                 for one in (offered[index] for index in batch):
                     arguments += (one.fingerprint, one.dump(), due_ms and due_ms + one.page - 1)
                 if budget:
                     arguments.append(f"{budget} {self._fail_days * DAY_MILLISECONDS}")
                 answer = await run(self.redis, "offer", self._script_keys[partition], arguments)
-                for index, mark in zip(batch, answer, strict=True):
+                for index, mark in zip(batch, answer, strict=False):
                     fresh[index] = mark == ord("1")
+                start += len(answer)
         return fresh
 
     async def refuse(self, seed: Seed, reason: str, number: int) -> None:
@@ -154,7 +158,7 @@ class Queue:
             carrying: How many seeds the owner holds already.
         """
         keys, lock_token = self._script_keys[partition], secrets.token_bytes(8)
-        await self._recall(partition, owner)
+        await self._recall_given_up(partition, owner)
         in_flight = self._in_flight[partition, owner]
         with in_flight.call(claim) as serial:
             try:
@@ -209,24 +213,26 @@ class Queue:
         Returns:
             How many settlements ended a claim, and how many were refused, since the owner no longer held the seed.
         """
-        await self._recall(partition, owner)
+        await self._recall_given_up(partition, owner)
         pauses = [int(BACKOFF_FIRST_SECONDS * 1000), int(BACKOFF_LONGEST_SECONDS * 1000)]
-        limits = [self._max_attempts, self._fail_days, *pauses, len(settlements)]
-        arguments: list[object] = [self._channel, self._other_channel, owner, *limits]
-        for end in settlements:
-            is_later = end.operation in ("retry", "postpone")
-            amount = end.amount_ms if is_later else end.claimed.due_ms  # see settle.lua
-            arguments += (end.operation, end.claimed.fingerprint, end.claimed.claim, amount, end.reason, end.served)
-        for turn in turns:
-            arguments += (turn.host, turn.turn, turn.since_start_ms, turn.backoff_ms)
-            arguments += (turn.answers, turn.failures, turn.overloads)
-        accepted, refused = await self._run("settle", partition, arguments)
-        in_flight = self._in_flight[partition, owner]
-        for ended in (end.claimed for end in settlements):
-            if in_flight.seeds.get(ended.fingerprint) == ended.claim:
-                del in_flight.seeds[ended.fingerprint]
-        in_flight.turns.difference_update(f"{turn.turn} {turn.host}" for turn in turns)
-        return int(accepted), int(refused)
+        accepted = settled = released = 0
+        while True:
+            ends = settlements[settled : settled + SETTLE_BATCH]
+            releases = turns[released : released + SETTLE_BATCH]
+            limits = [self._max_attempts, self._fail_days, *pauses, len(ends)]
+            arguments: list[object] = [self._channel, self._other_channel, owner, *limits]
+            for end in ends:
+                is_later = end.operation in ("retry", "postpone")
+                amount = end.amount_ms if is_later else end.claimed.due_ms  # see settle.lua
+                arguments += (end.operation, end.claimed.fingerprint, end.claimed.claim, amount, end.reason, end.served)
+            for turn in releases:
+                arguments += (turn.host, turn.turn, turn.since_start_ms, turn.backoff_ms)
+                arguments += (turn.answers, turn.failures, turn.overloads)
+            ended, ends_done, releases_done = await self._run("settle", partition, arguments)
+            self._in_flight[partition, owner].end(ends[:ends_done], releases[:releases_done])
+            accepted, settled, released = accepted + ended, settled + ends_done, released + releases_done
+            if settled == len(settlements) and released == len(turns):
+                return accepted, settled - accepted
 
     async def recall(self, partition: int, owner: str) -> int:
         """Makes Redis take back what it believes that an owner holds though no answer has said so.
@@ -236,7 +242,8 @@ class Queue:
         Returns:
             How many seeds are ready again.
         """
-        return await self._recall(partition, owner, all_unknown=True)
+        await self._recall_given_up(partition, owner)
+        return await self._recall_of(partition, owner).unknown()
 
     def forget(self, partition: int, owner: str) -> None:
         """Forgets what an owner holds, after its lease was lost: others have it now."""
@@ -288,7 +295,7 @@ class Queue:
 
     async def _acquire(self, host: str, owner: str, site: str, *budget: int) -> tuple[int, int]:
         partition = partition_of(host, self.partitions)
-        await self._recall(partition, owner)
+        await self._recall_given_up(partition, owner)
         in_flight = self._in_flight[partition, owner]
         with in_flight.call() as serial:
             token, delay_or_wait_ms = await self._run("acquire_turn", partition, [owner, host, site, serial, *budget])
@@ -317,29 +324,14 @@ class Queue:
             return host, None
         return host, seed if sound else None
 
-    async def _recall(self, partition: int, owner: str, *, all_unknown: bool = False) -> int:
-        """Makes Redis take back what unanswered calls gave; those of them that are still on their way become void.
+    async def _recall_given_up(self, partition: int, owner: str) -> None:
+        """Makes Redis take back what unanswered calls gave; in most cases there are none."""
+        if self._in_flight[partition, owner].unanswered:
+            await self._recall_of(partition, owner).given_up()
 
-        Args:
-            all_unknown: Also whatever else Redis believes that the owner holds though no answer has said so.
-
-        Returns:
-            How many seeds of the latter kind are ready again.
-        """
-        in_flight = self._in_flight[partition, owner]
-        given_up = list(in_flight.unanswered)  # more may be added while this waits for Redis
-        if not given_up and not all_unknown:
-            return 0
-        first_under_way = in_flight.first_under_way() if all_unknown else 0
-        arguments = [self._channel, owner, first_under_way, len(given_up), *itertools.chain(*given_up)]
-        if all_unknown:
-            arguments += [*in_flight.seeds, *in_flight.turns]
-        recalled, is_more = await self._run("recall", partition, arguments)
-        while is_more:  # one call takes back so many that it holds nobody else up
-            number, is_more = await self._run("recall", partition, arguments)
-            recalled += number
-        in_flight.unanswered = [call for call in in_flight.unanswered if call not in given_up]
-        return recalled
+    def _recall_of(self, partition: int, owner: str) -> Recall:
+        in_flight, keys = self._in_flight[partition, owner], self.keys.partition(partition)
+        return Recall(self.redis, keys, self.frontier, channel=self._channel, owner=owner, in_flight=in_flight)
 
     async def _run(self, name: str, partition: int, arguments: Sequence[object]) -> list[int]:
         answer: list[int] = await scripts.run(self.redis, name, self._script_keys[partition], arguments)

@@ -22,7 +22,20 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 # Each builds on those before it.
-SHARED = ("keys", "values", "clock", "sessions", "ledger", "finished", "fence", "turns", "hosts", "states", "plans")
+SHARED = (
+    "keys",
+    "values",
+    "clock",
+    "budget",
+    "sessions",
+    "ledger",
+    "finished",
+    "fence",
+    "turns",
+    "hosts",
+    "states",
+    "plans",
+)
 CONFIRM_MILLISECONDS = 2_000  # a replica answers within ms, a disk is written to once a second
 EVEN_WHEN_FULL = "#!lua flags=allow-oom\nreturn redis.call(ARGV[1], KEYS[1], unpack(ARGV, 2))"
 COMPARE_AND_SET = """#!lua flags=allow-oom

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MOVE_BATCH = 100  # seeds moved by one call of a script: some 3 ms of Redis's time
 State = Literal["ready", "executing", "failed"]
+SETS = {"executing": "execute", "failed": "fail"}  # state -> the sorted set of all seeds in it, in Redis
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +108,6 @@ class SeedAdmin:
 
     async def _fingerprints(self, partition: int, state: State | None, plan: str | None) -> AsyncIterator[list[bytes]]:
         """Yields fingerprints in batches, of the smallest set that has all of a state and plan."""
-        if state == "executing":  # never more than the workers carry
-            yield await self._redis.zrange(self._key(partition, "execute"), 0, -1)
-            return
         cursor = 0
         while True:
             if plan is not None:
@@ -117,8 +115,8 @@ class SeedAdmin:
                     self._key(partition, f"wanted:{plan}"), cursor, count=SCAN_COUNT
                 )
                 yield list(found)
-            elif state == "failed":
-                cursor, found = await self._redis.zscan(self._key(partition, "fail"), cursor, count=SCAN_COUNT)
+            elif state in SETS:
+                cursor, found = await self._redis.zscan(self._key(partition, SETS[state]), cursor, count=SCAN_COUNT)
                 yield [fingerprint for fingerprint, _score in found]
             else:
                 cursor, found = await self._redis.hscan(self._key(partition, "seed"), cursor, count=SCAN_COUNT)
@@ -172,13 +170,14 @@ class SeedAdmin:
                 chosen = fingerprints
                 if wanted is not None:
                     chosen = [one.fingerprint for one in await self._look_up(partition, fingerprints) if wanted(one)]
-                for start in range(0, len(chosen), MOVE_BATCH):
-                    moved += await self._run(script, partition, [*head, *chosen[start : start + MOVE_BATCH]])
+                while chosen:
+                    number, done = await self._run(script, partition, [*head, *chosen[:MOVE_BATCH]])
+                    moved, chosen = moved + number, chosen[done:]
         return moved
 
     def _key(self, partition: int, name: str) -> str:
         return self._queue.keys.partition(partition).of(self._frontier, name)
 
-    async def _run(self, name: str, partition: int, arguments: Sequence[Any]) -> int:
+    async def _run(self, name: str, partition: int, arguments: Sequence[Any]) -> Any:
         keys = self._queue.keys.partition(partition).script_keys(self._frontier)
-        return int(await scripts.run(self._redis, name, keys, arguments))
+        return await scripts.run(self._redis, name, keys, arguments)

@@ -61,6 +61,20 @@ def losing(monkeypatch):
 
 
 @pytest.fixture
+def hurried(monkeypatch):
+    """Scripts find at each look at the clock that they have no more time."""
+    source = scripts.source
+    line = "local CALL_SECONDS = 0.015"
+
+    def without_time(name):
+        assert line in source(name)
+        return source(name).replace(line, "local CALL_SECONDS = 0")
+
+    monkeypatch.setattr(scripts, "source", without_time)
+    monkeypatch.setattr(scripts, "digest", lambda name: sha1(without_time(name).encode()).hexdigest())
+
+
+@pytest.fixture
 def redis_clock(monkeypatch):
     """Returns a function that sets the clock by which scripts go: so many ms from Redis's own."""
     source = scripts.source

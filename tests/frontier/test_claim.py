@@ -216,9 +216,9 @@ async def test_paused_seeds_are_parked_and_come_back(frontier):
     await frontier.mark()
     keys = frontier.keys.partition(0).script_keys("content")
     parked = [content(number).fingerprint for number in (1, 2, 3)]
-    assert await scripts.run(frontier.redis, "resume", keys, ["wake", *parked[:2]]) == 1
-    assert await scripts.run(frontier.redis, "resume", keys, ["wake", *parked]) == 1
-    assert await scripts.run(frontier.redis, "resume", keys, ["wake", *parked]) == 0
+    assert await scripts.run(frontier.redis, "resume", keys, ["wake", *parked[:2]]) == [1, 2]
+    assert await scripts.run(frontier.redis, "resume", keys, ["wake", *parked]) == [1, 3]
+    assert await scripts.run(frontier.redis, "resume", keys, ["wake", *parked]) == [0, 3]
     await frontier.lapse("A")
     assert (await frontier.totals()).parked == 0
     assert await frontier.problems() == []
@@ -283,7 +283,7 @@ async def test_a_call_that_arrives_after_it_was_given_up_gives_nothing(frontier)
     await frontier.offer(content(1))
     keys = frontier.keys.partition(0).script_keys("content")
     late = 10**9  # as if the latest call were the lost one
-    await scripts.run(frontier.redis, "recall", keys, ["wake", "A", 0, 1, "A#lost", late])
+    await scripts.run(frontier.redis, "recall", keys, ["wake", "A", late, 0])
     await frontier.redis.set(frontier.key("lock"), "token")
     arguments = ["wake", "other", "token", "A", "A#lost", late, 10, 0]
     state, _wait, _now, flat = await scripts.run(frontier.redis, "claim", keys, arguments)

@@ -12,7 +12,7 @@ from crawler.frontier import finished, scripts
 RECORDS = 24  # in a bucket, on average
 FINISHED = 50_000
 OTHERS = 5_000
-BATCH = 500
+BATCH = 200
 MOST_BYTES = 18  # per finished URL, keys and the allocator's rounding included
 
 
@@ -33,7 +33,7 @@ async def finish(frontier, prints):
         entries = [part for one in batch for part in ("finish", one, "A#1", 0, "", "1 p")]
         assert await scripts.run(
             frontier.redis, "settle", keys, ["wake", "other", "A", 4, 30, 1_000, 300_000, len(batch), *entries]
-        ) == [len(batch), 0]
+        ) == [len(batch), len(batch), 0]
 
 
 async def offer(frontier, prints):
@@ -42,7 +42,7 @@ async def offer(frontier, prints):
     answer = b""
     for start in range(0, len(prints), BATCH):
         entries = [part for one in prints[start : start + BATCH] for part in (one, b"a.test p s 0 {}", 0)]
-        answer += await scripts.run(frontier.redis, "offer", keys, ["wake", *entries])
+        answer += await scripts.run(frontier.redis, "offer", keys, ["wake", 0, *entries])
     return answer
 
 
@@ -108,4 +108,4 @@ async def test_each_frontier_has_buckets_of_its_own(frontier):
     await frontier.offer(nav(1))
     keys = frontier.keys.partition(0).script_keys("nav")
     entries = [part for one in prints for part in (one, b"a.test p s 0 {}", 0)]
-    assert await scripts.run(frontier.redis, "offer", keys, ["wake", *entries]) == b"1" * 10
+    assert await scripts.run(frontier.redis, "offer", keys, ["wake", 0, *entries]) == b"1" * 10

@@ -81,7 +81,7 @@ async def test_a_crawl_over_all_nodes(driver, redis_cluster, redis_settings):
         (question, *_others) = (await driver.claim("B", 10, frontier="nav", partition=partition)).seeds
         await driver.queues["content"].acquire_turn("img.test", "s", "A")
         keys = driver.keys.partition(partition).script_keys("nav")
-        await scripts.run(driver.redis, "recall", keys, ["wake", "B", 0, 1, question.claim, 10**6])
+        await scripts.run(driver.redis, "recall", keys, ["wake", "B", 10**6, 1, question.fingerprint, question.claim])
         await driver.queues["nav"].keep_crawl_delay(question.seed.host, 100, "B", question.turn)
     assert finished == 600
     await driver.lapse("B")

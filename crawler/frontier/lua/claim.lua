@@ -299,7 +299,9 @@ local function serve_host(host)
 end
 
 -- Returns whether this call has done enough.
-local function is_full() return given.number >= max_seeds or moved + given.number >= MOVES_MAX end
+local function is_full()
+  return given.number >= max_seeds or moved + given.number >= MOVES_MAX or not has_time()
+end
 
 -- Gives up to `max_seeds` seeds of hosts whose time has come, those that have waited longest first, and places each
 -- host anew. Seeds that need no fetch are at most half of what is left to give, so that they hold no others up. Reads

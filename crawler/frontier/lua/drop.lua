@@ -4,9 +4,9 @@
 --
 -- ARGV: reason; plan; then fingerprints. The plan's ledger counts them as failed for the reason, unless they had failed
 --   before.
--- Returns how many seeds the plan was taken away from.
+-- Returns {how many seeds the plan was taken away from, how many of the fingerprints it came to}.
 
-local reason, plan, dropped = ARGV[1], ARGV[2], 0
+local reason, plan, dropped, done = ARGV[1], ARGV[2], 0, 0
 
 -- Returns the state that the ledger counts a seed in.
 local function state_of(fingerprint)
@@ -31,6 +31,7 @@ local function take_out(fingerprint, host, kinds, state)
 end
 
 for i = 3, #ARGV do
+  if not has_time() then break end
   local fingerprint = ARGV[i]
   local value, further = call('HGET', seed, fingerprint), further_of(fingerprint)
   local host, kinds = host_and_kinds(value or '', further)
@@ -53,6 +54,7 @@ for i = 3, #ARGV do
     end
     dropped = dropped + 1
   end
+  done = i - 2
 end
 flush_ledger()
-return dropped
+return { dropped, done }

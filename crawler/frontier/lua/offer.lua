@@ -11,8 +11,8 @@
 --   for each seed: fingerprint, stored value, when it is due in ms ('0': now; 'REASON:NUMBER': never, it stands for so
 --     many that are refused);
 --   for followed links only: the budget of each host, as 'SEEDS WINDOW_MS'.
--- Returns one byte for each seed: '1' new to its plan, '0' known, '2' over budget, refused or of a replaced edition,
--- '3' of a plan that was deleted, which is counted nowhere.
+-- Returns one byte for each seed that it came to, from the first on: '1' new to its plan, '0' known, '2' over budget,
+-- refused or of a replaced edition, '3' of a plan that was deleted, which is counted nowhere.
 
 local SEEDS_FROM = 3 -- place in ARGV
 local SEED_WORDS = 3
@@ -127,6 +127,7 @@ local function sort_out()
   end
   local finished, answers, new, new_to, new_of, first_of = read_known(fingerprints, kind_at), {}, {}, {}, {}, {}
   for n, fingerprint in ipairs(fingerprints) do
+    if not has_time() then break end
     local at = SEEDS_FROM + SEED_WORDS * (n - 1)
     local value, due_text, host, kind = ARGV[at + 1], ARGV[at + 2], hosts_of[n], kind_at[n]
     local refusal = refusal_of(kind.plan)

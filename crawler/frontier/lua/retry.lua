@@ -2,10 +2,11 @@
 -- Makes failed seeds ready again, as if they had just been offered. Those whose plans are all cancelled stay failed.
 --
 -- ARGV: wake channel; then fingerprints, of any state.
--- Returns how many are ready again.
+-- Returns {how many are ready again, how many of the fingerprints it came to}.
 
-local channel, retried = ARGV[1], 0
+local channel, retried, done = ARGV[1], 0, 0
 for i = 2, #ARGV do
+  if not has_time() then break end
   local fingerprint = ARGV[i]
   local value = call('ZSCORE', fail, fingerprint) and call('HGET', seed, fingerprint)
   local host, kinds = host_and_kinds(value or '', further_of(fingerprint))
@@ -17,8 +18,9 @@ for i = 2, #ARGV do
     make_ready(fingerprint, host, kinds, now)
     retried = retried + 1
   end
+  done = i - 1
 end
 flush_hosts()
 flush_ledger()
 if retried > 0 then call('PUBLISH', channel, 'retry') end
-return retried
+return { retried, done }

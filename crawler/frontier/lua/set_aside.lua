@@ -4,10 +4,11 @@
 --
 -- ARGV: fingerprints, of any plan and state: those that are executing or failed, and those without a stopped plan, stay
 --   as they are.
--- Returns how many were parked, failed, or lost a plan.
+-- Returns {how many were parked, failed, or lost a plan; how many of the fingerprints it came to}.
 
-local number, further = 0, read_further(ARGV)
+local number, done, further = 0, 0, read_further(ARGV)
 for n, value in ipairs(read_all('HMGET', seed, ARGV)) do
+  if not has_time() then break end
   local fingerprint = ARGV[n]
   if value and not call('ZSCORE', execute, fingerprint) and not call('ZSCORE', fail, fingerprint) then
     local host, kinds = host_and_kinds(value, further[n])
@@ -28,7 +29,8 @@ for n, value in ipairs(read_all('HMGET', seed, ARGV)) do
       number = number + 1
     end
   end
+  done = n
 end
 flush_hosts()
 flush_ledger()
-return number
+return { number, done }

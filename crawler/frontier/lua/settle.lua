@@ -17,7 +17,8 @@
 --   for each turn: host; token (0: it is kept, this only reports on the host); ms since its last start (-1: none); ms
 --     of backoff that the host asks for (0: none); and how many of its requests the host answered well, how many then
 --     failed at a seed's first try, and how many the host refused because it is overloaded
--- Returns {accepted, refused}: how many settlements ended a claim, and how many found it somebody else's by now.
+-- Returns {how many settlements ended a claim, how many of them it came to, and how many of the turns}. Those that it
+--   came to and that ended none found the claim somebody else's by now.
 
 local SETTLEMENTS_FROM = 9 -- place in ARGV
 local SETTLEMENT_WORDS = 6
@@ -116,15 +117,16 @@ local function record_finished()
   for plan, fingerprints in pairs(by_plan) do write_all('SREM', wanted .. plan, fingerprints) end
 end
 
--- Ends all claims of the call that are still the owner's. Reads `claims`, `seed` and `also`; deletes from `execute`,
--- `claims` and held:OWNER. Returns how many claims it ended.
+-- Ends the claims of the call that are still the owner's. Reads `claims`, `seed` and `also`; deletes from `execute`,
+-- `claims` and held:OWNER. Returns how many claims it ended, and how many it came to.
 local function settle()
   local fingerprints = {}
   for n = 1, number do fingerprints[n] = ARGV[SETTLEMENTS_FROM + SETTLEMENT_WORDS * (n - 1) + 1] end
   local present, values = read_all('HMGET', claims, fingerprints), read_all('HMGET', seed, fingerprints)
   local further = read_further(fingerprints)
-  local ended, is_ended = {}, {}
+  local ended, is_ended, done = {}, {}, 0
   for n, fingerprint in ipairs(fingerprints) do
+    if not has_time() then break end
     local at = SETTLEMENTS_FROM + SETTLEMENT_WORDS * (n - 1)
     local operation, claim, amount, reason = ARGV[at], ARGV[at + 2], tonumber(ARGV[at + 3]), ARGV[at + 4]
     if present[n] == claim and values[n] and not is_ended[fingerprint] then
@@ -149,13 +151,14 @@ local function settle()
       end
       announces_turn = announces_turn or interval > 0 or operation == 'retry' or operation == 'postpone'
     end
+    done = n
   end
   write_all('ZREM', execute, ended)
   write_all('HDEL', claims, ended)
   write_all('SREM', held .. owner, ended)
   record_finished()
-  if number > #ended then increment(counts, 'refused', number - #ended) end
-  return #ended
+  if done > #ended then increment(counts, 'refused', done - #ended) end
+  return #ended, done
 end
 
 -- Changes a host's level of errors by what a turn's requests say. A page that is answered halves it, so that a host
@@ -198,9 +201,11 @@ local function back_off(host_turns, ends_at)
 end
 
 -- Releases the call's turns and takes in what they say of their hosts. Reads and writes the hosts' turns, and `hosts`
--- of both frontiers.
+-- of both frontiers. Returns how many it came to.
 local function release_turns()
+  local done = 0
   for i = SETTLEMENTS_FROM + SETTLEMENT_WORDS * number, #ARGV, TURN_WORDS do
+    if not has_time() then break end
     local host, turn_token, since_start, backoff_ms = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3])
     local answers, failures, overloads = tonumber(ARGV[i + 4]), tonumber(ARGV[i + 5]), tonumber(ARGV[i + 6])
     local host_turns = turns_of(host)
@@ -215,7 +220,9 @@ local function release_turns()
     back_off(host_turns, ends_at)
     local is_ready, other_is_ready = update_host_in_both(host_turns)
     announces_turn, announces_other_turn = announces_turn or is_ready, announces_other_turn or other_is_ready
+    done = done + 1
   end
+  return done
 end
 
 -- Forgets some of the seeds that failed more than FAIL_DAYS ago.
@@ -228,8 +235,8 @@ local function forget_expired()
   end
 end
 
-local accepted = settle()
-release_turns()
+local accepted, settlements_done = settle()
+local turns_done = release_turns()
 forget_expired()
 flush_hosts()
 flush_turns()
@@ -240,4 +247,4 @@ elseif announces_turn then
   announce_turn(channel, wake_pause)
 end
 if announces_other_turn then announce_turn(other_channel, other_wake_pause) end
-return { accepted, number - accepted }
+return { accepted, settlements_done, turns_done }

@@ -195,12 +195,8 @@ local function release_turn(host_turns, owner, token, next_start)
   if next_start then set_field(host_turns, start, text(next_start)) end
 end
 
--- Splits an entry of turns:OWNER into token, host, and the serial number of the call that acquired the turn; nil for
--- junk.
-local function split_turn(entry)
-  local token, host = string.match(entry, '^(%d+) (.+)$')
-  return token, host, token and math.floor(tonumber(token) / TOKENS_PER_SERIAL)
-end
+-- Splits an entry of turns:OWNER into token and host; nil for junk.
+local function split_turn(entry) return string.match(entry, '^(%d+) (.+)$') end
 
 -- Returns since when somebody ('nav', 'content' or SEEDLESS) has waited for a turn of the host; nil where they don't,
 -- and for who acquired the last one.
