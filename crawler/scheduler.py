@@ -22,7 +22,6 @@ from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.reactor import is_reactor_installed
 
 from crawler import config, urls
-from crawler.frontier.queue import NO_TURN
 from crawler.frontier.session import SessionExpired, SessionLost
 from crawler.robots.finder import RobotsAsked
 from crawler.servers.redis_retry import RETRY_SECONDS
@@ -30,6 +29,7 @@ from crawler.tasks import TaskDied, cancel, start
 from crawler.worker.egress import EgressChanged
 from crawler.worker.lanes import Lane, LaneEmpty, Lanes, VisitReady
 from crawler.worker.request_state import RequestState, state_of
+from crawler.worker.site_cache import UNREAD_SITE, UNREAD_SITE_SECONDS
 from crawler.worker.turns import CrawlDelay, HostBackoff
 from crawler.worker.visits import Visit, VisitEnded
 from crawler.worker.worker import Worker
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from twisted.internet.defer import Deferred
 
     from crawler.frontier.queue import ClaimAnswer
-    from crawler.models import Claimed
 
 logger = logging.getLogger(__name__)
 NO_ROOM_SECONDS = 1.0  # retry delay when the worker has no room for more seeds: the load is sampled once a second
@@ -231,28 +230,41 @@ class Scheduler(BaseScheduler):
         """Starts a visit for each claimed seed. All are held before anything can fail, so that none is forgotten."""
         self._runs_alone = answer.state == "quarantined"
         lanes: dict[tuple[str, int], Lane] = {}
+        told: list[Visit] = []  # visits that fetch nothing
         for claimed in answer.seeds:
-            if claimed.delivered:
-                self._tell(claimed)
-                continue
             key = (claimed.seed.host, claimed.turn)
-            if key not in lanes:
-                lanes[key] = Lane(claimed.seed.host, claimed.turn, claimed.partition, claimed.delay_s)
-            visit = Visit(claimed, lanes[key], self.worker.events)
+            lane = lanes.get(key) or Lane(claimed.seed.host, claimed.turn, claimed.partition, claimed.delay_s)
+            visit = Visit(claimed, lane, self.worker.events)
             self._visits.add(visit)
-            lanes[key].waiting.append(visit)
+            if claimed.delivered:
+                told.append(visit)  # its lane stands for no turn
+            else:
+                lanes[key] = lane
+                lane.waiting.append(visit)
         self._lanes.hold(lanes.values())
         await self.worker.sites.load({claimed.seed.site for claimed in answer.seeds})
         if self.worker.stopping.is_set():
             self._lanes.release_waiting()
         for lane in lanes.values():
             self._lanes.start(lane)
+        for visit in told:
+            self._tell(visit)
 
-    def _tell(self, claimed: Claimed) -> None:
-        """Starts a visit that fetches nothing, on a lane that stands for no turn."""
-        visit = Visit(claimed, Lane(claimed.seed.host, NO_TURN, claimed.partition, claimed.delay_s), self.worker.events)
-        self._visits.add(visit)
-        self.worker.teller.tell(visit)
+    def _tell(self, visit: Visit) -> None:
+        """Has plans told of a delivered page, without a fetch.
+
+        Unless its site has come to follow links since: then the page is fetched for them, since it may lead to others.
+        """
+        name = visit.seed.site
+        site = self.worker.sites.get(name)
+        if visit.ended:  # its session was lost, or the worker has stopped, while the site was read
+            return
+        if site is None and self.worker.sites.is_being_read(name):
+            visit.end_at_once("postpone", UNREAD_SITE, int(UNREAD_SITE_SECONDS * 1000))
+        elif site is not None and site.follow and any(seed.depth < site.follow.depth for seed in visit.seeds):
+            visit.end_at_once("fetch", "follows")
+        else:
+            self.worker.teller.tell(visit)
 
     async def _wait_s(self, answer: ClaimAnswer) -> float:
         """Returns the seconds to wait before the next claim, after one that brought no seeds."""

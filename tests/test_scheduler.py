@@ -15,6 +15,7 @@ from crawler import settings as project_settings
 from crawler.frontier.session import SessionExpired
 from crawler.scheduler import Scheduler
 from crawler.servers.redis import redis_async
+from crawler.sites import Site
 from crawler.spiders.consumer import ConsumerSpider
 from crawler.worker.lanes import Lane
 from crawler.worker.request_state import state_of
@@ -116,6 +117,25 @@ async def test_offered_seeds_become_requests_one_at_a_time_for_each_host(build):
 
     await until_totals(scheduler, finished=2 * HOSTS)
     assert not scheduler.has_pending_requests()
+
+
+@pytest.mark.parametrize(("follow", "depth", "is_fetched"), [(False, 0, False), (True, 0, True), (True, 1, False)])
+async def test_a_delivered_page_is_told_of_unless_its_site_follows_its_links_since(build, follow, depth, is_fetched):
+    scheduler = await build()
+    await offer(scheduler, content(1))
+    [request] = await requests(scheduler, 1)
+    state_of(request).visit.items = 1  # it can be told of
+    end(request)
+    await until_totals(scheduler, finished=1)
+    definition = {"name": "s", "content": {"content": "css:body"}} | ({"follow": {"links": "css:a"}} if follow else {})
+    await scheduler.worker.registry.save_sites((Site.from_definition(definition),))
+    await offer(scheduler, content(1, plan="q", depth=depth))
+    if is_fetched:
+        [request] = await requests(scheduler, 1)
+        assert state_of(request).visit.seed.plan == "q"
+        end(request)
+    await until_totals(scheduler, finished=2)
+    assert scheduler.crawler.stats.get_value("frontier/fetch/follows", 0) == is_fetched
 
 
 async def test_no_request_is_given_out_whose_answer_would_have_no_memory(build):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from crawler.models import Claimed
 
-Operation = Literal["finish", "retry", "fail", "release", "postpone"]
+Operation = Literal["finish", "retry", "fail", "release", "postpone", "fetch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +16,9 @@ class Settlement:
     """How the claim of one seed ends.
 
     Attributes:
-        operation: `finish` (done and delivered), `retry` (tried in vain, due again later), `fail` (given up) or
-            `release` (not tried; ready again as if it had not been claimed) or `postpone` (not tried; due again later).
+        operation: `finish` (done and delivered), `retry` (tried in vain, due again later), `fail` (given up), `release`
+            (not tried; ready again as if it had not been claimed), `postpone` (not tried; due again later) or `fetch`
+            (of a delivered page: ready again, to be fetched instead of told of).
         amount_ms: For `retry` and `postpone`, for how long. (For the others settle.lua gets the seed's due time.)
         reason: A short hyphenated word that the ledger counts; for `finish` an optional note such as `redirected`.
         tellable: Of a `finish`: the page became one item without gaps and led nowhere else, so a plan that asks for it
@@ -34,7 +35,12 @@ class Settlement:
 
     @property
     def served(self) -> str:
-        """The last word for settle.lua: whether the page can be told of, and the plans that it was delivered for."""
+        """The last word for settle.lua: whether the page can be told of, and the plans that it was delivered for.
+
+        Of a `fetch` it is the host that the page is fetched from.
+        """
+        if self.operation == "fetch":
+            return self.claimed.seed.host
         plans = (seed.plan for seed in self.claimed.seeds if seed.plan not in self.left_out)
         return " ".join(("1" if self.tellable else "0", *plans))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 from crawler.worker.outcomes import Outcome
 from crawler.worker.refused import RefusedError
 from crawler.worker.request_state import state_of
+from crawler.worker.site_cache import UNREAD_SITE, UNREAD_SITE_SECONDS
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from crawler.worker.site_cache import SiteCache
 
 UNKNOWN_SITE_SECONDS = 60.0  # until Redis is asked again: somebody must see it and submit the site's plan once more
-UNREAD_SITE_SECONDS = 5.0  # until the seed is due again where Redis is away, which a fail-over ends within seconds
 
 
 class KnownSiteMiddleware:
@@ -41,5 +41,5 @@ class KnownSiteMiddleware:
         if state is None or self._sites.get(state.visit.seed.site) is not None:
             return
         if self._sites.is_being_read(state.visit.seed.site):
-            raise RefusedError(Outcome("postpone", "unread-site"), UNREAD_SITE_SECONDS)
+            raise RefusedError(Outcome("postpone", UNREAD_SITE), UNREAD_SITE_SECONDS)
         raise RefusedError(Outcome("retry", "unknown-site"), UNKNOWN_SITE_SECONDS)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from crawler.sites import Site
 
 logger = logging.getLogger(__name__)
+UNREAD_SITE = "unread-site"  # the ledger's word for seeds put off since Redis doesn't say what their site is
+UNREAD_SITE_SECONDS = 5.0  # until such a seed is due again: a fail-over ends within seconds
 WAIT_SECONDS = 1.0  # longest wait for a definition, which takes ms: what takes longer is a Redis that is away
 
 

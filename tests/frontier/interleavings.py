@@ -339,8 +339,10 @@ class Interleaving:
     async def _settle(self, slot, endings, wait_ms=0, backoff_ms=0, signs=(0, 0, 0), *, tellable=False, fate="heard"):
         """Ends as many claims as there are endings, and releases the turns on which no seed is left."""
         settlements = []
-        for claimed, how in zip(slot.held, endings, strict=False):
-            reason = "" if how in ("finish", "release") else "timeout"
+        for claimed, ending in zip(slot.held, endings, strict=False):
+            # A page is no longer told of, but fetched, if its site has come to follow links.
+            how = "fetch" if ending == "release" and claimed.delivered and not tellable else ending
+            reason = "" if how in ("finish", "release", "fetch") else "timeout"
             settlements.append(Settlement(how, claimed, wait_ms, reason, tellable))
         slot.held = slot.held[len(endings) :]
         kept = {(claimed.seed.host, claimed.turn) for claimed in slot.held}
@@ -369,7 +371,7 @@ class Interleaving:
                 end.amount_ms if end.operation == "retry" else end.claimed.due_ms,
                 end.reason,
                 end.tellable,
-                [seed.plan for seed in end.claimed.seeds],
+                end.claimed.seed.host if end.operation == "fetch" else [seed.plan for seed in end.claimed.seeds],
             )
             for end in settlements
         ]

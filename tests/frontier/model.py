@@ -258,7 +258,7 @@ class Model:
 
         Args:
             settlements: (fingerprint, claim, operation, amount in ms, reason, whether later plans can be told of the
-                page, the plans that it was delivered for).
+                page, the plans that it was delivered for; of a `fetch`, the page's host instead).
             releases: (host, token, ms since the last start, ms of backoff).
         """
         accepted = 0
@@ -271,6 +271,9 @@ class Model:
                 self._finish(frontier, fingerprint, amount_ms, reason, tellable, served)
             elif operation == "release":
                 self.make_ready(seed, amount_ms)
+            elif operation == "fetch":
+                seed.host = served
+                self.make_ready_later(frontier, seed, amount_ms)
             else:
                 self._not_finished(frontier, seed, amount_ms, reason, operation == "retry")
         for host, token, since_start_ms, backoff_ms in releases:

@@ -99,6 +99,31 @@ async def test_who_asks_while_it_runs_shares_its_fate_too(frontier, accounts_are
     await accounts_are(p={"offered": 1, state: 1}, q={"offered": 1, state: 1})
 
 
+async def test_a_page_that_can_t_be_told_of_is_fetched_from_its_host(frontier, redis, accounts_are):
+    await frontier.offer(P)
+    await finish(frontier, await claim(frontier, "p"))
+    await frontier.offer(Q, R)
+    (claimed,) = await claim(frontier, "q", "r")
+    assert (claimed.delivered, claimed.turn) == (True, 0)
+    await frontier.settle("A", ends([claimed], "fetch", reason="follows"))
+    await accounts_are(q={"offered": 1, "ready": 1}, r={"offered": 1, "ready": 1})
+    (claimed,) = await claim(frontier, "q", "r")
+    assert not claimed.delivered
+    assert claimed.turn
+    await finish(frontier, [claimed])
+    await accounts_are(q={"offered": 1, "finished": 1}, r={"offered": 1, "finished": 1})
+
+
+async def test_a_page_that_can_t_be_told_of_is_fetched_for_no_cancelled_plan(frontier, accounts_are):
+    await frontier.offer(P)
+    await finish(frontier, await claim(frontier, "p"))
+    await frontier.offer(Q)
+    claimed = await claim(frontier, "q")
+    await frontier.mark("cancel q")
+    await frontier.settle("A", ends(claimed, "fetch", reason="follows"))
+    await accounts_are(q={"offered": 1, "cancelled": 1})
+
+
 # -- Stopped plans ----------------------------------------------------------------------------------------------------
 
 

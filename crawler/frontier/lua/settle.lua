@@ -14,6 +14,7 @@
 --     fail     failed for `reason`
 --     release  not tried: ready again, due at `amount`
 --     postpone not tried: ready again, due in `amount` ms
+--     fetch    claimed to be told of its page, but must be fetched: ready for that, due at `amount`; served: its host
 --   for each turn: host; token (0: it is kept, this only reports on the host); ms since its last start (-1: none); ms
 --     of backoff that the host asks for (0: none); and how many of its requests the host answered well, how many then
 --     failed at a seed's first try, and how many the host refused because it is overloaded
@@ -83,6 +84,15 @@ local function end_delivered(fingerprint, value, further, host, kinds, served, n
   announces_release = true
 end
 
+-- Ends the claim of a seed that was to be told of its page: it becomes ready to be fetched from its host. Writes `seed`.
+local function end_untold(fingerprint, value, further, host, kinds, due)
+  local is_kept = {}
+  for _, kind in ipairs(kinds) do is_kept[kind.plan] = true end
+  keep_plans(fingerprint, value, further, is_kept, host)
+  make_ready_later(fingerprint, host, kinds, due)
+  announces_release = true
+end
+
 -- Ends the claim of a seed that was tried in vain: it becomes ready for another try, or for its next visit if it is
 -- scheduled, or fails. Writes `tries`, `reasons` and `scheduled`, deletes from `crashes`.
 local function end_unfinished(fingerprint, host, kinds, wait_ms, reason, may_retry)
@@ -146,6 +156,8 @@ local function settle()
       elseif operation == 'release' then
         make_ready(fingerprint, host, kinds, amount)
         announces_release = true
+      elseif operation == 'fetch' then
+        end_untold(fingerprint, values[n], further[n], ARGV[at + 5], kinds, amount)
       else
         end_unfinished(fingerprint, host, kinds, amount, reason, operation == 'retry')
       end
