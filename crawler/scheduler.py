@@ -270,7 +270,7 @@ class Scheduler(BaseScheduler):
         """Returns the seconds to wait before the next claim, after one that brought no seeds."""
         if answer.state == "locked":
             return random.uniform(0.1, 1.0) * LOCK_RETRY_SECONDS
-        if answer.state in ("lapsed", "drain"):
+        if answer.state in ("lapsed", "drain", "late"):
             return NO_ROOM_SECONDS
         wait_s = self._idle_wait_s if self.worker.session.reachable else min(self._idle_wait_s, DEAF_SECONDS)
         if answer.wait_ms is not None:
@@ -413,6 +413,7 @@ class Scheduler(BaseScheduler):
     async def _leave(self) -> None:
         self.worker.stopping.set()
         await cancel(*self._tasks)  # first: a claim under way would bring seeds after the others were released
+        await self.worker.claims.close()
         self._lanes.release_waiting()
         self._release_all()
         await self.worker.close()

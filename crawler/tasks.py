@@ -10,14 +10,14 @@ import asyncio
 import threading
 import weakref
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
 CANCEL_AGAIN_SECONDS = 0.5  # until a task that missed a cancellation is cancelled once more
 
-_to_be_cancelled: weakref.WeakSet[asyncio.Task[None]] = weakref.WeakSet()  # by `cancel`
+_to_be_cancelled: weakref.WeakSet[asyncio.Task[Any]] = weakref.WeakSet()  # by `cancel`
 
 
 class TaskDied(NamedTuple):
@@ -59,7 +59,7 @@ def start_thread(target: Callable[[], None], *, name: str, died: Callable[[TaskD
     return thread
 
 
-async def cancel(*tasks: asyncio.Task[None]) -> None:
+async def cancel(*tasks: asyncio.Task[Any]) -> None:
     """Cancels tasks and waits until each has ended, with whatever result.
 
     One cancellation is not enough: `asyncio.wait_for` of Python 3.11, with which redis-py sends, drops a cancellation

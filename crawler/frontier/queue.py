@@ -44,7 +44,7 @@ FULL_MILLISECONDS = 5_000  # until a full Redis is tried again: seeds must end, 
 SEED_FIELDS = 7  # of each seed in the answer of claim.lua
 
 
-ClaimState = Literal["ok", "locked", "lapsed", "drain", "quarantined", "full"]
+ClaimState = Literal["ok", "locked", "lapsed", "drain", "quarantined", "full", "late"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class ClaimAnswer:
         state: `ok`; `locked` (another claimant holds the partition's lock); `lapsed` (the owner has no session and must
             open one first); `drain` (a quarantined seed waits for this owner, who must first end what it carries);
             `quarantined` (the one seed given is quarantined, run nothing beside it); `full` (Redis is at its maxmemory
-            and refuses claims).
+            and refuses claims); `late` (worker/claims.py: the answer isn't there yet).
         wait_ms: How long until a claim may succeed; None when nothing is in sight.
         seeds: What the owner now holds; empty unless `state` is `ok` or `quarantined`.
     """

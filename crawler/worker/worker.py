@@ -99,7 +99,13 @@ class Worker:
             self.queue, batch=config.settle_batch, wait_s=config.settle_wait_s, events=self.events, stats=stats
         )
         self.claims = Claims(
-            self.queue, self.session, self.settler, drain_s=session_s, redis_full=self.redis_full, stats=stats
+            self.queue,
+            self.session,
+            self.settler,
+            drain_s=session_s,
+            redis_full=self.redis_full,
+            wake=self.wake,
+            stats=stats,
         )
         self.offers = Offers(self.queues, redis_full=self.redis_full, stopping=self.stopping, stats=stats)
         self.searches = Searches(redis, keys)

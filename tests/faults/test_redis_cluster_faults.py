@@ -20,7 +20,7 @@ pytestmark = pytest.mark.faults
 
 PAGES = 6_000 if FULL else 1_200
 HOSTS = 24  # so that each node has some
-LONGEST_PAUSE_SECONDS = 7.5  # a call to a node that doesn't answer is given up after 5 s
+LONGEST_PAUSE_SECONDS = 1.0  # a call to a node that doesn't answer is given up after 5 s, but others go on meanwhile
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from types import SimpleNamespace
 
 import pytest
@@ -9,6 +10,8 @@ from frontier.driver import FrontierDriver, content
 from samples import Leases, Stats
 
 from crawler.events import Events
+from crawler.frontier import scripts
+from crawler.frontier.keys import Keys, partition_of
 from crawler.servers.redis_full import RedisFull
 from crawler.worker import claims as claims_module
 from crawler.worker.claims import Claims
@@ -28,9 +31,16 @@ class Parts(SimpleNamespace):
         settler = Settler(queue, batch=10, wait_s=0.0, events=Events(), stats=stats)
         settler.start()
         redis_full = RedisFull()
-        claims = Claims(queue, session, settler, drain_s=DRAIN_SECONDS, redis_full=redis_full, stats=stats)
+        wake, told = asyncio.Event(), {"drain_s": DRAIN_SECONDS, "redis_full": redis_full}
+        claims = Claims(queue, session, settler, wake=wake, stats=stats, **told)
         super().__init__(
-            driver=driver, session=session, settler=settler, redis_full=redis_full, claims=claims, stats=stats.values
+            driver=driver,
+            session=session,
+            settler=settler,
+            redis_full=redis_full,
+            wake=wake,
+            claims=claims,
+            stats=stats.values,
         )
 
 
@@ -42,6 +52,7 @@ async def parts(redis):
     await driver.session("A")
     made = Parts(driver)
     yield made
+    await made.claims.close()
     await made.settler.close()
 
 
@@ -114,3 +125,90 @@ async def test_a_full_redis_is_noted_until_it_has_room(parts, redis):
     answers = [await parts.claims.claim(100) for _ in range(PARTITIONS)]
     assert sum(len(answer.seeds) for answer in answers) == 1
     assert not parts.redis_full.now
+
+
+# -- A partition that doesn't answer -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def frozen(monkeypatch):
+    """The partition of `slow.test`, whose answers to claims come when the event is set."""
+    real, silent, thawed = scripts.run_after, partition_of("slow.test", PARTITIONS), asyncio.Event()
+
+    async def run_after(redis, name, keys, *arguments, **options):
+        answer = await real(redis, name, keys, *arguments, **options)
+        if keys == Keys("t").partition(silent).script_keys("content"):
+            await thawed.wait()
+        return answer
+
+    monkeypatch.setattr(scripts, "run_after", run_after)
+    return SimpleNamespace(partition=silent, thawed=thawed)
+
+
+async def claimed_once_each(parts):
+    """Asks each partition once; returns the states of the answers, and the hosts of their seeds."""
+    answers = [await parts.claims.claim(100) for _ in range(PARTITIONS)]
+    return {one.state for one in answers}, {claimed.seed.host for one in answers for claimed in one.seeds}
+
+
+async def test_others_are_claimed_while_a_partition_is_silent_and_its_answer_comes_late(parts, frozen):
+    others = {f"h{number}.test" for number in range(9)} - {
+        host for number in range(9) if partition_of(host := f"h{number}.test", PARTITIONS) == frozen.partition
+    }
+    await parts.driver.offer(content(1, "slow.test"), *(content(1, host) for host in others))
+    async with asyncio.timeout(2):
+        _states, hosts = await claimed_once_each(parts)
+    assert hosts == others
+    assert not parts.wake.is_set()
+    frozen.thawed.set()
+    async with asyncio.timeout(2):
+        await parts.wake.wait()
+    _, late = await claimed_once_each(parts)
+    assert late == {"slow.test"}
+    assert parts.claims.carrying == len(others) + 1
+
+
+async def test_nothing_but_silence_says_so(parts, frozen, monkeypatch):
+    parts.session.leases[:] = [parts.session.leases[frozen.partition]]
+    parts.session.leases[0].partition = frozen.partition
+    monkeypatch.setattr(claims_module, "ANSWER_SECONDS", 0.01)
+    parts.claims._partition = 0
+    assert (await parts.claims.claim(100)).state == "late"
+
+
+async def test_a_quarantined_seed_that_comes_late_is_handed_back(parts, frozen):
+    driver = parts.driver
+    await driver.offer(content(1, "slow.test"))
+    await driver.redis.hset(driver.key("crashes", partition=frozen.partition), content(1, "slow.test").fingerprint, 0)
+    suspects = {content(1, "slow.test").fingerprint: 1}
+    await driver.redis.zadd(driver.key("suspects", partition=frozen.partition), suspects)
+    await driver.redis.delete(driver.key("ready:slow.test", partition=frozen.partition))
+    other = next(
+        f"h{number}.test" for number in range(9) if partition_of(f"h{number}.test", PARTITIONS) != frozen.partition
+    )
+    await driver.offer(content(1, other))
+    _, hosts = await claimed_once_each(parts)
+    assert hosts == {other}
+    frozen.thawed.set()
+    await parts.wake.wait()
+    _states, hosts = await claimed_once_each(parts)
+    assert hosts == set()
+    assert await parts.settler.drain(DRAIN_SECONDS)
+    assert await driver.problems() == []
+    assert (await driver.totals()).executing == 1
+
+
+@pytest.mark.parametrize("has_come", [True, False])
+async def test_what_a_claim_gave_that_is_broken_off_is_given_back(parts, frozen, has_come):
+    await parts.driver.offer(content(1, "slow.test"))
+    await claimed_once_each(parts)
+    assert (await parts.driver.totals()).executing == 1
+    if has_come:
+        frozen.thawed.set()
+        await parts.wake.wait()
+    await parts.claims.close()
+    frozen.thawed.set()
+    await parts.settler.drain(DRAIN_SECONDS)
+    await parts.driver.queues["content"].recall(frozen.partition, "A")
+    assert (await parts.driver.totals()).ready == 1
+    assert await parts.driver.problems() == []
