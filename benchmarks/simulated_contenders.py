@@ -13,7 +13,7 @@ from crawler.frontier.keys import Keys
 from crawler.frontier.queue import Queue
 from crawler.frontier.session import new_owner
 from crawler.frontier.settlement import Settlement, TurnRelease
-from crawler.scheduler import LOCK_WAIT_SECONDS
+from crawler.scheduler import LOCK_RETRY_SECONDS
 from crawler.servers.redis import redis_async
 
 MOST = 100  # seeds in a claim
@@ -64,14 +64,14 @@ async def contend(contest: Contest, owners: int) -> tuple[Counter[str], list[flo
             states["seeds"] += len(answer.seeds)
             if answer.state == "locked":
                 met = met or asked
-                await asyncio.sleep(random.uniform(0.1, 1.0) * LOCK_WAIT_SECONDS)  # as the scheduler does
+                await asyncio.sleep(random.uniform(0.1, 1.0) * LOCK_RETRY_SECONDS)  # as the scheduler does
                 continue
             if met:
                 waits.append(1000 * (time.monotonic() - met))
                 met = 0.0
             if not answer.seeds:
                 states["dry"] += 1
-                await asyncio.sleep(LOCK_WAIT_SECONDS)
+                await asyncio.sleep(LOCK_RETRY_SECONDS)
                 continue
             turns = dict.fromkeys((claimed.seed.host, claimed.turn) for claimed in answer.seeds)
             ends = [Settlement("finish", claimed) for claimed in answer.seeds]

@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import psutil
+
 from crawler import settings
 from crawler.errors import HeadroomError
 from crawler.frontier import scripts, session
@@ -37,17 +39,23 @@ if TYPE_CHECKING:
     from scrapy import Request
 
     from crawler.frontier.queue import ClaimAnswer
+    from crawler.worker.egress import Place
+    from crawler.worker.visits import Visit
 
 PARALLEL = 64  # CONCURRENT_REQUESTS
 MEMORY_PERCENT = 20.0  # never the limit here
 SEED_MEMORY_PERCENT = 0.001
 THREADS = 32  # a real worker has some to itself
-ANSWER: Any = SimpleNamespace(status=200, headers={})
+ANSWER: Any = SimpleNamespace(status=200, headers={}, body=b"", flags=[])
 _node_name: contextvars.ContextVar[str] = contextvars.ContextVar("node")
 
 
 def _named_owner() -> str:
     return f"{_node_name.get()}:1:{int(time.time())}:{secrets.token_hex(4)}"
+
+
+async def _ask_nobody(_place: Place, _visit: Visit) -> None:
+    """Stands in for a request that shows whether there is a way out to the web: there always is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +127,8 @@ class Processor:
         self._free_at = 0.0
         self._done = 0
         self._looked_at = time.monotonic()
-        self.load = Load()
+        self.load = self.newest = Load()
+        self.memory_bytes = psutil.virtual_memory().total
 
     async def work(self) -> None:
         """Reads a page."""
@@ -133,7 +142,8 @@ class Processor:
         now = time.monotonic()
         own = min(100 - self._other, self._done * self._page_percent_s / max(now - self._looked_at, 0.001))
         self._done, self._looked_at = 0, now
-        self.load = self.load.smoothed(Load(MEMORY_PERCENT, self._other + own, SEED_MEMORY_PERCENT, own))
+        self.newest = Load(MEMORY_PERCENT, self._other + own, SEED_MEMORY_PERCENT, own)
+        self.load = self.load.smoothed(self.newest)
         return self.load
 
 
@@ -145,6 +155,7 @@ class Engine:
         self._slot = SimpleNamespace(nextcall=self)
         self._asked = False
         self.pump: Any = None
+        self.downloader = SimpleNamespace()  # `active` is what the node fetches
 
     def schedule(self) -> None:
         """Asks soon."""
@@ -165,10 +176,13 @@ class Node:
     """One simulated node with its one worker."""
 
     def __init__(self, spec: Spec, values: Mapping[str, Any], account: Account, begin: float, latency_s: float) -> None:
+        _node_name.set(spec.name)
         self._spec, self._account, self._begin, self._latency_s = spec, account, begin, latency_s
         self._processor = Processor(spec)
         self._engine = Engine()
         self._engine.pump = self._pump
+        self._fetching: set[asyncio.Task[None]] = set()
+        self._engine.downloader.active = self._fetching
         ignore = SimpleNamespace(connect=lambda *_args, **_options: None, inc_value=lambda *_args, **_options: None)
         crawler: Any = SimpleNamespace(
             settings=values,
@@ -183,8 +197,7 @@ class Node:
         self._scheduler = Scheduler(
             crawler, self._worker, parallel=PARALLEL, idle_wait_s=60, page_s=300, stop_when_done=False
         )
-        self._turns = TurnMiddleware(self._worker)
-        self._fetching: set[asyncio.Task[None]] = set()
+        self._turns = TurnMiddleware(self._worker, _ask_nobody)
         self._locked_since = 0.0
 
     async def run(self, until: float) -> None:
