@@ -330,6 +330,19 @@ async def test_stops_count_for_those_who_are_to_be_told(frontier, accounts_are):
     assert (await claim(frontier, "r"))[0].delivered
 
 
+async def test_a_cancelled_plan_offered_beside_an_active_one_is_told_too(frontier, accounts_are):
+    await frontier.offer(P)
+    await finish(frontier, await claim(frontier, "p"))
+    await frontier.mark("cancel q")
+    await frontier.offer(Q)
+    assert (await frontier.claim()).seeds == []  # the word for q fails: cancelled
+    assert await frontier.offer(Q, P) == [True, False]
+    assert (await seed_info(frontier.queues["content"], Q)).why.startswith("delivered before")
+    await frontier.mark()
+    assert (await claim(frontier, "q"))[0].delivered
+    await accounts_are(q={"offered": 2, "cancelled": 1, "executing": 1})
+
+
 async def test_many_to_be_told_hold_up_no_page(frontier):
     pages = [content(number) for number in range(60)]
     await frontier.offer(*pages)

@@ -65,6 +65,9 @@ local function read_known(fingerprints, kinds)
   for n, fingerprint in ipairs(fingerprints) do
     if has_failed[fingerprint] and stop_of(kinds[n].plan) ~= 'cancel'
       and call('HGET', reasons, fingerprint) == 'cancelled' then forget_cancelled(fingerprint) end
+  end
+  -- All of those first: the call may offer such a seed for its cancelled plan, too, to which it is new again.
+  for n, fingerprint in ipairs(fingerprints) do
     if not is_wanted_by(fingerprint, kinds[n].plan) then
       absent[#absent + 1], plans[#plans + 1], places[#places + 1] = fingerprint, kinds[n].plan, n
     end
