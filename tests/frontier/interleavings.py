@@ -322,9 +322,12 @@ class Interleaving:
             await self._begin_all(slot)
 
     async def _begin_all(self, slot):
-        """Begins to fetch what is held, which workers tell Redis of suspected seeds."""
+        """Begins to fetch what is held, which workers tell Redis of suspected seeds.
+
+        What was delivered before is never fetched, so it is never begun, nor quarantined for its workers' deaths.
+        """
         for claimed in slot.held:
-            if claimed.suspected:
+            if claimed.suspected and not claimed.delivered:
                 await self.driver.queues[slot.frontier].begin(claimed)
                 self.model.begin(slot.frontier, claimed.fingerprint, claimed.claim)
 
