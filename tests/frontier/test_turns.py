@@ -109,6 +109,19 @@ async def test_a_crawl_delay_leaves_a_host_one_turn(frontier):
     assert (await acquire(frontier))[1] == 0
 
 
+async def test_without_its_crawl_delay_a_host_is_looked_at_at_once(frontier):
+    await frontier.polite(concurrency=2, burst=1)
+    await frontier.offer(*(content(number) for number in range(3)))
+    (held,) = (await frontier.claim(max_seeds=1)).seeds
+    await crawl_delay(frontier, 5_000, held)
+    assert (await frontier.claim("B")).wait_ms > 10_000  # the one turn is held
+    async with frontier.redis.pubsub() as channel:
+        await channel.subscribe(frontier.queues["content"]._channel)
+        await frontier.queues["content"].drop_crawl_delay("a.test")
+        assert await messages(channel, 1) == [b"turn"]
+    assert [claimed.seed for claimed in (await frontier.claim("B")).seeds] == [content(1)]
+
+
 async def test_turns_from_before_a_crawl_delay_are_used_one_after_the_other(frontier):
     await frontier.polite(delay_ms=1_000, concurrency=4, burst=1)
     await frontier.offer(*(content(number) for number in range(8)))

@@ -12,7 +12,13 @@ local host_turns = turns_of(host)
 local fields = host_turns.fields
 
 if delay_text == '0' then
-  if fields.r then delete_field(host_turns, 'r') end
+  if fields.r then
+    delete_field(host_turns, 'r')
+    local is_ready, other_is_ready = update_host_in_both(host_turns) -- more turns may be free now
+    flush_hosts()
+    if is_ready then announce_turn(channel, wake_pause) end
+    if other_is_ready then announce_turn(other_channel, other_wake_pause) end
+  end
   flush_turns()
   return { 0, 0 }
 end
