@@ -16,6 +16,14 @@ from crawler.servers.redis import redis_async
 CALL_SECONDS = "local CALL_SECONDS = 0.015"
 
 
+def pytest_terminal_summary(terminalreporter):
+    """Prints what tests say of themselves (`record_property("summary", TEXT)`), also where they pass."""
+    for report in (*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")):
+        for name, text in getattr(report, "user_properties", ()):
+            if name == "summary":
+                terminalreporter.write_line(text)
+
+
 @pytest.fixture(params=["redis", "cluster"])
 def redis_settings(request):
     """Settings that lead to an empty Redis, or Redis Cluster."""

@@ -12,6 +12,9 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 SUSPECTED, SUSPECTED_BEGUN = -2, -1  # of `crashes`, as lua/lib/states.lua says
+DAY_MS = 86_400_000
+DELETED_MS = 7 * DAY_MS  # how long a deleted plan's state is kept, as in plan_state.lua
+EXPIRED_MAX = 20  # as in settle.lua
 CRASHES_MAX = 3  # as in claim.lua, and so are the next two
 LAPSED_MAX = 10
 YIELD_MS = 1_200
@@ -73,16 +76,22 @@ class HostRecord:
     """A host's turns, as the rules have them.
 
     Attributes:
-        sites: Those whose seeds were given, or for which a turn was acquired.
+        sites: Those whose politeness counts, since their seeds were met or a turn was acquired for them.
         held: Number of a turn -> (owner, token).
         not_before_ms: Number of a turn -> when its next request may start.
         backoff_ms: Until when the host asked to be left alone.
+        crawl_delay_ms: What its robots.txt asks for; 0: nothing. Of an address, the delay of its budget.
+        robots_seeds: How many seeds a claim takes on a turn while its robots.txt is unreachable; 0: it isn't.
+        followed: Frontier -> how many seeds were taken off its budget of followed links.
     """
 
     sites: set = field(default_factory=set)
     held: dict = field(default_factory=dict)
     not_before_ms: Counter = field(default_factory=Counter)
     backoff_ms: int = 0
+    crawl_delay_ms: int = 0
+    robots_seeds: int = 0
+    followed: Counter = field(default_factory=Counter)
 
 
 class Model:
@@ -91,12 +100,14 @@ class Model:
     Args:
         politeness: Site -> (delay in ms, concurrency, burst).
         max_attempts: How often a seed is tried.
+        fail_days: How long failed seeds are remembered.
     """
 
-    def __init__(self, now_ms, politeness, max_attempts):
+    def __init__(self, now_ms, politeness, max_attempts, fail_days):
         self.now_ms = now_ms
         self.politeness = politeness
         self.max_attempts = max_attempts
+        self.fail_ms = fail_days * DAY_MS
         self.seeds = {}  # (frontier, fingerprint) -> SeedRecord
         self.finished = defaultdict(dict)  # the same -> plan -> whether later plans can be told of the page
         self.hosts = defaultdict(HostRecord)
@@ -104,7 +115,7 @@ class Model:
         self.lapsed = {name: {} for name in FRONTIERS}  # owner -> deadline in ms
         self.renewed = None  # when a session was opened or renewed last, and its length, in ms
         self.spared = set()  # owners whose deadline was moved since they renewed their session
-        self.stopped = {}  # plan -> `pause` or `cancel`
+        self.plan_states = {}  # plan -> (version, `active`, `paused`, `cancelled` or `deleted`)
         self.flows = Counter()  # (frontier, plan, site, what) -> seeds that took that way
         self.sums = Counter()  # (frontier, what) -> the same over all plans, those too that were forgotten
         self.fences = Counter()  # owner -> serial number up to which its calls are void
@@ -112,6 +123,12 @@ class Model:
     def copy(self):
         """Returns the model as it is now, for the day when Redis loses what it does from here on."""
         return copy.deepcopy(self)
+
+    @property
+    def stopped(self):
+        """Plan -> `pause` or `cancel`."""
+        stops = {"paused": "pause", "cancelled": "cancel"}
+        return {plan: stops[state] for plan, (_version, state) in self.plan_states.items() if state in stops}
 
     # -- Small rules --------------------------------------------------------------------------------------------------
 
@@ -168,10 +185,26 @@ class Model:
         ]
 
     def delay_ms(self, host):
-        return max((self.politeness[site][0] for site in self.hosts[host].sites), default=0)
+        record = self.hosts[host]
+        return max([record.crawl_delay_ms, *(self.politeness[site][0] for site in record.sites)])
 
     def concurrency(self, host):
-        return min((self.politeness[site][1] for site in self.hosts[host].sites), default=1)
+        """A host with a Crawl-delay has one turn: the delay is the host's."""
+        record = self.hosts[host]
+        if record.crawl_delay_ms:
+            return 1
+        return min((self.politeness[site][1] for site in record.sites), default=1)
+
+    def burst(self, host):
+        """Returns how many of its seeds a claim may take on a turn, at most: after errors it is one."""
+        record = self.hosts[host]
+        return record.robots_seeds or min(self.politeness[site][2] for site in record.sites)
+
+    def next_start_ms(self, host, number):
+        """Returns when a turn may start a request. A Crawl-delay lies between the starts on any of the host's turns."""
+        record = self.hosts[host]
+        is_shared = record.crawl_delay_ms and not host.startswith("@")
+        return max(record.not_before_ms.values(), default=0) if is_shared else record.not_before_ms[number]
 
     def release_turn(self, host, owner, token, not_before_ms):
         """Frees a turn, unless somebody else holds it by now."""
@@ -209,37 +242,56 @@ class Model:
                 self.sessions[owner] = self.now_ms + self.renewed[1]
                 self.spared.add(owner)
 
-    def offer(self, frontier, offered, due_ms):
-        """Returns for each (fingerprint, seed) whether it is new to its plan."""
+    def offer(self, frontier, offered, due_ms, budget):
+        """Returns for each (fingerprint, seed) what became of it: `new`, `known`, `over-budget` or `deleted`."""
         for fingerprint, new in offered:
-            seed = self.seeds.get((frontier, fingerprint))
-            if (
-                seed
-                and (seed.state, seed.reason) == ("failed", "cancelled")
-                and self.stopped.get(new.plans[0]) != "cancel"
-            ):
-                del self.seeds[frontier, fingerprint]  # it is as good as new
-        return [self._offer_one(frontier, fingerprint, new, due_ms or self.now_ms) for fingerprint, new in offered]
+            self._free_cancelled(frontier, fingerprint, new.plans[0])
+        due_ms = due_ms or self.now_ms
+        return [self._offer_one(frontier, fingerprint, new, due_ms, budget) for fingerprint, new in offered]
 
-    def _offer_one(self, frontier, fingerprint, new, due_ms):
+    def _free_cancelled(self, frontier, fingerprint, plan):
+        """Forgets a seed that failed since its plans were cancelled: it is as good as new to a plan that isn't."""
+        seed = self.seeds.get((frontier, fingerprint))
+        if seed and (seed.state, seed.reason) == ("failed", "cancelled") and self.stopped.get(plan) != "cancel":
+            del self.seeds[frontier, fingerprint]
+
+    def _is_deleted(self, plan):
+        return self.plan_states.get(plan, (0, ""))[1] == "deleted"
+
+    def _offer_one(self, frontier, fingerprint, new, due_ms, budget):
         plan, seed = new.plans[0], self.seeds.get((frontier, fingerprint))
         finished = self.finished.get((frontier, fingerprint), {})
-        self.count(frontier, new, "offered")
+        if self._is_deleted(plan):
+            return "deleted"
         is_asked_for = seed and (seed.state == "failed" or plan in seed.plans or self.stopped.get(plan) == "cancel")
         if plan in finished or is_asked_for:
-            self.count(frontier, new, "known")
+            self.count(frontier, new, "offered", "known")
             if plan not in finished:
                 self._unpark(seed)
-            return False
+            return "known"
         if seed:
             seed.plans.append(plan)
             self._unpark(seed)
         else:
+            is_delivered = any(finished.values())
+            if budget and not is_delivered:
+                followed = self.hosts[new.host].followed
+                if followed[frontier] >= budget:
+                    self.count(frontier, new, "over-budget")
+                    return "over-budget"
+                followed[frontier] += 1
             self.seeds[frontier, fingerprint] = new
-            if any(finished.values()):
+            if is_delivered:
                 new.host = DELIVERED
             self.make_ready(new, due_ms)
-        return True
+        self.count(frontier, new, "offered")
+        return "new"
+
+    def refuse(self, frontier, fingerprint, seed, reason, number):
+        """Counts pages that can't be offered."""
+        self._free_cancelled(frontier, fingerprint, seed.plans[0])
+        if not self._is_deleted(seed.plans[0]):
+            self.count(frontier, seed, reason, by=number)
 
     def _unpark(self, seed):
         """Makes a parked seed ready if one of its plans isn't stopped; returns whether it did."""
@@ -254,23 +306,25 @@ class Model:
             seed.crashes = SUSPECTED_BEGUN
 
     def settle(self, frontier, owner, settlements, releases):
-        """Returns how many settlements ended a claim.
+        """Returns the operations of those settlements that ended a claim.
 
         Args:
             settlements: (fingerprint, claim, operation, amount in ms, reason, whether later plans can be told of the
                 page, the plans that it was delivered for; of a `fetch`, the page's host instead).
             releases: (host, token, ms since the last start, ms of backoff).
         """
-        accepted = 0
+        accepted = []
         for fingerprint, claim, operation, amount_ms, reason, tellable, served in settlements:
             seed = self.seeds.get((frontier, fingerprint))
             if not seed or seed.state != "executing" or seed.claim != claim:
                 continue
-            accepted += 1
+            accepted.append(operation)
             if operation == "finish":
                 self._finish(frontier, fingerprint, amount_ms, reason, tellable, served)
             elif operation == "release":
                 self.make_ready(seed, amount_ms)
+            elif operation == "postpone":
+                self.make_ready_later(frontier, seed, self.now_ms + amount_ms)
             elif operation == "fetch":
                 seed.host = served
                 self.make_ready_later(frontier, seed, amount_ms)
@@ -282,7 +336,18 @@ class Model:
             self.release_turn(host, owner, token, next_ms)
             if backoff_ms:
                 self.hosts[host].backoff_ms = max(self.hosts[host].backoff_ms, self.now_ms + backoff_ms)
+        self._forget_expired(frontier)
         return accepted
+
+    def _forget_expired(self, frontier):
+        """Forgets seeds that failed long ago."""
+        expired = sorted(
+            (seed.since_ms, fingerprint)
+            for (name, fingerprint), seed in self.seeds.items()
+            if name == frontier and seed.state == "failed" and seed.since_ms <= self.now_ms - self.fail_ms
+        )
+        for _, fingerprint in expired[:EXPIRED_MAX]:
+            del self.seeds[frontier, fingerprint]
 
     def _finish(self, frontier, fingerprint, due_ms, note, tellable, served):
         seed = self.seeds[frontier, fingerprint]
@@ -339,7 +404,8 @@ class Model:
             if name == frontier and seed.state in ("ready", "quarantined") and seed.due_ms <= self.now_ms
         }
         given = [fingerprint for fingerprint, by in seen.claims[frontier].items() if by == claim]
-        must(len(given) <= max_seeds, claim, "gave", len(given), "seeds, asked for", max_seeds)
+        limited = [one for one in given if not (one in waiting and self.hosts[waiting[one].host].robots_seeds)]
+        must(len(limited) <= max_seeds, claim, "gave", len(limited), "seeds, asked for", max_seeds)
         for fingerprint in given:
             must(fingerprint in waiting, claim, "gave a seed that was not waiting, or not due:", fingerprint)
             seed = waiting[fingerprint]
@@ -351,10 +417,14 @@ class Model:
         for fingerprint in given:
             seed = waiting[fingerprint]
             seed.state, seed.since_ms, seed.claim = "executing", self.now_ms, claim
-        fetched = [waiting[fingerprint] for fingerprint in given if waiting[fingerprint].host != DELIVERED]
-        for seed in fetched:
-            self.hosts[seed.host].sites.add(seed.site)
-        self._take_turns(owner, claim, {seed.host for seed in fetched}, seen)
+        fetched = Counter(waiting[one].host for one in given if waiting[one].host != DELIVERED)
+        for fingerprint in given:
+            if waiting[fingerprint].host != DELIVERED:
+                self.hosts[waiting[fingerprint].host].sites.add(waiting[fingerprint].site)
+        self._take_over_sites(seen)
+        for host, number in fetched.items():
+            got = self._take_turns(owner, claim, host, seen)
+            must(number <= len(got) * self.burst(host), claim, "gave", number, "seeds of", host, "on turns", got)
         if quarantined:
             must(not holds and len(given) == 1, claim, "gave a quarantined seed beside others")
             return {"quarantined"}, given
@@ -423,29 +493,61 @@ class Model:
             if fingerprint not in given and seed.state == "ready" and is_wanted:
                 must(seed.due_ms >= last[seed.host], "passed over a seed that was due earlier:", seed)
 
-    def _take_turns(self, owner, what, hosts, seen):
-        """Takes over the turns that a call has acquired, after a look whether they were free."""
-        for host in hosts:
-            record = self.hosts[host]
-            new = {number: held for number, held in seen.turns[host].items() if number not in record.held}
-            for number, held in new.items():
-                must(held[0] == owner, what, "gave a turn to somebody else:", host, held)
-                must(self.now_ms >= record.not_before_ms[number], what, "gave turn", number, "of", host, "too early")
-                must(self.now_ms >= record.backoff_ms, what, "gave a turn of", host, "during its backoff")
-            record.held |= new
-            if new:
-                must(len(record.held) <= self.concurrency(host), what, "gave too many turns of", host, record.held)
+    def _take_over_sites(self, seen):
+        """Takes over for which sites a call has met seeds: those count from then on, whether seeds are given or not."""
+        for host, record in self.hosts.items():
+            must(record.sites <= seen.sites(host), host, "forgot a site:", record.sites, seen.sites(host))
+            record.sites |= seen.sites(host)
+
+    def _take_turns(self, owner, what, host, seen):
+        """Takes over the turns of a host that a call has acquired, if they were free; returns them."""
+        record = self.hosts[host]
+        new = {number: held for number, held in seen.turns[host].items() if number not in record.held}
+        for number, held in new.items():
+            must(held[0] == owner, what, "gave a turn to somebody else:", host, held)
+            must(self.now_ms >= self.next_start_ms(host, number), what, "gave turn", number, "of", host, "too early")
+            must(self.now_ms >= record.backoff_ms, what, "gave a turn of", host, "during its backoff")
+        record.held |= new
+        return new
 
     def acquire_turn(self, host, site, owner, serial, seen):
         """Follows the call; returns the numbers of the turns that it acquired."""
         if not self.has_session(owner) or serial <= self.fences[owner]:
             return []
-        before = set(self.hosts[host].held)
         self.hosts[host].sites.add(site)
-        self._take_turns(owner, "acquire_turn", [host], seen)
-        got = sorted(set(self.hosts[host].held) - before)
+        self._take_over_sites(seen)
+        got = self._take_turns(owner, "acquire_turn", host, seen)
         must(len(got) <= 1, "one call acquired", got, "of", host)
-        return got
+        must(not got or len(self.hosts[host].held) <= self.concurrency(host), "too many turns of", host)
+        return list(got)
+
+    def acquire_address(self, name, owner, serial, budget, seen):
+        """Follows the call; `budget`: turns, ms between two starts. Returns the numbers of the turns it acquired."""
+        if not self.has_session(owner) or serial <= self.fences[owner]:
+            return []
+        record, (turns, record.crawl_delay_ms) = self.hosts[name], budget
+        is_free = len(record.held) < turns and self.now_ms >= record.backoff_ms
+        starts_ms = [record.not_before_ms[number] for number in range(1, turns + 1) if number not in record.held]
+        got = self._take_turns(owner, "acquire_address", name, seen)
+        must(len(got) == int(is_free and min(starts_ms) <= self.now_ms), "acquired", got, "of", name, record)
+        if got:
+            record.backoff_ms = self.now_ms + record.crawl_delay_ms
+        return list(got)
+
+    def keep_crawl_delay(self, host, delay_ms, owner, token):
+        """Returns how many other turns are held, and in how many ms this one may start a request; -1: others go first.
+
+        The turns' next starts were a delay after their last ones: they move by what the delay grew.
+        """
+        record = self.hosts[host]
+        before_ms, record.crawl_delay_ms = self.delay_ms(host), delay_ms
+        for number in record.not_before_ms:
+            record.not_before_ms[number] += self.delay_ms(host) - before_ms
+        is_held = record.held.get(token % 1_000) == (owner, token)
+        others = len(record.held) - is_held
+        if not is_held or min(record.held) < token % 1_000:
+            return others, -1
+        return others, delay_ms if others else max(0, self.next_start_ms(host, token % 1_000) - self.now_ms)
 
     def recall(self, frontier, owner, given_up, known_seeds=None, known_turns=()):
         """Takes back what an owner doesn't know that it holds.
@@ -541,8 +643,13 @@ class Model:
         )
         same("sessions", self.sessions, seen.sessions)
         same("lapsed", self.lapsed, seen.lapsed)
+        same("plan states", self.plan_states, seen.plan_states)
         for host, record in self.hosts.items():
-            must(record.sites <= seen.sites(host) or not record.held, host, "forgot a site that holds a turn of it")
+            must(record.sites <= seen.sites(host), host, "forgot a site")
+            next_starts = {number: at_ms for number, at_ms in record.not_before_ms.items() if at_ms}
+            same(f"next starts of {host}", next_starts, seen.next_starts_ms(host))
+            same(f"limits of {host}", (record.crawl_delay_ms, record.robots_seeds), seen.limits(host))
+            same(f"followed on {host}", +record.followed, Counter(seen.followed[host]))
         for frontier in FRONTIERS:
             self._compare_hosts(frontier, seen)
 

@@ -76,6 +76,8 @@ class Observed:
     turns: dict = field(default_factory=lambda: defaultdict(dict))  # host -> number of the turn -> (owner, token)
     turn_fields: dict = field(default_factory=lambda: defaultdict(dict))
     turns_of_owners: dict = field(default_factory=dict)
+    plan_states: dict = field(default_factory=dict)
+    followed: dict = field(default_factory=lambda: defaultdict(dict))  # host -> frontier -> seeds off its budget
     ledger: Counter = field(default_factory=Counter)
     counts: Counter = field(default_factory=Counter)
 
@@ -116,13 +118,23 @@ class Observed:
     def free_ms(self, host, concurrency, now_ms):
         """Returns when a turn of a host may start next, as far as is known."""
         fields = self.turn_fields[host]
-        if "e" in fields:
+        if "e" in fields or "r" in fields:
             concurrency = 1
         backoff_ms = int(fields.get("x", 0))
         free = [number for number in range(1, concurrency + 1) if number not in self.turns[host]]
         if len(self.turns[host]) >= concurrency or not free:
             return now_ms + RECHECK_MS
-        return max(backoff_ms, min(int(fields.get(f"n{number}", 0)) for number in free))
+        starts_ms = [int(fields.get(f"n{number}", 0)) for number in free]
+        return max(backoff_ms, max(self.next_starts_ms(host).values(), default=0) if "r" in fields else min(starts_ms))
+
+    def next_starts_ms(self, host):
+        """Returns number of a turn -> when it may start its next request."""
+        fields = self.turn_fields[host]
+        return {int(name[1:]): int(at) for name, at in fields.items() if name.startswith("n") and int(at)}
+
+    def limits(self, host):
+        """Returns what a host's robots.txt asks for in ms, and how many seeds a claim takes while it is unreachable."""
+        return int(self.turn_fields[host].get("r", 0)), int(self.turn_fields[host].get("b", 0))
 
     def _take(self, frontier, name, rest="", *, value):
         """Takes one key of a frontier."""
@@ -148,6 +160,8 @@ class Observed:
             self.wanted[frontier][rest] = set(value)
         elif name == "scheduled":
             self.scheduled[frontier] = set(value)
+        elif name == "followed":
+            self.followed[rest][frontier] = int(value)
 
     def _take_shared(self, name, rest, value):
         """Takes one key of both frontiers."""
@@ -156,18 +170,23 @@ class Observed:
         elif name == "turns":
             self.turns_of_owners[rest] = {entry.decode() for entry in value}
         elif name == "turn":
-            fields = {one.decode(): what.decode() for one, what in value.items()}
-            self.turn_fields[rest] = fields
-            for one, holder in fields.items():
-                if one.startswith("h"):
-                    owner, token = holder.split(" ")
-                    self.turns[rest][int(one[1:])] = (owner, int(token))
+            self._take_turns(rest, {one.decode(): what.decode() for one, what in value.items()})
+        elif name == "plan_states":
+            stored = {plan.decode(): words.decode().split() for plan, words in value.items()}
+            self.plan_states = {plan: (int(version), state) for plan, (version, state) in stored.items()}
         elif name == "ledger":
             plan, site = rest.split(":")
             for what, number in value.items():
                 frontier, state = what.decode().split(":", 1)
                 if int(number):
                     self.ledger[frontier, plan, site, state] = int(number)
+
+    def _take_turns(self, host, fields):
+        self.turn_fields[host] = fields
+        for one, holder in fields.items():
+            if one.startswith("h"):
+                owner, token = holder.split(" ")
+                self.turns[host][int(one[1:])] = (owner, int(token))
 
 
 def _marks(buckets):

@@ -6,6 +6,7 @@ import asyncio
 import functools
 import os
 import random
+from collections import Counter
 
 import pytest
 from frontier.interleavings import Interleaving, Transport, program, with_own_time, without_needless
@@ -17,6 +18,20 @@ from crawler.servers.redis import redis_async
 SHORT, SHORT_FAULTS = 2_000, 20_000  # these begin with seed 1; the full form with one drawn each time
 LONG = 200_000 if os.environ.get("FAULTS") == "full" else SHORT_FAULTS
 STEPS_OF_A_PROGRAM = 250
+REACHED = {  # what programs must make the frontier do, for what they don't come to isn't tested
+    *(f"offered: {what}" for what in ("new", "known", "over-budget", "deleted")),
+    *(f"claim answered: {what}" for what in ("ok", "drain", "quarantined", "lapsed")),
+    *(f"claimed: to be {what}" for what in ("fetched", "told")),
+    *(f"settled: {what}" for what in ("finish", "retry", "fail", "release", "postpone", "fetch", "refused")),
+    *(f"counted: {what}" for what in ("script-route", "redirected", "reclaimed", "retried", "missed", "visits")),
+    *(f"counted: failed:{what}" for what in ("timeout", "cancelled", "replaced", "crashed-worker")),
+    *(f"counted: deleted:{what}" for what in ("offered", "known", "failed", "finished")),
+    *(f"recalled: {what}" for what in ("never answered", "ended, says the worker")),
+    *(f"turns acquired: of {what}" for what in ("a host", "an address")),
+    *(f"told of plans: {what}" for what in ("active", "paused", "cancelled", "deleted", "late")),
+    *("Crawl-delay: kept", "Crawl-delay: dropped", "held for robots.txt"),
+    *("set_aside", "resume", "retry", "drop", "forget"),
+}
 
 
 @pytest.fixture
@@ -31,9 +46,11 @@ def transport(monkeypatch):
 
 
 @pytest.mark.parametrize("steps", [SHORT, pytest.param(LONG, marks=pytest.mark.faults)])
-def test_the_scripts_do_what_the_model_says(redis_url, transport, steps):
+def test_the_scripts_do_what_the_model_says(redis_url, transport, record_property, steps):
     """MODEL_SEED in the environment chooses the programs; a failure says which seed begins with the one that failed."""
     first = int(os.environ.get("MODEL_SEED", random.randrange(2**32) if steps > SHORT_FAULTS else 1))
+    record_property("summary", f"{steps:,} steps of the frontier's model from MODEL_SEED={first}")
+    reached = Counter()
     with asyncio.Runner() as runner:
         redis = redis_async({"REDIS_URL": redis_url})
 
@@ -41,7 +58,7 @@ def test_the_scripts_do_what_the_model_says(redis_url, transport, steps):
             runner.run(redis.flushdb())
             transport.fate = "heard"
             try:
-                runner.run(Interleaving(redis, transport).run(steps_of_it))
+                runner.run(Interleaving(redis, transport, reached).run(steps_of_it))
             except WrongError as error:
                 return str(error)
             return ""
@@ -58,3 +75,7 @@ def test_the_scripts_do_what_the_model_says(redis_url, transport, steps):
                     raise WrongError("\n".join(lines))
         finally:
             runner.run(redis.aclose())
+    counts = {what: number for what, number in sorted(reached.items()) if number}
+    if steps > SHORT:
+        record_property("summary", "; ".join(f"{what} {number:,}" for what, number in counts.items()))
+        assert counts.keys() >= REACHED
