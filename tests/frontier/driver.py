@@ -68,8 +68,8 @@ class FrontierDriver:
         for number in range(self.partitions):
             await self.redis.zadd(self.keys.partition(number).sessions, {owner: ended_ms}, xx=True)
 
-    async def offer(self, *seeds, due_ms=0, budget=0):
-        return await self.queues[seeds[0].frontier].offer(seeds, due_ms, budget=budget)
+    async def offer(self, *seeds, due_ms=0, **options):
+        return await self.queues[seeds[0].frontier].offer(seeds, due_ms, **options)
 
     async def claim(self, owner="A", max_seeds=100, *, carrying=0, frontier="content", partition=0):
         claim = f"{owner}#{next(self.claims)}"

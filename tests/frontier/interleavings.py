@@ -70,6 +70,7 @@ STEPS = {  # each kind of step: how likely it is, and what it takes
             "due_in_ms": _one_of(None, None, 0, 300, 2_000),
             "scheduled": YES_OR_NO,
             "budget": _one_of(0, 0, 0, 3),
+            "editions_ago": _one_of(None, None, None, 0, 1),
             "fate": FATE,
         },
     ),
@@ -112,6 +113,7 @@ STEPS = {  # each kind of step: how likely it is, and what it takes
         {
             "plan": PLAN,
             "state": _one_of(*["active"] * 8, *["paused"] * 4, *["cancelled"] * 4, "deleted"),
+            "is_new_edition": _one_of(*map(bool, (0, 0, 0, 1))),
             "is_late": _one_of(*map(bool, (0, 0, 0, 0, 0, 1))),
         },
     ),
@@ -294,19 +296,21 @@ class Interleaving:
     def _record(seed):
         return SeedRecord(seed.host, [seed.plan], seed.site, seed.interval_s * 1_000)
 
-    async def offer(self, frontier, pages, due_in_ms, scheduled, budget, fate):
+    async def offer(self, frontier, pages, due_in_ms, scheduled, budget, editions_ago, fate):
         seeds = [self._seed(frontier, page, scheduled=scheduled) for page in pages]
         due_ms = 0 if due_in_ms is None else self.model.now_ms + due_in_ms
+        newest = max((edition for _, edition, _ in self.model.plan_states.values()), default=0)
+        edition = 0 if editions_ago is None else max(0, newest - editions_ago)
         fate = "lost" if fate == "late" else fate  # a late one is like a later one
 
         def follow(_seen):
             offered = [(seed.fingerprint, self._record(seed)) for seed in seeds]
-            became = self.model.offer(frontier, offered, due_ms, budget)
+            became = self.model.offer(frontier, offered, due_ms, edition, budget)
             self.reached.update(f"offered: {what}" for what in became)
             return [what == "new" for what in became]
 
         heard, answer, expected = await self._sent(
-            fate, self.driver.offer(*seeds, due_ms=due_ms, budget=budget), follow
+            fate, self.driver.offer(*seeds, due_ms=due_ms, edition=edition, budget=budget), follow
         )
         if heard:
             same("offer", expected, answer)
@@ -612,22 +616,23 @@ class Interleaving:
 
     # -- The operator -------------------------------------------------------------------------------------------------
 
-    async def tell_state(self, plan, state, *, is_late=False):
+    async def tell_state(self, plan, state, *, is_new_edition=False, is_late=False):
         """Tells the partition a plan's state; a late word is older than the one that it knows, and changes nothing."""
         states = self.model.plan_states
-        known = states.get(plan, (0, "active"))[0]
+        known, edition, _ = states.get(plan, (0, 0, "active"))
+        edition += is_new_edition
         version = known - 1 if is_late else max(known + 1, self.model.now_ms)
         keys = self.driver.keys.partition(0).script_keys("nav")
-        answer = await scripts.run(self.redis, "plan_state", keys, [plan, version, state])
+        answer = await scripts.run(self.redis, "plan_state", keys, [plan, version, edition, state])
         same("plan_state", max(known, version), answer)
         self.reached[f"told of plans: {'late' if is_late else state}"] += 1
         if version < known:
             return
         if state == "deleted":
-            for other, (since_ms, what) in list(states.items()):
+            for other, (since_ms, _, what) in list(states.items()):
                 if what == "deleted" and since_ms < self.model.now_ms - DELETED_MS:
                     del states[other]
-        states[plan] = version, state
+        states[plan] = version, edition, state
 
     async def set_aside(self, frontier, plan):
         await self._operate("set_aside", self.model.set_aside(frontier, plan), self.admins[frontier].set_aside(plan))

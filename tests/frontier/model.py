@@ -115,7 +115,7 @@ class Model:
         self.lapsed = {name: {} for name in FRONTIERS}  # owner -> deadline in ms
         self.renewed = None  # when a session was opened or renewed last, and its length, in ms
         self.spared = set()  # owners whose deadline was moved since they renewed their session
-        self.plan_states = {}  # plan -> (version, `active`, `paused`, `cancelled` or `deleted`)
+        self.plan_states = {}  # plan -> (version, edition, `active`, `paused`, `cancelled` or `deleted`)
         self.flows = Counter()  # (frontier, plan, site, what) -> seeds that took that way
         self.sums = Counter()  # (frontier, what) -> the same over all plans, those too that were forgotten
         self.fences = Counter()  # owner -> serial number up to which its calls are void
@@ -128,7 +128,7 @@ class Model:
     def stopped(self):
         """Plan -> `pause` or `cancel`."""
         stops = {"paused": "pause", "cancelled": "cancel"}
-        return {plan: stops[state] for plan, (_version, state) in self.plan_states.items() if state in stops}
+        return {plan: stops[state] for plan, (_, _, state) in self.plan_states.items() if state in stops}
 
     # -- Small rules --------------------------------------------------------------------------------------------------
 
@@ -242,12 +242,18 @@ class Model:
                 self.sessions[owner] = self.now_ms + self.renewed[1]
                 self.spared.add(owner)
 
-    def offer(self, frontier, offered, due_ms, budget):
-        """Returns for each (fingerprint, seed) what became of it: `new`, `known`, `over-budget` or `deleted`."""
+    def offer(self, frontier, offered, due_ms, edition, budget):
+        """Returns what became of each (fingerprint, seed): `new`, `known`, `over-budget`, `deleted` or `replaced`."""
         for fingerprint, new in offered:
             self._free_cancelled(frontier, fingerprint, new.plans[0])
         due_ms = due_ms or self.now_ms
-        return [self._offer_one(frontier, fingerprint, new, due_ms, budget) for fingerprint, new in offered]
+        became = []
+        for fingerprint, new in offered:
+            refusal = self._refusal_of(new.plans[0], edition)
+            if refusal == "replaced":
+                self.count(frontier, new, refusal)
+            became.append(refusal or self._offer_one(frontier, fingerprint, new, due_ms, budget))
+        return became
 
     def _free_cancelled(self, frontier, fingerprint, plan):
         """Forgets a seed that failed since its plans were cancelled: it is as good as new to a plan that isn't."""
@@ -255,14 +261,14 @@ class Model:
         if seed and (seed.state, seed.reason) == ("failed", "cancelled") and self.stopped.get(plan) != "cancel":
             del self.seeds[frontier, fingerprint]
 
-    def _is_deleted(self, plan):
-        return self.plan_states.get(plan, (0, ""))[1] == "deleted"
+    def _refusal_of(self, plan, edition=0):
+        """Returns why a plan takes no offers: `deleted`, or `replaced` by a newer edition than the given one; or ''."""
+        _, newest, state = self.plan_states.get(plan, (0, 0, ""))
+        return "deleted" if state == "deleted" else "replaced" if 0 < edition < newest else ""
 
     def _offer_one(self, frontier, fingerprint, new, due_ms, budget):
         plan, seed = new.plans[0], self.seeds.get((frontier, fingerprint))
         finished = self.finished.get((frontier, fingerprint), {})
-        if self._is_deleted(plan):
-            return "deleted"
         is_asked_for = seed and (seed.state == "failed" or plan in seed.plans or self.stopped.get(plan) == "cancel")
         if plan in finished or is_asked_for:
             self.count(frontier, new, "offered", "known")
@@ -290,7 +296,7 @@ class Model:
     def refuse(self, frontier, fingerprint, seed, reason, number):
         """Counts pages that can't be offered."""
         self._free_cancelled(frontier, fingerprint, seed.plans[0])
-        if not self._is_deleted(seed.plans[0]):
+        if not self._refusal_of(seed.plans[0]):
             self.count(frontier, seed, reason, by=number)
 
     def _unpark(self, seed):

@@ -173,7 +173,9 @@ class Observed:
             self._take_turns(rest, {one.decode(): what.decode() for one, what in value.items()})
         elif name == "plan_states":
             stored = {plan.decode(): words.decode().split() for plan, words in value.items()}
-            self.plan_states = {plan: (int(version), state) for plan, (version, state) in stored.items()}
+            self.plan_states = {
+                plan: (int(version), int(edition), state) for plan, (version, edition, state) in stored.items()
+            }
         elif name == "ledger":
             plan, site = rest.split(":")
             for what, number in value.items():
