@@ -25,6 +25,7 @@ from crawler.worker.outcomes import (
     GATEWAY_STATUSES,
     HOST_FAULTS,
     NO_ANSWER,
+    PAGE_TIMEOUT,
     Outcome,
     is_overload,
     outcome_of_error,
@@ -201,7 +202,7 @@ class TurnMiddleware:
             lane.mark_start()  # the host may have got the request as late as now
         self._end(state)
         reason = outcome_of_error(exception).reason
-        if was_sent and lane is not None and reason in NO_ANSWER:
+        if was_sent and lane is not None and (reason in NO_ANSWER or reason == PAGE_TIMEOUT.reason):
             await self._blame(lane, state)
             if reason in HOST_FAULTS:
                 self._record(lane, "failures", state)
@@ -224,7 +225,9 @@ class TurnMiddleware:
         if state.checks_egress:
             return
         visit, egress = state.visit, self._worker.egress
-        if not await visit.run(egress.blames(lane.host, lambda place: self._ask(place, visit))):
+        with visit.deadline.paused():  # finding that out takes none of the page's time, and is done when that is up
+            is_at_fault = await visit.run(egress.blames(lane.host, lambda place: self._ask(place, visit)))
+        if not is_at_fault:
             raise RefusedError(NO_EGRESS)
 
     def _record(self, lane: Lane, sign: HostSign, state: RequestState) -> None:

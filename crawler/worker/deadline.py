@@ -15,19 +15,21 @@ class Deadline:
 
     Args:
         on_passed: Called when the time is up.
-
-    Attributes:
-        passed: Whether the time was up.
     """
 
-    __slots__ = ("_left_s", "_on_passed", "_pauses", "_timer", "passed")
+    __slots__ = ("_left_s", "_on_passed", "_passed", "_pauses", "_timer")
 
     def __init__(self, on_passed: Callable[[], None]) -> None:
-        self.passed = False
+        self._passed = False
         self._on_passed = on_passed
         self._left_s: float | None = None  # None: not started, or stopped
         self._pauses = 0  # number of `paused` contexts entered and not left
         self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the time is up; never while it is paused."""
+        return self._passed and not self._pauses
 
     def start(self, seconds: float) -> None:
         """Starts the time limit."""
@@ -42,7 +44,7 @@ class Deadline:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Pauses the time limit within a context; such contexts may overlap."""
+        """Pauses the time limit within a context, also one that has passed; such contexts may overlap."""
         self._pauses += 1
         self._pause()
         try:
@@ -52,7 +54,7 @@ class Deadline:
             self._run()
 
     def _run(self) -> None:
-        if self._left_s is not None and not self._pauses and not self.passed:
+        if self._left_s is not None and not self._pauses and not self._passed:
             self._timer = asyncio.get_running_loop().call_later(self._left_s, self._pass)
 
     def _pause(self) -> None:
@@ -63,7 +65,7 @@ class Deadline:
 
     def _pass(self) -> None:
         self._timer = None
-        self.passed = True
+        self._passed = True
         self._on_passed()
 
 

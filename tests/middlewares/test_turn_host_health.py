@@ -12,7 +12,7 @@ from samples import RecordedVisit
 from scrapy import exceptions
 from twisted.internet.error import NoRouteError
 
-from crawler.errors import HostBackoffError, SessionLostError
+from crawler.errors import HostBackoffError, PageTimeoutError, SessionLostError
 from crawler.middlewares.turns import TurnMiddleware
 from crawler.worker.lanes import Lane
 from crawler.worker.refused import RefusedError
@@ -92,6 +92,36 @@ async def test_a_failure_that_may_be_this_node_s_is_no_try_and_not_the_host_s(mi
     assert caught.value.outcome == ("release", "no-egress")
     assert (worker.turns.reports, recorded.lane.failing) == ([], False)
     assert not recorded.lane._in_use.locked()
+
+
+@pytest.mark.parametrize("is_up", [True, False], ids=["up", "soon up"])
+@pytest.mark.parametrize("at_fault", [True, False])
+async def test_when_a_page_s_time_is_up_the_host_may_still_be_innocent(
+    middleware, recorded, worker, monkeypatch, at_fault, is_up
+):
+    request, visit = recorded.request(), recorded.visit
+    await middleware.process_request(request)
+
+    async def blames(_host, _ask):
+        for _ in range(3):  # the time would be up meanwhile
+            await asyncio.sleep(0)
+        visit.check()
+        return at_fault
+
+    monkeypatch.setattr(worker.egress, "blames", blames)
+    visit.deadline.start(0.0)
+    if is_up:
+        await asyncio.sleep(0.001)
+        assert visit.deadline.passed
+    error = PageTimeoutError("its time is up") if is_up else exceptions.DownloadTimeoutError("silent")
+    judged = middleware.process_exception(request, error)
+    if at_fault:
+        assert await judged is None
+    else:
+        with pytest.raises(RefusedError) as caught:
+            await judged
+        assert caught.value.outcome == ("release", "no-egress")
+    assert recorded.lane.failing == (at_fault and not is_up)
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,16 @@ async def test_a_paused_deadline_goes_on_with_the_time_left(clock, deadline):
     assert deadline.passed
 
 
+async def test_a_deadline_that_has_passed_may_be_paused(clock, deadline, on_passed):
+    deadline.start(1.0)
+    await clock.advance(1.0)
+    with deadline.paused():
+        assert not deadline.passed
+    assert deadline.passed
+    await clock.advance(1.0)
+    on_passed.assert_called_once_with()
+
+
 async def test_a_deadline_started_while_paused_runs_afterwards(clock, deadline):
     with deadline.paused():
         deadline.start(0.0)
