@@ -237,6 +237,9 @@ class Interleaving:
             for slot in self.slots:
                 self._check_in_flight(slot)
         await self._drain()
+        self.reached.update(self.model.reached)
+        for (_frontier, what), number in self.model.sums.items():
+            self.reached[f"counted: {what}"] += number
 
     async def _seen(self):
         return await Observed.read(self.redis, self.stem)
@@ -691,4 +694,3 @@ class Interleaving:
         else:
             raise WrongError(f"stuck: {left}")
         same("recount", [], await recount.recount(self.redis, self.driver.keys, 1))
-        self.reached.update({f"counted: {what}": number for (_frontier, what), number in self.model.sums.items()})

@@ -119,6 +119,7 @@ class Model:
         self.flows = Counter()  # (frontier, plan, site, what) -> seeds that took that way
         self.sums = Counter()  # (frontier, what) -> the same over all plans, those too that were forgotten
         self.fences = Counter()  # owner -> serial number up to which its calls are void
+        self.reached = Counter()  # what happened without anybody's asking for it
 
     def copy(self):
         """Returns the model as it is now, for the day when Redis loses what it does from here on."""
@@ -241,6 +242,7 @@ class Model:
             if deadline < self.now_ms + self.renewed[1] and owner not in self.spared:
                 self.sessions[owner] = self.now_ms + self.renewed[1]
                 self.spared.add(owner)
+                self.reached["sessions spared"] += 1
 
     def offer(self, frontier, offered, due_ms, edition, budget):
         """Returns what became of each (fingerprint, seed): `new`, `known`, `over-budget`, `deleted` or `replaced`."""
@@ -354,6 +356,7 @@ class Model:
         )
         for _, fingerprint in expired[:EXPIRED_MAX]:
             del self.seeds[frontier, fingerprint]
+            self.reached["failed seeds forgotten"] += 1
 
     def _finish(self, frontier, fingerprint, due_ms, note, tellable, served):
         seed = self.seeds[frontier, fingerprint]

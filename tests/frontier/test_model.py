@@ -29,6 +29,7 @@ REACHED = {  # what programs must make the frontier do, for what they don't come
     *(f"recalled: {what}" for what in ("never answered", "ended, says the worker")),
     *(f"turns acquired: of {what}" for what in ("a host", "an address")),
     *(f"told of plans: {what}" for what in ("active", "paused", "cancelled", "deleted", "late")),
+    *("sessions spared", "failed seeds forgotten"),
     *("Crawl-delay: kept", "Crawl-delay: dropped", "held for robots.txt"),
     *("set_aside", "resume", "retry", "drop", "forget"),
 }
@@ -75,7 +76,7 @@ def test_the_scripts_do_what_the_model_says(redis_url, transport, record_propert
                     raise WrongError("\n".join(lines))
         finally:
             runner.run(redis.aclose())
-    counts = {what: number for what, number in sorted(reached.items()) if number}
     if steps > SHORT:
-        record_property("summary", "; ".join(f"{what} {number:,}" for what, number in counts.items()))
-        assert counts.keys() >= REACHED
+        counts = {what: number for what, number in sorted(reached.items()) if number}
+        record_property("summary", "\n".join(f"{number:9,}  {what}" for what, number in counts.items()))
+        assert steps == SHORT_FAULTS or not REACHED - counts.keys()  # a tenth of the steps may miss what is rare
