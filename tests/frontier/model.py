@@ -586,12 +586,12 @@ class Model:
     # -- What operators do --------------------------------------------------------------------------------------------
 
     def set_aside(self, frontier, plan):
-        """Returns for how many seeds that wait the stops of their plans asked for something."""
+        """Returns how many seeds that wait have been parked, have failed, or have lost a plan."""
         number = 0
         for seed in self.wanted(frontier, plan).values():
             stops = [self.stopped.get(one) for one in seed.plans]
-            is_met = "cancel" in stops or (seed.state != "parked" and "pause" in stops)
-            if seed.unheld and is_met:
+            is_changed = "cancel" in stops or (seed.state != "parked" and None not in stops)
+            if seed.unheld and is_changed:
                 self._obey(frontier, seed)
                 number += 1
         return number

@@ -141,6 +141,40 @@ async def test_cancelling_one_leaves_it_to_the_other(frontier, admin, accounts_a
     await accounts_are(**{cancelled: {"offered": 1, "cancelled": 1}, left: {"offered": 1, "finished": 1}})
 
 
+async def test_a_seed_that_goes_on_for_another_plan_stays_where_it_waits(frontier, redis, admin, accounts_are):
+    await frontier.offer(content(2, plan="p"))
+    await frontier.claim(max_seeds=1)  # the host's one turn is held: the next seed has to wait for it
+    await frontier.offer(P, Q)
+    before = [await redis.zrange(frontier.key(name), 0, -1, withscores=True) for name in ("hosts", "ready:a.test")]
+    await frontier.mark("cancel q")
+    assert await admin.set_aside("q") == 1
+    after = [await redis.zrange(frontier.key(name), 0, -1, withscores=True) for name in ("hosts", "ready:a.test")]
+    assert after == before
+    await accounts_are(p={"offered": 2, "executing": 1, "ready": 1}, q={"offered": 1, "cancelled": 1})
+
+
+async def test_a_pause_that_leaves_seeds_to_another_plan_sets_none_aside(frontier, admin, accounts_are):
+    await frontier.offer(P, Q)
+    await frontier.mark("pause q")
+    assert await admin.set_aside("q") == 0
+    await accounts_are(p={"offered": 1, "ready": 1}, q={"offered": 1, "ready": 1})
+
+
+async def test_a_parked_seed_loses_a_cancelled_plan_and_goes_on_for_an_active_one(frontier, admin, accounts_are):
+    await frontier.offer(P, Q, R)
+    await frontier.mark("pause p", "pause q", "pause r")
+    assert await admin.set_aside("p") == 1
+    await frontier.mark("pause p", "cancel q", "pause r")
+    assert [await admin.set_aside("q"), await admin.set_aside("r")] == [1, 0]
+    await accounts_are(q={"offered": 1, "cancelled": 1})
+    await frontier.mark("pause p", "cancel r", "cancel q")
+    assert await admin.set_aside("r") == 1
+    await accounts_are(r={"offered": 1, "cancelled": 1})
+    await frontier.mark("cancel q", "cancel r", "cancel p")
+    assert await admin.set_aside("p") == 1
+    await accounts_are(p={"offered": 1, "cancelled": 1})
+
+
 @pytest.mark.parametrize("by", ["claim", "command"])
 async def test_it_fails_when_the_last_plan_is_cancelled(frontier, admin, accounts_are, by):
     await frontier.offer(P, Q)

@@ -229,7 +229,7 @@ end
 
 -- Takes what was given, the first `number` of `fit`, and what is `gone` out of ready:HOST. Returns when the host's next
 -- seed is due; nil: there is none.
-local function take_out(host, fingerprints, due, fit, number, gone)
+local function take_out_of_host(host, fingerprints, due, fit, number, gone)
   if #gone == 0 then -- what was given stood in front
     if number > 0 then call('ZREMRANGEBYRANK', ready .. host, 0, number - 1) end
     return due[number + 1]
@@ -244,7 +244,7 @@ local function give_delivered(limit)
   local fingerprints, due = read_due(DELIVERED, limit)
   local values, further, kinds, fit, gone = sort_out(DELIVERED, nil, fingerprints, due)
   for _, n in ipairs(fit) do give(fingerprints[n], values[n], further[n], kinds[n], due[n], '0', 0) end
-  return take_out(DELIVERED, fingerprints, due, fit, #fit, gone)
+  return take_out_of_host(DELIVERED, fingerprints, due, fit, #fit, gone)
 end
 
 -- Gives up to `limit` due seeds of a host, dealt out over its free turns, `burst` to each at most. Takes them out of
@@ -266,7 +266,7 @@ local function give_from_host(host, host_turns, limit)
       give(fingerprints[n], values[n], further[n], kinds[n], due[n], tokens[at], delay)
     end
   end
-  return take_out(host, fingerprints, due, fit, number, gone), yielded
+  return take_out_of_host(host, fingerprints, due, fit, number, gone), yielded
 end
 
 -- Gives seeds of one host whose time has come, and places it anew.

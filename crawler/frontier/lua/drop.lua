@@ -16,7 +16,7 @@ local function state_of(fingerprint)
 end
 
 -- Takes a seed out of the set that it is in.
-local function take_out(fingerprint, host, kinds, state)
+local function take_from(state, fingerprint, host, kinds)
   if state == 'failed' then
     call('ZREM', fail, fingerprint)
   elseif state == 'executing' then
@@ -42,7 +42,7 @@ for i = 3, #ARGV do
   if value and own then
     local state = state_of(fingerprint)
     if not next(kept) then
-      take_out(fingerprint, host, kinds, state)
+      take_from(state, fingerprint, host, kinds)
       forget_seed(fingerprint, kinds)
     else
       if state ~= 'failed' then book(own, state, -1) end

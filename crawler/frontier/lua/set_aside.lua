@@ -13,19 +13,15 @@ for n, value in ipairs(read_all('HMGET', seed, ARGV)) do
   if value and not call('ZSCORE', execute, fingerprint) and not call('ZSCORE', fail, fingerprint) then
     local host, kinds = host_and_kinds(value, further[n])
     local due, is_parked = find_waiting(fingerprint, host)
-    local asks = false -- whether a stop of a plan asks for a change
+    local has_cancelled, is_active = false, false
     for _, kind in ipairs(kinds) do
       local stop = stop_of(kind.plan)
-      asks = asks or stop == 'cancel' or stop == 'pause' and not is_parked
+      has_cancelled, is_active = has_cancelled or stop == 'cancel', is_active or not stop
     end
-    if asks and host ~= '-' then -- a damaged seed is left to its claimant
-      withdraw(fingerprint, host, kinds)
-      book_ready(fingerprint, kinds, 1) -- as it is for who obeys
-      local left, _, kinds_left = obey_stops(fingerprint, value, further[n], kinds, due)
-      if left then
-        book_ready(fingerprint, kinds_left, -1) -- make_ready counts it again
-        make_ready(fingerprint, host, kinds_left, due)
-      end
+    if (has_cancelled or not is_active and not is_parked) and host ~= '-' then -- a damaged seed is left to its claimant
+      local left, _, kinds_left = obey_stops(fingerprint, value, further[n], kinds, due, is_parked)
+      if is_parked and left then unpark_if_wanted(fingerprint, host, kinds_left) end
+      if not is_parked and not left then take_out(fingerprint, host) end
       number = number + 1
     end
   end

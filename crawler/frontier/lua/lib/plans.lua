@@ -67,11 +67,11 @@ local function keep_plans(fingerprint, value, further, kept, host)
   return first, left, kinds
 end
 
--- Does to a ready seed what the stops of its plans ask for; the caller takes one that is set aside out of ready:HOST or
--- `quarantine`. Cancelled plans are taken away from it. Where all are cancelled, it fails; where all that are left are
--- paused, it is parked. Returns nil for a seed that is set aside; for any other its value, what `also` holds, and its
--- kinds.
-local function obey_stops(fingerprint, value, further, kinds, due)
+-- Does to a seed that waits what the stops of its plans ask for. Cancelled plans are taken away from it. Where all are
+-- cancelled, it fails; where all that are left are paused, it is parked, or stays so. `is_parked`: it is parked now; by
+-- default it is ready. Returns nil for a seed that is set aside: the caller takes one that was ready out of ready:HOST or
+-- `quarantine`. Returns for any other its value, what `also` holds, and its kinds: the caller unparks one that is parked.
+local function obey_stops(fingerprint, value, further, kinds, due, is_parked)
   local cancelled, kept, is_active = {}, {}, false
   for _, kind in ipairs(kinds) do
     local stop = stop_of(kind.plan)
@@ -79,21 +79,27 @@ local function obey_stops(fingerprint, value, further, kinds, due)
     is_active = is_active or not stop
   end
   if is_active and #cancelled == 0 then return value, further, kinds end
+  local function book_out(leaving)
+    if is_parked then book_all(leaving, 'parked', -1) else book_ready(fingerprint, leaving, -1) end
+  end
   if not next(kept) then
-    book_ready(fingerprint, kinds, -1)
+    book_out(kinds)
+    if is_parked then call('ZREM', parked, fingerprint) end
     make_failed(fingerprint, kinds, 'cancelled')
     return nil
   end
   if #cancelled > 0 then
-    book_ready(fingerprint, cancelled, -1)
+    book_out(cancelled)
     book_all(cancelled, 'failed', 1)
     book_all(cancelled, 'failed:cancelled', 1)
     value, further, kinds = keep_plans(fingerprint, value, further, kept, (host_and_kinds(value)))
   end
   if is_active then return value, further, kinds end
-  book_ready(fingerprint, kinds, -1)
-  book_all(kinds, 'parked', 1)
-  call('ZADD', parked, due, fingerprint)
+  if not is_parked then
+    book_out(kinds)
+    book_all(kinds, 'parked', 1)
+    call('ZADD', parked, due, fingerprint)
+  end
   return nil
 end
 

@@ -1,7 +1,7 @@
 -- How seeds become ready, failed and forgotten, and what is known of those whose workers died.
 --
 -- Gives the scripts: `SUSPECTED`, `SUSPECTED_BEGUN`, `book_ready`, `make_ready`, `make_failed`, `find_waiting`,
--- `withdraw`, `forget_seed`.
+-- `take_out`, `withdraw`, `forget_seed`.
 --
 -- A number in the hash `crashes` tells which seeds may kill workers:
 --   absent           No worker died while it held the seed.
@@ -50,12 +50,18 @@ local function find_waiting(fingerprint, host)
   return tonumber(call('ZSCORE', ready .. host, fingerprint) or call('ZSCORE', quarantine, fingerprint) or now), false
 end
 
--- Takes a seed that nobody holds out of wherever it waits: ready:HOST, `quarantine` or `parked`. A host without ready
--- seeds leaves `hosts`. The caller says what becomes of the seed.
-local function withdraw(fingerprint, host, kinds)
+-- Takes a seed out of ready:HOST or `quarantine`, where claims find it. A host without ready seeds leaves `hosts`. The
+-- caller books it.
+local function take_out(fingerprint, host)
   call('ZREM', ready .. host, fingerprint)
   call('ZREM', quarantine, fingerprint)
   if call('EXISTS', ready .. host) == 0 then call('ZREM', hosts, host) end
+end
+
+-- Takes a seed that nobody holds out of wherever it waits, be it `parked`, and out of that count. The caller says what
+-- becomes of the seed.
+local function withdraw(fingerprint, host, kinds)
+  take_out(fingerprint, host)
   if call('ZREM', parked, fingerprint) == 1 then
     book_all(kinds, 'parked', -1)
   else
