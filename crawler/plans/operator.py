@@ -145,7 +145,7 @@ class Operator:
             PlanError: There is no such plan, or some of its seeds are ready, are being crawled or are being offered.
                 Then nothing was deleted; or a part, when seeds were offered meanwhile.
         """
-        record = await self.registry.plan(name)
+        record = await self._plan(name)
         if record.state != "cancelled" and record.offering_until_ms > await self.registry.now_ms():
             raise PlanError(f"plan {name!r} is being submitted; cancel it first")
         await self._refuse_unfinished(record)
@@ -182,9 +182,23 @@ class Operator:
     async def _set_state(self, name: str, state: PlanState) -> None:
         await self.registry.tell_partitions(await self._decide(name, state))
 
+    async def _plan(self, name: str) -> PlanRecord:
+        """Returns a plan's record.
+
+        Raises:
+            PlanError: No plan of that name was submitted; it says so if there are pages all the same.
+        """
+        try:
+            return await self.registry.plan(name)
+        except PlanError:
+            if not await self.ledger(name):
+                raise
+            what = "they can't be paused, resumed, cancelled or deleted; scrapy seeds list shows them"
+            raise PlanError(f"no plan {name!r} was submitted, its pages were offered one by one: {what}") from None
+
     async def _decide(self, name: str, state: PlanState | None = None) -> PlanRecord:
         """Writes into a plan's record which state it is in from now on (None: as before); returns the record."""
-        await self.registry.plan(name)  # tells which plans there are, if there is none of that name
+        await self._plan(name)  # tells what is known of the name, if there is no such plan
         now_ms = await self.registry.now_ms()
 
         def decided(record: PlanRecord | None) -> PlanRecord:

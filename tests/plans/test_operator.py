@@ -140,6 +140,14 @@ async def test_an_unknown_plan(operator, action):
         await getattr(operator, action)("none")
 
 
+@pytest.mark.parametrize("action", ["pause", "resume", "cancel", "delete"])
+async def test_a_plan_that_nobody_submitted_but_has_pages(operator, action):
+    await operator.queues["content"].offer([Seed("http://board.test/1", "manual", "board")])
+    with pytest.raises(PlanError, match="'manual' was submitted, its pages were offered one by one: they can't be"):
+        await getattr(operator, action)("manual")
+    assert (await operator.queues["content"].totals()).ready == 1
+
+
 class TestConnect:
     async def test_without_redis_it_says_so_at_once(self):
         begun = time.monotonic()
