@@ -2,6 +2,7 @@
 
 By public settings, where the project's own settings don't say otherwise: DOWNLOADER (downloader.py), STATS_CLASS
 (stats.py), LOG_FORMATTER (logformatter.py), and in DOWNLOADER_MIDDLEWARES Scrapy's statistics (downloaderstats.py).
+Components that are switched off are taken out of their settings (unused.py).
 
 By private attributes, since Scrapy has no public way to an engine of one's own: `Crawler._create_engine` makes a
 `LeanEngine` (engine.py), and `Crawler.signals` is a `LeanSignals` (signals.py).
@@ -27,6 +28,7 @@ from crawler.fast.engine import LeanEngine
 from crawler.fast.logformatter import LeanLogFormatter
 from crawler.fast.signals import LeanSignals
 from crawler.fast.stats import LeanStats
+from crawler.fast.unused import leave_out_unused
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -81,6 +83,7 @@ class FastEngine:
         ):
             settings.set(name, part, "addon")
         _replace_downloader_stats(settings)
+        leave_out_unused(settings)
         crawler = self._crawler
         crawler.signals = LeanSignals(crawler.signals.sender)
         crawler.signals.connect(_tune_garbage_collector, signal=signals.spider_opened)
