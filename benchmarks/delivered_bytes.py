@@ -26,6 +26,7 @@ from backports import zstd
 from pymongo import MongoClient
 
 from benchmarks.side_by_side import ours, pages
+from benchmarks.side_by_side.install import our_python
 from crawler import settings
 from crawler.pipelines.mongo import COLLECTION
 from testbed.servers import Kafka, Mongo, Process, Redis
@@ -45,7 +46,7 @@ def crawl(folder: Path, number: int) -> dict[str, float]:
                 pass
             asyncio.run(ours.fill(server.url, "content", number, f"http://127.0.0.1:{port}"))
             environment = {"REDIS_URL": server.url, "MONGO_URL": mongo.url, "KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrap}
-            words = ours.words("consumer", {"ITEM_SINKS": "kafka,mongo"})
+            words = ours.words(our_python(), "consumer", {"ITEM_SINKS": "kafka,mongo"})
             subprocess.run(words, check=True, timeout=CRAWL_SECONDS, env=os.environ | environment, capture_output=True)
         topic = settings.TOPIC_PREFIX + ours.SITE
         in_kafka = sum(file.stat().st_size for file in folder.rglob(f"{topic}-*/*.log"))

@@ -31,7 +31,7 @@ import psutil
 
 from benchmarks.side_by_side import ours, pages
 from benchmarks.side_by_side.contenders import CRAWLER_CORE, SERVERS_CORE
-from benchmarks.side_by_side.install import CACHE
+from benchmarks.side_by_side.install import CACHE, ROOT, our_python
 from benchmarks.side_by_side.servers import Nginx, Served
 from crawler.errors import HeadroomError
 from testbed.servers import Process, Redis
@@ -82,8 +82,8 @@ def crawl(number: int) -> list[Look]:
             part = range(first, min(first + FILL_PAGES, number))
             asyncio.run(ours.fill(redis.url, "content", part, nginx.url))
         items = folder / "items"
-        words = ours.words("consumer", {"ITEM_SINKS": "files", "ITEMS_DIR": items})
-        worker = Process("worker", words, folder, environment={"REDIS_URL": redis.url}, directory=ours.ROOT)
+        words = ours.words(our_python(), "consumer", {"ITEM_SINKS": "files", "ITEMS_DIR": items})
+        worker = Process("worker", words, folder, environment={"REDIS_URL": redis.url}, directory=ROOT)
         with Served(nginx) as served, contextlib.ExitStack() as running:
             running.callback(worker.kill)
             worker.start()

@@ -38,8 +38,8 @@ def main() -> int:
         print("two cores are needed: one for the servers, one for the crawler", file=sys.stderr)
         return 1
     try:
-        contenders = [one for one in CONTENDERS if options.only is None or one.name in options.only]
-        contenders = [] if options.profile else _installed(contenders)
+        wanted = [options.profile] if options.profile else options.only
+        contenders = _installed([one for one in CONTENDERS if wanted is None or one.name in wanted])
         pages.write(CACHE / "pages", options.pages)
         if options.profile:
             print(_profile(next(one for one in OURS if one.name == options.profile), options.pages))

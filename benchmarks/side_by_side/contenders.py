@@ -72,7 +72,8 @@ class Contender(ABC):
     name: str
     title: str
 
-    def install(self) -> None:  # noqa: B027 -- ours need nothing
+    @abstractmethod
+    def install(self) -> None:
         """Makes what it needs, once.
 
         Raises:
@@ -96,7 +97,7 @@ class Peer(Contender):
 
     def install(self) -> None:
         """Makes the environment."""
-        self._python = install.python(self.environment)
+        self._python = install.peer_python(self.environment)
 
     @contextlib.contextmanager
     def ready(self, given: Round) -> Iterator[Job]:
@@ -166,6 +167,11 @@ class Ours(Contender):
     spider: str = "consumer"
     profile: Path | None = None
     frontier: ClassVar[Frontier] = "content"
+    _python: str = field(default="", init=False)
+
+    def install(self) -> None:
+        """Makes the environment."""
+        self._python = install.our_python()
 
     @contextlib.contextmanager
     def ready(self, given: Round) -> Iterator[Job]:
@@ -175,13 +181,13 @@ class Ours(Contender):
             addresses = [self._address(given, servers, one) for one in filled]
             environment: dict[str, str] = {}
             settings = {**self.settings, **self._sinks(given, servers, environment)}
-            words = ours.words(self.spider, settings, self.profile)
+            words = ours.words(self._python, self.spider, settings, self.profile)
             commands = [
                 Command(
                     words,
                     (CRAWLER_CORE + number) % 2,
                     {**environment, "REDIS_URL": addresses[number % self.frontiers]},
-                    ours.ROOT,
+                    install.ROOT,
                 )
                 for number in range(self.workers)
             ]
@@ -244,7 +250,7 @@ class OursDelivering(Ours):
 
     def _verify(self, given: Round, redis_urls: list[str], environment: Mapping[str, str]) -> None:
         check(ours.mongo_items(environment), given.pages, given.nginx.url)
-        asyncio.run(ours.check_kafka({**environment, "TOPIC_PREFIX": "bench."}, given.pages))
+        ours.check_kafka({**environment, "TOPIC_PREFIX": "bench."}, given.pages)
         self._check_ledgers(given, redis_urls)
 
 

@@ -1,4 +1,4 @@
-"""The peers' environments: each in a folder of its own, with exactly the versions that requirements/ pins."""
+"""Everybody's environments: each in a folder of its own, with exactly the versions that its requirements pin."""
 
 from __future__ import annotations
 
@@ -11,22 +11,37 @@ from pathlib import Path
 from crawler.errors import UnavailableError
 
 HERE = Path(__file__).parent
-CACHE = HERE.parent.parent / ".cache" / "bench"
+ROOT = HERE.parent.parent
+CACHE = ROOT / ".cache" / "bench"
 INSTALL_SECONDS = 600.0  # over a slow line
 GO_FOLDER = "/usr/local/go/bin"  # where Go's own archive puts it
 
 
-def python(peer: str) -> str:
+def peer_python(peer: str) -> str:
     """Returns the Python of a peer's environment, which is made where it isn't there as its requirements say.
 
     Raises:
         UnavailableError: It can't be made.
     """
-    pins = HERE / "requirements" / f"{peer}.txt"
-    folder = CACHE / peer
+    return _python(peer, HERE / "requirements" / f"{peer}.txt")
+
+
+def our_python() -> str:
+    """Returns the Python of an environment with what Headroom needs to run, and nothing of what its developers do.
+
+    Tools for tests are in the way of a fair measurement: some add commands to Scrapy, which imports them all.
+
+    Raises:
+        UnavailableError: It can't be made.
+    """
+    return _python("headroom", ROOT / "requirements.txt")
+
+
+def _python(name: str, pins: Path) -> str:
+    folder = CACHE / name
     program, stamp = folder / "bin" / "python", folder / "installed.txt"
     if not stamp.exists() or stamp.read_text() != pins.read_text():
-        print(f"Installing {peer}", flush=True)
+        print(f"Installing {name}", flush=True)
         _run([sys.executable, "-m", "venv", "--clear", str(folder)])
         _run([str(program), "-m", "pip", "-q", "--disable-pip-version-check", "install", "--no-deps", "-r", str(pins)])
         shutil.copyfile(pins, stamp)  # last: what stops an install, lets the next one begin again

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -17,7 +16,7 @@ from crawler.errors import HeadroomError
 from crawler.models import Seed
 from crawler.pipelines.mongo import COLLECTION
 from crawler.plans.operator import Operator
-from testbed.audit import delivered_ids
+from testbed.audit import topic_ids
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 SITES_DIR = str(HERE / "sites")
 SITE, PLAN = "side_by_side", "bench"
-ROOT = HERE.parent.parent
 SETTINGS: dict[str, object] = {
     "STOP_WHEN_DONE": True,
     "ALLOW_PRIVATE_ADDRESSES": True,  # the pages are on loopback
@@ -84,13 +82,13 @@ async def check_offers(redis_url: str, offered: int, different: int) -> None:
         raise HeadroomError(f"expected {offered} offers, {different} of them new: {account.as_dict()}")
 
 
-async def check_kafka(settings: Mapping[str, str], number: int) -> None:
+def check_kafka(settings: Mapping[str, str], number: int) -> None:
     """Reads the topic.
 
     Raises:
         HeadroomError: It doesn't hold an item of every page.
     """
-    found = len(await delivered_ids("kafka", settings, [SITE]))
+    found = len(topic_ids(settings, settings["TOPIC_PREFIX"] + SITE))
     if found != number:
         raise HeadroomError(f"Kafka has {found} items, expected {number}")
 
@@ -111,17 +109,18 @@ def _defaults() -> Mapping[str, Any]:
     return {name: getattr(project, name) for name in dir(project) if name.isupper()}
 
 
-def words(spider: str, settings: Mapping[str, object], profile: Path | None = None) -> list[str]:
-    """Returns the command that starts a worker.
+def words(python: str, spider: str, settings: Mapping[str, object], profile: Path | None = None) -> list[str]:
+    """Returns the command that starts a worker; it is run in `ROOT`, which has the code.
 
     Args:
+        python: Of an environment that has what the code needs.
         spider: `consumer` or `producer`.
         settings: For `-s`, besides `SETTINGS`.
         profile: File for what `sampler.py` sees in it; None: it runs as always.
     """
     options = [word for key, value in {**SETTINGS, **settings}.items() for word in ("-s", f"{key}={value}")]
     program = ["-m", "scrapy"] if profile is None else [str(HERE / "sampler.py"), str(profile)]
-    return [sys.executable, *program, "crawl", spider, *options]
+    return [python, *program, "crawl", spider, *options]
 
 
 def item(message: Mapping[str, Any]) -> dict[str, object]:
