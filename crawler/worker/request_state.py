@@ -25,9 +25,13 @@ class RequestState:
 
     A redirect within a host makes a new request with the old meta: the two share this object, one after the other.
 
-    A request can be dropped without a word to anybody, such as by a downloader middleware that answers with another
-    Request, whose meta isn't of this one. Nothing comes of it then; so the part of the visit that it stands for ends
-    when nobody holds the request any more.
+    A request can be dropped without a word to anybody. What a spider middleware drops has begun no part yet
+    (middlewares/visits.py), and what a receiver or the scheduler refuses is noticed as it is scheduled
+    (`expect_queued`). But a downloader middleware may answer a request with another one, whose meta isn't of this one:
+    Scrapy sends `request_dropped` for what a scheduler refuses alone, and `request_left_downloader` for what was on the
+    wire, and nothing that names the first request. So, as the last resort, the part of the visit that it stands for
+    ends when nobody holds it any more. That is at once, unless the request is part of a reference cycle, as one whose
+    meta leads back to it: then it is when Python's garbage collector finds it.
 
     Attributes:
         visit: The visit that the request is for.
@@ -95,7 +99,10 @@ class RequestState:
         self.end_callback()
 
     def __del__(self) -> None:
-        """Has the part end if nobody holds the request any more; the garbage collector may call it in any thread."""
+        """Has the part end if nobody holds the request any more; the garbage collector may call it in any thread.
+
+        Nothing else tells of it: see the class.
+        """
         if self.loop is not None and not self.callback_ended:
             with contextlib.suppress(RuntimeError):  # the loop is closed, and every visit has ended
                 self.loop.call_soon_threadsafe(self._drop)

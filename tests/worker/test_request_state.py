@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
+
 import pytest
-from samples import a_visit
+from samples import RecordedVisit, a_visit
 from scrapy import Request
 
 from crawler.events import Events
@@ -43,3 +46,31 @@ async def test_a_callback_ends_once(keeps_lane):
     visit.end_fetch()
     visit.end_part()
     assert heard == [PageFetched, VisitEnded]
+
+
+@pytest.mark.parametrize("has_cycle", [False, True], ids=["plain", "in a reference cycle"])
+async def test_a_request_that_nobody_holds_any_more_ends_its_part(has_cycle):
+    recorded = RecordedVisit()
+    request = recorded.request(is_page=True, loop=asyncio.get_running_loop())
+    if has_cycle:
+        request.meta["itself"] = request
+    gc.disable()
+    try:
+        del request
+        await asyncio.sleep(0)
+        assert bool(recorded.outcomes) != has_cycle  # a cycle waits for the garbage collector
+    finally:
+        gc.enable()
+    gc.collect()
+    await asyncio.sleep(0)
+    assert recorded.outcomes == [("fail", "request-dropped")]
+
+
+async def test_a_request_in_a_reference_cycle_that_the_collector_finds_in_another_thread_ends_its_part():
+    recorded = RecordedVisit()
+    request = recorded.request(is_page=True, loop=asyncio.get_running_loop())
+    request.meta["itself"] = request
+    del request
+    await asyncio.to_thread(gc.collect)
+    await asyncio.sleep(0)
+    assert recorded.outcomes == [("fail", "request-dropped")]
