@@ -1,18 +1,20 @@
 """Counts all seeds anew, in the sets that hold them; the ledger must agree with it.
 
-Whatever is counted is read in batches and forgotten, so the count takes little memory however large the frontier is.
+Scripts count some seeds at a time and answer with numbers, so the count takes little memory however large the frontier
+is, and no call holds Redis up.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
-from crawler.frontier import ledger
+from crawler.frontier import ledger, scripts
 from crawler.frontier.finished import RECORD_BYTES
 from crawler.frontier.keys import as_count, as_text
 from crawler.frontier.ledger import FRONTIERS, SCAN_COUNT
-from crawler.servers.redis_cluster import primary_of
+from crawler.servers.redis_cluster import each_primary
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -24,9 +26,8 @@ if TYPE_CHECKING:
 
     Counts = dict[tuple[str, str, Frontier], Counter[str]]  # by plan, site and frontier: seeds by state
 
+COUNT_BATCH = 500  # seeds in one call: some 2 ms of Redis's time
 SIZES = {"ready": "ZCARD", "held": "SCARD", "wanted": "SCARD"}  # prefixes of keys -> the command that counts entries
-
-BESIDE = ("also", "execute", "fail", "suspects", "parked")  # what says more of a seed; in most crawls some are empty
 
 
 async def recount(
@@ -42,19 +43,24 @@ async def recount(
     Returns:
         What disagrees, in words; empty when all agrees.
     """
-    parts = [(keys.partition(number), frontier) for number in range(partitions) for frontier in FRONTIERS]
     counted: Counts = defaultdict(Counter)
+    parts = {
+        (number, frontier): PartRecount(redis, keys.partition(number), frontier, counted)
+        for number in range(partitions)
+        for frontier in FRONTIERS
+    }
     expected = await ledger.read(redis, keys, partitions)
-    total = sum([await _length(redis, part, frontier) for part, frontier in parts])
+    total = sum([await part.length() for part in parts.values()])
     problems: list[str] = []
     done = 0
-    for part, frontier in parts:
-        recount_of_part = PartRecount(redis, part, frontier, counted)
-        async for number in recount_of_part.count_seeds():
+    for part in parts.values():
+        async for number in part.count_seeds():
             done += number
             if progress is not None:
                 progress(done, max(done, total))
-        problems += await recount_of_part.problems()
+    await _add_sizes(redis, keys, parts)
+    for part in parts.values():
+        problems += await part.problems()
     for (plan, site), accounts in expected.items():
         for frontier, account in accounts.items():
             problems += _problems_of(
@@ -67,8 +73,26 @@ async def recount(
     return problems
 
 
-async def _length(redis: Any, part: PartitionKeys, frontier: Frontier) -> int:
-    return int(await redis.hlen(part.of(frontier, "seed")))
+async def _add_sizes(redis: Any, keys: Keys, parts: dict[tuple[int, Frontier], PartRecount]) -> None:
+    """Looks at every key once, and tells each part how many entries its sets hold."""
+    stem = keys.partition(0).stem.partition("{")[0]
+    name_of_set = re.compile(rf"{re.escape(stem)}{{(\d+)}}:(nav|content):(ready|held|wanted):.*".encode(), re.DOTALL)
+    found: dict[tuple[int, Any, str], list[bytes]] = defaultdict(list)  # names, by partition, frontier and kind
+
+    async def add(number: int, frontier: Frontier, kind: str) -> None:
+        if part := parts.get((number, frontier)):
+            await part.add_sizes(kind, found[number, frontier, kind])
+        del found[number, frontier, kind]
+
+    for where in await each_primary(redis):
+        async for name in redis.scan_iter(match=_escaped(stem) + "*", count=SCAN_COUNT, **where):
+            if match := name_of_set.fullmatch(name):
+                of_kind = int(match[1]), match[2].decode(), match[3].decode()
+                found[of_kind].append(name)
+                if len(found[of_kind]) == SCAN_COUNT:
+                    await add(*of_kind)
+    for of_kind in list(found):
+        await add(*of_kind)
 
 
 def _problems_of(name: str, account: ledger.Account, counted: Counter[str]) -> list[str]:
@@ -97,54 +121,46 @@ class PartRecount:
         self._part = part
         self._frontier: Frontier = frontier
         self._counted = counted
-        self._beside: list[str] = []  # those of BESIDE that aren't empty
-        self._seeds: Counter[str] = Counter()  # by state; also `waiting`: those that aren't quarantined
+        self._executing = 0
+        self._waiting = 0  # seeds that are ready and not quarantined
         self._wanted: Counter[str] = Counter()  # by plan
+        self._sizes: Counter[str] = Counter()  # of `ready` and `held` all of them together, of `wanted:PLAN` each
         self._lost_hosts: set[str] = set()  # some of those that have ready seeds but no place in `hosts`
+
+    async def length(self) -> int:
+        """Returns how many seeds there are to count."""
+        return int(await self._redis.hlen(self._key("seed")))
 
     async def count_seeds(self) -> AsyncIterator[int]:
         """Counts the seeds that aren't finished; yields the number of each batch."""
-        self._beside = [name for name in BESIDE if await self._redis.exists(self._key(name))]
-        cursor = 0
+        cursor = b"0"
         while True:
-            cursor, batch = await self._redis.hscan(self._key("seed"), cursor, count=SCAN_COUNT)
-            if batch:
-                await self._count(list(batch), [value.split(b" ", 3)[:3] for value in batch.values()])
-            yield len(batch)
-            if not cursor:
+            cursor, number, executing, waiting, counted, lost_hosts = await self._run(
+                "count_seeds", cursor, COUNT_BATCH
+            )
+            self._executing += executing
+            self._waiting += waiting
+            for plan, site, state, seeds in zip(*[iter(counted)] * 4, strict=True):
+                self._counted[as_text(plan), as_text(site), self._frontier][as_text(state)] += seeds
+                self._wanted[as_text(plan)] += seeds
+            if len(self._lost_hosts) < SCAN_COUNT:
+                self._lost_hosts.update(map(as_text, lost_hosts))
+            yield number
+            if cursor == b"0":
                 return
 
-    async def _count(self, fingerprints: list[bytes], words: list[list[bytes]]) -> None:
-        """Counts seeds, by the sets that they are in and the first words of their values: host, plan, site."""
-        async with self._redis.pipeline(transaction=False) as pipeline:
-            for name in self._beside:
-                look_up = pipeline.hmget if name == "also" else pipeline.zmscore
-                look_up(self._key(name), fingerprints)
-            pipeline.zmscore(self._key("hosts"), [value[0] for value in words])
-            *answers, queued = await pipeline.execute()
-        found = dict(zip(self._beside, answers, strict=True))
-        nothing = [None] * len(words)
-        rows = zip(words, *(found.get(name, nothing) for name in BESIDE), queued, strict=True)
-        pairs: Counter[tuple[bytes, bytes, str]] = Counter()
-        for value, further, claimed_at, failed_at, quarantined_at, parked_at, queued_at in rows:
-            host, plan, site = value if len(value) == 3 else (b"-", b"-", b"-")  # as lua/lib/ledger.lua reads it  # noqa: PLR2004
-            state = "executing" if claimed_at is not None else "failed" if failed_at is not None else "ready"
-            pairs[plan, site, state] += 1
-            for line in (further or b"").splitlines():
-                pairs[line.partition(b" ")[0], site, state] += 1
-            self._seeds[state] += 1
-            if state == "ready" and quarantined_at is None:
-                self._seeds["waiting"] += 1
-                if parked_at is None and queued_at is None and len(self._lost_hosts) < SCAN_COUNT:
-                    self._lost_hosts.add(as_text(host))
-        for (plan, site, state), number in pairs.items():
-            self._counted[as_text(plan), as_text(site), self._frontier][state] += number
-            self._wanted[as_text(plan)] += number
+    async def add_sizes(self, kind: str, names: list[bytes]) -> None:
+        """Counts the entries of some sets of a kind, one of SIZES."""
+        if kind != "wanted":
+            self._sizes[kind] += await self._run("count_entries", SIZES[kind], *names)
+            return
+        for name in names:
+            plan = as_text(name).removeprefix(self._key("wanted:"))
+            self._sizes[f"wanted:{plan}"] = await self._run("count_entries", SIZES[kind], name)
 
     async def problems(self) -> list[str]:
         """Returns in which ways the keys disagree with each other; to be called when the seeds are counted."""
-        frontier, seeds = self._frontier, self._seeds
-        sizes = await self._sizes()
+        frontier, sizes = self._frontier, self._sizes
         executing = await self._redis.zcard(self._key("execute"))
         claims = await self._redis.hlen(self._key("claims"))
         parked = await self._redis.zcard(self._key("parked"))
@@ -152,10 +168,10 @@ class PartRecount:
         finished = await self._finished()
         held, ready = sizes.pop("held", 0), sizes.pop("ready", 0)
         problems: list[str] = []
-        if not executing == claims == held == seeds["executing"]:
+        if not executing == claims == held == self._executing:
             problems.append(f"{frontier}: {executing} in execute, {claims} claims, {held} held")
-        if ready + parked != seeds["waiting"]:
-            problems.append(f"{frontier}: {seeds['waiting']} seeds wait, ready holds {ready}, parked {parked}")
+        if ready + parked != self._waiting:
+            problems.append(f"{frontier}: {self._waiting} seeds wait, ready holds {ready}, parked {parked}")
         if finished != booked:
             problems.append(f"{frontier}: ledger finished {booked}, counted {finished}")
         if self._lost_hosts:
@@ -177,31 +193,8 @@ class PartRecount:
             if not cursor:
                 return records
 
-    async def _sizes(self) -> Counter[str]:
-        """Returns how many entries the sets hold: `ready` and `held` all of them together, `wanted:PLAN` each."""
-        sizes: Counter[str] = Counter()
-        stem = self._key("")
-        where = await primary_of(self._redis, stem)
-        names: list[bytes] = []
-        async for name in self._redis.scan_iter(match=_escaped(stem) + "*", count=SCAN_COUNT, **where):
-            names.append(name)
-            if len(names) == SCAN_COUNT:
-                await self._add_sizes(names, sizes)
-                names.clear()
-        await self._add_sizes(names, sizes)
-        return sizes
-
-    async def _add_sizes(self, names: list[bytes], sizes: Counter[str]) -> None:
-        """Adds the sizes of some keys, those of other kinds left out."""
-        kept = []
-        async with self._redis.pipeline(transaction=False) as pipeline:
-            for name in names:
-                kind, mark, rest = as_text(name).removeprefix(self._key("")).partition(":")
-                if mark and kind in SIZES:
-                    kept.append(f"{kind}:{rest}" if kind == "wanted" else kind)
-                    pipeline.execute_command(SIZES[kind], name)
-            for name_or_kind, size in zip(kept, await pipeline.execute(), strict=True):
-                sizes[name_or_kind] += size
+    async def _run(self, name: str, *arguments: object) -> Any:
+        return await scripts.run(self._redis, name, self._part.script_keys(self._frontier), arguments)
 
     def _key(self, name: str) -> str:
         return self._part.of(self._frontier, name)

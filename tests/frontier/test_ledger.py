@@ -123,13 +123,15 @@ async def test_whatever_is_lost_or_put_there_is_a_problem(busy, redis, planted):
 
 
 async def test_seeds_are_counted_in_batches(frontier, redis, monkeypatch):
-    monkeypatch.setattr(recount, "SCAN_COUNT", 50)
+    monkeypatch.setattr(recount, "COUNT_BATCH", 50)
     await frontier.offer(*(content(number) for number in range(1_000)))
     part = PartRecount(redis, frontier.keys.partition(0), "content", defaultdict(Counter))
     batches = [number async for number in part.count_seeds()]
     assert sum(batches) == 1_000
     assert max(batches) < 200
-    assert await part.problems() == []
+    monkeypatch.setattr(recount, "SCAN_COUNT", 7)
+    await frontier.offer(*(content(number, f"h{number}.test") for number in range(100)))
+    assert await frontier.problems() == []
 
 
 async def test_seeds_without_a_ledger_are_a_problem(busy, redis):

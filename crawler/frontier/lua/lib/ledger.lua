@@ -1,6 +1,6 @@
 -- What a stored seed is counted under, and the counting itself. A script calls `flush_ledger` once, at its end.
 --
--- Gives the scripts: `DELIVERED`, `host_and_kinds`, `book`, `book_all`, `flush_ledger`.
+-- Gives the scripts: `DELIVERED`, `all_kinds`, `host_and_kinds`, `book`, `book_all`, `flush_ledger`.
 --
 -- A seed's kind is what it shares with many others: `plan`, `site` and `interval` (s); and, under `booked`, how this
 -- call has changed the number of seeds of that kind, by state. A seed has a kind for each plan that wants it, and each
