@@ -1,15 +1,18 @@
 """The names of all keys in Redis; they are built here and nowhere else.
 
-    PREFIX:plans, :sites, :schema                    plans, sites, the format
-    PREFIX:nodes, :node:HOST                         the names and figures of nodes
-    PREFIX:reached                                   the place on the web that last answered a worker
-    PREFIX:search_end:SEARCH                         which of a search's pages had no results
-    PREFIX:wake:DATABASE:FRONTIER                    a channel that wakes idle workers
+    PREFIX:schema                                    the format
+    PREFIX:{plans}:plans, :sites                     plans and sites
+    PREFIX:{plans}:nodes, :node:HOST                 the names and figures of nodes
+    PREFIX:{plans}:reached                           the place on the web that last answered a worker
     PREFIX:{P}:...                                   everything about the hosts of partition P, in one slot
     PREFIX:{P}:robots:AUTHORITY, :robots_asked:AUTHORITY, :robots_moved:AUTHORITY
                                                      among it their robots.txt files, and who is asking for one
+    PREFIX:{P}:search_end:SEARCH                     and which of a search's pages there had no results
+    PREFIX:wake:DATABASE:FRONTIER                    a channel that wakes idle workers; every node has its messages
 
-The braces name a key's slot in a Redis Cluster. Scripts get the keys of their partition as KEYS.
+The braces name a key's slot in a Redis Cluster, so a primary that is away takes whole partitions with it, or what is
+said of plans, and nothing of the others. The format alone has no braces: every version must find it under one name.
+Scripts get the keys of their partition as KEYS.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from crawler.models import Frontier
 
-SCHEMA_VERSION = 2  # of what lies in Redis; checked when a process starts
+SCHEMA_VERSION = 3  # of what lies in Redis; checked when a process starts
 OTHER: dict[Frontier, Frontier] = {"nav": "content", "content": "nav"}
 
 
@@ -60,12 +63,12 @@ class Keys:
     @property
     def plans(self) -> str:
         """Hash: plan -> JSON of its definition and state."""
-        return f"{self.prefix}:plans"
+        return f"{self.prefix}:{{plans}}:plans"
 
     @property
     def sites(self) -> str:
         """Hash: site -> JSON of its version and definition."""
-        return f"{self.prefix}:sites"
+        return f"{self.prefix}:{{plans}}:sites"
 
     @property
     def schema(self) -> str:
@@ -75,20 +78,16 @@ class Keys:
     @property
     def node_names(self) -> str:
         """Sorted set: node -> when it was last heard of, in s since the epoch."""
-        return f"{self.prefix}:nodes"
+        return f"{self.prefix}:{{plans}}:nodes"
 
     def node(self, name: str) -> str:
         """Hash: owner -> JSON of that worker's figures. Expires when the node is silent."""
-        return f"{self.prefix}:node:{name}"
+        return f"{self.prefix}:{{plans}}:node:{name}"
 
     @property
     def reached(self) -> str:
         """String: `AUTHORITY SITE` of the place on the web that last answered a worker (worker/egress.py). Expires."""
-        return f"{self.prefix}:reached"
-
-    def search_end(self, search: str) -> str:
-        """String: the number of a search's page that had no results (worker/searches.py). Expires."""
-        return f"{self.prefix}:search_end:{search}"
+        return f"{self.prefix}:{{plans}}:reached"
 
     def wake(self, frontier: Frontier) -> str:
         """Channel: tells workers that seeds may be claimable, that a host has a backoff, or that sites have changed."""
@@ -148,6 +147,10 @@ class PartitionKeys:
     def robots_moved(self, authority: str) -> str:
         """String: the URL on another host that an authority's robots.txt redirects to, which is busy. Expires."""
         return f"{self.stem}:robots_moved:{authority}"
+
+    def search_end(self, search: str) -> str:
+        """String: the number of a search's page that had no results (worker/searches.py). Expires."""
+        return f"{self.stem}:search_end:{search}"
 
     def of(self, frontier: Frontier, name: str) -> str:
         """Returns one frontier's key, such as `of("nav", "ready:") + host`."""

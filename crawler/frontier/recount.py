@@ -87,7 +87,7 @@ async def _add_sizes(redis: Any, keys: Keys, parts: dict[tuple[int, Frontier], P
     for where in await each_primary(redis):
         async for name in redis.scan_iter(match=_escaped(stem) + "*", count=SCAN_COUNT, **where):
             if match := name_of_set.fullmatch(name):
-                of_kind = int(match[1]), match[2].decode(), match[3].decode()
+                of_kind: tuple[int, Any, str] = (int(match[1]), match[2].decode(), match[3].decode())
                 found[of_kind].append(name)
                 if len(found[of_kind]) == SCAN_COUNT:
                     await add(*of_kind)

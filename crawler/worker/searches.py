@@ -56,4 +56,5 @@ class Searches:
     def _key(self, claimed: Claimed) -> str:
         seed = claimed.seed
         search = (seed.plan, seed.edition, claimed.run, seed.site, seed.keywords)
-        return self._keys.search_end(blake2b(orjson.dumps(search), digest_size=16).hexdigest())
+        digest = blake2b(orjson.dumps(search), digest_size=16).hexdigest()
+        return self._keys.partition(claimed.partition).search_end(digest)

@@ -28,6 +28,15 @@ def test_no_two_keys_share_a_name():
         assert len(names) == len(set(names)) == len(keys.FRONTIER_KEYS) + len(keys.SHARED_KEYS) + len(keys.OTHER_KEYS)
 
 
+def test_every_key_but_the_format_lies_with_a_partition_or_with_the_plans():
+    names = Keys("t")
+    shared = {names.plans, names.sites, names.node_names, names.node("n"), names.reached}
+    assert {key_slot(name.encode()) for name in shared} == {key_slot(b"plans")}
+    part = names.partition(7)
+    own = {part.robots("a"), part.robots_asked("a"), part.robots_moved("a"), part.search_end("x"), part.turns("A")}
+    assert {key_slot(name.encode()) for name in own | set(part.script_keys("nav"))} == {key_slot(b"7")}
+
+
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_host_can_t_leave_its_slot(host):
     part = Keys("t").partition(3)

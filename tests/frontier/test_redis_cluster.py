@@ -94,7 +94,7 @@ async def test_a_crawl_over_all_nodes(driver, redis_cluster, redis_settings):
     assert await SeedAdmin(driver.queues["nav"]).drop("p", lambda _one: True, "replaced") == HOSTS
     assert await admin.forget("p", "s")
     assert await driver.problems() == []
-    with contextlib.closing(redis_sync(redis_settings)) as client:  # figures have slots of their own
+    with contextlib.closing(redis_sync(redis_settings)) as client:  # figures lie with the plans
         for workers, owner in enumerate(("node:1:1:a", "node:2:1:b"), 1):
             beat = heartbeat.Heartbeat(driver.keys, Events(), 15.0)
             beat.write(client, owner, 1)

@@ -152,7 +152,7 @@ def wake(client, junked, junk):
 def site_of_seed(client, junked, junk):
     """A seed's site has a definition that is junk."""
     name = f"site-{uuid.uuid4().hex}"
-    client.hset(f"{PREFIX}:sites", name, junk)
+    client.hset(f"{PREFIX}:{{plans}}:sites", name, junk)
     junked.offer_one(
         junked.url().replace("127.0.0.1", "localhost"), site=name
     )  # on a host of its own: it is asked slowly
@@ -193,11 +193,11 @@ PLANTS = {
     "ledgers": in_set(f"{P}:ledgers"),
     "ledger": in_hash(f"{P}:ledger:manual:hostile", "content:ready", "content:finished", "content:executing", "x"),
     "followed": in_string(f"{P}:content:followed:{{host}}"),
-    "plans": in_hash(f"{PREFIX}:plans"),
-    "sites": in_hash(f"{PREFIX}:sites"),
+    "plans": in_hash(f"{PREFIX}:{{plans}}:plans"),
+    "sites": in_hash(f"{PREFIX}:{{plans}}:sites"),
     "schema": in_hash(f"{PREFIX}:schema"),
-    "nodes": in_zset(f"{PREFIX}:nodes"),
-    "node": in_hash(f"{PREFIX}:node:{{node}}"),
+    "nodes": in_zset(f"{PREFIX}:{{plans}}:nodes"),
+    "node": in_hash(f"{PREFIX}:{{plans}}:node:{{node}}"),
     "robots": in_string(f"{P}:robots:http://{{host}}"),
 }
 # Keys that are of another type than they should be.
@@ -224,13 +224,13 @@ class Junked(Crawl):
 
     @property
     def owner(self):
-        for owner, raw in self.redis.hgetall(f"{PREFIX}:node:{os.uname().nodename}").items():
+        for owner, raw in self.redis.hgetall(f"{PREFIX}:{{plans}}:node:{os.uname().nodename}").items():
             if b'"content"' in raw and owner.count(b":") == 3:
                 return owner.decode()
         return "nobody"
 
     def named(self, key):
-        if "{" not in key.replace("{0}", ""):
+        if "{" not in key.replace("{0}", "").replace("{plans}", ""):
             return key
         return key.replace("{host}", self.host).replace("{node}", os.uname().nodename).replace("{owner}", self.owner)
 
@@ -335,15 +335,15 @@ def junkyard(fork_server, redis_server, tmp_path_factory):
                 for key in ("fail", "execute", "suspects", "hosts", "lapsed", "ready:a.example"):
                     client.zadd(f"yard:{{0}}:content:{key}", {value: 1})
                 client.zadd("yard:{0}:sessions", {value: 1})
-                client.zadd("yard:nodes", {value: 1})
-                client.hset(f"yard:node:{os.uname().nodename}", os.urandom(8), value)
-                client.hset("yard:sites", os.urandom(8), value)
+                client.zadd("yard:{plans}:nodes", {value: 1})
+                client.hset(f"yard:{{plans}}:node:{os.uname().nodename}", os.urandom(8), value)
+                client.hset("yard:{plans}:sites", os.urandom(8), value)
                 client.sadd("yard:{0}:ledgers", value, b"sound " + value)
                 client.hset("yard:{0}:plan_states", os.urandom(8), value)
                 client.hset("yard:{0}:ledger:sound:hostile", os.urandom(8), value)
                 client.hset("yard:{0}:ledger:sound:hostile", b"content:" + os.urandom(8), value)
                 client.hset("yard:{0}:content:counts", os.urandom(8), value)
-            client.zadd("yard:nodes", {os.uname().nodename: 1})
+            client.zadd("yard:{plans}:nodes", {os.uname().nodename: 1})
             for field, value in zip("hnxrseulw", values(mark).values(), strict=False):
                 client.hset("yard:{0}:turn:a.example", f"{field}1", value)
         crawl.mark = mark
@@ -378,13 +378,13 @@ def test_commands_answer_beside_junk_or_say_what_it_is(junkyard, words):
 @pytest.mark.parametrize("words", [["plan", "list"], ["plan", "show", "junk"], ["ledger", "junk"]], ids=" ".join)
 def test_a_plan_that_is_junk_is_refused_by_name(junkyard, words, name):
     with redis.Redis.from_url(junkyard.redis_url) as client:
-        client.hset("yard:plans", "junk", values(junkyard.mark)[name])
+        client.hset("yard:{plans}:plans", "junk", values(junkyard.mark)[name])
         try:
             done = junkyard.run(*words)
         finally:
-            client.delete("yard:plans")
+            client.delete("yard:{plans}:plans")
     assert done.returncode == 1
-    assert re.match(r"error: plan 'junk' in Redis is damaged, HDEL yard:plans removes it: ", done.stderr)
+    assert re.match(r"error: plan 'junk' in Redis is damaged, HDEL yard:{plans}:plans removes it: ", done.stderr)
     assert not junkyard.mark.exists()
 
 

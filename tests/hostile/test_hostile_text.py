@@ -219,11 +219,11 @@ def spoil(crawl):
         client.hset(f"{part}:ledger:strange:{strange}", mapping={f"content:failed:{strange}": 1, "content:failed": 1})
         owner = f"{strange}:1:1:x"
         client.zadd(f"{part}:sessions", {owner: 1})
-        client.zadd(f"{prefix}:nodes", {strange: 1})
+        client.zadd(f"{prefix}:{{plans}}:nodes", {strange: 1})
         figures = {"frontier": strange, "sinks_down": [strange], "time": 1, "carrying": strange}
-        client.hset(f"{prefix}:node:{strange}", owner, orjson.dumps(figures))
+        client.hset(f"{prefix}:{{plans}}:node:{strange}", owner, orjson.dumps(figures))
         record = {"name": strange, "definition": {strange: strange}, "sites": [strange], "edition": 1, "nav_seeds": 1}
-        client.hset(f"{prefix}:plans", strange, orjson.dumps(record))
+        client.hset(f"{prefix}:{{plans}}:plans", strange, orjson.dumps(record))
     topic = crawl.settings["TOPIC_PREFIX"] + "html"
     with closing(KafkaProducer(bootstrap_servers=crawl.environment["KAFKA_BOOTSTRAP_SERVERS"])) as producer:
         message = {"id": strange, "time": strange, "title": strange, "url": strange}
