@@ -90,6 +90,16 @@ async def test_each_turn_paces_itself(frontier):
     assert (await frontier.claim("B")).seeds == []
 
 
+async def test_all_that_a_claim_gives_of_a_host_keeps_the_delay_of_the_strictest_site(frontier):
+    await frontier.polite("quick", concurrency=2, burst=1)
+    await frontier.polite("slow", delay_ms=10_000, concurrency=2, burst=1)
+    await frontier.offer(content(1, site="quick"), due_ms=1)
+    await frontier.offer(content(2, site="quick", plan="cancelled"), due_ms=2)  # so that the claim comes here again
+    await frontier.offer(content(3, site="slow"), due_ms=3)
+    await frontier.mark("cancel cancelled")
+    assert [(one.seed.site, one.delay_s) for one in (await frontier.claim()).seeds] == [("quick", 10.0), ("slow", 10.0)]
+
+
 async def crawl_delay(frontier, delay_ms, claimed):
     return await frontier.queues["content"].keep_crawl_delay("a.test", delay_ms, claimed.owner, claimed.turn)
 

@@ -247,15 +247,24 @@ local function give_delivered(limit)
   return take_out_of_host(DELIVERED, fingerprints, due, fit, #fit, gone)
 end
 
+-- Has what this call has given of a host before keep a longer delay, too: a stricter site has joined since.
+local function slow_down(host, delay)
+  for n = 1, given.number do
+    if host_and_kinds(given.values[n]) == host then given.delays[n] = delay end
+  end
+end
+
 -- Gives up to `limit` due seeds of a host, dealt out over its free turns, `burst` to each at most. Takes them out of
 -- ready:HOST. Returns when the host's next seed is due (nil: there is none), and whether a turn was left to somebody
 -- else.
 local function give_from_host(host, host_turns, limit)
   local fingerprints, due = read_due(host, limit)
+  local delay_before = politeness_of(host_turns)
   local values, further, kinds, fit, gone = sort_out(host, host_turns, fingerprints, due)
   local number, yielded = 0, false
   if #fit > 0 then
     local delay, concurrency, burst = politeness_of(host_turns) -- a stricter site may have joined
+    if delay > delay_before then slow_down(host, delay) end
     local free = free_turns(host_turns, concurrency)
     yielded = yield_turn(host_turns, free)
     number = math.min(#fit, #free * burst)
