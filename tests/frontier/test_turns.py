@@ -455,7 +455,7 @@ async def test_held_turns_never_expire_and_free_ones_do(frontier):
 
 async def test_a_lapsed_owner_s_turns_wait_a_delay_from_its_deadline(frontier):
     await frontier.polite(delay_ms=5_000)
-    await frontier.session("C", 100)
+    await frontier.session("C")
     turn, _delay = await acquire(frontier, owner="C")
     assert turn > 0
     await frontier.offer(content(1))
