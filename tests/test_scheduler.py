@@ -286,7 +286,7 @@ async def test_an_idle_spider_stays_open_until_all_is_done(build):
 async def test_a_sink_that_is_away_stops_claims(build):
     scheduler = await build()
     worker = Worker.of(scheduler.crawler)
-    worker.sink_down("kafka")
+    worker.sink_down("kafka", "no answer")
     assert worker.room() == 0
     worker.sink_up("kafka")
     assert worker.room() > 0
@@ -301,8 +301,8 @@ async def test_a_worker_says_why_it_claims_nothing_and_logs_each_change_once(bui
     async def said(text):
         await until(lambda: worker.heartbeat.figures.get("why_no_claims") == text)
 
-    worker.sink_down("kafka")
-    await said("it waits for kafka")
+    worker.sink_down("kafka", "no answer")
+    await said("it waits for kafka (no answer)")
     worker.sink_up("kafka")
     await said("")
     worker.redis_full.note("claims", refused=True)
@@ -310,4 +310,4 @@ async def test_a_worker_says_why_it_claims_nothing_and_logs_each_change_once(bui
     worker.stopping.set()
     assert worker.why_no_claims() == "it stops"
     logged = [text for text in caplog.messages if text.startswith(("nothing is claimed", "claims go on"))]
-    assert logged[:2] == ["nothing is claimed: it waits for kafka", "claims go on"]
+    assert logged[:2] == ["nothing is claimed: it waits for kafka (no answer)", "claims go on"]

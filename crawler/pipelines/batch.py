@@ -64,8 +64,9 @@ class Batcher(Generic[T]):
     Nothing is dropped: a batch that meets an outage is sent again until it arrives, with pauses that double (plus
     jitter). What a sink refuses, for whatever reason, may be the item's fault or the sink's. So each refused item is
     sent alone, and a refusal counts only if the sink takes something else meanwhile: another item, or what `prove`
-    writes. After `ALONE_TRIES` such refusals the item fails, and nothing else does; a sink that takes nothing else
-    either is down. Batches may overtake each other. Memory is bounded by the callers, since each waits for its item.
+    writes. After `ALONE_TRIES` such refusals the item fails, and nothing else does. A sink that takes nothing else
+    either is down, and asked for both until it takes one. Batches may overtake each other. Memory is bounded by the
+    callers, since each waits for its item.
 
     Args:
         name: The sink's name.
@@ -237,7 +238,11 @@ class Batcher(Generic[T]):
                 if not refused:
                     self._taken += 1
                     return ""
-                if self._taken > taken or await self._takes_others():
+                outages = self._outages
+                if self._taken == taken and await self._until_answered(partial(self._takes_after_all, item)):
+                    self._taken += 1
+                    return ""
+                if self._taken > taken or outages == self._outages:
                     refusals += 1
                     pause_s *= ALONE_PAUSE_FACTOR
                 taken = self._taken
@@ -268,19 +273,24 @@ class Batcher(Generic[T]):
             reason = UNKNOWN_REFUSAL
         return dict.fromkeys(range(len(items)), reason)
 
-    async def _takes_others(self) -> bool:
-        """Returns whether the sink takes what it has no reason to refuse. If not, waits until it does."""
-        outages = self._outages
-        await self._until_answered(self._write_proof)
-        return outages == self._outages
+    async def _takes_after_all(self, item: T) -> bool:
+        """Has the sink take what it has no reason to refuse; where it doesn't, the refused item once more.
 
-    async def _write_proof(self) -> None:
+        Returns:
+            Whether it took the item.
+
+        Raises:
+            UnavailableError: It takes neither, or can't be asked.
+        """
         try:
             await self._prove()
-        except UnavailableError:
-            raise
-        except Exception as error:  # unknown: the sink counts as down until it goes
+        except Exception as error:  # an unknown one, too: the sink counts as down until it goes
+            if not await self._offer([item]):
+                return True
+            if isinstance(error, UnavailableError):
+                raise
             raise UnavailableError(f"{self._name}: {type(error).__name__}") from error
+        return False
 
     async def _until_answered(self, ask: Callable[[], Awaitable[R]]) -> R:
         """Asks the sink until it answers.
@@ -312,6 +322,8 @@ class Batcher(Generic[T]):
             try:
                 return await ask()
             except UnavailableError as latest:
+                if str(latest) != str(error):
+                    self._process.sink_down(self._name, str(latest))
                 error = latest
             pause_s = min(pause_s * 2, self._config.retry_max_s)
 
@@ -328,7 +340,7 @@ class Batcher(Generic[T]):
         if not self._down:
             self._down = True
             logger.warning("%s: down, its items wait: %s", self._name, error)
-            self._process.sink_down(self._name)
+            self._process.sink_down(self._name, str(error))
 
     def _outage_ended(self, *, answered: bool) -> None:
         """Counts a batch that isn't sent again; the last one reports the outage's end.

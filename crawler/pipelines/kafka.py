@@ -68,6 +68,7 @@ class KafkaSink(Sink):
         self._producer: KafkaProducer | None = None
         self._topics: set[str] = set()  # those that are known to exist
         self._last_taken: Record | None = None
+        self._last_refusal = ""  # in Kafka's words
         self._opening = Lock()  # of the producer, which all threads share
         self._threads = ThreadPoolExecutor(self.in_flight, thread_name_prefix="kafka-sink")
 
@@ -109,7 +110,7 @@ class KafkaSink(Sink):
             return
         last = self._last_taken
         if last is None or await self._send_in_thread([replace(last, done=False)]):
-            raise UnavailableError(f"Kafka refuses messages, to {self._prefix}{PROOF} too")
+            raise UnavailableError(f"Kafka refuses messages, to {self._prefix}{PROOF} too: {self._last_refusal}")
 
     async def close(self) -> None:
         """Closes the producer."""
@@ -163,7 +164,8 @@ class KafkaSink(Sink):
         for error in kinds.values():
             if error.retriable or isinstance(error, IllegalStateError):
                 raise UnavailableError(f"Kafka: {_words(error)}")
-            logger.warning("kafka: refuses messages: %s", _words(error))
+            self._last_refusal = _words(error)
+            logger.warning("kafka: refuses messages: %s", self._last_refusal)
         return {position: OF_ONE_MESSAGE.get(type(error), REFUSED) for position, error in errors.items()}
 
     def _open(self) -> KafkaProducer:
@@ -213,7 +215,7 @@ class KafkaSink(Sink):
             admin = kafka_admin(self._settings)
         with closing(admin):
             try:
-                admin.create_topics([topic], wait_for_metadata=True)
+                admin.create_topics([topic], wait_for_metadata=False)  # the producer waits for it
                 logger.info("kafka: made topic %s", topic)
             except TopicAlreadyExistsError:
                 pass

@@ -257,8 +257,8 @@ class PageMediaPipeline:
             try:
                 await self._persist(path, body)
             except Exception as error:  # a disk's, or whatever the library of another kind of store raises
-                self._worker.sink_down(STORE)
                 said = getattr(error, "strerror", None) or type(error).__name__
+                self._worker.sink_down(STORE, said)
                 if self._worker.stopping.is_set():
                     raise UnavailableError(f"media store: {said}") from error
                 logger.warning("the media store takes nothing: %s", said)

@@ -247,10 +247,10 @@ class CrawlProcess:
         if self._worker:
             self._worker.gaps.restore(item)
 
-    def sink_down(self, name: str) -> None:
+    def sink_down(self, name: str, why: str) -> None:
         """Stops the worker's claims."""
         if self._worker:
-            self._worker.sink_down(name)
+            self._worker.sink_down(name, why)
 
     def sink_up(self, name: str) -> None:
         """Lets the worker claim again, if no other sink is away."""

@@ -78,7 +78,7 @@ class Worker:
         self.redis = redis
         self._redis_address = redis_address  # without its password, for messages
         self._stats = stats
-        self._sinks_down: set[str] = set()  # names of sinks that can't be reached
+        self._sinks_down: dict[str, str] = {}  # sinks that can't be reached, and why
         self._why_no_claims = ""  # why nothing was claimed when the load was last sampled
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -199,7 +199,7 @@ class Worker:
         if self.stopping.is_set():
             return "it stops"
         if self._sinks_down:
-            return f"it waits for {', '.join(sorted(self._sinks_down))}"
+            return "it waits for " + ", ".join(f"{name} ({why})" for name, why in sorted(self._sinks_down.items()))
         if not self.session.alive:
             return "its session isn't alive"
         if self.redis_full.now:
@@ -241,13 +241,13 @@ class Worker:
 
     # -- Sinks --------------------------------------------------------------------------------------------------------
 
-    def sink_down(self, name: str) -> None:
-        """Stops claims while a sink can't be reached."""
-        self._sinks_down.add(name)
+    def sink_down(self, name: str, why: str) -> None:
+        """Stops claims while a sink can't be reached, or takes nothing; `why` is for operators."""
+        self._sinks_down[name] = why
 
     def sink_up(self, name: str) -> None:
         """Lets claims go on, unless another sink is down."""
-        self._sinks_down.discard(name)
+        self._sinks_down.pop(name, None)
         self.wake.set()
 
     # -- Figures and session ------------------------------------------------------------------------------------------

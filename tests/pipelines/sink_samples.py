@@ -58,13 +58,16 @@ class Outages:
 
     def __init__(self) -> None:
         self.told: list[str] = []
+        self.whys: list[str] = []
         self.stopping = False
         self.gaps = Gaps()
         self.restore_gaps = self.gaps.restore
         self.down, self.up = asyncio.Event(), asyncio.Event()
 
-    def sink_down(self, name: str) -> None:
-        self.told.append(f"{name} down")
+    def sink_down(self, name: str, why: str) -> None:
+        if self.told[-1:] != [f"{name} down"]:  # it is told each new reason
+            self.told.append(f"{name} down")
+        self.whys.append(why)
         self.down.set()
 
     def sink_up(self, name: str) -> None:

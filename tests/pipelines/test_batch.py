@@ -131,7 +131,7 @@ async def test_a_sink_that_refuses_everything_is_down_and_fails_nothing(caplog):
     server.blocked = 10
     sink = batcher(server, outages)
     await asyncio.gather(*(sink.put(number) for number in range(6)))
-    assert server.proofs == 11
+    assert server.proofs == 10
     assert outages.told == ["test down", "test up"]
     assert "test: down, its items wait: writes are blocked" in caplog.text
 
@@ -255,9 +255,41 @@ async def test_a_sink_that_answers_with_nothing_it_should_keeps_no_item_waiting(
 
 async def test_a_delivery_that_dies_ends_the_wait_of_its_items(caplog):
     class Broken(Outages):
-        def sink_down(self, name):
+        def sink_down(self, name, why):
             raise RuntimeError(name)
 
     with pytest.raises(RuntimeError, match="test"):
         await asyncio.wait_for(batcher(Server(failures=1), Broken(), size=1).put(1), 30)
     assert "can't deliver a batch" in caplog.text
+
+
+async def test_an_item_whose_sink_takes_nothing_at_all_is_asked_for_again_until_it_is_taken():
+    server, outages = Server(), Outages()
+    server.refuses[1] = "not allowed"
+
+    async def prove():
+        raise UnavailableError("not allowed either")
+
+    server.prove = prove
+    sink = batcher(server, outages, size=1)
+    putting = asyncio.create_task(sink.put(1))
+    async with asyncio.timeout(30):
+        await outages.down.wait()
+        del server.refuses[1]  # the operator has allowed the item, and nothing else
+        await putting
+    assert (outages.told, outages.whys) == (["test down", "test up"], ["not allowed either"])
+
+
+async def test_each_new_reason_of_an_outage_is_told():
+    server, outages = Server(failures=3), Outages()
+    words = iter(("away", "away", "shut"))
+
+    async def send(items):
+        if server.failures:
+            server.failures -= 1
+            raise UnavailableError(next(words))
+        return {}
+
+    server.send = send
+    await asyncio.wait_for(batcher(server, outages, size=1).put(1), 30)
+    assert outages.whys == ["away", "shut"]

@@ -7,6 +7,14 @@ from contextlib import closing
 import orjson
 import pytest
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.admin import (
+    ACL,
+    ACLOperation,
+    ACLPermissionType,
+    ACLResourcePatternType,
+    ResourcePattern,
+    ResourceType,
+)
 from kafka.errors import (
     InvalidTimestampError,
     KafkaTimeoutError,
@@ -14,6 +22,7 @@ from kafka.errors import (
     PolicyViolationError,
     TopicAuthorizationFailedError,
 )
+from needs import started
 from pipelines.sink_samples import SETTINGS, Outages, deliver_through_a_kill, message, page, pipeline, wait_in_vain
 
 from crawler.errors import ConfigError, SinkRejectedError
@@ -21,6 +30,7 @@ from crawler.item import Item
 from crawler.pipelines import kafka as module
 from crawler.pipelines.kafka import PROOF, KafkaSink
 from crawler.worker.delivery import UndeliveredError
+from testbed.servers import Kafka
 
 CLOSED_PORT = 9  # discard; nobody listens there
 pytestmark = pytest.mark.filterwarnings(
@@ -179,6 +189,60 @@ async def test_a_kafka_that_has_taken_nothing_and_may_get_nothing_else_makes_a_r
         await putting  # the operator has allowed it
     await kafka.close_spider()
     assert outages.told == ["kafka down", "kafka up"]
+
+
+# -- A broker that grants rights ---------------------------------------------------------------------------------------
+
+
+class Guarded(Kafka):
+    """A broker that refuses what no access control list (ACL) grants, where there is one."""
+
+    def _format(self):
+        super()._format()
+        with self._properties.open("a") as properties:
+            properties.write("authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer\n")
+            properties.write("allow.everyone.if.no.acl.found=true\n")
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory):
+    with started(Guarded, tmp_path_factory.mktemp("guarded")) as server:
+        yield server
+
+
+def allow(server, user, name, pattern=ACLResourcePatternType.LITERAL):
+    """Grants a user all that can be done to a topic, or to all whose names begin so; to others what they had not."""
+    topic = ResourcePattern(ResourceType.TOPIC, name, pattern)
+    with closing(KafkaAdminClient(bootstrap_servers=server.bootstrap)) as admin:
+        admin.create_acls([ACL(f"User:{user}", "*", ACLOperation.ALL, ACLPermissionType.ALLOW, topic)])
+
+
+async def test_a_worker_that_may_write_nothing_waits_until_it_may_write_its_item(guarded, topic_prefix):
+    allow(guarded, "somebody-else", topic_prefix, ACLResourcePatternType.PREFIXED)
+    outages = Outages()
+    kafka = sink(guarded.bootstrap, topic_prefix, outages)
+    putting = asyncio.create_task(kafka.process_item(page(1)))
+    await outages.down.wait()
+    assert f"Kafka refuses messages, to {topic_prefix}{PROOF} too: " in outages.whys[0]
+    assert "AuthorizationFailed" in outages.whys[0]
+    allow(guarded, "ANONYMOUS", f"{topic_prefix}demo_forum")  # it may write its items, and nothing else
+    async with asyncio.timeout(60):
+        await putting
+    await kafka.close_spider()
+    assert outages.told == ["kafka down", "kafka up"]
+    assert len(records(guarded.bootstrap, f"{topic_prefix}demo_forum")) == 1
+
+
+async def test_a_worker_that_may_write_one_topic_fails_the_items_of_another(guarded, topic_prefix):
+    allow(guarded, "somebody-else", topic_prefix, ACLResourcePatternType.PREFIXED)
+    allow(guarded, "ANONYMOUS", f"{topic_prefix}demo_forum")
+    kafka = sink(guarded.bootstrap, topic_prefix)
+    refused, *taken = await asyncio.gather(
+        *(kafka.process_item(one) for one in (page(1, resource="wiki"), page(2), page(3))), return_exceptions=True
+    )
+    assert isinstance(refused, SinkRejectedError)
+    assert [type(one) for one in taken] == [Item, Item]
+    await kafka.close_spider()
 
 
 async def test_a_kill_during_sends_loses_nothing(monkeypatch, kafka_server, topic_prefix):
