@@ -40,6 +40,11 @@ def test_the_likeliest_is_one_of_those_asked_for():
     assert likeliest("", ("en",))[1] <= 1.01
 
 
+def test_a_title_in_no_language_does_not_hide_that_of_the_text():
+    for code, passage in PASSAGES.items():
+        assert language_of(f"RTX 5090 Ti: 4K @ 120 fps, Windows 11 KB5034441\n{passage}\n{passage}") == code
+
+
 def test_any_characters_have_a_probability():
     dice = random.Random(1)
     for _ in range(300):
@@ -59,6 +64,15 @@ def test_any_characters_have_a_probability():
         ("Das Hochwasser zwang Hunderte von Menschen, ihre Häuser zu verlassen.", "de"),
         (PASSAGES["en"].upper(), "en"),
         ("昨夜水位上涨，河边街道的居民离开家园，多地停电，道路封闭，学校停课。", "zh"),  # no kana
+        ("重庆暴雨致千人转移", "zh"),
+        ("iPhone 18 Pro 国行版正式发布", "zh"),
+        ("台風接近で新幹線が運休", "ja"),
+        ("東京で震度4の地震", "ja"),
+        ("태풍 북상에 항공편 결항", "ko"),
+        ("เตือนพายุฝนฟ้าคะนอง", "th"),
+        ("Danke, jetzt geht es wieder", "de"),
+        ("Спасибо, теперь всё работает", "ru"),
+        ("The word for flood is 洪水 in Chinese and also in Japanese, says my teacher", "en"),
         ("东京时间今晨，地震调查委员会召开紧急会议，讨论余震的可能性和对策。", "zh"),
         ("Ευρωπαϊκή ένωση είναι μια πολιτική και οικονομική ένωση", None),
         ("asdf qwer zxcv uiop hjkl vbnm tyui", None),
