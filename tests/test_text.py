@@ -57,6 +57,16 @@ def test_no_letter_has_more_marks_than_a_script_needs():
     assert text.paragraphs("\u2014" * 100 + "\u0e01\u0e33") == "\u2014" * 100 + "\u0e01\u0e33"
 
 
+def test_usual_characters_need_no_cleaning_whatever_stands_beside_them():
+    is_usual = re.compile(f"[{text._USUAL}]").match
+    usual = [character for character in map(chr, range(0x110000)) if is_usual(character) and character != "\n"]
+    assert all(character.isprintable() and not unicodedata.combining(character) for character in usual)
+    assert not set(usual) & {character for character in usual if unicodedata.normalize("NFC", character) != character}
+    composed = (unicodedata.decomposition(chr(code)).split() for code in range(0x110000))
+    seconds = {chr(int(parts[1], 16)) for parts in composed if len(parts) == 2 and not parts[0].startswith("<")}
+    assert not set(usual) & seconds  # none of them makes another character of the one before it
+
+
 def cleaned_step_by_step(raw):
     """Cleans with every step, whether the text needs it or not: what `paragraphs` must return for any text."""
     is_tidy = raw.replace("\n", "").isprintable() and not re.search(r"  | \n|\n |\n\n", raw)
@@ -77,6 +87,8 @@ def test_steps_that_are_left_out_would_change_nothing(seed):
     for _ in range(1_000):
         some = dice.sample(letters, dice.randint(1, 8)) if dice.random() < 0.7 else letters
         raw = "".join(dice.choices(some, k=dice.randint(0, 60)))
+        if dice.random() < 0.3:
+            raw += dice.choice(("word ", "漢字\n", "x\n\n", " Ünï ")) * 60  # long enough for the shortest way
         if dice.random() < 0.2:
             place = dice.randint(0, len(raw))
             raw = raw[:place] + "".join(dice.choices("\u0301\u0316\u0489", k=dice.randint(25, 70))) + raw[place:]
