@@ -49,6 +49,8 @@ SCALES = (10_000, 1_000_000, 10_000_000)  # seeds; the last only with --full
 SCALE_MARK = 1.4  # the most that a cost may grow with the frontier
 SCALE_ROUNDS = 1_000  # of a batch offered, claimed and finished
 
+STOPPED_PLANS = 5_000
+
 
 class Table:
     """A table of costs, printed as Markdown."""
@@ -123,6 +125,18 @@ async def crawl(rig: Rig, seeds: Iterator[Seed], rounds: int) -> None:
         await rig.finish(await rig.claim(10 * BATCH))
 
 
+async def stops(server: Server, full: bool) -> None:  # noqa: ARG001, FBT001
+    """What a seed costs while thousands of plans are paused that have nothing to do with it."""
+    table = Table()
+    for plans in (0, STOPPED_PLANS):
+        rig = Rig(server, durable=False)
+        if plans:
+            rig.client.hset(rig.part.plan_states, mapping={f"other-{number}": "1 1 paused" for number in range(plans)})
+        await crawl(rig, seeds_of(1_000), 300)
+        table.row(f"a seed's whole life, {plans:,} other plans paused", "", rig.cost(*rig.meters))
+        await rig.redis.aclose()
+
+
 async def scale(server: Server, full: bool) -> None:  # noqa: FBT001
     """What a seed's calls cost with more and more seeds in the frontier, all due, by the cost with 10,000."""
     table = Table()
@@ -193,6 +207,7 @@ SECTIONS: dict[str, Callable[[Server, bool], Awaitable[None]]] = {
     "claims": claims,
     "offers": offers,
     "life": life,
+    "stops": stops,
     "bytes": sizes,
     "scale": scale,
 }
