@@ -82,12 +82,12 @@ class _Unexported:
         self._gaps = gaps
 
     def note_clean(self, *texts: str | None) -> None:
-        """Notes texts that are clean. `is_clean` knows these very objects, whatever field holds them."""
+        """Notes texts that are clean, whatever field holds them."""
         self._clean = texts
 
     def is_clean(self, text: str) -> bool:
         """Returns whether a text was noted as clean."""
-        return any(text is known for known in getattr(self, "_clean", ()))
+        return text in getattr(self, "_clean", ())
 
 
 @dataclass(slots=True)

@@ -31,7 +31,7 @@ _USUAL = (
     "\u2190-\u2328\u232b-\u23ff\u2460-\u27ff\u3001-\u3029\u3030-\u303e\u3041-\u3096\u30a1-\u30ff\u3105-\u312f\u3400-\u9fff"
     "\uac00-\ud7a3\uff01-\uffbe\U0001f300-\U0001f64f\U0001f680-\U0001f6c5\U0001f90c-\U0001f9ff"
 )
-_LONG = 200  # characters; for fewer, the steps take less time than re2's call, some 2 us
+_SHORT = 200  # characters; for these the other steps take less time than re2's call, some 2 us
 
 _unusual = re2.compile(f"[^{_USUAL}]|  ").search  # a character that needs a look, or two blanks in a row
 _strip_escapes = re.compile(_ESCAPES).sub
@@ -48,7 +48,10 @@ def paragraphs(text: str) -> str:
     Most texts need few of the steps, and each step is left out where a cheap test shows that it would change nothing:
     the posts of a page of `benchmarks/side_by_side` take 23 us instead of 442.
     """
-    if len(text) > _LONG and _is_usual(text):
+    if len(text) <= _SHORT:
+        if _is_clean_line(text):
+            return text
+    elif _is_usual(text):
         clean = _without_empty(text.split("\n"))
         return text if clean == text else clean
     plain = _plain_blanks(_strip_escapes("", text) if "\x1b" in text else text)
@@ -93,6 +96,16 @@ def _fewer_marks(run: re.Match[str]) -> str:
         if marks <= _MARKS_MAX:
             kept.append(character)
     return "".join(kept)
+
+
+def _is_clean_line(text: str) -> bool:
+    """Returns whether a text is clean and has one line; `" "` is the only blank that is printable."""
+    return (
+        text.isprintable()
+        and "  " not in text
+        and text.strip(" ") == text
+        and (text.isascii() or is_normalized("NFC", text))
+    )
 
 
 def _is_usual(text: str) -> bool:
