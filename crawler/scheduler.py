@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 NO_ROOM_SECONDS = 1.0  # retry delay when the worker has no room for more seeds: the load is sampled once a second
+# A claim that brings no seeds asks for another one within that time while a seed waits for a turn that is held.
+LONGEST_TURN_MILLISECONDS = 15_000
+STARVED_POLL_SECONDS = 0.25  # retry delay while other workers are starved: soon after they aren't any more
 STOP_POLL_SECONDS = 0.25  # interval at which the engine's state is checked for a stop
 STOP_GRACE_SECONDS = 15.0  # for pages under way when the worker is told to stop; the whole stop may take 30 s
 FORCED_STOP_SECONDS = 5.0  # for telling Redis what is released when the worker is told to stop once more
@@ -216,12 +219,15 @@ class Scheduler(BaseScheduler):
             return self._idle_wait_s  # `_visit_ended` ends the wait
         if self._lanes.active() >= self._parallel:
             return NO_ROOM_SECONDS
+        if self.worker.fair_share.lets_others_claim(holds_turns=self._lanes.any_held):
+            return STARVED_POLL_SECONDS
         slow_visits = min(self._lanes.slow_visits() + self.worker.turns.queued, self._parallel)
         max_seeds = self.worker.room(slow_visits)
         if max_seeds == 0:
             return NO_ROOM_SECONDS
         answer = await self.worker.claims.claim(max_seeds)
         if answer.seeds:
+            self.worker.fair_share.end_starving()
             await self._take(answer)
             return 0.0
         return await self._wait_s(answer)
@@ -275,6 +281,12 @@ class Scheduler(BaseScheduler):
         wait_s = self._idle_wait_s if self.worker.session.reachable else min(self._idle_wait_s, DEAF_SECONDS)
         if answer.wait_ms is not None:
             wait_s = min(wait_s, max(answer.wait_ms / 1000, TURN_RETRY_SECONDS))
+        if answer.wait_ms is None or answer.wait_ms > LONGEST_TURN_MILLISECONDS:
+            self.worker.fair_share.end_starving()
+        elif answer.state == "ok" and not self._lanes.any_held:
+            pause_s = self.worker.fair_share.starve()
+            self.worker.wakeups.hold_turns(pause_s)
+            wait_s = max(wait_s, pause_s)
         if self._stop_when_done and not self._visits:
             if self._engine_runs() and await self.worker.registry.is_done(self.worker.queues):
                 self._finish("finished")
@@ -302,6 +314,7 @@ class Scheduler(BaseScheduler):
         self.worker.turns.release(event.lane)
         # The host can be claimed again once its delay has passed and the settler has told the frontier of the release.
         later_s = event.lane.pause_s() + 2 * self.worker.config.settle_wait_s
+        self.worker.fair_share.released_turn(later_s)
         asyncio.get_running_loop().call_later(later_s, self.worker.wake.set)
 
     def _egress_changed(self, event: EgressChanged) -> None:

@@ -17,6 +17,7 @@ from crawler.scheduler import Scheduler
 from crawler.servers.redis import redis_async
 from crawler.sites import Site
 from crawler.spiders.consumer import ConsumerSpider
+from crawler.worker.fair_share import FairShare, WorkerStarved
 from crawler.worker.lanes import Lane
 from crawler.worker.request_state import state_of
 from crawler.worker.turns import HostBackoff
@@ -192,6 +193,28 @@ async def test_a_lost_session_drops_all_visits(build):
     end(request)  # too late: nothing is settled for it
     assert scheduler.worker.claims.carrying == 0
     await until(lambda: lease.alive)
+
+
+async def test_a_worker_that_holds_turns_leaves_seeds_to_one_that_is_starved(build, monkeypatch):
+    monkeypatch.setattr("crawler.scheduler.STARVED_POLL_SECONDS", 0.001)
+    scheduler = await build()
+    await offer(scheduler, content(1, "h1.test"))
+    [request] = await requests(scheduler, 1)
+    share, claimed = scheduler.worker.fair_share, scheduler.worker.claims.claim
+    asked, claims = [], []
+    monkeypatch.setattr(
+        share, "lets_others_claim", lambda **held: asked.append(held) or FairShare.lets_others_claim(share, **held)
+    )
+    monkeypatch.setattr(scheduler.worker.claims, "claim", lambda number: claims.append(number) or claimed(number))
+    scheduler.worker.events.publish(WorkerStarved("another"))
+    await offer(scheduler, content(2, "h2.test"))
+    await until(lambda: len(asked) > 10)
+    assert not claims
+    share._others_starve_until = 0.0
+    [second] = await requests(scheduler, 1)
+    assert state_of(second).lane.host == "h2.test"
+    for one in (request, second):
+        end(one)
 
 
 async def test_an_expired_session_ends_what_is_fetched_and_keeps_what_is_delivered(build):

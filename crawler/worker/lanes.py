@@ -58,6 +58,11 @@ class Lanes:
         events.subscribe(PageFetched, lambda event: self.go_on(event.visit))
 
     @property
+    def any_held(self) -> bool:
+        """Whether this worker holds a turn with seeds."""
+        return bool(self._held)
+
+    @property
     def not_started(self) -> int:
         """The number of visits not started."""
         return sum(len(lane.waiting) for lane in self._held)

@@ -11,6 +11,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.plans.registry import SITES_CHANGED
 from crawler.servers.redis_retry import until_redis_answers
+from crawler.worker.fair_share import WorkerStarved
 from crawler.worker.turns import CrawlDelay, HostBackoff
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ SILENT_SECONDS = 40.0  # of silence, until the connection is given up: two pings
 JITTER_SECONDS = 0.005  # most by which a wake-up is delayed, so that workers don't all try for the claim lock at once
 # What scripts say of a host: ms, host.
 HOST_MESSAGE = re.compile(rb"(backoff|crawl-delay) (\d{1,9}) (\S+)")
+STARVED_MESSAGE = re.compile(rb"starved (\S+)")  # what a worker says of itself: its name
 HOST_EVENTS = {b"backoff": HostBackoff, b"crawl-delay": CrawlDelay}
 
 
@@ -34,7 +36,7 @@ class SitesChanged(NamedTuple):
 class WakeUps:
     """Turns messages of other workers and of commands into wake-ups and events of this worker.
 
-    Publishes `SitesChanged`, `HostBackoff` and `CrawlDelay`.
+    Publishes `SitesChanged`, `HostBackoff`, `CrawlDelay` and `WorkerStarved`.
 
     Args:
         channel: The wake channel of the worker's frontier.
@@ -83,9 +85,16 @@ class WakeUps:
             kind, milliseconds, host = of_host.groups()
             self._events.publish(HOST_EVENTS[kind](host.decode("utf-8", "replace"), int(milliseconds) / 1000))
             return False
+        if starved := STARVED_MESSAGE.fullmatch(message):
+            self._events.publish(WorkerStarved(starved[1].decode("utf-8", "replace")))
+            return False
         if message == SITES_CHANGED.encode():
             self._events.publish(SitesChanged())
         return message != b"turn" or self._turn_wakes()
+
+    def hold_turns(self, seconds: float) -> None:
+        """Lets no released turn wake the worker for so long."""
+        self._turns_wake_from = max(self._turns_wake_from, asyncio.get_running_loop().time() + seconds)
 
     def _turn_wakes(self) -> bool:
         """Returns whether a released turn wakes the worker now; if not, a timer wakes it as soon as it may."""

@@ -24,6 +24,7 @@ from crawler.tasks import TaskDied, cancel, start
 from crawler.worker.claims import Claims
 from crawler.worker.config import WorkerConfig
 from crawler.worker.egress import Egress
+from crawler.worker.fair_share import FairShare
 from crawler.worker.gaps import Gaps
 from crawler.worker.headroom import Headroom
 from crawler.worker.heartbeat import Heartbeat, load_figures
@@ -95,6 +96,7 @@ class Worker:
         self.session = Session(session_redis, keys, partitions=partitions, seconds=session_s, events=self.events)
         self.heartbeat = Heartbeat(keys, self.events, session_s)
         self.wakeups = WakeUps(redis, keys.wake(frontier), self.wake, self.events)
+        self.fair_share = FairShare(redis, keys.wake(frontier), self.session.name, self.events)
         self.settler = Settler(
             self.queue, batch=config.settle_batch, wait_s=config.settle_wait_s, events=self.events, stats=stats
         )
@@ -181,6 +183,7 @@ class Worker:
         await cancel(*self._tasks)
         await self.sites.close()
         await self.teller.close()
+        await self.fair_share.close()
         if not await self.settler.drain(self.config.frontier.session_s):
             logger.warning("Redis is away: other workers claim this worker's seeds when its session lapses")
         await self.settler.close()

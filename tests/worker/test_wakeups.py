@@ -17,6 +17,7 @@ from crawler.frontier.config import FrontierConfig
 from crawler.servers import redis_retry
 from crawler.tasks import cancel
 from crawler.worker import wakeups
+from crawler.worker.fair_share import WorkerStarved
 from crawler.worker.turns import CrawlDelay, HostBackoff
 from crawler.worker.wakeups import SitesChanged, WakeUps
 
@@ -29,14 +30,16 @@ async def redis(redis_url):
 
 @pytest.fixture
 async def heard(redis, monkeypatch):
-    """What a listener on channel `w` was told: `wake` is set, `sites`, `backoffs` and `delays` grow."""
+    """What a listener on channel `w`, `wakeups`, was told: `wake` is set, the lists grow."""
     monkeypatch.setattr(redis_retry, "RETRY_SECONDS", 0.0)
-    heard = SimpleNamespace(wake=asyncio.Event(), sites=[], backoffs=[], delays=[])
+    heard = SimpleNamespace(wake=asyncio.Event(), sites=[], backoffs=[], delays=[], starved=[])
     events = Events()
     events.subscribe(SitesChanged, heard.sites.append)
     events.subscribe(HostBackoff, lambda event: heard.backoffs.append(tuple(event)))
     events.subscribe(CrawlDelay, lambda event: heard.delays.append(tuple(event)))
-    listening = asyncio.create_task(WakeUps(redis, "w", heard.wake, events).listen())
+    events.subscribe(WorkerStarved, heard.starved.append)
+    heard.wakeups = WakeUps(redis, "w", heard.wake, events)
+    listening = asyncio.create_task(heard.wakeups.listen())
     async with asyncio.timeout(5):
         await heard.wake.wait()  # once it has subscribed
     assert heard.sites == [SitesChanged()]  # what was published before, it has not heard
@@ -67,6 +70,26 @@ async def test_a_host_s_backoff_and_crawl_delay_are_published_and_wake_no_worker
             await asyncio.sleep(0.001)
     assert heard.backoffs == [("a.test:8080", 1.5), ("\ufffd", 0.007)]
     assert heard.delays == [("a.test", 0.5)]
+
+
+async def test_a_starved_worker_s_message_is_published_and_wakes_no_worker(redis, heard):
+    await redis.publish("w", b"starved node:1:2:ab")
+    await redis.publish("w", b"sites")
+    async with asyncio.timeout(5):
+        while not heard.sites:
+            assert not heard.wake.is_set()
+            await asyncio.sleep(0.001)
+    assert heard.starved == [WorkerStarved("node:1:2:ab")]
+
+
+async def test_released_turns_that_are_held_back_wake_the_worker_later(redis, heard):
+    now = asyncio.get_running_loop().time
+    held_until = now() + 0.1
+    heard.wakeups.hold_turns(0.1)
+    await redis.publish("w", b"turn")
+    async with asyncio.timeout(5):
+        await heard.wake.wait()
+    assert now() >= held_until
 
 
 async def test_sites_that_changed_while_nobody_listened_are_noticed(redis, heard):
