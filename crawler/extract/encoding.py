@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import turbohtml
 from turbohtml.detect import detect  # registers the codecs `whatwg-...`, too
 
+from crawler.extract.markup import without_foreign_templates
+
 if TYPE_CHECKING:
     from crawler.models import Fetched
 
@@ -96,7 +98,7 @@ def _encoding(page: Fetched) -> str:
 def _declared(body: bytes) -> str | None:
     """Returns the encoding that a page itself names; None if it names none of browsers."""
     head = body[:DECLARATION_BYTES]
-    found = turbohtml.parse(head)
+    found = turbohtml.parse(without_foreign_templates(head.replace(b"\x1b", b"")))  # an escape may hide in a tag's name
     if found.encoding_confidence == "certain" and found.encoding:
         return _known(found.encoding)
     xml = _xml_encoding(head)
