@@ -6,6 +6,10 @@ from extract.pages import API, BASE, BOARD, URL, html, json, reason
 from crawler import extract, sites
 from crawler.extract import Fields
 
+WITHOUT_RULES = sites.parse(
+    'name: any\nsearch: {url: "http://x.org/?q={query}"}\nresults: {links: css:a}\n', "any.yaml"
+)
+
 
 def test_fields_of_a_page():
     page = html("""<!doctype html><html><head><meta name="forum" content="Rain"><title>t</title>
@@ -71,7 +75,6 @@ def test_pages_of_an_item_are_joined():
 
 
 def test_without_rules_trafilatura_finds_the_article():
-    site = sites.parse('name: any\nsearch: {url: "http://x.org/?q={query}"}\nresults: {links: css:a}\n', "any.yaml")
     story = "".join(
         f"<p>The flood of day {n} took the bridge at Wulong and the road behind it, people say.</p>" for n in range(9)
     )
@@ -80,12 +83,31 @@ def test_without_rules_trafilatura_finds_the_article():
         f"<nav><a href=/>Home</a></nav><article><h1>Flood in Wulong</h1>{story}</article>"
         "<footer>Imprint</footer></body></html>"
     )
-    found = extract.fields(page, site)
+    found = extract.fields(page, WITHOUT_RULES)
     assert found.title.startswith("Flood")
     assert found.published == "2026-11-03T00:00:00Z"
     assert found.content.count("bridge at Wulong") == 9
     assert "Imprint" not in found.content
-    assert reason(extract.fields, html("<html><body></body></html>"), site) == "no-content"
+    assert reason(extract.fields, html("<html><body></body></html>"), WITHOUT_RULES) == "no-content"
+
+
+@pytest.mark.parametrize(
+    ("around", "published"),
+    [
+        ("<p class=date>3 November 2026</p>{}", "2026-11-03T00:00:00Z"),
+        ("<time datetime=2026-11-03>yesterday</time>{}", "2026-11-03T00:00:00Z"),
+        ("{}<footer>Copyright 2011 Riverside News</footer>", None),
+        ("{}<ul><li><a href=/2019/08/11/senate>Senate votes</a> (8/11/2019)</ul>", None),
+    ],
+)
+def test_without_rules_a_date_is_what_the_page_states_not_any_date_on_it(around, published):
+    story = "".join(
+        f"<p>The flood took bridge number {n} at Wulong and the road behind it, people say.</p>" for n in range(9)
+    )
+    page = html(
+        "<html><head><title>Flood</title></head><body>" + around.format(f"<article>{story}</article>") + "</body>"
+    )
+    assert extract.fields(page, WITHOUT_RULES).published == published
 
 
 @pytest.mark.parametrize("value", [1, None, [], {}, {"title": None, "html": {"a": 1}}, {"html": []}, [{"html": "x"}]])
