@@ -91,6 +91,18 @@ async def test_a_message_that_kafka_will_never_take_fails_alone(kafka, kafka_ser
     assert {orjson.loads(record.value)["title"] for record in found} == {"Thread 1", "Thread 3"}
 
 
+async def test_pages_that_are_too_large_for_a_broker_only_together_arrive_by_themselves(
+    kafka, kafka_server, topic_prefix
+):
+    topic = f"{topic_prefix}demo_forum"
+    with closing(KafkaAdminClient(bootstrap_servers=kafka_server.bootstrap)) as admin:
+        admin.create_topics({topic: {"configs": {"max.message.bytes": "60000"}}}, wait_for_metadata=True)
+    pages = [page(number, content="x" * 10_000) for number in range(50)]
+    assert await asyncio.gather(*(kafka.process_item(one) for one in pages)) == pages
+    found = records(kafka_server.bootstrap, topic)
+    assert {orjson.loads(record.value)["title"] for record in found} == {one.title for one in pages}
+
+
 def refuse_topic(monkeypatch, name, error):
     """Has Kafka refuse to make a topic, in words of its own."""
     make, wait = KafkaAdminClient.create_topics, KafkaProducer.partitions_for
