@@ -128,6 +128,7 @@ class Processor:
         self._done = 0
         self._looked_at = time.monotonic()
         self.load = self.newest = Load()
+        self._first = True
         self.memory_bytes = psutil.virtual_memory().total
 
     async def work(self) -> None:
@@ -143,7 +144,8 @@ class Processor:
         own = min(100 - self._other, self._done * self._page_percent_s / max(now - self._looked_at, 0.001))
         self._done, self._looked_at = 0, now
         self.newest = Load(MEMORY_PERCENT, self._other + own, SEED_MEMORY_PERCENT, own)
-        self.load = self.load.smoothed(self.newest)
+        self.load = self.newest if self._first else self.load.smoothed(self.newest)
+        self._first = False
         return self.load
 
 

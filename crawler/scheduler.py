@@ -94,6 +94,7 @@ class Scheduler(BaseScheduler):
         self._follow_ups: deque[Request] = deque()  # redirects on the same host, requests of users' callbacks
         self._visits: set[Visit] = set()
         self._runs_alone = False  # a quarantined seed is held, which may kill its worker: nothing is claimed beside it
+        self._asks_at = 0.0  # when the engine is made to ask for a request that couldn't start yet; the loop's clock
         self._done = False  # with STOP_WHEN_DONE: there is nothing left to do
         self._tasks: list[asyncio.Task[None]] = []
         self._finishing: asyncio.Task[None] | None = None
@@ -169,11 +170,23 @@ class Scheduler(BaseScheduler):
             return None
         if self._follow_ups:
             return self._follow_ups.popleft()
+        if not self._lanes.startable:
+            return None
+        if wait_s := self.worker.start_wait_s():
+            self._ask_later(wait_s)
+            return None
         visit = self._lanes.next_visit()
         if visit is None:
             return None
         visit.deadline.start(self._page_s)
         return self._request_of(visit)
+
+    def _ask_later(self, seconds: float) -> None:
+        """Makes the engine ask for a request again; in the meantime at most one such moment is awaited."""
+        loop = asyncio.get_running_loop()
+        if self._asks_at < loop.time():
+            self._asks_at = loop.time() + seconds
+            loop.call_at(self._asks_at, self._make_engine_ask)
 
     def _request_of(self, visit: Visit) -> Request:
         seed = visit.seed
@@ -297,6 +310,9 @@ class Scheduler(BaseScheduler):
     # -- Events -------------------------------------------------------------------------------------------------------
 
     def _visit_ready(self, _event: VisitReady) -> None:
+        self._make_engine_ask()
+
+    def _make_engine_ask(self) -> None:
         """Makes the engine ask for requests at once; by itself it asks every 5 s. Scrapy 2.19 has no public way."""
         engine = self.crawler.engine
         if engine is not None and engine._slot is not None:  # noqa: SLF001

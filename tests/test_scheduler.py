@@ -152,6 +152,16 @@ async def test_no_request_is_given_out_whose_answer_would_have_no_memory(build):
     assert scheduler.next_request() is not None
 
 
+async def test_a_page_that_the_cpu_has_no_room_for_yet_starts_when_it_has(build, monkeypatch):
+    scheduler = await build()
+    waits = [0.02, 0.01]
+    monkeypatch.setattr(scheduler.worker, "start_wait_s", lambda: waits.pop() if waits else 0.0)
+    await offer(scheduler, content(1))
+    [request] = await requests(scheduler, 1)
+    assert not waits
+    end(request)
+
+
 async def test_a_seed_s_request_is_made_as_the_seed_says(build):
     scheduler = await build()
     await offer(scheduler, content(1, method="POST", body="q=1"))

@@ -9,8 +9,8 @@ that may be claimed in addition:
 N is never negative. While no seed is carried (W = 0), its cost isn't known, and N is the setting FIRST_BATCH (n).
 
 A seed that waits costs next to nothing, and one whose page comes costs the page, several times. So what is claimed may
-fit, and its pages still not fit all at once. Hence a second rule, for requests: no more run than answers as large as
-those of late have room for.
+fit, and its pages still not fit all at once. Hence two more rules, for requests: no more run than answers as large as
+those of late have room for, and pages are started no faster than the CPU allows (pace.py).
 
 Source: the published patent that this crawler follows. The letters are the patent's.
 """
@@ -28,6 +28,7 @@ import psutil
 
 from crawler import config
 from crawler.worker.cgroup import Cgroups
+from crawler.worker.pace import Pace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -201,6 +202,7 @@ class Headroom:
         claim_ahead_s: CLAIM_AHEAD_SECONDS: a worker holds no more seeds than it settles in that time, at its rate.
 
     Attributes:
+        pace: How fast pages may be started; None: there is no CPU limit.
         rate: The rate at which this worker settles seeds.
         sampler: Measures the load.
     """
@@ -209,6 +211,7 @@ class Headroom:
         self._limits = limits
         self._batch_max = batch_max
         self._claim_ahead_s = claim_ahead_s
+        self.pace = Pace(limits.cpu_percent) if limits.cpu_percent < NO_LIMIT_PERCENT else None
         self.rate = Rate()
         self.sampler = Sampler()
         self._answer_bytes = 0.0  # of the largest lately
@@ -229,6 +232,14 @@ class Headroom:
         at_this_rate = int(self.rate.per_second() * self._claim_ahead_s)
         by_rate = max(self._limits.first_batch + slow_visits, at_this_rate) - carrying
         return max(0, min(by_load, by_rate, self._batch_max))
+
+    def start_wait_s(self, workers_here: int) -> float:
+        """Returns the seconds until one more page may be started; 0: now, and it counts as started.
+
+        Args:
+            workers_here: Number of workers on this node, from 1.
+        """
+        return self.pace.wait_s(self.sampler.load, workers_here) if self.pace else 0.0
 
     def answered(self, size_bytes: int) -> None:
         """Notes how large an answer was."""

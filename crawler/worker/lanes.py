@@ -63,6 +63,11 @@ class Lanes:
         return bool(self._held)
 
     @property
+    def startable(self) -> bool:
+        """Whether a lane may have a visit to give out."""
+        return bool(self._startable)
+
+    @property
     def not_started(self) -> int:
         """The number of visits not started."""
         return sum(len(lane.waiting) for lane in self._held)

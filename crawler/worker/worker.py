@@ -230,10 +230,16 @@ class Worker:
         """Returns whether there is memory for the answer of one more request beside those that run."""
         return self.headroom.may_send(running, self.heartbeat.workers_here)
 
+    def start_wait_s(self) -> float:
+        """Returns the seconds until one more page may be started; 0: now, and it counts as started."""
+        return self.headroom.start_wait_s(self.heartbeat.workers_here)
+
     def settle(self, settlement: Settlement) -> None:
         """Settles a claim; the frontier is told with the next batch."""
         self.claims.carrying -= 1
         self.headroom.rate.count()
+        if self.headroom.pace and settlement.operation not in ("release", "postpone"):
+            self.headroom.pace.ended()
         self._stats.inc_value("/".join(filter(None, ("frontier", settlement.operation, settlement.reason))))
         self.settler.settle(settlement.claimed.owner, settlement)
 
@@ -261,6 +267,9 @@ class Worker:
                 await asyncio.to_thread(self.headroom.sampler.sample)
             except OSError as error:
                 logger.warning("the load can't be measured: %s", error)
+            else:
+                if self.headroom.pace:
+                    self.headroom.pace.sample(self.headroom.sampler.newest)
             await self.egress.share()
             self._log_claims(self.why_no_claims())
             self.heartbeat.figures = self._figures()
