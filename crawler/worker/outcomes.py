@@ -10,7 +10,6 @@ import random
 import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.errors import AnswerError, ExtractError, ScriptRouteError, SinkRejectedError, UnavailableError
@@ -21,7 +20,12 @@ if TYPE_CHECKING:
 
 MAX_RETRY_AFTER_SECONDS = 3_600.0  # longer pauses, such as a year, are most likely mistakes
 MAX_REASON_CHARACTERS = 40  # a reason is the name of a field in the ledger
+# Plain numbers: with the members of `http.HTTPStatus`, a page's two questions take 2.7 us on Python 3.11 instead of 0.5.
+PAGE_STATUSES = range(200, 300)
 REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
+TOO_MANY_REQUESTS = 429
+TEMPORARY_STATUSES = frozenset({408, 425, TOO_MANY_REQUESTS})  # besides server errors; 408: timeout, 425: too early
+FIRST_SERVER_ERROR = 500
 # Reasons that are the host's fault. Not `dns`: a node with a broken resolver would slow down every host for all nodes.
 HOST_FAULTS = frozenset({"connection-refused", "timeout", "connection"})
 # Reasons for which no answer came, which may also be the fault of this node's way out (egress.py).
@@ -109,19 +113,15 @@ def outcome_of_delivery_error(error: BaseException | None) -> Outcome:
 
 def outcome_of_status(status: int) -> Outcome | None:
     """Returns the outcome of an HTTP status; None for one that comes with a page."""
-    if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
+    if status in PAGE_STATUSES:
         return None
-    is_temporary = status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in (
-        HTTPStatus.REQUEST_TIMEOUT,
-        HTTPStatus.TOO_EARLY,
-        HTTPStatus.TOO_MANY_REQUESTS,
-    )
+    is_temporary = status >= FIRST_SERVER_ERROR or status in TEMPORARY_STATUSES
     return Outcome("retry" if is_temporary else "fail", f"http-{status}")
 
 
 def is_overload(status: int) -> bool:
     """Returns whether an HTTP status says that the host is overloaded or broken."""
-    return status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.TOO_MANY_REQUESTS
+    return status >= FIRST_SERVER_ERROR or status == TOO_MANY_REQUESTS
 
 
 def ledger_reason(text: str, default: str) -> str:
