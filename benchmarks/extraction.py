@@ -26,13 +26,13 @@ import parsel
 
 from benchmarks.side_by_side import pages
 from crawler import extract, sites
-from crawler.extract.document import absolute, parse_markup
+from crawler.extract.document import absolute
 from crawler.extract.encoding import decode
 from crawler.extract.language import language_of
+from crawler.extract.markup import parse_html
 from crawler.models import Claimed, Fetched, Seed
 from crawler.pipelines.clean import CleanPipeline
 from crawler.pipelines.sink import message
-from crawler.sites.css_index import PageIndex
 from crawler.spiders.consumer import item
 
 sys.path.append(str(Path(__file__).parent / "side_by_side" / "peers"))
@@ -115,8 +115,7 @@ def cpu_us(step: Callable[[Any], Any], inputs: list[Any], rounds: int) -> float:
 
 def select(root: Any, selectors: list[Selector]) -> list[Any]:
     """Runs a site's selectors on a page."""
-    index = PageIndex(root, 0)
-    return [selector.find(index) for selector in selectors]
+    return [selector.search(root) for selector in selectors]
 
 
 class Consumer:
@@ -174,12 +173,11 @@ def steps(rounds: int) -> None:
         check(*each, sides, elements)
     size = sum(len(page.body) for page in fetched) // PAGES
     print(f"{size} bytes a page; CPU us a page, the least of {rounds} rounds over {PAGES} pages")
-    texts = [decode(page)[0] for page in fetched]
-    roots = [parse_markup(one) for one in texts]
-    hrefs = [[str(link.get("href")) for link in root.find(".//aside").iter("a")] for root in roots]
+    roots = [parse_html(page.body) for page in fetched]
+    hrefs = [[link.attr("href") or "" for link in root.select("aside a")] for root in roots]
     shared: list[tuple[str, Callable[[Any], Any], list[Any]]] = [
         ("encoding", decode, fetched),
-        ("lxml's parser", parse_markup, texts),
+        ("parser", lambda page: parse_html(page.body), fetched),
         ("20 links absolute", lambda some: absolute(some, f"{BASE}/thread/001/000001.html"), hrefs),
         ("parsel: the peers' fields and links", by_parsel, fetched),
     ]

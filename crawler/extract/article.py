@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lxml import etree, html
+from lxml import etree
 
 from crawler.errors import ExtractError
-from crawler.extract.document import HtmlDocument, absolute
+from crawler.extract.document import absolute, base_url, html_of
 from crawler.extract.field_kinds import Fields
+from crawler.extract.lxml_tree import parse_by_lxml
 
 if TYPE_CHECKING:
     from crawler.models import Fetched
@@ -31,21 +32,22 @@ def read_article(page: Fetched) -> Fields:
     """Returns what trafilatura finds on a page, not yet clean; dates have no time of day.
 
     Raises:
-        ExtractError: Those of `HtmlDocument`; `too-large` or `too-many-tags` beyond an article's size; `no-content` if
-            trafilatura finds no article or fails.
+        ExtractError: Those of `html_of` and `parse_by_lxml`; `too-large` or `too-many-tags` beyond an article's size;
+            `no-content` if trafilatura finds no article or fails.
     """
     from trafilatura import bare_extraction  # takes half a second to import, and most workers never need it
 
     if len(page.body) > MAX_ARTICLE_BYTES:
         raise ExtractError("too-large", f"{len(page.body)} bytes, an article has at most {MAX_ARTICLE_BYTES}")
-    document = HtmlDocument(page, html.HTMLParser)  # trafilatura takes only lxml.html's elements
-    elements = int(_count(document.root))
+    root = parse_by_lxml(html_of(page)[0])
+    base = base_url(str(_base(root)), page.url)
+    elements = int(_count(root))
     if elements > MAX_ELEMENTS:
         raise ExtractError("too-many-tags", f"{elements} elements, an article has at most {MAX_ELEMENTS}")
     fast = elements > MAX_ELEMENTS_COMPARED
     try:
         found = bare_extraction(
-            document.root,
+            root,
             url=page.url,
             fast=fast,
             with_metadata=True,
@@ -61,8 +63,9 @@ def read_article(page: Fetched) -> Fields:
         author=found.author or None,
         published=found.date or None,
         content=found.text or "",
-        images=absolute([found.image], document.base) if found.image else (),
+        images=absolute([found.image], base) if found.image else (),
     )
 
 
 _count = etree.XPath("count(//*)")
+_base = etree.XPath("string((head/base/@href)[1])", smart_strings=False)

@@ -43,11 +43,12 @@ def fields(
         ExtractError: The page has none of the required fields, or isn't what the site says.
     """
     required: Collection[str]
+    document = document or Document(page)
     if site.content:
-        found = _by_rules(document or Document(page), site, site.content)
+        found = _by_rules(document, site, site.content)
         required = site.content.required
     elif site.parser:
-        found = _cleaned(run_parser(page, site, parser_modules), page, site)
+        found = _cleaned(run_parser(document, site, parser_modules), page, site)
         required = ("content", "title")
     else:
         found = _cleaned(read_article(page), page, site)

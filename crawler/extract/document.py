@@ -1,4 +1,4 @@
-"""Bodies parsed into an lxml tree or JSON, and the links in them made canonical URLs."""
+"""Bodies parsed into a browser's tree or JSON, and the links in them made canonical URLs."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import orjson
-from lxml import etree
 
 from crawler.errors import ExtractError, ScriptRouteError, UrlError
 from crawler.extract.encoding import UNICODE, decode, utf8
-from crawler.extract.limits import MAX_BODY_BYTES, check_depth, check_markup
-from crawler.sites.css_index import MAX_INDEXED_TAGS, PageIndex
+from crawler.extract.markup import parse_html
 from crawler.urls import LinkResolver
 
 if TYPE_CHECKING:
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
 
     from crawler.models import Fetched
 
+MAX_BODY_BYTES = 10_000_000  # a page of 10 MB takes a second to clean; larger ones are no articles
 SNIFF_BYTES = 1_024  # are looked at if the Content-Type says nothing; as many as in browsers
 
 _QUERY_CHARACTERS = "%/:?@!$&'()*+,;=-._~#[]"  # aren't escaped in a query
@@ -74,28 +73,44 @@ class HtmlDocument:
 
     Args:
         page: As downloaded.
-        parser: Class of parser; the elements of `lxml.html` take three times as long to look at.
 
     Attributes:
-        root: The `<html>` element.
-        index: For selectors.
+        tree: What a browser makes of the page, without running scripts.
         base: URL to which links are relative.
         encoding: The encoding in which the page was read.
 
     Raises:
-        ExtractError: `empty-body`, `too-large`, `not-html`, `too-many-tags`, `too-many-attributes` or `too-deep`.
+        ExtractError: `empty-body`, `too-large`, `not-html` or `too-many-tags`.
     """
 
-    def __init__(self, page: Fetched, parser: type[etree.HTMLParser] = etree.HTMLParser) -> None:
-        _check_size(page)
-        if not _looks_like_markup(page):
-            raise ExtractError("not-html", f"Content-Type {page.content_type[:80]!r}")
-        data, self.encoding = utf8(page)
-        self.root = _parsed(data, parser)
-        self.index = PageIndex(self.root, len(data) if len(data) <= MAX_INDEXED_TAGS else data.count(b"<"))
-        hrefs = (href.partition("#")[0] for href in _base_href(self.root))  # a script's route is no part of a base
-        base = absolute(hrefs, page.url)  # a base of another scheme is ignored, as in browsers
-        self.base = base[0] if base else page.url
+    def __init__(self, page: Fetched) -> None:
+        data, self.encoding = html_of(page)
+        self.tree = parse_html(data)
+        element = self.tree.select_one("base[href]")
+        self.base = base_url((element.attr("href") or "") if element else "", page.url)
+
+
+def base_url(href: str, url: str) -> str:
+    """Returns the URL to which the links of a page are relative.
+
+    Args:
+        href: Of the page's `<base>`; empty for none. A base of another scheme is ignored, as in browsers.
+        url: Of the page.
+    """
+    base = absolute([href.partition("#")[0]], url)  # a script's route is no part of a base
+    return base[0] if base else url
+
+
+def html_of(page: Fetched) -> tuple[bytes, str]:
+    """Returns the HTML of a page in UTF-8, and the encoding in which it was written.
+
+    Raises:
+        ExtractError: `empty-body`, `too-large` or `not-html`.
+    """
+    _check_size(page)
+    if not _looks_like_markup(page):
+        raise ExtractError("not-html", f"Content-Type {page.content_type[:80]!r}")
+    return utf8(page)
 
 
 def absolute(
@@ -134,31 +149,6 @@ def absolute(
     return tuple(found)
 
 
-def parse_markup(text: str) -> Any:
-    """Returns the root element of HTML text. Entities that a page defines and files that it names aren't read.
-
-    Raises:
-        ExtractError: `not-html`, if the text has no element; `too-many-tags`, `too-many-attributes` or `too-deep`.
-    """
-    return _parsed(text.encode(errors="replace"), etree.HTMLParser)
-
-
-def _parsed(data: bytes, kind: type[etree.HTMLParser]) -> Any:
-    data = data.replace(b"\0", b"")  # libxml2 stops at a NUL
-    is_counted = check_markup(data)
-    # huge_tree: else libxml2 silently truncates a page at 256 open elements
-    parser = kind(encoding="utf-8", huge_tree=True, no_network=True, remove_comments=True, remove_pis=True)
-    try:
-        root = etree.fromstring(data, parser)
-    except (etree.LxmlError, ValueError, AssertionError) as error:
-        raise ExtractError("not-html", str(error).partition("\n")[0]) from None
-    if root is None:
-        raise ExtractError("not-html", "Document is empty")
-    if not is_counted:
-        check_depth(root)
-    return root
-
-
 def _check_size(page: Fetched) -> None:
     if len(page.body) > MAX_BODY_BYTES:
         raise ExtractError("too-large", f"{len(page.body)} bytes")
@@ -175,4 +165,3 @@ def _looks_like_markup(page: Fetched) -> bool:
 
 
 _something = re.compile(rb"[^ \t\r\n\0]").search
-_base_href = etree.XPath("(head/base/@href)[1]", smart_strings=False)

@@ -5,16 +5,23 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from lxml import etree
+from turbohtml import Element, Text
+
+from crawler.errors import ExtractError
+from crawler.extract.markup import HIDDEN_TEMPLATE
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
+
+    from turbohtml import Node
+
+MAX_NODES = 2_000_000  # 0.6 us each; the largest page that is read has 500,000, but elements may be within each other
 
 # Elements whose text no reader sees, or that isn't part of what the author wrote.
 _INVISIBLE = frozenset(
     """audio button canvas embed head iframe math noscript object option script select style svg template textarea
     video""".split()  # noqa: SIM905 -- a list of words reads better
-)
+) | {HIDDEN_TEMPLATE}
 _BLOCKS = frozenset(
     """address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset figcaption
     figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section summary table
@@ -24,47 +31,54 @@ _CELLS = frozenset({"td", "th"})
 _hidden_style = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE).search
 
 
-def html_text(element: Any, skip: Container[Any] = frozenset()) -> str:  # noqa: C901 -- a loop without calls takes half the time
-    """Returns the text of an element, not yet clean: runs of blanks and line breaks are left to `text.paragraphs`.
+class HtmlText:
+    """Makes texts of elements of one page. All together take bounded time, even if each element is in the next one."""
 
-    Args:
-        element: An lxml element. Its own tag doesn't matter, so that a `<title>` or `<textarea>` has text, too.
-        skip: Elements whose text is left out.
-    """
-    tag = element.tag
-    around, keeps_lines = _AROUND.get(tag) or "", tag == "pre"
-    parts: list[str] = [around]
-    if text := element.text:
-        parts.append(text if keeps_lines else _on_one_line(text))
-    # Open elements, each with what to go on with after it: pages may nest deeper than Python's calls.
-    opened: list[tuple[Any, Iterator[Any], str, bool]] = []
-    children = iter(element) if len(element) else iter(())
-    while True:
-        for child in children:
-            tag = child.tag
-            of_child = _AROUND.get(tag, "")
-            if of_child is not None and not _is_hidden(child) and not (skip and child in skip):
-                if of_child:
+    def __init__(self) -> None:
+        self._nodes_left = MAX_NODES
+
+    def of(self, top: Node, skip: Container[Any] = frozenset()) -> str:
+        """Returns the text of an element, not yet clean: runs of blanks and line breaks are left to `text.paragraphs`.
+
+        Args:
+            top: An element, or a whole tree. Its own tag doesn't matter, so that a `<title>` or `<textarea>` has text.
+            skip: Elements whose text is left out.
+
+        Raises:
+            ExtractError: `too-deep`, if elements within elements have too many nodes.
+        """
+        tag = top.tag if isinstance(top, Element) else ""
+        around = _AROUND.get(tag) or ""
+        if top.select_one(_UNLIKE_TEXT) is None and not skip:
+            return f"{around}{top.text if tag == 'pre' else _on_one_line(top.text)}{around}"
+        parts = [around]
+        # Open elements, each with what to go on with after it: pages may nest as deep as Python's calls.
+        opened: list[tuple[Iterator[Node], str, bool]] = []
+        children, keeps_lines, nodes = iter(top), tag == "pre", 0
+        while True:
+            for child in children:
+                nodes += 1
+                if isinstance(child, Text):
+                    parts.append(child.data if keeps_lines else _on_one_line(child.data))
+                elif isinstance(child, Element):
+                    of_child = _AROUND.get(child.tag, "")
+                    if of_child is None or _is_hidden(child) or (skip and child in skip):
+                        continue
                     parts.append(of_child)
-                keeps = keeps_lines or tag == "pre"
-                if text := child.text:
-                    parts.append(text if keeps else _on_one_line(text))
-                if len(child):
-                    opened.append((child, children, of_child, keeps_lines))
-                    children, keeps_lines = iter(child), keeps
+                    opened.append((children, around, keeps_lines))
+                    children, around, keeps_lines = iter(child), of_child, keeps_lines or child.tag == "pre"
                     break
-                if of_child:
-                    parts.append(of_child)
-            if tail := child.tail:
-                parts.append(tail if keeps_lines else _on_one_line(tail))
-        else:
-            if not opened:
+            else:
                 parts.append(around)
-                return "".join(parts)
-            child, children, of_child, keeps_lines = opened.pop()
-            parts.append(of_child)
-            if tail := child.tail:
-                parts.append(tail if keeps_lines else _on_one_line(tail))
+                if not opened:
+                    self._spend(nodes)
+                    return "".join(parts)
+                children, around, keeps_lines = opened.pop()
+
+    def _spend(self, nodes: int) -> None:
+        self._nodes_left -= nodes
+        if self._nodes_left < 0:
+            raise ExtractError("too-deep", f"texts within texts have {MAX_NODES} nodes")
 
 
 def _on_one_line(text: str) -> str:
@@ -76,10 +90,12 @@ _AROUND: dict[Any, str | None] = {
     **dict.fromkeys(_BLOCKS, "\n"),
     **dict.fromkeys(_CELLS, " "),
     **dict.fromkeys(_INVISIBLE),
-    **dict.fromkeys((etree.Comment, etree.ProcessingInstruction, etree.Entity)),  # their "tags"
 }
 
 
-def _is_hidden(element: Any) -> bool:
-    style = element.get("style")
-    return element.get("hidden") is not None or (style is not None and _hidden_style(style) is not None)
+_UNLIKE_TEXT = ", ".join([*sorted(_AROUND), "[hidden]", "[style]"])  # what an element may have within that matters
+
+
+def _is_hidden(element: Element) -> bool:
+    style = element.attr("style")
+    return element.attr("hidden") is not None or (style is not None and _hidden_style(style) is not None)

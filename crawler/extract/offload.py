@@ -1,7 +1,7 @@
 """Reads pages that take long in a thread, while the worker's event loop goes on.
 
-lxml releases Python's global lock while it parses and selects; code in Python (trafilatura) yields it every 5 ms. A
-small page is read at once, since handing it over would cost as much as reading it.
+Code in Python, such as trafilatura's, yields Python's global lock every 5 ms; turbohtml holds it while it parses, 0.2 s
+for the largest page. A small page is read at once, since handing it over would cost as much as reading it.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from crawler.sites import Site
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from crawler.models import Fetched
+    from crawler.sites import Site
 
 HEAVY_BYTES = 1_000_000  # some 50 ms
 HEAVY_TAGS = 20_000  # likewise
@@ -33,8 +32,7 @@ async def offload(read: Callable[..., Result], page: Fetched, site: Site, **opti
     """
     if not _is_heavy(page, site):
         return read(page, site, **options)
-    own = Site.from_definition(site.definition())  # a compiled XPath is locked while it runs; the loop has its own
-    return await asyncio.get_running_loop().run_in_executor(_thread, partial(read, page, own, **options))
+    return await asyncio.get_running_loop().run_in_executor(_thread, partial(read, page, site, **options))
 
 
 def _is_heavy(page: Fetched, site: Site) -> bool:

@@ -3,13 +3,14 @@
 Definitions come from Redis, so a module is imported only if the operator has listed it in the setting PARSER_MODULES.
 The function gets the page and the site, and returns `Fields`:
 
-    def read(page: Fetched, site: Site) -> Fields: ...
+    def read(page: Page, site: Site) -> Fields:
+        return Fields(title=page.tree.select_one("h1").text, content=page.selector.css("article::text").get())
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from functools import cache
+from dataclasses import asdict, dataclass, field
+from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -17,20 +18,57 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from crawler.errors import ExtractError
+from crawler.extract.document import Document, html_of
 from crawler.extract.field_kinds import Fields
+from crawler.extract.lxml_tree import parse_by_lxml
+from crawler.models import Fetched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from crawler.models import Fetched
+    import turbohtml
+    from parsel import Selector
+
     from crawler.sites import Site
 
 
-def run_parser(page: Fetched, site: Site, modules: Collection[str]) -> Fields:
+@dataclass(frozen=True)
+class Page(Fetched):
+    """A page for a parser: as downloaded, and parsed when it is first asked for.
+
+    Each of its properties raises an `ExtractError` that names why the page can't be parsed so.
+    """
+
+    document: Document = field(repr=False, compare=False)
+
+    @property
+    def tree(self) -> turbohtml.Document:
+        """The page as browsers see it, with `select(css)`, `select_one(css).text`, `xpath(path)`."""
+        return self.document.html.tree
+
+    @property
+    def base(self) -> str:
+        """The URL to which its links are relative."""
+        return self.document.html.base
+
+    @property
+    def json(self) -> Any:
+        """The JSON value of the page."""
+        return self.document.json
+
+    @cached_property
+    def selector(self) -> Selector:
+        """The page for parsel, by libxml2: slower, with the trees and the XPath that Scrapy's users know."""
+        from parsel import Selector  # late, since few parsers ask for it
+
+        return Selector(root=parse_by_lxml(html_of(self)[0]), type="html", base_url=self.base)
+
+
+def run_parser(document: Document, site: Site, modules: Collection[str]) -> Fields:
     """Returns what the site's parser makes of a page.
 
     Args:
-        page: As downloaded.
+        document: The page.
         site: A site with a `parser`.
         modules: Names of the modules that may be imported.
 
@@ -41,8 +79,10 @@ def run_parser(page: Fetched, site: Site, modules: Collection[str]) -> Fields:
     module, _, name = site.parser.partition(":")
     if module not in modules:
         raise ExtractError("parser-refused", f"module {module} isn't in the setting PARSER_MODULES")
+    page = document.page
+    given = Page(page.url, page.status, page.content_type, page.body, document)
     try:
-        return _checked(_function(module, name)(page, site))
+        return _checked(_function(module, name)(given, site))
     except ExtractError:
         raise
     except ValidationError as error:
@@ -61,8 +101,8 @@ def _checked(result: Any) -> Fields:
 
 
 @cache
-def _function(module: str, name: str) -> Callable[[Fetched, Site], Any]:
-    function: Callable[[Fetched, Site], Any] = getattr(import_module(module), name)
+def _function(module: str, name: str) -> Callable[[Page, Site], Any]:
+    function: Callable[[Page, Site], Any] = getattr(import_module(module), name)
     return function
 
 

@@ -6,12 +6,12 @@ import math
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
-from lxml import etree
+import turbohtml
 
 from crawler.errors import ExtractError
-from crawler.extract.document import absolute, parse_markup
-from crawler.extract.html_text import html_text
-from crawler.extract.limits import MAX_TAGS
+from crawler.extract.document import absolute
+from crawler.extract.html_text import HtmlText
+from crawler.extract.markup import MAX_TAGS, parse_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,19 +49,29 @@ class HtmlReader:
 
     def __init__(self, document: HtmlDocument) -> None:
         self._document = document
+        self._text = HtmlText()
 
     def texts(self, rule: Rule, *, date: bool = False) -> list[Scalar]:
         """Returns the text of elements, and other matches as they are."""
-        root = self._document.root
-        found = matches(rule.select.find(self._document.index))
-        removed = _removed(root, rule)
-        return [_text(match, removed, date=date) for match in (found[:MAX_VALUES] if rule.all else found[:1])]
+        tree = self._document.tree
+        found = matches(rule.select.search(tree))
+        removed = _removed(tree, rule)
+        return [self._value(match, removed, date=date) for match in (found[:MAX_VALUES] if rule.all else found[:1])]
 
     def urls(self, rule: Rule, tags: str) -> tuple[str, ...]:  # noqa: ARG002 -- the rule selects the elements
         """Returns the URLs of the matches."""
         document = self._document
-        found = map(address, matches(rule.select.find(document.index))[:MAX_VALUES])
+        found = map(address, matches(rule.select.search(document.tree))[:MAX_VALUES])
         return absolute(found, document.base, encoding=document.encoding)
+
+    def _value(self, match: Any, removed: frozenset[Any], *, date: bool) -> Scalar:
+        if isinstance(match, turbohtml.Element):
+            attribute = "content" if match.tag == "meta" else "datetime" if date else ""
+            value = match.attr(attribute) if attribute else None
+            return self._text.of(match, removed) if value is None else value
+        if isinstance(match, float):  # XPath has no other numbers
+            return int(match) if match.is_integer() and abs(match) < 2 ** (INTEGER_BITS - 1) else match
+        return match if isinstance(match, bool) else str(match).replace("\n", " ")
 
 
 class JsonReader:
@@ -76,14 +86,15 @@ class JsonReader:
         found = found if rule.all else found[:1]
         if not rule.html or date:
             return found
-        return [html_text(root, _removed(root, rule)) for root in _fragments(found)]
+        text = HtmlText()
+        return [text.of(tree, _removed(tree, rule)) for tree in _fragments(found)]
 
     def urls(self, rule: Rule, tags: str) -> tuple[str, ...]:
         """Returns the strings as URLs, or the URLs of images or videos in the HTML for `html`."""
         values = scalars(rule.select.search(self._value))
         found: Iterable[Any] = values
         if rule.html:
-            found = islice((source for root in _fragments(values) for source in _SOURCES[tags](root)), MAX_VALUES)
+            found = islice((source for tree in _fragments(values) for source in _sources(tree, tags)), MAX_VALUES)
         return absolute(map(str, found), self._url)
 
 
@@ -112,46 +123,25 @@ def scalars(found: Any, *, max_values: int | None = MAX_VALUES) -> list[Scalar]:
 
 def address(match: Any) -> str:
     """Returns the URL in an element or attribute, as written; empty for none."""
-    if etree.iselement(match):
-        return match.get("src") or match.get("href") or match.get("content") or ""
+    if isinstance(match, turbohtml.Element):
+        return match.attr("src") or match.attr("href") or match.attr("content") or ""
     return str(match)
 
 
-def _text(match: Any, removed: frozenset[Any], *, date: bool) -> Scalar:
-    if not etree.iselement(match):
-        if isinstance(match, float):  # XPath has no other numbers
-            return int(match) if match.is_integer() and abs(match) < 2 ** (INTEGER_BITS - 1) else match
-        return match if isinstance(match, bool) else str(match).replace("\n", " ")
-    attribute = match.get("datetime") if date else None
-    if match.tag == "meta":
-        attribute = match.get("content")
-    return html_text(match, removed) if attribute is None else str(attribute)
+def _removed(tree: turbohtml.Document, rule: Rule) -> frozenset[Any]:
+    found = (match for selector in rule.remove for match in matches(selector.search(tree)))
+    return frozenset(match for match in found if isinstance(match, turbohtml.Element)) if rule.remove else frozenset()
 
 
-def _removed(root: Any, rule: Rule) -> frozenset[Any]:
-    if not rule.remove:
-        return frozenset()
-    return frozenset(
-        match for selector in rule.remove for match in matches(selector.search(root)) if etree.iselement(match)
-    )
-
-
-def _fragments(values: list[Any]) -> list[Any]:
+def _fragments(values: list[Any]) -> list[turbohtml.Document]:
     tags = sum(str(value).count("<") for value in values)
     if tags > MAX_TAGS:  # of all values together; those of each are counted as it is parsed
         raise ExtractError("too-many-tags", f"{tags} in the HTML of a JSON value, at most {MAX_TAGS} are read")
-    roots = []
-    for value in values:
-        try:
-            roots.append(parse_markup(f"<div>{value}</div>"))
-        except ExtractError as error:
-            if error.reason != "not-html":
-                raise
-            continue  # an empty value
-    return roots
+    return [parse_html(f"<div>{value}</div>".encode(errors="replace")) for value in values]
 
 
-_SOURCES = {
-    "images": etree.XPath("//img/@src", smart_strings=False),
-    "videos": etree.XPath("//video/@src | //video/source/@src", smart_strings=False),
-}
+def _sources(tree: turbohtml.Document, tags: str) -> list[str]:
+    return [element.attr("src") or "" for element in tree.select(_SOURCES[tags])]
+
+
+_SOURCES = {"images": "img[src]", "videos": "video[src], video > source[src]"}

@@ -110,7 +110,7 @@ class _Source:
 
     def find(self, selector: Selector) -> Any:
         """Returns the matches of a selector."""
-        return selector.search(self._value) if self.is_json else selector.find(self._document.html.index)
+        return selector.search(self._value if self.is_json else self._document.html.tree)
 
     def values(self, selector: Selector) -> list[str]:
         """Returns the matches of a selector as links, each as it is written."""

@@ -1,6 +1,6 @@
 """The selectors of a site file, compiled once, when the file is read.
 
-css:h1::text        CSS, with parsel's ::text and ::attr(name); compiled to XPath
+css:h1::text        CSS, with parsel's ::text and ::attr(name)
 xpath://h1/text()   XPath 1.0
 json:data.title     JMESPath (https://jmespath.org/specification.html)
 text:No results     a phrase anywhere in the text of a page; only for tests such as `results.empty`
@@ -15,14 +15,13 @@ from functools import partial
 from typing import Annotated, Any, Literal, get_args
 
 import jmespath
-from cssselect import SelectorError
+import turbohtml
 from jmespath.exceptions import JMESPathError, JMESPathTypeError
-from lxml import etree
 from pydantic import GetPydanticSchema
 from pydantic_core import core_schema
 
-from crawler.sites.css import LinearTranslator
-from crawler.sites.css_index import IndexedCss, PageIndex
+from crawler.sites.css import Css
+from crawler.sites.xpath import XPath
 
 Language = Literal["css", "xpath", "json", "text"]
 MAX_SELECTOR_CHARACTERS = 1_000  # a person writes far less; definitions also come from Redis
@@ -37,15 +36,13 @@ class Selector:
     Attributes:
         text: The selector as written, with its language in front.
         language: What stands before the colon.
-        search: Runs the selector. On an lxml element it returns a list of elements or strings in document order, or an
+        search: Runs the selector. On a page's tree it returns a list of elements or strings in document order, or an
             XPath number, string or bool; on JSON data, the value found or None.
-        indexed: Runs the selector by the index of a page; None for a selector that needs XPath.
     """
 
     text: str
     language: Language
     search: Search = field(repr=False, compare=False)
-    indexed: IndexedCss | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def parse(cls, text: str) -> Selector:
@@ -59,34 +56,21 @@ class Selector:
             raise ValueError("a selector such as css:h1::text, xpath://h1/text() or json:data.title")
         if len(text) > MAX_SELECTOR_CHARACTERS:
             raise ValueError(f"a selector of at most {MAX_SELECTOR_CHARACTERS} characters")
-        search = _COMPILERS[language](path.strip())
-        indexed = IndexedCss.from_css(path.strip()) if language == "css" else None
-        return cls(text, language, search, indexed)  # type: ignore[arg-type]  # checked above
-
-    def find(self, index: PageIndex) -> Any:
-        """Returns what `search` returns for the root of the page; by the index, where that is possible."""
-        if self.indexed is not None and index.is_usable:
-            found = self.indexed.search(index)
-            if found is not None:
-                return found
-        return self.search(index.root)
+        return cls(text, language, _COMPILERS[language](path.strip()))  # type: ignore[arg-type]  # checked above
 
 
 def _compile_css(path: str) -> Search:
     try:
-        xpath = _translator.css_to_xpath(path)
-    except SelectorError as error:
+        return Css.parse(path).search
+    except ValueError as error:
         raise ValueError(f"a CSS selector ({error})") from None
-    return _compile_xpath(xpath)
 
 
 def _compile_xpath(path: str) -> Search:
     try:
-        compiled: Search = etree.XPath(path, smart_strings=False)  # smart strings keep the whole document alive
-        compiled(_PROBE)  # raises for an unknown function or prefix, which compiling doesn't
-    except etree.XPathError as error:
+        return XPath.parse(path).search
+    except ValueError as error:
         raise ValueError(f"an XPath 1.0 expression ({error})") from None
-    return compiled
 
 
 def _compile_text(phrase: str) -> Search:
@@ -113,15 +97,13 @@ def _compile_json(path: str) -> Search:
     return search
 
 
-_translator = LinearTranslator()
-_contains = etree.XPath("contains(normalize-space(.), $phrase)")
+_contains = turbohtml.XPath("contains(normalize-space(.), $phrase)")
 _COMPILERS: dict[str, Callable[[str], Search]] = {
     "css": _compile_css,
     "xpath": _compile_xpath,
     "json": _compile_json,
     "text": _compile_text,
 }
-_PROBE = etree.fromstring("<html/>")
 
 # A selector as a field of a pydantic model: a string in YAML and JSON.
 SelectorField = Annotated[

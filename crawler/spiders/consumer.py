@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from crawler import config, extract
 from crawler.errors import ExtractError
-from crawler.extract.limits import MAX_BODY_BYTES
+from crawler.extract.document import MAX_BODY_BYTES
 from crawler.item import Item, instant_now, item_id
 from crawler.models import Fetched, Frontier, Seed
 from crawler.spiders.base import FrontierSpider, fetched

@@ -8,7 +8,7 @@ from extract.pages import API, BOARD, html, json, reason
 
 from crawler import extract
 from crawler.errors import ExtractError
-from crawler.extract.limits import MAX_BODY_BYTES
+from crawler.extract.document import MAX_BODY_BYTES
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from crawler.extract.limits import MAX_BODY_BYTES
         (b"<>", "text/html", "no-content"),
         (b"\xff\xfe\xfd<p>", "text/html", "no-content"),
         (b"<p>nothing that matches</p>", "text/html", "no-content"),
-        (b"<!-- only a comment -->", "text/html", "not-html"),
+        (b"<!-- only a comment -->", "text/html", "no-content"),
         (b"<p class=post>" + b"x" * MAX_BODY_BYTES, "text/html", "too-large"),
     ],
 )

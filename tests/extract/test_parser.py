@@ -19,6 +19,16 @@ def good_parser(page, site):
     )
 
 
+def parser_of_trees(page, site):
+    assert page.tree is page.tree
+    assert page.tree.select_one("h1").text == page.selector.css("h1::text").get() == page.tree.xpath("string(//h1)")
+    return Fields(title=page.tree.select_one("h1").text, content=page.base)
+
+
+def parser_of_json(page, site):
+    return Fields(title="t", content=page.json["text"])
+
+
 def raising_parser(page, site):
     raise ZeroDivisionError("by zero")
 
@@ -35,16 +45,24 @@ def none_parser(page, site):
     return None
 
 
-def parsed(name, modules=(__name__,)):
+def parsed(name, modules=(__name__,), body=" text "):
     own = 'name: own\nsearch: {url: "http://x.org/?q={query}"}\nresults: {links: css:a}\n'
     text = f"{own}parser: {__name__}:{name}\n"
-    return extract.fields(html(" text "), sites.parse(text, "own.yaml"), parser_modules=modules)
+    return extract.fields(html(body), sites.parse(text, "own.yaml"), parser_modules=modules)
 
 
 def test_a_parser_reads_what_yaml_cannot_and_is_cleaned():
     found = parsed("good_parser")
     assert (found.title, found.content, found.published) == ("own", "text", "2026-11-03T00:00:00Z")
     assert (found.images, found.extra, found.next_page) == ((f"{BASE}/a.png",), {"n": 1}, None)
+
+
+def test_a_parser_gets_the_page_as_a_tree_for_parsel_and_as_json():
+    found = parsed("parser_of_trees", body="<base href=/x/><table><h1>Title</h1></table>")
+    assert (found.title, found.content) == ("Title", f"{BASE}/x/")
+    assert parsed("parser_of_json", body='{"text": "of JSON"}').content == "of JSON"
+    assert reason(parsed, "parser_of_trees", body="no markup") == "not-html"
+    assert reason(parsed, "parser_of_json", body="no JSON") == "not-json"
 
 
 def test_a_parser_that_the_operator_has_not_listed_is_not_imported():

@@ -30,8 +30,8 @@ def page(body, kind="text/html; charset=utf-8"):
 
 
 def test_links_and_fields_come_from_one_parse(monkeypatch):
-    parsed, parse = [], document._parsed
-    monkeypatch.setattr(document, "_parsed", lambda *arguments: parsed.append(arguments) or parse(*arguments))
+    parsed, parse = [], document.parse_html
+    monkeypatch.setattr(document, "parse_html", lambda *arguments: parsed.append(arguments) or parse(*arguments))
     reading = extract.read(page(THREAD), FORUM, max_links=10)
     assert len(parsed) == 1
     assert reading.links == extract.followed(page(THREAD), FORUM)

@@ -84,16 +84,16 @@ HIDDEN_ATTRIBUTES = "<!--<p a='--><p" + MANY_ATTRIBUTES + ">"
 
 # name: (content type, body, what the board's selectors make of it: a reason, or the length of the text)
 MARKUP_CASES = {
-    "100,000 nested div": ("<div>" * 100_000 + POST, "too-deep"),
-    "600 nested b, unclosed": (POST + "<b>" * 600 + "end", "too-deep"),
+    "100,000 nested div": ("<div>" * 100_000 + POST, "no-content"),
+    "600 nested b, unclosed": (POST + "<b>" * 600 + "end", 8),
     "500 nested font, unclosed": (POST + "<font>" * 500 + "end", 8),
     "200 nested div, 100,000 images": (filled("<img src=a>", 1_200_000, "<div class=post>" * 200), "too-deep"),
-    "nested tables": (nested("<table><tr><td>", "</td></tr></table>", 600, 1), "too-deep"),
+    "nested tables": (nested("<table><tr><td>", "</td></tr></table>", 600, 1), "no-content"),
     "attribute of 1 MB": (f"{POST}<i title='{'a' * MEGA}'>b</i>", 4),
     "class of 9 MB": (f"<p class='{'post ' * 1_900_000}'>text</p>", 4),
     "style of 9 MB of blanks": (f"{POST}<i style=';{' ' * 9 * MEGA}'>b</i>", 4),
-    "100,000 attributes": (f"{POST}<i{MANY_ATTRIBUTES}>b</i>", "too-many-attributes"),
-    "100,000 attributes, hidden from who reads tags only": (POST + HIDDEN_ATTRIBUTES, "too-many-attributes"),
+    "100,000 attributes": (f"{POST}<i{MANY_ATTRIBUTES}>b</i>", 4),
+    "100,000 attributes, hidden from who reads tags only": (POST + HIDDEN_ATTRIBUTES, 4),
     "1,000,000 times the same attribute": (f"{POST}<i {'a ' * MEGA}>b</i>", 4),
     "billion laughs in HTML": (entities("html"), "&l9;&f;&w;"),
     "billion laughs in XHTML": (entities("xhtml"), "&l9;&f;&w;"),
@@ -124,10 +124,11 @@ MARKUP_CASES = {
     "open comment": (filled("<!--", MEGA // 2), 4),
     "open CDATA": (filled("<![CDATA[", MEGA), "any"),
     "open script": (filled("<script>", MEGA), 4),
-    "200,000 doctypes": (filled("<!doctype html>", 3 * MEGA, ""), "not-html"),
-    "100,000 html elements": ("".join(f"<html a{n}=b>" for n in range(100_000)) + POST, 4),
+    "200,000 doctypes": (filled("<!doctype html>", 3 * MEGA, ""), "no-content"),
+    "100,000 html elements": ("".join(f"<html a{n}=b>" for n in range(100_000)) + POST, "too-many-attributes"),
+    "attributes of many html elements": (f"<html{MANY_ATTRIBUTES}><html b><html c><html d>{POST}", 4),
     "misnested": (POST + "<b><i></b></i>" * 50_000, 4),
-    "no element": ("<!-- nothing -->", "not-html"),
+    "no element": ("<!-- nothing -->", "no-content"),
     "more than 10 MB": ("x" * 10_000_001, "too-large"),
 }
 
@@ -149,7 +150,7 @@ JSON_CASES = {
     "1,000,000 links": ('{"html": "text", "links": [' + '"/a",' * MEGA + '"/b"]}', "text"),
     "1,000,000 tags in HTML inside": (f'{{"html": "{"<b>" * MEGA}"}}', "too-many-tags"),
     "1,000 pages of HTML inside": ('{"html": ["<b>text"' + ',"<b><i>text"' * 999 + "]}", "text"),
-    "deep HTML inside": (f'{{"html": "{"<b>" * 600}"}}', "too-deep"),
+    "deep HTML inside": (f'{{"html": "{"<b>" * 600}"}}', "no-content"),
     "no JSON": ("<html>", "not-json"),
     "empty": (" \n\0 ", "empty-body"),
 }

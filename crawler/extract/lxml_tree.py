@@ -1,20 +1,19 @@
-"""Limits of what goes into lxml, whose parser and XPath take quadratic time for some pages.
+"""HTML parsed by lxml, for those who can't do without: trafilatura, and users' parsers that ask for parsel.
 
-libxml2 walks all attributes of an element to append one (14 s for 100,000), the whole stack of open elements for some
-tags, and all ancestors for selectors such as `.post img`. So a page that isn't small is first counted, by libxml2's own
-tokenizer and without building a tree, at some 0.6 us a tag.
+libxml2 takes quadratic time for some pages: it walks all attributes of an element to append one (14 s for 100,000), and
+the whole stack of open elements for some tags. So a page that isn't small is first counted, by libxml2's own tokenizer
+and without building a tree, at some 0.6 us a tag.
 """
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from lxml import etree
+from lxml import etree, html
 
 from crawler.errors import ExtractError
+from crawler.extract.markup import MAX_TAGS
 
-MAX_BODY_BYTES = 10_000_000  # a page of 10 MB takes a second to clean; larger ones are no articles
-MAX_TAGS = 250_000  # some 3 us and 250 bytes each: under a second, 60 MB. The HTML standard on one page has 150,000
 MAX_DEPTH = 512  # open elements at once, as in Chromium; unclosed <font>s of old forums reach hundreds
 MAX_DEPTH_SUM = 2_000_000  # of all elements' depths, which a selector climbs at up to 0.7 us a level
 MAX_ATTRIBUTES = 256  # of one element; usual ones have at most 30
@@ -22,14 +21,35 @@ IMPLIED_DEPTH = 12  # elements that the parser may add by itself, such as <html>
 LIGHT_BYTES, LIGHT_TAGS = 64_000, 4_000  # smaller pages take at most 0.3 s, even with all attributes on one element
 
 
-def check_markup(data: bytes) -> bool:
-    """Counts a page before it is parsed.
+def parse_by_lxml(data: bytes) -> html.HtmlElement:
+    """Returns the root element of HTML. Entities that a page defines and files that it names aren't read.
 
     Args:
-        data: HTML in UTF-8, without NULs.
+        data: In UTF-8.
+
+    Raises:
+        ExtractError: `not-html`, if there is no element; `too-many-tags`, `too-many-attributes` or `too-deep`.
+    """
+    data = data.replace(b"\0", b"")  # libxml2 stops at a NUL
+    is_counted = _check_markup(data)
+    # huge_tree: else libxml2 silently truncates a page at 256 open elements
+    parser = html.HTMLParser(encoding="utf-8", huge_tree=True, no_network=True, remove_comments=True, remove_pis=True)
+    try:
+        root = etree.fromstring(data, parser)
+    except (etree.LxmlError, ValueError, AssertionError) as error:
+        raise ExtractError("not-html", str(error).partition("\n")[0]) from None
+    if root is None:
+        raise ExtractError("not-html", "Document is empty")
+    if not is_counted and _beyond_depth(root):
+        raise ExtractError("too-deep", f"more than {MAX_DEPTH} open elements")
+    return root
+
+
+def _check_markup(data: bytes) -> bool:
+    """Counts a page before it is parsed.
 
     Returns:
-        Whether the depth was checked, too. For a small page `check_depth` does that at less cost after parsing.
+        Whether the depth was checked, too. For a small page that costs less after parsing.
 
     Raises:
         ExtractError: `too-many-tags`, `too-many-attributes` or `too-deep`.
@@ -43,16 +63,6 @@ def check_markup(data: bytes) -> bool:
     parser.feed(data)
     parser.close()
     return True
-
-
-def check_depth(root: Any) -> None:
-    """Checks the depth of a parsed page.
-
-    Raises:
-        ExtractError: `too-deep`.
-    """
-    if _beyond_depth(root):
-        raise ExtractError("too-deep", f"more than {MAX_DEPTH} open elements")
 
 
 class _Census:
