@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from crawler.extract.dates import to_utc
+from crawler.extract.dates import _MONTHS, _ago, _guess, _named_month, _near_day, to_utc
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 
@@ -34,6 +34,17 @@ SHANGHAI = ZoneInfo("Asia/Shanghai")
         "3 November 2026, at 14:05.",
         "November 3, 2026 2:05 PM",
         "06:05, 3 November 2026 (UTC)",
+        "Tuesday, November 3rd, 2026 at 2:05 p.m.",
+        "Nov 3, 2026, 14:05",
+        "Dienstag, 3. November 2026, 14:05 Uhr",
+        "le 3 novembre 2026 à 14h05",
+        "3 de noviembre de 2026, 14:05",
+        "3 novembre 2026 alle 14:05",
+        "3 ноября 2026 г. в 14:05",
+        "2026년 11월 3일 14시 5분",
+        "2026년 11월 3일 (화) 오후 2:05",
+        "2026年11月3日(火) 14時05分",
+        "2026年11月3日 午後2時5分",
         1793685900,
         "1793685900",
         1793685900000,
@@ -55,6 +66,9 @@ def test_one_moment_written_in_many_ways(written):
         ("2026-11-03 下午12:05", "2026-11-03T04:05:00Z"),
         ("2026-11-03 晚上12:05", "2026-11-03T16:05:00Z"),
         ("2026-11-03 凌晨2:05", "2026-11-02T18:05:00Z"),
+        ("2026年11月3日14時", "2026-11-03T06:00:00Z"),
+        ("Nov 3, 2026", "2026-11-02T16:00:00Z"),
+        ("3. Mai 2026 12:05 AM", "2026-05-02T16:05:00Z"),
     ],
 )
 def test_days_without_a_time_and_halves_of_days(written, utc):
@@ -78,6 +92,30 @@ def test_relative_dates_count_from_now():
     hours = datetime.now(SHANGHAI) - datetime.fromisoformat(to_utc("3小时前", SHANGHAI))
     assert timedelta(hours=2.9) < hours < timedelta(hours=3.1)
     assert to_utc("3 hours ago", SHANGHAI) is not None
+
+
+@pytest.mark.parametrize("form", ["7 {} 2021", "{} 7, 2021 14:05"])
+def test_named_months_are_read_as_the_guess_would(form):
+    for name in _MONTHS:
+        found, guessed = _named_month(form.format(name)), _guess(SHANGHAI)(form.format(name))
+        assert found, name
+        assert guessed is None or guessed.replace(tzinfo=None) == found, name
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["5 minutes ago", "an hour ago", "2 days ago", "1 week ago", "30秒前", "5分钟前", "3小时前", "2天前", "昨天 12:30",
+     "前天 08:00", "今天 00:10", "Yesterday at 5:30 PM", "yesterday, 17:30", "Today 0:05"],
+)  # fmt: skip
+def test_relative_dates_are_read_as_the_guess_would(written):
+    found, guessed = datetime.fromisoformat(to_utc(written, SHANGHAI)), _guess(SHANGHAI)(written)
+    assert _ago(written) or _near_day(SHANGHAI)(written)
+    assert abs(found - guessed) < timedelta(minutes=1)
+
+
+@pytest.mark.parametrize("written", ["Marvel 3 2026", "Decision 12, 2026", "3 Augsburg 2026", "31 November 2026"])
+def test_a_word_that_is_no_month_makes_no_date(written):
+    assert to_utc(written, SHANGHAI) is None
 
 
 @pytest.mark.parametrize(
