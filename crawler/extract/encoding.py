@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 import turbohtml
 from turbohtml.detect import detect  # registers the codecs `whatwg-...`, too
 
-from crawler.extract.markup import without_foreign_templates
-
 if TYPE_CHECKING:
     from crawler.models import Fetched
 
@@ -43,9 +41,12 @@ _PYTHON_NAMES = {
 }
 # Labels of feeds that no browser knows, of encodings that are never guessed.
 _MORE_LABELS = {"maccyrillic": "x-mac-cyrillic", "macroman": "macintosh"}
+_DECLARES_NO_TEXT = b"<meta charset=replacement>"  # what the detector answers to a tag that declares nothing
 _NO_DECLARATION = b" " * 1_024  # before bytes whose `<meta>` was wrong: the detector looks for one in the first 1,024
 _http_charset = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE).search
 _xml_encoding = re.compile(rb"\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*[\"']\s*([\w.:-]{1,40})").match
+_comments = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL).sub
+_meta_tags = re.compile(rb"<meta[\s/][^<>]*charset[^<>]*>", re.IGNORECASE).findall
 _beyond_ascii = re.compile(rb"[\x80-\xff\x1b]").search  # an escape changes the alphabet in ISO-2022-JP
 
 
@@ -98,9 +99,10 @@ def _encoding(page: Fetched) -> str:
 def _declared(body: bytes) -> str | None:
     """Returns the encoding that a page itself names; None if it names none of browsers."""
     head = body[:DECLARATION_BYTES]
-    found = turbohtml.parse(without_foreign_templates(head.replace(b"\x1b", b"")))  # an escape may hide in a tag's name
-    if found.encoding_confidence == "certain" and found.encoding:
-        return _known(found.encoding)
+    for tag in _meta_tags(_comments(b"", head)):  # no tree is built to find out how to read the page
+        found = detect(tag + _DECLARES_NO_TEXT).encoding
+        if known := found and _known(found):
+            return known
     xml = _xml_encoding(head)
     known = _known(xml[1].decode("ascii", "replace")) if xml else None
     return "utf-8" if known and known.startswith("utf") else known  # a label read as ASCII can't be in UTF-16

@@ -74,6 +74,8 @@ def test_the_bytes_of_a_page_that_declares_nothing_tell_its_encoding(encoding):
         (f"<!-- {'x' * 2_000} --><meta charset=windows-1251>", "cp1251"),  # behind what browsers promise to read
         ("<meta http-equiv=content-type content='text/html; charset=koi8-r'>", "koi8-r"),
         ("<!-- <meta charset=koi8-r> --><meta charset=windows-1251>", "cp1251"),
+        ("<meta name=description content='charset=koi8-r'><META\nCharset = 'windows-1251' />", "cp1251"),
+        ("<meta name=keywords content='charset'><meta charset=nonsense><meta charset=windows-1251>", "cp1251"),
     ],
 )
 def test_a_declaration_is_found_where_it_may_stand(declaration, encoding):
