@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
 from typing import TYPE_CHECKING
@@ -38,4 +39,6 @@ def deadly(page: Fetched, _site: Site) -> Fields:
     """Parses a page of the origin; some of them are too much for it."""
     if "/kill/" in page.url:
         os.kill(os.getpid(), signal.SIGKILL)
+    if "/crash/" in page.url:
+        faulthandler._sigsegv()  # as a library in C does for a page that it can't read
     return Fields(title=page.url, content=page.body.decode())

@@ -2,9 +2,9 @@
 
 Run as a program: `python origin.py LOG PORT [PORT ...]`. It needs nothing but the standard library.
 
-Paths: `/page/N` is a page about N; `/slow/N` answers after SLOW_SECONDS, `/hang/N` never; `/kill/N` is a page that
-kills a worker whose parser minds it; `/album/N` shows `/image/N`; `/redirect/KIND/...` leads elsewhere; `/robots.txt`
-is missing. Any host answers for all of them when it is asked as a proxy.
+Paths: `/page/N` is a page about N; `/slow/N` answers after SLOW_SECONDS, `/hang/N` never; `/kill/N` and `/crash/N` kill
+a worker whose parser minds them; `/album/N` shows `/image/N`; `/redirect/KIND/...` leads elsewhere; `/robots.txt` is
+missing. Any host answers for all of them when it is asked as a proxy.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Origin(asyncio.Protocol):
     def _answer(self, path):
         _, kind, *rest = path.split("/")
         status, headers, body = "200 OK", "Content-Type: text/html\r\n", b""
-        if kind in ("page", "slow", "kill", "album"):
+        if kind in ("page", "slow", "kill", "crash", "album"):
             more = f'<img src="/image/{rest[0]}">' if kind == "album" else ""
             body = PAGE.format(name=f"{kind}-{rest[0]}", words=WORDS, more=more).encode()
         elif kind == "image":

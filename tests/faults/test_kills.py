@@ -69,18 +69,24 @@ def test_kill_at_each_stage(rig, row, stage):
     assert last - killed_at <= TRANSFER_SECONDS
 
 
-def test_a_page_that_kills_its_worker_fails_alone(files_rig, row):
+@pytest.mark.parametrize(("kind", "death"), [("kill", signal.SIGKILL), ("crash", signal.SIGSEGV)])
+def test_a_page_that_kills_its_worker_fails_alone(files_rig, row, kind, death):
     """It is given up after three deaths alone; nothing that was claimed beside it fails."""
     rig = files_rig
-    rig.offer([*rig.origin.urls(30), *rig.origin.urls(1, "kill", first=30)], site="deadly")
+    rig.offer([*rig.origin.urls(30), *rig.origin.urls(1, kind, first=30)], site="deadly")
     deaths = 0
     settings = {"PARSER_MODULES": "faults.killpoints", "SESSION_SECONDS": 1, "STOP_WHEN_DONE": 1}
     while (status := rig.worker(**settings).wait(60)) != 0:
-        assert status == -signal.SIGKILL
+        assert status == -death
         deaths += 1
         assert deaths < 10
     audit, counts = rig.audit(), rig.counts()
-    row("a page that kills its worker", deaths=deaths, finished=counts["finished"], failed=counts["failed"])
+    row(
+        f"a page that kills its worker: {death.name}",
+        deaths=deaths,
+        finished=counts["finished"],
+        failed=counts["failed"],
+    )
     assert (counts["finished"], counts["failed"], counts["failed:crashed-worker"]) == (30, 1, 1)
     assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
 
