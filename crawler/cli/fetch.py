@@ -27,13 +27,11 @@ from crawler.download.handler import CurlDownloadHandler
 from crawler.errors import AnswerError, UnavailableError, UrlError
 from crawler.models import Fetched
 from crawler.urls import canonical
-from crawler.worker.outcomes import REDIRECT_STATUSES
+from crawler.worker.outcomes import REDIRECT_STATUSES, outcome_of_status
 
 if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import Settings
-
-SUCCESSFUL = range(200, 300)  # statuses
 
 
 async def fetch(url: str, settings: Settings) -> Fetched:
@@ -46,7 +44,7 @@ async def fetch(url: str, settings: Settings) -> Fetched:
 
     Raises:
         UrlError: It isn't an http(s) URL.
-        UnavailableError: There is no answer, or not in time, or it has an error's status or is too large.
+        UnavailableError: There is no answer, or not in time, or its status says that it is no page, or it is too large.
     """
     address = canonical(url)
     max_bytes, timeout_s = int(settings["DOWNLOAD_MAXSIZE"]), float(settings["DOWNLOAD_TIMEOUT"])
@@ -58,7 +56,7 @@ async def fetch(url: str, settings: Settings) -> Fetched:
     try:
         async with asyncio.timeout(timeout_s):
             response = await _follow(address, handler, own)
-        if response.status not in SUCCESSFUL:
+        if outcome_of_status(response.status) is not None:
             raise UnavailableError(f"{response.url} answered {response.status}")
         body = codings.decode(response.body, response.headers.getlist("Content-Encoding"), max_bytes)
     except (TimeoutError, DownloadTimeoutError):

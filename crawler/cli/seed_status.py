@@ -37,6 +37,7 @@ MEANINGS = {
     "not-results": "neither results nor the site's sign for none; scrapy site check SITE URL shows what is read",
     "not-html": "it isn't HTML",
     "empty-body": "the answer was empty",
+    "http-206": "its host answers with a part of it, which nobody asked for",
     "too-large": "it is larger than DOWNLOAD_MAXSIZE",
     "dns": "its host's name can't be resolved",
     "message-too-large": "its item is larger than the sink takes",

@@ -2,9 +2,9 @@
 
 | answer | means |
 |---|---|
-| 2xx | its rules are valid for a day |
+| 2xx but 206 | its rules are valid for a day |
 | 4xx but 429; a redirect to no valid URL, or a sixth one | there are no rules: all is allowed, for a day |
-| 429, 5xx, no answer | nothing may be fetched for now; the file is asked for again after growing delays |
+| 429, 5xx, a part (206), no answer | nothing may be fetched for now; the file is asked for again after growing delays |
 
 While a file is unreachable, one question is asked for many pages of its host: those that are held meanwhile count it as
 a try; the others wait, untried. The first question is asked for the pages that happen to be held, the next for 10, then
@@ -71,7 +71,7 @@ class RobotsFile:
             earlier: The result before this one; None: there is none.
             delay_s: The delay until the file is asked for again, after a first failure.
         """
-        if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
+        if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES and status != HTTPStatus.PARTIAL_CONTENT:
             return cls("rules", clip(body))
         missing = HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.INTERNAL_SERVER_ERROR
         if missing and status != HTTPStatus.TOO_MANY_REQUESTS:

@@ -116,6 +116,7 @@ async def test_files_of_other_hosts_wait_for_the_page_s_own_and_take_turns(tmp_p
     [
         ((404, b""), "http-404", 0),
         ((503, b""), "http-503", 1),
+        ((206, b"a part"), "http-206", 1),
         (b"", "empty-body", 1),
         (PageTimeoutError("late"), "page-timeout", 1),
         (ZeroDivisionError(), "download-error", 1),

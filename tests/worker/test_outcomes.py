@@ -52,7 +52,8 @@ def test_the_table_names_exceptions_that_exist():
     ("status", "outcome"),
     [
         (200, None),
-        (206, None),
+        (203, None),
+        (206, ("retry", "http-206")),
         (301, ("fail", "http-301")),
         (404, ("fail", "http-404")),
         (408, ("retry", "http-408")),

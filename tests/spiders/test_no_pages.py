@@ -1,0 +1,36 @@
+"""An answer that isn't the page is no item; where the next one may be the page, it is asked for again."""
+
+from __future__ import annotations
+
+from itertools import chain, repeat
+
+import pytest
+from hostile.hostile_wire_bodies import PAGE, answer
+from hostile.hostile_wire_server import Host
+
+PART = answer(PAGE[:400], b"Content-Range: bytes 0-399/%d" % len(PAGE), status=b"206 Partial Content")
+# By path: what is answered first, what from then on.
+ANSWERS = {
+    "/part-once": (PART, answer()),
+    "/part": (PART, PART),
+}
+
+
+@pytest.fixture
+def host():
+    answers = {path: chain([first], repeat(later)) for path, (first, later) in ANSWERS.items()}
+    host = Host(lambda path: [next(answers[path])])
+    yield host
+    host.close()
+
+
+def test_a_page_that_comes_later_is_delivered_whole(host, crawl):
+    crawl.settings |= {"ALLOW_PRIVATE_ADDRESSES": 1, "RETRY_BASE_SECONDS": 0.01, "MAX_ATTEMPTS": 2}
+    crawl.site()
+    crawl.offer(host.url + path for path in ANSWERS)
+    crawl.finish()
+    found = {item["url"].removeprefix(host.url): item["status"] for item in crawl.items()}
+    assert found == {"/part-once": 200}
+    assert crawl.unfinished() == {f"{host.url}/part": ("failed", "http-206")}
+    asked = [one.path for one in host.pages()]
+    assert {path: asked.count(path) for path in ANSWERS} == {"/part-once": 2, "/part": 2}
