@@ -111,9 +111,14 @@ class Faults:
     def _freeze_redis(self) -> None:
         server = self._soak.servers["redis"]
         if server.running:
-            pid = server.pid
-            os.kill(pid, signal.SIGSTOP)
-            self._later(AWAY_SECONDS, lambda: server.running and os.kill(pid, signal.SIGCONT))
+            frozen = server.pid
+            os.kill(frozen, signal.SIGSTOP)
+
+            def thaw() -> None:
+                if server.running and server.pid == frozen:  # else it was killed meanwhile, and perhaps started anew
+                    os.kill(frozen, signal.SIGCONT)
+
+            self._later(AWAY_SECONDS, thaw)
 
     def _pause_plan(self) -> None:
         if self._soak.plans:
