@@ -31,14 +31,15 @@ def parse_html(data: bytes) -> turbohtml.Document:
     if tags > MAX_TAGS:
         raise ExtractError("too-many-tags", f"{tags}, at most {MAX_TAGS} are read")
     data = data.replace(b"\0", b"")  # each would be an error, of 48 bytes
-    lower = data.lower()
-    roots = lower.count(b"<html") + lower.count(b"<body")
-    if roots > MAX_ROOTS and roots * len(data) > MAX_COPIED_BYTES:
-        raise ExtractError("too-many-attributes", f"{roots} tags of <html> and <body>")
-    return turbohtml.parse(without_foreign_templates(data, lower), encoding="utf-8", positions=False)
+    if tags * len(data) > MAX_COPIED_BYTES:
+        lower = data.lower()
+        roots = lower.count(b"<html") + lower.count(b"<body")
+        if roots > MAX_ROOTS and roots * len(data) > MAX_COPIED_BYTES:
+            raise ExtractError("too-many-attributes", f"{roots} tags of <html> and <body>")
+    return turbohtml.parse(without_foreign_templates(data), encoding="utf-8", positions=False)
 
 
-def without_foreign_templates(data: bytes, lower: bytes) -> bytes:
+def without_foreign_templates(data: bytes) -> bytes:
     """Returns HTML, in an encoding that has ASCII's letters, without the templates that turbohtml can't read safely.
 
     A `<template>` in SVG or MathML lets turbohtml (until 1.15.4 at least) read and write where it must not. To tell
@@ -46,10 +47,13 @@ def without_foreign_templates(data: bytes, lower: bytes) -> bytes:
 
     Args:
         data: HTML without NULs, which browsers leave out.
-        lower: The same in small letters.
     """
-    foreign = min((at for at in (lower.find(b"<svg"), lower.find(b"<math")) if at >= 0), default=len(data))
-    if lower.find(b"<template", foreign) < 0:
+    lower = data.lower()
+    last = lower.rfind(b"<template")
+    if last < 0:
+        return data
+    foreign = min((at for at in (lower.find(b"<svg"), lower.find(b"<math")) if at >= 0), default=last)
+    if foreign >= last:
         return data
     opened: list[bool] = []  # of each open template, whether it has another name
 

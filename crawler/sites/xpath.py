@@ -1,8 +1,8 @@
 """XPath 1.0 expressions, run by turbohtml.
 
 Its functions and axes are those of the standard. libxml2's, which parsel has, differs in how numbers become strings
-(`string(1 div 3)` has 15 digits there, 16 here) and in `lang()`, which here heeds HTML's `lang`, too. Uniting nodes
-takes quadratic time in both: `//a//b` some seconds on a page of 100,000 elements.
+(`string(1 div 3)` has 15 digits there, 16 here) and in `lang()`, which here heeds HTML's `lang`, too. Usual paths take
+linear time; `following::`, `preceding::` and, on deep pages, `ancestor::` don't in either: 5 s for 20,000 elements.
 """
 
 from __future__ import annotations
