@@ -29,7 +29,7 @@ from crawler import config, urls
 from crawler.errors import HostBackoffError, PageTimeoutError, SessionLostError, UnavailableError, UrlError
 from crawler.item import Item, Media
 from crawler.worker.delivery import UndeliveredError
-from crawler.worker.outcomes import UNKNOWN_ERROR, Outcome, outcome_of_error, outcome_of_status
+from crawler.worker.outcomes import EMPTY_BODY, UNKNOWN_ERROR, Outcome, outcome_of_error, outcome_of_status
 from crawler.worker.request_state import RequestState
 from crawler.worker.worker import Worker
 
@@ -239,7 +239,7 @@ class PageMediaPipeline:
         if response.status != HTTPStatus.OK:
             raise _NoFileError(outcome_of_status(response.status) or Outcome("fail", f"http-{response.status}"))
         if not response.body:
-            raise _NoFileError(Outcome("retry", "empty-body"))
+            raise _NoFileError(Outcome("retry", EMPTY_BODY))
         sha256 = hashlib.sha256(response.body).hexdigest()
         path = f"{sha256[:2]}/{sha256}{_ending(response)}"  # nothing of the URL
         with visit.deadline.paused():  # what the store takes of the time doesn't count as the page's

@@ -18,8 +18,8 @@ from crawler.worker.outcomes import (
     REDIRECT_STATUSES,
     SCRIPT_ROUTE,
     Outcome,
-    ledger_reason,
     outcome_of_error,
+    outcome_of_extract_error,
     outcome_of_redirect_error,
     outcome_of_status,
     retry_delay_ms,
@@ -94,7 +94,8 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         """Reads a page: returns its items, and offers the seeds that it leads to.
 
         Raises:
-            ExtractError: The page yields nothing; the seed fails with the error's reason.
+            ExtractError: The page yields nothing; the seed fails with the error's reason, or is tried again if the
+                answer was empty.
             UnavailableError: The worker stops, or lacks what reading needs; the seed is released.
         """
 
@@ -116,7 +117,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
                 yield item
         except ExtractError as error:
             self.logger.info("%s: %s", error, visit.seed.url)
-            visit.decide_outcome("fail", ledger_reason(error.reason, "no-page"))
+            self.decide_outcome(visit, outcome_of_extract_error(error, response.status))
         except UnavailableError as error:
             self._release(visit, error)
 

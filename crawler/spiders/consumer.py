@@ -12,7 +12,7 @@ from crawler.extract.document import MAX_BODY_BYTES
 from crawler.item import Item, instant_now, item_id
 from crawler.models import Fetched, Frontier, Seed
 from crawler.spiders.base import FrontierSpider, fetched
-from crawler.worker.outcomes import Outcome, outcome_of_error, outcome_of_status
+from crawler.worker.outcomes import Outcome, outcome_of_error, outcome_of_extract_error, outcome_of_status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,7 +98,7 @@ class ConsumerSpider(FrontierSpider):
                 extract.fields, fetched(response), site, parser_modules=self.parser_modules, continues=True
             )
         except ExtractError as error:
-            return Outcome("fail", error.reason)
+            return outcome_of_extract_error(error, response.status)
         except Exception as error:  # noqa: BLE001 -- whatever a download raises has an outcome
             return outcome_of_error(error)
 

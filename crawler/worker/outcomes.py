@@ -23,6 +23,7 @@ MAX_REASON_CHARACTERS = 40  # a reason is the name of a field in the ledger
 # Plain numbers: with members of `http.HTTPStatus`, what each page asks here takes 2.7 us on Python 3.11 instead of 0.5.
 PAGE_STATUSES = range(200, 300)
 PARTIAL_CONTENT = 206  # a part of the page, which nobody asked for; next time the whole may come
+EMPTY_STATUSES = frozenset({204, 205})  # whose answers have no body
 REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 TOO_MANY_REQUESTS = 429
 TEMPORARY_STATUSES = frozenset({408, 425, TOO_MANY_REQUESTS})  # besides server errors; 408: timeout, 425: too early
@@ -57,6 +58,7 @@ class Outcome(NamedTuple):
 UNKNOWN_ERROR = Outcome("retry", "download-error")
 OUT_OF_SCOPE = Outcome("fail", "out-of-scope")  # a followed link redirects to what its site doesn't follow
 SCRIPT_ROUTE = "script-route"  # the ledger's word for addresses that only a browser's script can open
+EMPTY_BODY = "empty-body"  # the reason of an answer that has no body, or only white space
 PAGE_TIMEOUT = Outcome("retry", "page-timeout")  # PAGE_SECONDS have passed
 _BY_EXCEPTION = {
     "CannotResolveHostError": Outcome("retry", "dns"),
@@ -99,8 +101,19 @@ def outcome_of_callback_error(error: BaseException | None) -> Outcome:
     """Returns the outcome of a page whose callback raised: trying again would raise again, unless it was cancelled."""
     if isinstance(error, asyncio.CancelledError):
         return UNKNOWN_ERROR
-    reason = ledger_reason(error.reason, "no-page") if isinstance(error, ExtractError) else "callback-error"
+    reason = _extract_reason(error) if isinstance(error, ExtractError) else "callback-error"
     return Outcome("fail", reason)
+
+
+def outcome_of_extract_error(error: ExtractError, status: int) -> Outcome:
+    """Returns the outcome of a page that yields nothing: trying again would bring the same page, unless it was empty.
+
+    Args:
+        status: The HTTP status of the answer. A server that is in trouble may send an empty body with any of them but
+            the two that mean it.
+    """
+    reason = _extract_reason(error)
+    return Outcome("retry" if reason == EMPTY_BODY and status not in EMPTY_STATUSES else "fail", reason)
 
 
 def outcome_of_delivery_error(error: BaseException | None) -> Outcome:
@@ -118,6 +131,10 @@ def outcome_of_status(status: int) -> Outcome | None:
         return None
     is_temporary = status >= FIRST_SERVER_ERROR or status == PARTIAL_CONTENT or status in TEMPORARY_STATUSES
     return Outcome("retry" if is_temporary else "fail", f"http-{status}")
+
+
+def _extract_reason(error: ExtractError) -> str:
+    return ledger_reason(error.reason, "no-page")
 
 
 def is_overload(status: int) -> bool:

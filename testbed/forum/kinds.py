@@ -41,7 +41,7 @@ AWAY = Kind(
 GBK = Kind("gbk", "/gbk/{id}")  # in GBK, and the Content-Type header says so
 GBK_META = Kind("gbk-meta", "/gbk-meta/{id}")  # in GBK, and only <meta> says so
 MISLABELLED = Kind("mislabelled", "/mislabelled/{id}", item="some")  # UTF-8, but the header says GBK: mojibake
-EMPTY = Kind("empty", "/empty/{id}", "fail", "empty-body", "none")  # 200 with no byte in it
+EMPTY = Kind("empty", "/empty/{id}", "fail", "empty-body", "none")  # 204: an empty answer, and meant
 NOT_HTML = Kind("not-html", "/file/{id}.pdf", "fail", "not-html", "none")
 
 ODD = (PRIVATE, SLOW, GONE, HEALING, MOVED, AWAY, GBK, GBK_META, MISLABELLED, EMPTY, NOT_HTML)

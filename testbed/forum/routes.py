@@ -115,7 +115,7 @@ class Forum:
             base, status = ("", 301) if kind is kinds.MOVED else (_other_name(request.origin), 302)
             return Response(b"", status=status, location=base + kinds.PLAIN.path.format(id=thread.id))
         if kind is kinds.EMPTY:
-            return Response(b"")
+            return Response(b"", status=204)
         if kind is kinds.NOT_HTML:
             return Response(files.not_html(thread.title), "application/pdf")
         return self._thread(request, thread)

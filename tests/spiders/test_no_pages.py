@@ -9,10 +9,15 @@ from hostile.hostile_wire_bodies import PAGE, answer
 from hostile.hostile_wire_server import Host
 
 PART = answer(PAGE[:400], b"Content-Range: bytes 0-399/%d" % len(PAGE), status=b"206 Partial Content")
+NO_CONTENT = b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"
 # By path: what is answered first, what from then on.
 ANSWERS = {
     "/part-once": (PART, answer()),
     "/part": (PART, PART),
+    "/empty-once": (answer(b""), answer()),
+    "/empty": (answer(b""), answer(b" \n")),
+    "/accepted": (answer(b"", status=b"202 Accepted"), answer()),
+    "/no-content": (NO_CONTENT, answer()),
 }
 
 
@@ -30,7 +35,8 @@ def test_a_page_that_comes_later_is_delivered_whole(host, crawl):
     crawl.offer(host.url + path for path in ANSWERS)
     crawl.finish()
     found = {item["url"].removeprefix(host.url): item["status"] for item in crawl.items()}
-    assert found == {"/part-once": 200}
-    assert crawl.unfinished() == {f"{host.url}/part": ("failed", "http-206")}
+    assert found == dict.fromkeys(("/part-once", "/empty-once", "/accepted"), 200)
+    failed = {"/part": "http-206", "/empty": "empty-body", "/no-content": "empty-body"}
+    assert crawl.unfinished() == {host.url + path: ("failed", reason) for path, reason in failed.items()}
     asked = [one.path for one in host.pages()]
-    assert {path: asked.count(path) for path in ANSWERS} == {"/part-once": 2, "/part": 2}
+    assert {path: asked.count(path) for path in ANSWERS} == dict.fromkeys(ANSWERS, 2) | {"/no-content": 1}

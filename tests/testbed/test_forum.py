@@ -337,7 +337,7 @@ class TestOddPages:
     def test_missing_page_empty_page_and_file(self, forum):
         gone, empty, file = (forum.get(of_kind(kind)[0].path) for kind in (kinds.GONE, kinds.EMPTY, kinds.NOT_HTML))
         assert gone.status == 404
-        assert (empty.status, empty.body) == (200, b"")
+        assert (empty.status, empty.body) == (204, b"")
         assert (file.status, file.headers["Content-Type"], file.body[:5]) == (200, "application/pdf", b"%PDF-")
 
     def test_a_thread_stands_at_its_own_path_only(self, forum):

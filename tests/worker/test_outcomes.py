@@ -11,9 +11,23 @@ from scrapy import exceptions
 from twisted.internet import error as twisted_error
 
 from crawler import errors
-from crawler.errors import AnswerError, FrontierError, PageTimeoutError, SessionLostError, UnavailableError
+from crawler.errors import (
+    AnswerError,
+    ExtractError,
+    FrontierError,
+    PageTimeoutError,
+    SessionLostError,
+    UnavailableError,
+)
 from crawler.worker import outcomes
-from crawler.worker.outcomes import Outcome, outcome_of_error, outcome_of_status, retry_after_s, retry_delay_ms
+from crawler.worker.outcomes import (
+    Outcome,
+    outcome_of_error,
+    outcome_of_extract_error,
+    outcome_of_status,
+    retry_after_s,
+    retry_delay_ms,
+)
 from crawler.worker.refused import RefusedError
 
 
@@ -64,6 +78,21 @@ def test_the_table_names_exceptions_that_exist():
 )
 def test_a_status_has_an_outcome(status, outcome):
     assert outcome_of_status(status) == outcome
+
+
+@pytest.mark.parametrize(
+    ("reason", "status", "outcome"),
+    [
+        ("empty-body", 200, ("retry", "empty-body")),
+        ("empty-body", 202, ("retry", "empty-body")),
+        ("empty-body", 204, ("fail", "empty-body")),
+        ("empty-body", 205, ("fail", "empty-body")),
+        ("not-html", 200, ("fail", "not-html")),
+        ("", 200, ("fail", "no-page")),
+    ],
+)
+def test_only_an_empty_page_is_asked_for_again(reason, status, outcome):
+    assert outcome_of_extract_error(ExtractError(reason), status) == outcome
 
 
 @pytest.mark.parametrize(
