@@ -32,6 +32,7 @@ from crawler.worker.request_state import RequestState, state_of
 from crawler.worker.site_cache import UNREAD_SITE, UNREAD_SITE_SECONDS
 from crawler.worker.turns import CrawlDelay, HostBackoff
 from crawler.worker.visits import Visit, VisitEnded
+from crawler.worker.wakeups import SitesChanged
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ class Scheduler(BaseScheduler):
         worker.events.subscribe(LaneEmpty, self._lane_empty)
         worker.events.subscribe(HostBackoff, lambda event: self._lanes.back_off(event.host, event.seconds))
         worker.events.subscribe(CrawlDelay, lambda event: self._lanes.slow_down(event.host, event.seconds))
+        worker.events.subscribe(SitesChanged, lambda _event: self._lanes.change_politeness())
         worker.events.subscribe(EgressChanged, self._egress_changed)
         worker.events.subscribe(RobotsAsked, self._robots_asked)
         worker.events.subscribe(SessionExpired, self._session_expired)

@@ -21,6 +21,7 @@ from crawler.worker.fair_share import FairShare, WorkerStarved
 from crawler.worker.lanes import Lane
 from crawler.worker.request_state import state_of
 from crawler.worker.turns import HostBackoff
+from crawler.worker.wakeups import SitesChanged
 from crawler.worker.worker import Worker
 
 HOSTS = 3
@@ -186,6 +187,16 @@ async def test_a_host_s_backoff_releases_the_visits_not_started(build):
     scheduler.worker.events.publish(HostBackoff("a.test", 30.0))
     end(started)
 
+    await until_totals(scheduler, finished=1, ready=1, executing=0)
+
+
+async def test_a_changed_site_releases_the_visits_not_started(build):
+    scheduler = await build()
+    await offer(scheduler, content(1), content(2))
+    [started] = await requests(scheduler, 1)
+    scheduler.worker.stopping.set()  # so that it doesn't claim them again
+    scheduler.worker.events.publish(SitesChanged())
+    end(started)
     await until_totals(scheduler, finished=1, ready=1, executing=0)
 
 

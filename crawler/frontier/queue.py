@@ -268,30 +268,32 @@ class Queue:
         """
         return await self._acquire(name, owner, "", concurrency, delay_ms)
 
-    async def keep_crawl_delay(self, host: str, delay_ms: int, owner: str, token: int) -> tuple[int, int]:
-        """Keeps the delay that a host's robots.txt asks for; from now on the host has one turn.
+    async def turn_start(self, host: str, crawl_delay_ms: int, owner: str, token: int) -> tuple[int, int, int]:
+        """Says when a turn may start its next request, by its host's politeness as it is now.
 
         Args:
+            crawl_delay_ms: The delay that the host's robots.txt asks for: from now on the host has one turn. 0: that
+                isn't known.
             token: Of the owner's turn that the next request is to start on.
 
         Returns:
-            How many other turns of the host are still held; and ms until this turn may start a request, or
-            OTHERS_FIRST.
+            How many other turns are held beyond those that may be used beside this one; ms until this turn may start
+            a request, or OTHERS_FIRST; and the host's delay in ms.
         """
-        others, wait_ms = await self._crawl_delay(host, delay_ms, owner, token)
-        return others, wait_ms
+        surplus, wait_ms, delay_ms = await self._turn_start(host, crawl_delay_ms or "", owner, token)
+        return surplus, wait_ms, delay_ms
 
     async def drop_crawl_delay(self, host: str) -> None:
         """Forgets a host's Crawl-delay: its robots.txt asks for none any more."""
-        await self._crawl_delay(host, 0, "", NO_TURN)
+        await self._turn_start(host, 0, "", NO_TURN)
 
     async def hold_for_robots(self, host: str, seeds: int) -> None:
         """Sets how many seeds a claim takes of a host while its robots.txt is unreachable; 0: it is there again."""
         await self._run("hold_for_robots", partition_of(host, self.partitions), [host, seeds])
 
-    async def _crawl_delay(self, host: str, *arguments: object) -> list[int]:
+    async def _turn_start(self, host: str, *arguments: object) -> list[int]:
         partition = partition_of(host, self.partitions)
-        return await self._run("crawl_delay", partition, [self._channel, self._other_channel, host, *arguments])
+        return await self._run("turn_start", partition, [self._channel, self._other_channel, host, *arguments])
 
     async def _acquire(self, host: str, owner: str, site: str, *budget: int) -> tuple[int, int]:
         partition = partition_of(host, self.partitions)

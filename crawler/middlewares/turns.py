@@ -86,7 +86,7 @@ class TurnMiddleware:
 
         Raises:
             RefusedError: The seed is no longer this worker's; or the visit hasn't started, and its host has a backoff,
-                or a Crawl-delay and fewer turns than before.
+                or fewer turns than before.
             SessionLostError: The visit has ended, or did so while a turn was waited for.
             PageTimeoutError: The visit's deadline has passed.
             UnavailableError: Redis is away, and must be told before this page is fetched.
@@ -138,8 +138,8 @@ class TurnMiddleware:
         state = state_of(request)
         assert state is not None and state.lane is not None  # noqa: PT018 -- `process_request` has seen to both
         visit, lane = state.visit, state.lane
-        if lane.unkept_delay_s:
-            await visit.run(self._worker.turns.keep_crawl_delay(lane, visit))
+        if lane.must_ask:
+            await visit.run(self._worker.turns.heed_politeness(lane, visit))
         await visit.run(lane.start_again())
         if self._ip_budget is not None and state.address is not None:
             self._release_address(state)
@@ -238,12 +238,12 @@ class TurnMiddleware:
                 self._worker.turns.report(lane)
 
     async def _start(self, lane: Lane, visit: Visit) -> None:
-        """Starts a request on a lane, when a Crawl-delay allows it, though it became known while this waited."""
+        """Starts a request on a lane when its host's politeness allows it, though that changed while this waited."""
         while True:
-            if lane.unkept_delay_s:
-                await visit.run(self._worker.turns.keep_crawl_delay(lane, visit))
+            if lane.must_ask:
+                await visit.run(self._worker.turns.heed_politeness(lane, visit))
             await (lane.start() if lane.idle else visit.run(lane.start()))
-            if not lane.unkept_delay_s:
+            if not lane.must_ask:
                 return
             lane.finish()
 

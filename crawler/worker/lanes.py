@@ -112,8 +112,18 @@ class Lanes:
         """
         for lane in [lane for lane in self._held if lane.host == host]:
             lane.slow_down(crawl_delay_s)
-            if lane.unkept_delay_s:
+            if lane.must_ask:
                 self._release_waiting(lane)
+
+    def change_politeness(self) -> None:
+        """Starts no more visits on any lane: what a site asks for, or is, has changed since they were claimed.
+
+        Those not started are released, to be claimed as politely as their hosts are asked now. What visits under way
+        still fetch keeps that, too.
+        """
+        for lane in list(self._held):
+            lane.change_politeness()
+            self._release_waiting(lane)
 
     def end_waiting(self, host: str, end: Callable[[Visit], None]) -> None:
         """Ends the visits not started on a host with a function, and releases the lanes that are then empty."""

@@ -24,19 +24,22 @@ class Turn:
         token: Identifies the turn in the frontier.
         partition: The frontier's partition that holds the host.
         delay_s: Seconds between the starts of two requests.
+        crawl_delay_s: The longest Crawl-delay of the host that this worker has heard of; 0: none.
+        changes: How often the host's politeness has changed, or may have, since the turn was acquired.
         failing: The last request that said something of the host wasn't answered well.
         released: The turn was released: nothing may be sent on it any more.
     """
 
     __slots__ = (
         "_backoff_until",
-        "_crawl_delay_s",
+        "_heeded_changes",
         "_in_use",
-        "_kept_delay_s",
         "_last_start",
         "_not_before",
         "_queued",
         "_signs",
+        "changes",
+        "crawl_delay_s",
         "delay_s",
         "failing",
         "host",
@@ -54,8 +57,9 @@ class Turn:
         self._backoff_until = 0.0  # by the event loop's clock
         self.failing = False
         self._signs: dict[HostSign, int] = {}  # how many requests said what, since the frontier was last told
-        self._crawl_delay_s = 0.0  # the longest that this worker has heard of
-        self._kept_delay_s = 0.0  # the longest for which the frontier has said when this turn may be used
+        self.crawl_delay_s = 0.0
+        self.changes = 0
+        self._heeded_changes = 0  # those after which the frontier has said when this turn may be used
         self._not_before = 0.0  # when it may, by the event loop's clock
         self._last_start: float | None = None  # by the event loop's clock; None: no request has started
         self._queued = 0  # requests that wait until the one before them is answered
@@ -125,23 +129,34 @@ class Turn:
         """Says that the request is answered or has failed: the next one may start when the delay has passed."""
         self._in_use.release()
 
-    # -- Crawl-delay --------------------------------------------------------------------------------------------------
-    # A host has one turn under a Crawl-delay. One that was acquired before may be one of several, and mustn't be used
-    # before the frontier has said when.
+    # -- Changes of politeness ----------------------------------------------------------------------------------------
+    # A host may have fewer turns than when this one was acquired, since a site was changed or robots.txt asks for a
+    # Crawl-delay. The turn mustn't be used then before the frontier has said when.
 
     @property
-    def unkept_delay_s(self) -> float:
-        """The Crawl-delay for which the frontier must be asked when this turn may be used; 0: there is none."""
-        return self._crawl_delay_s if self._crawl_delay_s > self._kept_delay_s else 0.0
+    def must_ask(self) -> bool:
+        """Whether the frontier must be asked when this turn may be used."""
+        return self.changes != self._heeded_changes
+
+    def change_politeness(self) -> None:
+        """Notes that the host's politeness may be another one by now."""
+        self.changes += 1
 
     def slow_down(self, crawl_delay_s: float) -> None:
-        """Notes that the host asks for a Crawl-delay; 0: no change."""
-        self._crawl_delay_s = max(self._crawl_delay_s, crawl_delay_s)
+        """Notes that the host asks for a Crawl-delay; one that is no longer than known changes nothing."""
+        if crawl_delay_s > self.crawl_delay_s:
+            self.crawl_delay_s = crawl_delay_s
+            self.changes += 1
 
-    def keep_crawl_delay(self, crawl_delay_s: float, wait_s: float) -> None:
-        """Notes what the frontier has said: the turn may be used in `wait_s` seconds, and keeps the delay from then."""
-        self._kept_delay_s = crawl_delay_s
-        self.delay_s = max(self.delay_s, crawl_delay_s)
+    def heed_politeness(self, changes: int, delay_s: float, wait_s: float) -> None:
+        """Notes what the frontier has said, when it was asked after so many `changes`.
+
+        Args:
+            delay_s: Seconds between the starts of two requests from now on.
+            wait_s: Seconds until the turn may be used.
+        """
+        self._heeded_changes = changes
+        self.delay_s = delay_s
         self._not_before = _now() + wait_s
 
     # -- The host's health --------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 MAX_POLL_SECONDS = 1.0  # longest delay between two tries for a turn: it may be released sooner than Redis said
-SURPLUS_TURN = Outcome("release", "crawl-delay")  # nothing was sent for the seed, which waits for the host's one turn
+SURPLUS_TURN = Outcome("release", "surplus-turn")  # nothing was sent for the seed, which waits for a turn that counts
 JITTER_SECONDS = (0.005, 0.05)  # added to each delay, so that visits that wait for one turn don't all try at once
 
 
@@ -144,31 +144,32 @@ class Turns:
         """Returns the visits that use such turns of a partition."""
         return {visit for turn, visit in self._used_by.items() if turn.partition == partition}
 
-    async def keep_crawl_delay(self, turn: Turn, visit: Visit) -> None:
-        """Returns when the frontier has said when a turn may be used, which keeps its host's Crawl-delay then.
+    async def heed_politeness(self, turn: Turn, visit: Visit) -> None:
+        """Returns when the frontier has said when a turn may be used, by its host's politeness as it is now.
 
         Args:
             visit: What the next request on the turn is for.
 
         Raises:
-            RefusedError: The visit hasn't started, and the turn is one of several: the seed is released.
+            RefusedError: The visit hasn't started, and the host has fewer turns by now: the seed is released.
             SessionLostError: The session was lost, the worker stops, or the visit has ended.
             PageTimeoutError: The visit's time is up.
         """
-        delay_s = turn.unkept_delay_s
 
-        async def ask() -> tuple[int, int]:
+        async def ask() -> tuple[int, int, int]:
             visit.check()
-            return await self._queue.keep_crawl_delay(turn.host, int(delay_s * 1000), self._owner_of(turn), turn.token)
+            crawl_delay_ms = int(turn.crawl_delay_s * 1000)
+            return await self._queue.turn_start(turn.host, crawl_delay_ms, self._owner_of(turn), turn.token)
 
         while True:
-            others, wait_ms = await until_redis_answers(f"the Crawl-delay of {turn.host}", ask)
-            if others:
-                self._events.publish(CrawlDelay(turn.host, delay_s))
-            if (others or wait_ms == OTHERS_FIRST) and not visit.started:
+            changes = turn.changes  # before the answer: another change from now on has the frontier asked again
+            surplus, wait_ms, delay_ms = await until_redis_answers(f"the politeness of {turn.host}", ask)
+            if surplus and turn.crawl_delay_s:
+                self._events.publish(CrawlDelay(turn.host, turn.crawl_delay_s))
+            if (surplus or wait_ms == OTHERS_FIRST) and not visit.started:
                 raise RefusedError(SURPLUS_TURN)
             if wait_ms != OTHERS_FIRST:
-                turn.keep_crawl_delay(delay_s, wait_ms / 1000)
+                turn.heed_politeness(changes, delay_ms / 1000, wait_ms / 1000)
                 return
             await asyncio.sleep(MAX_POLL_SECONDS + random.uniform(*JITTER_SECONDS))
 

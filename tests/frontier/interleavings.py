@@ -510,8 +510,8 @@ class Interleaving:
         if found := self._turn_of_a_host(who):
             slot, host, token = found
             queue = self.driver.queues[slot.frontier]
-            answer = await queue.keep_crawl_delay(host, delay_ms, slot.owner, token)
-            same("keep_crawl_delay", self.model.keep_crawl_delay(host, delay_ms, slot.owner, token), answer)
+            answer = await queue.turn_start(host, delay_ms, slot.owner, token)
+            same("turn_start", self.model.turn_start(host, delay_ms, slot.owner, token), answer)
             self.reached["Crawl-delay: kept"] += 1
 
     async def drop_crawl_delay(self, host):

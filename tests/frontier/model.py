@@ -202,9 +202,9 @@ class Model:
         return record.robots_seeds or min(self.politeness[site][2] for site in record.sites)
 
     def next_start_ms(self, host, number):
-        """Returns when a turn may start a request. A Crawl-delay lies between the starts on any of the host's turns."""
+        """Returns when a turn may start a request. A host with one turn keeps its delay whichever it was before."""
         record = self.hosts[host]
-        is_shared = record.crawl_delay_ms and not host.startswith("@")
+        is_shared = not host.startswith("@") and self.concurrency(host) == 1
         return max(record.not_before_ms.values(), default=0) if is_shared else record.not_before_ms[number]
 
     def release_turn(self, host, owner, token, not_before_ms):
@@ -543,8 +543,10 @@ class Model:
             record.backoff_ms = self.now_ms + record.crawl_delay_ms
         return list(got)
 
-    def keep_crawl_delay(self, host, delay_ms, owner, token):
-        """Returns how many other turns are held, and in how many ms this one may start a request; -1: others go first.
+    def turn_start(self, host, delay_ms, owner, token):
+        """Returns how many other turns are held, in how many ms this one may start a request, and the host's delay.
+
+        -1: others go first.
 
         The turns' next starts were a delay after their last ones: they move by what the delay grew.
         """
@@ -555,8 +557,9 @@ class Model:
         is_held = record.held.get(token % 1_000) == (owner, token)
         others = len(record.held) - is_held
         if not is_held or min(record.held) < token % 1_000:
-            return others, -1
-        return others, delay_ms if others else max(0, self.next_start_ms(host, token % 1_000) - self.now_ms)
+            return others, -1, self.delay_ms(host)
+        wait_ms = max(0, self.next_start_ms(host, token % 1_000) - self.now_ms)
+        return others, self.delay_ms(host) if others else wait_ms, self.delay_ms(host)
 
     def recall(self, frontier, owner, given_up, known_seeds=None, known_turns=()):
         """Takes back what an owner doesn't know that it holds.

@@ -125,7 +125,9 @@ class Observed:
         if len(self.turns[host]) >= concurrency or not free:
             return now_ms + RECHECK_MS
         starts_ms = [int(fields.get(f"n{number}", 0)) for number in free]
-        return max(backoff_ms, max(self.next_starts_ms(host).values(), default=0) if "r" in fields else min(starts_ms))
+        return max(
+            backoff_ms, max(self.next_starts_ms(host).values(), default=0) if concurrency == 1 else min(starts_ms)
+        )
 
     def next_starts_ms(self, host):
         """Returns number of a turn -> when it may start its next request."""

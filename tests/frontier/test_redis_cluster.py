@@ -82,7 +82,7 @@ async def test_a_crawl_over_all_nodes(driver, redis_cluster, redis_settings):
         await driver.queues["content"].acquire_turn("img.test", "s", "A")
         keys = driver.keys.partition(partition).script_keys("nav")
         await scripts.run(driver.redis, "recall", keys, ["wake", "B", 10**6, 1, question.fingerprint, question.claim])
-        await driver.queues["nav"].keep_crawl_delay(question.seed.host, 100, "B", question.turn)
+        await driver.queues["nav"].turn_start(question.seed.host, 100, "B", question.turn)
     assert finished == 600
     await driver.lapse("B")
     for partition in range(PARTITIONS):

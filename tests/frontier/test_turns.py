@@ -101,7 +101,8 @@ async def test_all_that_a_claim_gives_of_a_host_keeps_the_delay_of_the_strictest
 
 
 async def crawl_delay(frontier, delay_ms, claimed):
-    return await frontier.queues["content"].keep_crawl_delay("a.test", delay_ms, claimed.owner, claimed.turn)
+    surplus, wait_ms, _ = await frontier.queues["content"].turn_start("a.test", delay_ms, claimed.owner, claimed.turn)
+    return surplus, wait_ms
 
 
 async def test_a_crawl_delay_leaves_a_host_one_turn(frontier):
@@ -161,8 +162,30 @@ async def test_who_holds_other_turns_hears_of_a_crawl_delay_once(frontier):
     assert heard == [b"crawl-delay 700 a.test"] * 2 + [b"crawl-delay 900 a.test"] * 2
 
 
+async def test_turns_beyond_a_concurrency_that_was_lowered_wait_for_those_that_count(frontier):
+    await frontier.polite(delay_ms=100, concurrency=4, burst=1)
+    await frontier.offer(*(content(number) for number in range(8)))
+    seeds = (await frontier.claim()).seeds
+    await frontier.polite(delay_ms=5_000, concurrency=2)
+    queue = frontier.queues["content"]
+    starts = [await queue.turn_start("a.test", 0, claimed.owner, claimed.turn) for claimed in seeds]
+    assert starts == [(2, 5_000, 5_000), (2, 5_000, 5_000), (2, -1, 5_000), (2, -1, 5_000)]
+    await frontier.settle("A", ends(seeds[:2], "release"), turns(seeds[:2]))
+    assert await queue.turn_start("a.test", 0, "A", seeds[3].turn) == (0, 0, 5_000)
+    assert (await frontier.claim("B")).seeds == []
+
+
+async def test_a_host_that_has_one_turn_left_keeps_the_delay_after_the_starts_on_all_it_had(frontier):
+    await frontier.polite(delay_ms=5_000, concurrency=2, burst=1)
+    await frontier.offer(*(content(number) for number in range(4)))
+    first, second = (await frontier.claim()).seeds
+    await frontier.settle("A", ends([first, second]), turns([second], since_start_ms=1_000) + turns([first]))
+    await frontier.polite(delay_ms=5_000, concurrency=1)
+    assert 3_900 < (await frontier.claim("B")).wait_ms <= 4_000
+
+
 async def test_a_crawl_delay_is_kept_though_nothing_is_known_of_the_host(frontier):
-    assert await frontier.queues["content"].keep_crawl_delay("a.test", 5_000, "A", 0) == (0, -1)
+    assert await frontier.queues["content"].turn_start("a.test", 5_000, "A", 0) == (0, -1, 5_000)
     token, delay_ms = await acquire(frontier)
     assert delay_ms == 5_000
     await release_turn(frontier, "a.test", token, since_start_ms=0)

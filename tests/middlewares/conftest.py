@@ -23,9 +23,9 @@ class Turns:
         self.acquired.append((host, visit.seed.site))
         return Lane(host, 2001, 0, 0.0)
 
-    async def keep_crawl_delay(self, turn, visit):
-        self.kept.append(turn.unkept_delay_s)
-        turn.keep_crawl_delay(turn.unkept_delay_s, 0.0)
+    async def heed_politeness(self, turn, visit):
+        self.kept.append(turn.crawl_delay_s)
+        turn.heed_politeness(turn.changes, max(turn.delay_s, turn.crawl_delay_s), 0.0)
 
     def report(self, lane):
         self.reports.append(lane.report())

@@ -95,7 +95,8 @@ async def test_a_backoff_that_another_worker_found_releases_the_visits_not_start
 
 async def test_a_crawl_delay_releases_the_visits_not_started_but_those_of_the_turn_that_is_kept(recorded):
     kept, busy, idle = recorded.lane(2), recorded.lane(2), recorded.lane(2)
-    kept.keep_crawl_delay(30.0, 0.0)
+    kept.slow_down(30.0)
+    kept.heed_politeness(kept.changes, 30.0, 0.0)
     visits = [recorded.lanes.next_visit() for _ in range(2)]
     assert [visit.lane for visit in visits] == [kept, busy]
     recorded.lanes.slow_down("a.test", 30.0)
@@ -104,4 +105,15 @@ async def test_a_crawl_delay_releases_the_visits_not_started_but_those_of_the_tu
     assert (len(kept.waiting), len(busy.waiting)) == (1, 0)
     visits[1].end_fetch()
     assert recorded.released == [idle, busy]
-    assert [lane.unkept_delay_s for lane in (kept, busy)] == [0.0, 30.0]
+    assert [lane.must_ask for lane in (kept, busy)] == [False, True]
+
+
+async def test_a_changed_site_releases_the_visits_not_started_and_has_the_others_ask(recorded):
+    busy, idle = recorded.lane(2), recorded.lane(2, "b.test")
+    visit = recorded.lanes.next_visit()
+    recorded.lanes.change_politeness()
+    assert recorded.released == [idle]
+    assert recorded.outcomes == [("release", "stopped")] * 3
+    assert busy.must_ask
+    visit.end_fetch()
+    assert recorded.released == [idle, busy]

@@ -109,21 +109,42 @@ async def test_a_turn_that_was_acquired_before_a_crawl_delay_waits_for_those_bef
     new, begun = a_visit(), a_visit()
     begun.started = True
     with pytest.raises(RefusedError) as caught:
-        await turns.keep_crawl_delay(second, new)
+        await turns.heed_politeness(second, new)
     assert caught.value.outcome == SURPLUS_TURN
     assert heard == [(HOST, 0.2)]
-    waiting = asyncio.create_task(turns.keep_crawl_delay(second, begun))
-    await turns.keep_crawl_delay(first, begun)
+    waiting = asyncio.create_task(turns.heed_politeness(second, begun))
+    await turns.heed_politeness(first, begun)
     assert 0.15 < first.pause_s() <= 0.2
     assert not waiting.done()
     turns.release(first)
     async with asyncio.timeout(ANSWER_SECONDS):
         await waiting
-    assert (second.unkept_delay_s, second.delay_s) == (0.0, 0.2)
+    assert (second.must_ask, second.delay_s) == (False, 0.2)
+
+
+async def test_a_turn_keeps_the_politeness_that_its_host_has_by_now(frontier, turns):
+    await frontier.polite(concurrency=2)
+    first, second = [await turns.acquire(HOST, a_visit()) for _ in range(2)]
+    await frontier.polite(delay_ms=200)
+    for turn in (first, second):
+        turn.change_politeness()
+    begun = a_visit()
+    begun.started = True
+    await turns.heed_politeness(first, begun)
+    assert (first.must_ask, first.delay_s) == (False, 0.2)
+    with pytest.raises(RefusedError) as caught:
+        await turns.heed_politeness(second, a_visit())
+    assert caught.value.outcome == SURPLUS_TURN
+    turns.release(second)
+    assert await turns._settler.drain(ANSWER_SECONDS)
+    await frontier.polite(delay_ms=100)
+    first.change_politeness()
+    await turns.heed_politeness(first, begun)
+    assert (first.must_ask, first.delay_s) == (False, 0.1)
 
 
 async def test_a_host_s_only_turn_goes_on_with_a_crawl_delay(turns):
     turn = await turns.acquire(HOST, a_visit())
     turn.slow_down(0.2)
-    await turns.keep_crawl_delay(turn, a_visit())
+    await turns.heed_politeness(turn, a_visit())
     assert (turn.pause_s(), turn.delay_s) == (0.0, 0.2)

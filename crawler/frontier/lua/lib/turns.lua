@@ -154,13 +154,12 @@ local function last_of_next_starts(host_turns)
 end
 
 -- Returns the numbers of the turns that may start a request now, and when the next one may (now, where there are some).
--- Turns held beyond a concurrency that was lowered since count, too; so do their starts, where robots.txt asks for a
--- delay.
+-- Turns held beyond a concurrency that was lowered since count, too; so do their starts, where one turn is left.
 local function free_turns(host_turns, concurrency)
   local fields = host_turns.fields
   local free, next_start, earliest = {}, now + RECHECK_MS, tonumber(fields.x or '0')
   local free_max = concurrency - host_turns.held
-  if fields.r and not is_address(host_turns) then earliest = math.max(earliest, last_of_next_starts(host_turns)) end
+  if concurrency == 1 then earliest = math.max(earliest, last_of_next_starts(host_turns)) end
   if free_max > 0 then
     for i = 1, concurrency do
       local holder, start = fields_of(i)
