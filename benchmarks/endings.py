@@ -69,7 +69,7 @@ async def left_over(redis_url: str, prefix: str) -> list[str]:
     """Returns what the ledger has against this run."""
     redis = redis_async({"REDIS_URL": redis_url})
     keys = Keys(prefix)
-    problems = await recount.recount(redis, keys, 1)
+    problems = [str(problem) for problem in await recount.recount(redis, keys, 1)]
     for accounts in (await ledger.read(redis, keys, 1)).values():
         problems += [f"{name}: {a.as_dict()}" for name, a in accounts.items() if a.ready or a.executing]
     await redis.aclose()

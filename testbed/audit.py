@@ -73,7 +73,7 @@ async def find_problems(plan: Plan, operator: Operator, items: Items, delivered:
         pages = accounts["content"].finished - accounts["content"].notes.get("redirected", 0)
         if left or pages != counts[site]:
             problems.append(f"{site}: {left} seeds are not done, {pages} pages gave an item, {counts[site]} items came")
-    return problems + await recount.recount(operator.redis, operator.keys, operator.partitions)
+    return problems + [str(one) for one in await recount.recount(operator.redis, operator.keys, operator.partitions)]
 
 
 def forum_threads(plan: Plan) -> set[int]:

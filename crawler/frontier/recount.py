@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from crawler.frontier import ledger, scripts
@@ -30,18 +31,40 @@ COUNT_BATCH = 500  # seeds in one call: some 2 ms of Redis's time
 SIZES = {"ready": "ZCARD", "held": "SCARD", "wanted": "SCARD"}  # prefixes of keys -> the command that counts entries
 
 
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A disagreement between two numbers that must agree. It equals the same one of another recount.
+
+    Attributes:
+        where: Whose numbers they are: a plan, site and frontier, or a partition and frontier.
+        kind: Which numbers these are.
+        difference: How far they are apart, while both may grow from one recount to the next.
+        text: The problem in words.
+    """
+
+    where: str
+    kind: str
+    difference: tuple[int, ...]
+    text: str = field(compare=False)
+
+    def __str__(self) -> str:
+        """Returns the problem in words."""
+        return self.text
+
+
 async def recount(
     redis: Redis, keys: Keys, partitions: int, progress: Callable[[int, int], object] | None = None
-) -> list[str]:
+) -> list[Problem]:
     """Counts the seeds themselves and compares that with the ledger.
 
-    While workers run, seeds move between the steps of the count, and a disagreement means little.
+    While workers run, seeds move between the steps of the count. What moved meanwhile, by the ledger, isn't compared;
+    the few moves that leave no trace there may still look like a fault, but hardly twice like the same one.
 
     Args:
         progress: Called now and then with the number of seeds counted so far, and of all seeds.
 
     Returns:
-        What disagrees, in words; empty when all agrees.
+        What disagrees; empty when all agrees.
     """
     counted: Counts = defaultdict(Counter)
     parts = {
@@ -50,8 +73,8 @@ async def recount(
         for frontier in FRONTIERS
     }
     expected = await ledger.read(redis, keys, partitions)
-    total = sum([await part.length() for part in parts.values()])
-    problems: list[str] = []
+    total = sum([await part.begin() for part in parts.values()])
+    problems: list[Problem] = []
     done = 0
     for part in parts.values():
         async for number in part.count_seeds():
@@ -61,16 +84,18 @@ async def recount(
     await _add_sizes(redis, keys, parts)
     for part in parts.values():
         problems += await part.problems()
-    for (plan, site), accounts in expected.items():
-        for frontier, account in accounts.items():
-            problems += _problems_of(
-                f"{plan} {site} {frontier}", account, counted.pop((plan, site, frontier), Counter())
-            )
+    afterwards = await ledger.read(redis, keys, partitions)
+    for plan, site in expected.keys() | afterwards.keys():
+        for frontier in FRONTIERS:
+            seeds = counted.pop((plan, site, frontier), Counter())
+            account, after = (one.get((plan, site), {}).get(frontier) for one in (expected, afterwards))
+            if account is not None and account == after:
+                problems += _problems_of(f"{plan} {site} {frontier}", account, seeds)
     problems += [
-        f"{plan} {site} {frontier}: {dict(counts)} seeds without a ledger"
-        for (plan, site, frontier), counts in counted.items()
+        Problem(where, "no ledger", tuple(counts.values()), f"{where}: {dict(counts)} seeds without a ledger")
+        for where, counts in ((" ".join(names), counts) for names, counts in counted.items())
     ]
-    return problems
+    return sorted(problems, key=str)
 
 
 async def _add_sizes(redis: Any, keys: Keys, parts: dict[tuple[int, Frontier], PartRecount]) -> None:
@@ -95,17 +120,17 @@ async def _add_sizes(redis: Any, keys: Keys, parts: dict[tuple[int, Frontier], P
         await add(*of_kind)
 
 
-def _problems_of(name: str, account: ledger.Account, counted: Counter[str]) -> list[str]:
+def _problems_of(name: str, account: ledger.Account, counted: Counter[str]) -> list[Problem]:
     """Returns what disagrees between an account of the ledger and what was counted."""
+    short = {state: getattr(account, state) - counted[state] for state in ("ready", "executing")}
+    short["failed"] = min(account.failed - counted["failed"], 0)  # failed seeds are forgotten after FAIL_DAYS
     problems = [
-        f"{name}: ledger {state} {getattr(account, state)}, counted {counted[state]}"
-        for state in ("ready", "executing")
-        if getattr(account, state) != counted[state]
+        Problem(name, state, (by,), f"{name}: ledger {state} {getattr(account, state)}, counted {counted[state]}")
+        for state, by in short.items()
+        if by
     ]
-    if account.failed < counted["failed"]:  # it may be more: failed seeds are forgotten after FAIL_DAYS
-        problems.append(f"{name}: ledger failed {account.failed}, counted {counted['failed']}")
-    if account.difference:
-        problems.append(f"{name}: difference {account.difference}")
+    if by := account.difference:
+        problems.append(Problem(name, "difference", (by,), f"{name}: difference {by}"))
     return problems
 
 
@@ -121,14 +146,16 @@ class PartRecount:
         self._part = part
         self._frontier: Frontier = frontier
         self._counted = counted
+        self._before: Any = {}  # `counts`, as the recount began
         self._executing = 0
         self._waiting = 0  # seeds that are ready and not quarantined
         self._wanted: Counter[str] = Counter()  # by plan
         self._sizes: Counter[str] = Counter()  # of `ready` and `held` all of them together, of `wanted:PLAN` each
         self._lost_hosts: set[str] = set()  # some of those that have ready seeds but no place in `hosts`
 
-    async def length(self) -> int:
-        """Returns how many seeds there are to count."""
+    async def begin(self) -> int:
+        """Begins the recount; returns how many seeds there are to count."""
+        self._before = await self._redis.hgetall(self._key("counts"))
         return int(await self._redis.hlen(self._key("seed")))
 
     async def count_seeds(self) -> AsyncIterator[int]:
@@ -158,30 +185,40 @@ class PartRecount:
             plan = as_text(name).removeprefix(self._key("wanted:"))
             self._sizes[f"wanted:{plan}"] = await self._run("count_entries", SIZES[kind], name)
 
-    async def problems(self) -> list[str]:
-        """Returns in which ways the keys disagree with each other; to be called when the seeds are counted."""
+    async def problems(self) -> list[Problem]:
+        """Returns in which ways the keys disagree with each other; none if seeds moved since `begin`.
+
+        To be called when the seeds are counted.
+        """
         frontier, sizes = self._frontier, self._sizes
         executing = await self._redis.zcard(self._key("execute"))
         claims = await self._redis.hlen(self._key("claims"))
         parked = await self._redis.zcard(self._key("parked"))
-        booked = as_count(await self._redis.hget(self._key("counts"), "finished") or b"0")
         finished = await self._finished()
+        counts = await self._redis.hgetall(self._key("counts"))
+        if counts != self._before:
+            return []
+        booked = as_count(counts.get(b"finished", b"0"))
         held, ready = sizes.pop("held", 0), sizes.pop("ready", 0)
-        problems: list[str] = []
-        if not executing == claims == held == self._executing:
-            problems.append(f"{frontier}: {executing} in execute, {claims} claims, {held} held")
-        if ready + parked != self._waiting:
-            problems.append(f"{frontier}: {self._waiting} seeds wait, ready holds {ready}, parked {parked}")
+        problems: list[Problem] = []
+
+        def add(kind: str, difference: tuple[int, ...], text: str) -> None:
+            problems.append(Problem(self._part.stem + frontier, kind, difference, f"{frontier}: {text}"))
+
+        if any(apart := (executing - self._executing, claims - executing, held - executing)):
+            add("executing", apart, f"{executing} in execute, {claims} claims, {held} held")
+        if by := ready + parked - self._waiting:
+            add("waiting", (by,), f"{self._waiting} seeds wait, ready holds {ready}, parked {parked}")
         if finished != booked:
-            problems.append(f"{frontier}: ledger finished {booked}, counted {finished}")
+            add("finished", (finished - (booked or 0),), f"ledger finished {booked}, counted {finished}")
         if self._lost_hosts:
             number, host = len(self._lost_hosts), min(self._lost_hosts)
-            problems.append(f"{frontier}: {number} hosts have ready seeds but no place in hosts, such as {host}")
-        problems += [
-            f"{frontier}: {self._wanted[plan]} seeds of plan {plan}, its set holds {sizes[f'wanted:{plan}']}"
-            for plan in sorted(self._wanted.keys() | {name.removeprefix("wanted:") for name in sizes})
-            if self._wanted[plan] != sizes[f"wanted:{plan}"]
-        ]
+            text = f"{number} hosts have ready seeds but no place in hosts, such as {host}"
+            add(f"hosts {host}", (number,), text)
+        for plan in sorted(self._wanted.keys() | {name.removeprefix("wanted:") for name in sizes}):
+            if by := sizes[f"wanted:{plan}"] - self._wanted[plan]:
+                text = f"{self._wanted[plan]} seeds of plan {plan}, its set holds {sizes[f'wanted:{plan}']}"
+                add(f"wanted {plan}", (by,), text)
         return problems
 
     async def _finished(self) -> int:

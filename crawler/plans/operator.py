@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from crawler.models import Frontier
     from crawler.plans.registry import PlanRecord, PlanState
 
-RECOUNT_TRIES = 3  # seeds that move during a recount look like faults; a real fault is found each time
+RECOUNT_TRIES = 3  # seeds that move during a recount may look like a fault; a real one is the same each time
 COMMAND_CONNECT_SECONDS = 5.0  # a person waits at the terminal, and a Redis that runs answers within milliseconds
 
 
@@ -101,10 +101,13 @@ class Operator:
         Args:
             progress: As that of `recount.recount`; each time begins anew.
         """
-        for _ in range(RECOUNT_TRIES):
-            if not (problems := await recount.recount(self.redis, self.keys, self.partitions, progress)):
+        problems = await recount.recount(self.redis, self.keys, self.partitions, progress)
+        for _ in range(RECOUNT_TRIES - 1):
+            if not problems:
                 break
-        return problems
+            again = await recount.recount(self.redis, self.keys, self.partitions, progress)
+            problems = [problem for problem in again if problem in problems]
+        return [str(problem) for problem in problems]
 
     async def pause(self, name: str) -> None:
         """Keeps a plan's seeds from being claimed, but for those that an active plan wants, too.

@@ -108,7 +108,7 @@ class FrontierDriver:
         return (await ledger.read(self.redis, self.keys, self.partitions))[plan, site][frontier]
 
     async def problems(self):
-        return await recount.recount(self.redis, self.keys, self.partitions)
+        return [str(problem) for problem in await recount.recount(self.redis, self.keys, self.partitions)]
 
     def key(self, name, frontier="content", partition=0):
         return self.keys.partition(partition).of(frontier, name)

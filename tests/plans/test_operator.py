@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import time
 
 import pytest
@@ -10,6 +12,7 @@ from scrapy.settings import Settings
 
 from crawler import plans
 from crawler.errors import ConfigError, FrontierError, PlanError, UnavailableError
+from crawler.frontier import recount
 from crawler.frontier.settlement import Settlement
 from crawler.models import Seed
 from crawler.plans.operator import Operator
@@ -179,3 +182,41 @@ class TestConnect:
         with pytest.raises(FrontierError, match="FRONTIER_PARTITIONS"):
             async with Operator.connect(settings(redis_url, FRONTIER_PARTITIONS=2)):
                 pass
+
+
+@pytest.fixture
+def meanwhile(monkeypatch):
+    """A function that has another one called in the middle of each recount, with the recount's number from 0."""
+    add_sizes = recount._add_sizes
+
+    def meanwhile(happens):
+        numbers = itertools.count()
+
+        async def move_and_add_sizes(*arguments):
+            await happens(next(numbers))
+            await add_sizes(*arguments)
+
+        monkeypatch.setattr(recount, "_add_sizes", move_and_add_sizes)
+
+    return meanwhile
+
+
+async def test_seeds_that_move_during_each_recount_are_no_problem(submitted, meanwhile):
+    async def offer(number):
+        await submitted.queues["content"].offer([Seed(f"http://board.test/new/{number}", "flood", "board")])
+
+    meanwhile(offer)
+    assert await submitted.recount() == []
+
+
+async def test_only_what_is_wrong_in_the_same_way_each_time_is_a_problem(submitted, meanwhile):
+    """Here and there a move leaves no trace in the ledger: a seed is claimed and released again."""
+    held = submitted.keys.partition(0).of("content", "held:A")
+
+    async def hold(number):
+        await submitted.redis.sadd(held, number)
+
+    meanwhile(hold)
+    assert await submitted.recount() == []
+    meanwhile(lambda _: asyncio.sleep(0))
+    assert await submitted.recount() == ["content: 0 in execute, 0 claims, 2 held"]
