@@ -74,6 +74,13 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True)
 
 
+@dataclass(frozen=True)
+class WrittenAs:
+    """Marks a field whose type isn't a `Part`, with the `Part` that has its keys in the file: errors name those."""
+
+    part: type[Part]
+
+
 def read(path: str) -> YamlDocument:
     """Reads and parses a file.
 
@@ -302,8 +309,9 @@ def _keys_at(model: type[BaseModel], path: KeyPath) -> set[str]:
 def _step(annotation: Any, part: str | int) -> list[Any]:
     """Returns the types that may stand under `part` of a model, list or mapping."""
     if _is_model(annotation):
-        fields = annotation.model_fields.items()
-        return [kind for name, info in fields if _key(name, info) == part for kind in _options(info.annotation)]
+        fields = [info for name, info in annotation.model_fields.items() if _key(name, info) == part]
+        marks = [mark.part for info in fields for mark in info.metadata if isinstance(mark, WrittenAs)]
+        return marks + [kind for info in fields for kind in _options(info.annotation)]
     arguments = get_args(annotation)
     if not arguments:
         return []

@@ -27,7 +27,7 @@ from crawler.redaction import has_credentials
 from crawler.sites import search as searching
 from crawler.sites.paging import KINDS, AnyPaging
 from crawler.sites.selector import Selector, SelectorField  # noqa: TC001 -- pydantic reads the annotations
-from crawler.yamlfile import Part
+from crawler.yamlfile import Part, WrittenAs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -258,7 +258,7 @@ def _pace_schema(_source: object, handler: Any) -> core_schema.CoreSchema:
 
 
 # In a file `delay` (seconds), `concurrency` and `burst`; in a Site the crawler's Politeness.
-PolitenessField = Annotated[Politeness, GetPydanticSchema(_pace_schema)]
+PolitenessField = Annotated[Politeness, GetPydanticSchema(_pace_schema), WrittenAs(_Pace)]
 
 
 def _check_language(selector: Selector | None, info: ValidationInfo, extra: tuple[str, ...] = ()) -> Selector | None:

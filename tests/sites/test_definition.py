@@ -69,7 +69,8 @@ BAD = [
     ("delay: 0.5", "delay: -1", 17, "politeness.delay"),
     ("delay: 0.5", "delay: fast", 17, "politeness.delay"),
     ("concurrency: 2", "concurrency: 1000", 17, "politeness.concurrency"),
-    ("burst: 3", "brust: 3", 17, "politeness.brust"),
+    ("burst: 3", "brust: 3", 17, "politeness.brust", r"expected burst \(did you mean it\?\)$"),
+    ("burst: 3", "zzz: 3", 17, "politeness.zzz", "expected one of burst, concurrency, delay$"),
     ("[sid]", "sid", 18, "drop_parameters"),
     ("drop_parameters: [sid]", "parser: os", 18, "parser"),
     ("drop_parameters: [sid]", "identity: strict", 18, "identity", "expected 'folded' or 'exact'$"),
@@ -96,6 +97,15 @@ def test_the_error_of_a_bad_file_names_line_and_key_and_what_was_expected(old, n
         sites.parse(GOOD.replace(old, new, 1), "board.yaml")
     assert (caught.value.line, caught.value.key) == (line, key), str(caught.value)
     assert str(caught.value).startswith(f"board.yaml:{line}: {key}: got ")
+
+
+@pytest.mark.parametrize("section", ["search", "results", "content", "politeness", "follow", "search.paging"])
+def test_each_section_names_its_keys_where_it_has_another(section):
+    value = {"zzz": 1}
+    for name in reversed(section.split(".")):
+        value = {name: value}
+    with pytest.raises(InputError, match=rf"{section}\.(zzz: got 'zzz', expected one of \w|kind: got nothing, expected )"):
+        sites.parse(json.dumps({"name": "a"} | value), "a.yaml")
 
 
 def test_a_definition_is_plain_json_and_comes_back_equal():
