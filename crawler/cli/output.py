@@ -99,10 +99,14 @@ def print_table(names: Sequence[str], rows: Iterable[Iterable[object]], *, bold_
     console.print(table)
 
 
-def format_time(at_ms: int) -> str:
-    """Returns a time, given in ms since the epoch, as people read it, in UTC."""
+def format_time(at_ms: int, *, to_minutes: bool = False) -> str:
+    """Returns a time, given in ms since the epoch, as people read it, in UTC.
+
+    Args:
+        to_minutes: Leaves the seconds out.
+    """
     try:
-        return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        return datetime.fromtimestamp(at_ms / 1000, UTC).strftime(f"%Y-%m-%d %H:%M{'' if to_minutes else ':%S'} UTC")
     except (ValueError, OverflowError, OSError):  # Redis isn't trusted to hold a time
         return f"{at_ms} ms"
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from crawler.cli.output import format_time
 from crawler.cli.workers import read_workers
 from crawler.errors import FrontierError, InputError
+from crawler.frontier.finished import TIME_UNIT_SECONDS
 from crawler.frontier.seed_info import seed_info
 from crawler.models import Seed
 from crawler.plans import Plan
@@ -149,4 +150,6 @@ def _print_seed_status(status: dict[str, Any]) -> None:
         what = {"failed": "failed", "executing": "claimed"}.get(status["state"], "due")
         print(f"  {what} {format_time(score_ms)}")
     if finished_s := status["details"].get("finished_s"):
-        print(f"  finished {format_time(finished_s * 1000)}")
+        until_s = finished_s + TIME_UNIT_SECONDS + 59  # rounded up to whole minutes, as the other is rounded down
+        first, last = (format_time(at_s * 1000, to_minutes=True) for at_s in (finished_s, until_s))
+        print(f"  finished between {first.removesuffix(' UTC')} and {last}")

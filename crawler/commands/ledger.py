@@ -54,9 +54,7 @@ class Command(HeadroomCommand):
             raise UsageError("scrapy ledger [PLAN]")
         plan = args[0] if args else None
         async with self.connect() as operator:
-            counted = await operator.ledger(plan)
-            if plan is not None and not counted:
-                await operator.registry.plan(plan)  # raises when there is no plan of that name
+            counted = await (operator.ledger() if plan is None else operator.ledger_of(plan))
             verified = await _verify(operator, quiet=opts.json) if opts.verify else {}
         ledger = ledger_as_json(counted)
         print_answer(opts, ledger | verified, print_ledger)

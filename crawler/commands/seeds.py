@@ -54,11 +54,18 @@ class Command(ActionCommand):
         parser.add_argument("--all", action="store_true", help="retry: every failed seed")
 
     async def do_list(self, _args: list[str], opts: argparse.Namespace) -> None:
-        """Shows seeds that aren't finished."""
+        """Shows seeds that aren't finished.
+
+        Raises:
+            HeadroomError: There is no such plan, or no seed has such a site or reason.
+            UsageError: The limit is none.
+        """
         if opts.limit < 1:
             raise UsageError("--limit is at least 1")
         async with self.connect() as operator:
             chosen = await _choose(operator, opts, opts.limit + 1)
+            if not chosen:
+                await _refuse_unknown_names(operator, opts)
         more = len(chosen) > opts.limit
         rows = [
             {
@@ -139,7 +146,8 @@ class Command(ActionCommand):
         Raises:
             UrlError: One of the arguments is no URL; nothing was changed.
             UsageError: Nothing says which seeds.
-            HeadroomError: None is ready again, though some were chosen, or named by their URLs.
+            HeadroomError: None is ready again, though URLs or options choose seeds: none of these has failed or may be
+                tried again, or nothing has such a name.
         """
         from crawler import urls
         from crawler.cli.retrying import Retrying
@@ -156,9 +164,12 @@ class Command(ActionCommand):
             retried = {
                 name: await operator.admins[name].retry(retrying.may_retry, opts.plan) for name in _frontiers(opts)
             }
-        number, left = sum(retried.values()), retrying.left()
-        if not number and (left or chosen_urls):
-            raise HeadroomError(f"nothing is ready again: {left or 'no failed seed has such a URL'}")
+            number, left = sum(retried.values()), retrying.left()
+            if not (number or left):
+                await _refuse_unknown_names(operator, opts)
+        if not number and (left or chosen_urls or opts.plan or opts.site or opts.reason or opts.frontier):
+            none_failed = "no failed seed has such a URL" if chosen_urls else "no such seed has failed"
+            raise HeadroomError(f"nothing is ready again: {left or none_failed}")
         answer = {"retried": {name: retried.get(name, 0) for name in FRONTIERS}, "cancelled": dict(retrying.cancelled)}
         print_answer(opts, answer, lambda _: print(f"{number:,} failed seeds are ready again{retrying.waiting()}"))
         if left:
@@ -198,6 +209,30 @@ async def _choose(operator: Operator, opts: argparse.Namespace, limit: int) -> l
                 if len(chosen) == limit:
                     return list(chosen.values())
     return list(chosen.values())
+
+
+async def _refuse_unknown_names(operator: Operator, opts: argparse.Namespace) -> None:
+    """Refuses what is most likely a misspelt `--plan`, `--site` or `--reason`, when they chose no seed.
+
+    Raises:
+        PlanError: There is no such plan.
+        HeadroomError: No seed is of such a site, or none has failed for such a reason and the crawler gives none such.
+    """
+    from crawler.cli.seed_status import MEANINGS
+
+    if opts.plan:
+        await operator.ledger_of(opts.plan)
+    accounts = await operator.ledger()
+    sites = sorted({site for _plan, site in accounts})
+    if opts.site and opts.site not in sites:
+        raise HeadroomError(f"no seeds of a site {opts.site!r}; sites that have some: {_listed(sites)}")
+    reasons = sorted({reason for pair in accounts.values() for one in pair.values() for reason in one.failures})
+    if opts.reason and opts.reason not in {*reasons, *MEANINGS}:
+        raise HeadroomError(f"no seeds with the reason {opts.reason!r}; reasons of failed seeds: {_listed(reasons)}")
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names) or "there are none"
 
 
 def _stdin_lines() -> Iterator[str]:

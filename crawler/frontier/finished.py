@@ -4,7 +4,8 @@ from __future__ import annotations
 
 RECORD_BYTES = 14
 MEMBER_BYTES = 8  # of a record: the beginning of a fingerprint
-TIME_BYTES = 3  # those that follow: when it was finished, in units of 256 s since the epoch; then there is the plan
+TIME_BYTES = 3  # those that follow: when it was finished, in units of TIME_UNIT_SECONDS since the epoch; then the plan
+TIME_UNIT_SECONDS = 256  # 3 bytes of a time in seconds, without the fourth
 
 
 def bucket_of(fingerprint: bytes, buckets: int) -> int:
@@ -25,11 +26,11 @@ def finished_s(packed: bytes, fingerprint: bytes) -> int | None:
     """Returns when a fingerprint was finished for the first plan; None when its bucket's content doesn't hold it.
 
     Returns:
-        In s since the epoch, up to 256 s too early.
+        In s since the epoch, up to TIME_UNIT_SECONDS too early.
     """
     member = fingerprint[:MEMBER_BYTES]
     for start in range(0, len(packed), RECORD_BYTES):
         if packed.startswith(member, start):
             at = start + MEMBER_BYTES
-            return int.from_bytes(packed[at : at + TIME_BYTES], "big") << 8
+            return int.from_bytes(packed[at : at + TIME_BYTES], "big") * TIME_UNIT_SECONDS
     return None

@@ -95,6 +95,17 @@ class Operator:
         """Returns the ledger of one plan, or of all plans; empty when nothing was ever offered."""
         return await ledger.read(self.redis, self.keys, self.partitions, plan)
 
+    async def ledger_of(self, plan: str) -> Ledger:
+        """Returns the ledger of one plan; empty when it was submitted and nothing offered yet.
+
+        Raises:
+            PlanError: There is no plan of that name.
+        """
+        counted = await self.ledger(plan)
+        if not counted:
+            await self.registry.plan(plan)
+        return counted
+
     async def recount(self, progress: Callable[[int, int], object] | None = None) -> list[str]:
         """Counts all seeds anew; returns what disagrees with the ledger each time, in words; empty when all agrees.
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 from commands.answers import error_of, json_of, lines_of
 from commands.conftest import content_seed
 
 from crawler import plans
+from crawler.frontier.settlement import Settlement
 from crawler.plans.submission import submit
 
 
@@ -166,7 +169,8 @@ class TestList:
         assert error_of(scrapy("seeds", "list", *words)).startswith(f"argument {words[0]}: ")
 
     def test_nothing(self, scrapy):
-        assert scrapy("seeds", "list", "--frontier", "nav").stdout == "no such seeds\n"
+        for words in (("--frontier", "nav"), ("--reason", "robots")):
+            assert scrapy("seeds", "list", *words).stdout == "no such seeds\n"
         assert error_of(scrapy("seeds", "list", "--limit", "0")) == "--limit is at least 1"
 
 
@@ -186,6 +190,23 @@ class TestShow:
             f"content {content_seed(2).fingerprint.hex()}: ready, due, the next of board.test; "
             "no consumer is running: scrapy crawl consumer"
         )
+
+    async def test_when_a_page_was_finished_is_said_as_exactly_as_it_is_known(self, scrapy, operator, claim):
+        await operator.queues["content"].offer([content_seed(1)])
+        (claimed,) = await claim()
+        owner = claimed.claim.partition("#")[0]
+        await operator.queues["content"].settle(0, owner, [Settlement("finish", claimed)], [])
+        url = content_seed(1).url
+        stored_s = json_of(scrapy("seeds", "show", url, "--json"))["seeds"][0]["details"]["finished_s"]
+        words = lines_of(scrapy("seeds", "show", url))[-1].split()
+        assert words[:2] == ["finished", "between"]
+        assert (words[4], words[7:]) == ("and", ["UTC"])
+        first, last = (
+            datetime.strptime(f"{day} {minute} +0000", "%Y-%m-%d %H:%M %z").timestamp()
+            for day, minute in (words[2:4], words[5:7])
+        )
+        assert first <= stored_s < stored_s + 256 <= last
+        assert last - first <= 6 * 60
 
     async def test_a_plan_s_search_page(self, scrapy, operator, submitted):
         await operator.pause("flood")
@@ -254,6 +275,23 @@ class TestRetry:
         await operator.pause("flood")
         expected = "1 failed seeds are ready again; crawled once scrapy plan resume lets them go on: flood\n"
         assert scrapy("seeds", "retry", "--reason", "robots").stdout == expected
+
+    @pytest.mark.parametrize("action", ["list", "retry", "show"])
+    async def test_a_name_that_nothing_has_is_an_error_that_names_it(self, scrapy, submitted, fail, action):
+        await fail("robots", content_seed(1), content_seed(2, "second"))
+        words = ("seeds", action, *([content_seed(1).url] if action == "show" else []))
+        error = error_of(scrapy(*words, "--plan", "nosuch"))
+        assert error == "no plan 'nosuch'; submitted plans: flood"
+        if action != "show":
+            error = error_of(scrapy(*words, "--site", "nosuch"))
+            assert error == "no seeds of a site 'nosuch'; sites that have some: board"
+            error = error_of(scrapy(*words, "--reason", "nosuch"))
+            assert error == "no seeds with the reason 'nosuch'; reasons of failed seeds: robots"
+
+    async def test_nothing_that_is_chosen_has_failed(self, scrapy, submitted, fail):
+        await fail("robots", content_seed(2, "second"))
+        for words in (("--plan", "flood"), ("--plan", "flood", "--reason", "robots"), ("--frontier", "nav")):
+            assert error_of(scrapy("seeds", "retry", *words)) == "nothing is ready again: no such seed has failed"
 
     def test_a_url_that_has_not_failed(self, scrapy):
         assert scrapy("seeds", "retry", "--all").stdout == "0 failed seeds are ready again\n"

@@ -104,7 +104,8 @@ def test_each_section_names_its_keys_where_it_has_another(section):
     value = {"zzz": 1}
     for name in reversed(section.split(".")):
         value = {name: value}
-    with pytest.raises(InputError, match=rf"{section}\.(zzz: got 'zzz', expected one of \w|kind: got nothing, expected )"):
+    expected = r"(zzz: got 'zzz', expected one of \w|kind: got nothing, expected )"
+    with pytest.raises(InputError, match=rf"{section}\.{expected}"):
         sites.parse(json.dumps({"name": "a"} | value), "a.yaml")
 
 
