@@ -12,7 +12,7 @@ import contextlib
 import logging
 import random
 from collections import deque
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 from redis.exceptions import RedisError
 from scrapy import Request, signals
@@ -22,7 +22,9 @@ from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.reactor import is_reactor_installed
 
 from crawler import config, urls
+from crawler.errors import ConfigError
 from crawler.frontier.session import SessionExpired, SessionLost
+from crawler.models import Frontier
 from crawler.robots.finder import RobotsAsked
 from crawler.servers.redis_retry import RETRY_SECONDS
 from crawler.tasks import TaskDied, cancel, start
@@ -118,9 +120,13 @@ class Scheduler(BaseScheduler):
         """Builds the scheduler.
 
         Raises:
-            HeadroomError: The worker extension is not among EXTENSIONS, or a setting is wrong.
+            HeadroomError: The spider isn't one of the frontier's, the worker extension is not among EXTENSIONS, or a
+                setting is wrong.
         """
-        settings = crawler.settings
+        settings, spider = crawler.settings, crawler.spidercls
+        if getattr(spider, "frontier", None) not in get_args(Frontier):
+            expected = f"another one for the spider {spider.name!r}: only a FrontierSpider crawls the frontier's seeds"
+            raise ConfigError("SCHEDULER", settings["SCHEDULER"], expected)
         return cls(
             crawler,
             Worker.of(crawler),

@@ -80,7 +80,6 @@ BOT_NAME = "headroom"
 SPIDER_MODULES = ["crawler.spiders"]
 NEWSPIDER_MODULE = "crawler.spiders"
 COMMANDS_MODULE = "crawler.commands"
-SCHEDULER = "crawler.scheduler.Scheduler"
 FAST_ENGINE = True  # False: Scrapy's own engine and what belongs to it; a page takes half as much CPU time again
 ADDONS = {"crawler.fast.addon.FastEngine": 1000}  # last: other add-ons may replace Scrapy's downloader statistics
 EXTENSIONS = {

@@ -74,8 +74,13 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Adds CONTACT to the User-Agent, unless the command line names one of its own."""
+        """Sets SCHEDULER, and adds CONTACT to the User-Agent, unless the command line names others.
+
+        The scheduler isn't in the project's settings, so that other spiders keep Scrapy's own: they would take seeds of
+        the crawl otherwise, and finish them with nothing delivered.
+        """
         super().update_settings(settings)
+        settings.set("SCHEDULER", "crawler.scheduler.Scheduler", priority="spider")
         if contact := str(settings["CONTACT"] or "").strip():
             settings.set("USER_AGENT", f"{settings['USER_AGENT']} (+{contact})", priority="spider")
 

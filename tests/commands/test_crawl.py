@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from commands.answers import error_of
+from commands.conftest import content_seed
 from scrapy.settings import Settings
 from waiting import PATIENCE_SECONDS, until
 
@@ -99,18 +100,32 @@ def test_a_redis_that_comes_later_is_waited_for(spawn, tmp_path, redis_server):
         assert worker.wait(PATIENCE_SECONDS) == 0, worker.log.read_text()
 
 
-def test_other_spiders_run_as_ever(scrapy, tmp_path):
+@pytest.mark.parametrize(("command", "spider"), [("crawl", "plain"), ("runspider", "plain_spiders.py")])
+def test_other_spiders_run_as_ever(scrapy, tmp_path, command, spider):
     (tmp_path / "plain_spiders.py").write_text(PLAIN_SPIDER)
     done = scrapy(
-        "crawl",
-        "plain",
+        command,
+        tmp_path / spider if command == "runspider" else spider,
         "-a",
         "word=hello",
-        settings={"SPIDER_MODULES": "plain_spiders", "SCHEDULER": "scrapy.core.scheduler.Scheduler"},
+        settings={"SPIDER_MODULES": "plain_spiders"},
         environment={"REDIS_URL": "redis://127.0.0.1:1", "PYTHONPATH": str(tmp_path)},
     )
     assert done.returncode == 0
     assert "[plain] INFO: plain with hello" in done.stderr
+
+
+async def test_the_frontier_s_scheduler_refuses_other_spiders_by_name(scrapy, operator, tmp_path):
+    (tmp_path / "plain_spiders.py").write_text(PLAIN_SPIDER)
+    await operator.queues["content"].offer([content_seed(1)])
+    settings = {"SPIDER_MODULES": "plain_spiders", "SCHEDULER": "crawler.scheduler.Scheduler"}
+    done = scrapy("crawl", "plain", "-a", "word=x", settings=settings, environment={"PYTHONPATH": str(tmp_path)})
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        "error: setting SCHEDULER: got 'crawler.scheduler.Scheduler', expected another one for the spider 'plain': "
+        "only a FrontierSpider crawls the frontier's seeds"
+    )
+    assert (await operator.ledger())["flood", "board"]["content"].ready == 1
 
 
 def test_the_command_line_is_scrapy_s(scrapy):

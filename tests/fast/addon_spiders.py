@@ -2,7 +2,7 @@
 
 `python addon_spiders.py URL` crawls each spider in three projects: one that is Scrapy alone, ours with Scrapy's engine,
 and ours as it is. It prints as JSON what each crawl yielded. The crawls share a process, since starting Python and
-Scrapy takes longer than a crawl. All that the spiders know of a project is that its scheduler isn't for them.
+Scrapy takes longer than a crawl. The spiders know nothing of a project.
 """
 
 from __future__ import annotations
@@ -59,10 +59,7 @@ class ShopSpider(Spider):
     """What the three spiders have in common: one page at a time, so that pages come in the same order."""
 
     base = ""
-    custom_settings = {  # noqa: RUF012
-        "SCHEDULER": "scrapy.core.scheduler.Scheduler",
-        "CONCURRENT_REQUESTS": 1,
-    }
+    custom_settings = {"CONCURRENT_REQUESTS": 1}  # noqa: RUF012
     add_on = {}  # noqa: RUF012 -- what its documentation wants in the project's settings, beside what they have
 
     @classmethod

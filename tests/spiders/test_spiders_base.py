@@ -22,6 +22,16 @@ def test_the_contact_stands_in_the_user_agent(spider):
     assert settings["USER_AGENT"] == "headroom/0.1 (+https://example.org/crawler)"
 
 
+@pytest.mark.parametrize("spider", [ConsumerSpider, ProducerSpider])
+def test_the_scheduler_is_the_frontier_s_whatever_the_project_s_is(spider):
+    settings = Settings()
+    settings.setmodule("crawler.settings")
+    assert settings["SCHEDULER"] == "scrapy.core.scheduler.Scheduler"
+    settings.set("SCHEDULER", "scrapy_redis.scheduler.Scheduler", priority="project")
+    spider.update_settings(settings)
+    assert settings["SCHEDULER"] == "crawler.scheduler.Scheduler"
+
+
 def test_without_a_contact_it_stays_as_it_is():
     settings = Settings({"USER_AGENT": "headroom/0.1", "CONTACT": ""})
     ConsumerSpider.update_settings(settings)
