@@ -7,9 +7,12 @@ Scrapy's, such as `RefusedError`.
 
 from __future__ import annotations
 
+import sys
+
 from crawler.redaction import without_credentials
 
 MAX_SHOWN_CHARACTERS = 120  # of a value in an error message, which has to fit on a line
+MAX_FILE_CHARACTERS = 255  # of a file's path, likewise; a name in it has no more on most systems
 
 
 class HeadroomError(Exception):
@@ -20,7 +23,7 @@ class ConfigError(HeadroomError):
     """A setting has a value that it can't have."""
 
     def __init__(self, key: str, value: object, expected: str) -> None:
-        super().__init__(f"setting {key}: got {without_credentials(repr(value))}, expected {expected}")
+        super().__init__(f"setting {key}: got {shown(value)}, expected {expected}")
         self.key = key
 
 
@@ -36,16 +39,27 @@ class InputError(HeadroomError):
     """
 
     def __init__(self, file: str, line: int, key: str, value: object, expected: str) -> None:
-        where = f"{file}:{line}" if line else file
-        what = f"{_short(key)}: " if key else ""
-        shown = "nothing" if value is None else _short(repr(value))
-        super().__init__(f"{where}: {what}got {shown}, expected {expected}")
+        path = short(file, MAX_FILE_CHARACTERS)
+        where = f"{path}:{line}" if line else path
+        what = f"{short(key)}: " if key else ""
+        got = "nothing" if value is None else shown(value)
+        super().__init__(f"{where}: {what}got {got}, expected {expected}")
         self.file, self.line, self.key, self.value, self.expected = file, line, key, value, expected
 
 
-def _short(text: str) -> str:
+def shown(value: object) -> str:
+    """Returns a value as an error message quotes it: on one line, cut if it is long, without credentials."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python converts no number of so many digits, be it alone or within a list
+        text = f"a number of more than {sys.get_int_max_str_digits()} digits"
+    return short(text)
+
+
+def short(text: str, max_characters: int = MAX_SHOWN_CHARACTERS) -> str:
+    """Returns a text cut to what an error message can hold of it, without credentials."""
     text = without_credentials(text)
-    return text if len(text) <= MAX_SHOWN_CHARACTERS else text[:MAX_SHOWN_CHARACTERS] + "..."
+    return text if len(text) <= max_characters else text[:max_characters] + "..."
 
 
 class UrlError(HeadroomError):
@@ -101,7 +115,7 @@ class AnswerError(HeadroomError):
     """
 
     def __init__(self, reason: str, detail: str = "") -> None:
-        super().__init__(f"{reason}: {_short(detail)}" if detail else reason)
+        super().__init__(f"{reason}: {short(detail)}" if detail else reason)
         self.reason = reason
 
 

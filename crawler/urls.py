@@ -35,7 +35,7 @@ from urllib.parse import unquote_plus
 
 import ada_url
 
-from crawler.errors import ScriptRouteError, UrlError
+from crawler.errors import ScriptRouteError, UrlError, shown
 from crawler.redaction import without_credentials
 
 # Parameters that say who a visitor is or where he came from, never which page is meant. Names that some sites use for a
@@ -109,10 +109,10 @@ def canonical(url: str, base: str = "", *, drop: frozenset[str] = frozenset()) -
     try:
         parsed = ada_url.URL(url, base=base) if base else ada_url.URL(url)
     except (ValueError, UnicodeError):
-        raise UrlError(f"not a URL: {url!r}") from None
+        raise UrlError(f"not a URL: {shown(url)}") from None
     result = str(parsed.href)
     if not result.startswith(("http://", "https://")):  # a parsed URL of these schemes has a host
-        raise UrlError(f"not an http(s) URL: {url!r}")
+        raise UrlError(f"not an http(s) URL: {shown(url)}")
     if len(result) > MAX_HOST_CHARACTERS and len(parsed.hostname) > MAX_HOST_CHARACTERS:
         raise UrlError(f"host too long: {_shown(url)!r}...")
     if "@" in result and (parsed.username or parsed.password):

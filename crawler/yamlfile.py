@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from crawler.errors import InputError
+from crawler.errors import InputError, short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -207,7 +207,7 @@ class _Index:
             raise InputError(self._file, line, where, "a list or mapping as key", "a word as key")
         key = str(node.value)
         if node.tag not in (_TEXT_TAG, _MERGE_TAG):
-            raise InputError(self._file, line, where, key, f'text as key: put it in quotes, "{key}"')
+            raise InputError(self._file, line, where, key, f'text as key: put it in quotes, "{short(key)}"')
         if (*path, key) in self.lines:
             raise InputError(self._file, line, ".".join(map(str, (*path, key))), key, "each key once")
         return key

@@ -27,9 +27,16 @@ def test_an_input_error_says_file_line_key_value_and_expectation(arguments, expe
 
 
 def test_a_long_value_or_key_is_cut():
-    said = str(InputError("f", 1, "k" * 10_000, "v" * 10_000, "less"))
-    assert len(said) < 300
+    said = str(InputError("f" * 10_000, 1, "k" * 10_000, "v" * 10_000, "less"))
+    assert len(said) < 600
+    assert len(str(ConfigError("MAX_ATTEMPTS", "v" * 10_000, "less"))) < 200
     assert said.endswith("..., expected less")
+
+
+@pytest.mark.parametrize("value", [16**5_000, [16**5_000], -(16**5_000)], ids=["alone", "in a list", "negative"])
+def test_a_number_that_python_writes_in_no_decimals_is_described(value):
+    error = InputError("f", 1, "pages", value, "1 to 100")
+    assert str(error) == "f:1: pages: got a number of more than 4300 digits, expected 1 to 100"
 
 
 def test_a_config_error_names_the_setting():

@@ -16,7 +16,7 @@ from scrapy.utils.log import configure_logging
 
 from crawler import logs
 from crawler.cli.output import print_error
-from crawler.errors import HeadroomError
+from crawler.errors import HeadroomError, shown
 
 if TYPE_CHECKING:
     import argparse
@@ -113,7 +113,7 @@ class HeadroomCommand(ScrapyCommand):
         """Refuses unknown options: Scrapy leaves them among the arguments."""
         for arg in args:
             if arg.startswith("-") and arg != "-":
-                raise UsageError(f"unknown option {arg}; scrapy {self.name} -h lists them")
+                raise UsageError(f"unknown option {shown(arg)}; scrapy {self.name} -h lists them")
 
     @property
     def name(self) -> str:

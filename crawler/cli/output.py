@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 TEXT_CHARACTERS_MIN = 12  # width of a column of text, however narrow the terminal is
 CELL_CHARACTERS_MAX = 10_000  # the longest text of ours, a URL, has 8,192
+ERROR_CHARACTERS_MAX = 2_000  # of an error, which is one line to read: what it quotes is much shorter
 GAP_CHARACTERS = 2  # between two columns
 
 
 def print_error(error: Exception, settings: Mapping[str, Any]) -> None:
     """Prints an error as one line on stderr, without the secrets of the settings and the environment."""
-    print("error:", one_line(Redaction.of(settings, os.environ)(str(error))), file=sys.stderr)
+    text = one_line(Redaction.of(settings, os.environ)(str(error)))
+    print("error:", text if len(text) <= ERROR_CHARACTERS_MAX else text[:ERROR_CHARACTERS_MAX] + "...", file=sys.stderr)
 
 
 def print_answer(opts: argparse.Namespace, answer: T, print_text: Callable[[T], object]) -> None:

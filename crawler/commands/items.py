@@ -11,7 +11,7 @@ from scrapy.exceptions import UsageError
 
 from crawler.cli.actions import ActionCommand
 from crawler.cli.output import print_json, to_json
-from crawler.errors import UnavailableError
+from crawler.errors import UnavailableError, shown
 from crawler.text import one_line
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Command(ActionCommand):
 
         (site,) = args
         if not is_site_name(site):
-            raise UsageError(f"{site!r} can't be a site's name")
+            raise UsageError(f"{shown(site)} can't be a site's name")
         if opts.count is not None and opts.count < 1:
             raise UsageError("--count is at least 1")
         topic = f"{self.values['TOPIC_PREFIX']}{site}"

@@ -10,7 +10,7 @@ from scrapy.exceptions import UsageError
 
 from crawler.cli.actions import ActionCommand
 from crawler.cli.output import print_answer, print_table
-from crawler.errors import HeadroomError
+from crawler.errors import HeadroomError, shown
 from crawler.text import one_line
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class Command(ActionCommand):
 
         plan = opts.plan or MANUAL
         if not PLAN_NAME.fullmatch(plan):
-            raise UsageError(f"--plan {plan!r}: expected 1 to 64 of a-z, 0-9 and -")
+            raise UsageError(f"--plan {shown(plan)}: expected 1 to 64 of a-z, 0-9 and -")
         if "-" in args and len(args) > 1:
             raise UsageError("seeds offer: expected URLs, or - alone to read them from stdin")
         async with self.connect(begin=True) as operator:
@@ -135,6 +135,8 @@ class Command(ActionCommand):
         counts = {"offered": offered, "new": new, "known": offered - new}
         answer = {"plan": plan, "site": site.name, **counts, "bad": bad}
         print_answer(opts, answer, lambda _: print(f"{offered:,} offered: {new:,} new, {offered - new:,} known{note}"))
+        if offered == 0 and len(bad) == 1:
+            raise HeadroomError(bad[0]["why"])
         if bad:
             for refused in bad:
                 print("refused:", one_line(refused["why"]), file=sys.stderr)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from redis.exceptions import OutOfMemoryError, RedisError
 
-from crawler.errors import PlanError, UnavailableError
+from crawler.errors import PlanError, UnavailableError, shown
 from crawler.frontier import ledger, recount
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.preflight import prepare
@@ -208,7 +208,7 @@ class Operator:
             if not await self.ledger(name):
                 raise
             what = "they can't be paused, resumed, cancelled or deleted; scrapy seeds list shows them"
-            raise PlanError(f"no plan {name!r} was submitted, its pages were offered one by one: {what}") from None
+            raise PlanError(f"no plan {shown(name)} was submitted, its pages were offered one by one: {what}") from None
 
     async def _decide(self, name: str, state: PlanState | None = None) -> PlanRecord:
         """Writes into a plan's record which state it is in from now on (None: as before); returns the record."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler import yamlfile
-from crawler.errors import InputError
+from crawler.errors import InputError, shown
 from crawler.item import is_site_name
 from crawler.sites.model import Site
 from crawler.sites.search import SiteError
@@ -47,7 +47,7 @@ def load(name: str, sites_dir: str = "") -> Site:
     known = names(sites_dir)
     close = difflib.get_close_matches(name, known, 1)
     hint = f"did you mean {close[0]}?" if close else "known: " + ", ".join(known)
-    raise SiteError(f"unknown site {name[:64]!r}; {hint}")
+    raise SiteError(f"unknown site {shown(name)}; {hint}")
 
 
 def names(sites_dir: str = "") -> list[str]:
