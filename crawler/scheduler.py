@@ -31,6 +31,7 @@ from crawler.tasks import TaskDied, cancel, start
 from crawler.worker.egress import EgressChanged
 from crawler.worker.lanes import Lane, LaneEmpty, Lanes, VisitReady
 from crawler.worker.request_state import RequestState, state_of
+from crawler.worker.required import require_components
 from crawler.worker.site_cache import UNREAD_SITE, UNREAD_SITE_SECONDS
 from crawler.worker.turns import CrawlDelay, HostBackoff
 from crawler.worker.visits import Visit, VisitEnded
@@ -120,13 +121,14 @@ class Scheduler(BaseScheduler):
         """Builds the scheduler.
 
         Raises:
-            HeadroomError: The spider isn't one of the frontier's, the worker extension is not among EXTENSIONS, or a
-                setting is wrong.
+            HeadroomError: The spider isn't one of the frontier's, a component that it can't do without is switched off,
+                or a setting is wrong.
         """
         settings, spider = crawler.settings, crawler.spidercls
         if getattr(spider, "frontier", None) not in get_args(Frontier):
             expected = f"another one for the spider {spider.name!r}: only a FrontierSpider crawls the frontier's seeds"
             raise ConfigError("SCHEDULER", settings["SCHEDULER"], expected)
+        require_components(settings)  # here, since add-ons have changed the settings by now
         return cls(
             crawler,
             Worker.of(crawler),

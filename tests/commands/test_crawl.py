@@ -75,6 +75,18 @@ def test_a_bad_setting_that_a_part_finds_is_one_line_in_the_log(scrapy, name, va
     assert "Traceback" not in done.stderr
 
 
+async def test_a_dict_on_the_command_line_that_leaves_the_sinks_out_is_refused(scrapy, operator):
+    await operator.queues["content"].offer([content_seed(1)])
+    done = scrapy("crawl", "consumer", settings={"ITEM_PIPELINES": '{"crawler.pipelines.clean.CleanPipeline": 100}'})
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        "error: setting ITEM_PIPELINES: expected crawler.pipelines.sink.SinkPipeline in it, which is missing "
+        "(a dict on the command line replaces the project's)"
+    )
+    assert "Traceback" not in done.stderr
+    assert (await operator.ledger())["flood", "board"]["content"].ready == 1
+
+
 async def test_a_frontier_of_other_partitions_is_refused(scrapy, operator):
     error = error_of(scrapy("crawl", "producer", settings={"FRONTIER_PARTITIONS": 2}))
     assert error.startswith("setting FRONTIER_PARTITIONS: got 2, expected 1")

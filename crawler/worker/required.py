@@ -1,0 +1,60 @@
+"""Refuses to start a spider of the frontier without the components that its guarantees rest on.
+
+A dict that is given on the command line replaces the project's: `-s ITEM_PIPELINES={...}` with one's own pipeline alone
+would finish seeds that no sink has, one of downloader middlewares would ask hosts without their turns.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy.utils.misc import load_object
+
+from crawler import config
+from crawler.errors import HeadroomError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy.settings import BaseSettings
+
+DOWNLOADER_MIDDLEWARES = (
+    "crawler.middlewares.known_site.KnownSiteMiddleware",
+    "crawler.middlewares.scope.ScopeMiddleware",
+    "crawler.middlewares.decoding.DecodingMiddleware",
+    "crawler.middlewares.turns.TurnMiddleware",
+)
+ROBOTS_MIDDLEWARE = "crawler.middlewares.robots.RobotsMiddleware"
+VISITS_MIDDLEWARE = "crawler.middlewares.visits.VisitSpiderMiddleware"
+SINK_PIPELINE = "crawler.pipelines.sink.SinkPipeline"
+DELIVERY = "crawler.worker.delivery.Delivery"
+
+
+def require_components(settings: BaseSettings) -> None:
+    """Checks that the components are switched on, each itself or as a subclass.
+
+    The sinks' pipeline may be missing where ITEM_SINKS chooses none, that of robots.txt where ROBOTSTXT_OBEY is off.
+
+    Raises:
+        HeadroomError: One of them isn't.
+        ConfigError: ROBOTSTXT_OBEY or ITEM_SINKS has a value that it can't have.
+    """
+    is_obedient, has_sinks = config.flag(settings, "ROBOTSTXT_OBEY"), bool(config.words(settings, "ITEM_SINKS"))
+    for name, required in {
+        "DOWNLOADER_MIDDLEWARES": (*DOWNLOADER_MIDDLEWARES, *[ROBOTS_MIDDLEWARE] * is_obedient),
+        "SPIDER_MIDDLEWARES": (VISITS_MIDDLEWARE,),
+        "EXTENSIONS": (DELIVERY,),
+        "ITEM_PIPELINES": (SINK_PIPELINE,) * has_sinks,
+    }.items():
+        components = [component for component, order in settings.getdict(name).items() if order is not None]
+        enabled = {path for component in components for path in _paths(component)}
+        for path in required:
+            if path not in enabled:
+                why = "a dict on the command line replaces the project's"
+                raise HeadroomError(f"setting {name}: expected {path} in it, which is missing ({why})")
+
+
+def _paths(component: Any) -> Iterator[str]:
+    """Yields the import paths of a component and of the classes that it derives from."""
+    for kind in getattr(load_object(component), "__mro__", ()):
+        yield f"{kind.__module__}.{kind.__qualname__}"
