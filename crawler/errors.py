@@ -96,6 +96,18 @@ class UnavailableError(HeadroomError):
     """
 
 
+class NodeError(UnavailableError):
+    """This node lacks what a request needs, such as file descriptors or memory: no host is at fault, and no page.
+
+    Args:
+        lack: What it has none left of, in words for operators.
+    """
+
+    def __init__(self, lack: str, detail: str = "") -> None:
+        super().__init__(f"no {lack} left: {short(detail)}" if detail else f"no {lack} left")
+        self.lack = lack
+
+
 class FrontierError(HeadroomError):
     """The frontier in Redis can't be worked on as asked.
 

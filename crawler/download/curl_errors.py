@@ -15,7 +15,9 @@ from scrapy.exceptions import (
     UnsupportedURLSchemeError,
 )
 
-from crawler.errors import AnswerError, PrivateAddressError
+from crawler.download.curl_loop import MULTI_FAILED
+from crawler.errors import AnswerError, NodeError, PrivateAddressError
+from crawler.worker.outcomes import node_lacks
 
 if TYPE_CHECKING:
     from crawler.download.curl_loop import TransferEnd
@@ -41,6 +43,18 @@ _TLS = frozenset(
         pycurl.E_SSL_INVALIDCERTSTATUS,
     }
 )
+_OF_SCRAPY: dict[int, type[Exception]] = {
+    pycurl.E_OPERATION_TIMEDOUT: DownloadTimeoutError,
+    pycurl.E_URL_MALFORMAT: UnsupportedURLSchemeError,
+}
+# What libcurl says of this node, whoever was to be asked.
+_LACKS = {
+    pycurl.E_OUT_OF_MEMORY: "memory",
+    pycurl.E_FAILED_INIT: "memory",
+    pycurl.E_INTERFACE_FAILED: "address to send from",
+    pycurl.E_SSL_CACERT_BADFILE: "readable TLS certificates",
+    MULTI_FAILED.code: "working libcurl",
+}
 _CUT_OFF = frozenset(
     {
         pycurl.E_GOT_NOTHING,
@@ -83,17 +97,24 @@ def is_whole(end: TransferEnd, transfer: Transfer) -> bool:
 def error_of(end: TransferEnd, transfer: Transfer) -> Exception:
     """Returns the error that libcurl ended a transfer with."""
     code, message = end
+    if lack := _lack(code, transfer):
+        return NodeError(lack, message)
     if code in (pycurl.E_COULDNT_CONNECT, pycurl.E_COULDNT_RESOLVE_HOST, pycurl.E_ABORTED_BY_CALLBACK):
         return _connect_error(end, transfer)
-    if code == pycurl.E_OPERATION_TIMEDOUT:
-        return DownloadTimeoutError(message)
-    if code == pycurl.E_URL_MALFORMAT:
-        return UnsupportedURLSchemeError(message)
+    if code in _OF_SCRAPY:
+        return _OF_SCRAPY[code](message)
     if any(sign in message.lower() for sign in _ODD_LINES):
         return OddHeadError("bad-response", message)
     if reason := _reason(code, message.lower(), head_came=transfer.head is not None):
         return AnswerError(reason, message)
     return DownloadFailedError(f"{message} (libcurl {code})")
+
+
+def _lack(code: int, transfer: Transfer) -> str:
+    """Returns what this node lacked for the transfer; empty: nothing that is known here."""
+    if code == pycurl.E_COULDNT_CONNECT:
+        return node_lacks(transfer.no_socket or OSError(transfer.curl.getinfo(pycurl.OS_ERRNO), ""))
+    return _LACKS.get(code, "")
 
 
 def _reason(code: int, message: str, *, head_came: bool) -> str:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.utils.datatypes import LocalCache
 
 from crawler.download.private_addresses import is_private
+from crawler.errors import NodeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,6 +56,7 @@ class DnsCache:
     Args:
         size: Hosts to remember; 0: none.
         look_up: Returns the addresses of a name, in a thread; raises OSError or UnicodeError where there are none.
+            When it raises because this node has no file descriptor or memory left, so does `resolve`.
     """
 
     def __init__(self, size: int, look_up: Callable[[str], list[str]] | None = None) -> None:
@@ -74,6 +76,10 @@ class DnsCache:
 
         Args:
             host: A name, or an address, which stands for itself; IPv6 without its brackets.
+
+        Raises:
+            OSError: This node can't ask: it has no file descriptor left.
+            NodeError: Likewise: no thread.
         """
         known = self.cached(host) or self._literal(host)
         if known is not None:
@@ -108,7 +114,12 @@ class DnsCache:
         self._questions.put((name, lookup))
         if self._threads < min(len(self._lookups), MAX_LOOKUPS):
             self._threads += 1
-            threading.Thread(target=self._answer, name=f"dns {self._threads}", daemon=True).start()
+            try:
+                threading.Thread(target=self._answer, name=f"dns {self._threads}", daemon=True).start()
+            except RuntimeError as error:  # the system gives no more of them
+                self._threads -= 1
+                if not self._threads:
+                    lookup.set_exception(NodeError("threads", str(error)))
 
     def _answer(self) -> None:
         while True:
@@ -124,13 +135,14 @@ class DnsCache:
         try:
             every = tuple(dict.fromkeys(self._look_up(name)))[:MAX_ADDRESSES]
         except (OSError, UnicodeError):  # UnicodeError: a label of more than 63 characters
-            return NO_ADDRESSES
+            with socket.socket():  # raises when there is no file descriptor left, of which resolvers needn't tell
+                return NO_ADDRESSES
         return HostAddresses(every, tuple(address for address in every if not is_private(address)))
 
     def _answered(self, name: str, lookup: asyncio.Future[HostAddresses]) -> None:
         if self._lookups.get(name) is lookup:
             del self._lookups[name]
-        if not lookup.cancelled():
+        if not lookup.cancelled() and lookup.exception() is None:
             self._keep(name, lookup.result())
 
     def _keep(self, host: str, addresses: HostAddresses) -> None:

@@ -19,7 +19,6 @@ from scrapy import signals
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.exceptions import (
     DownloadCancelledError,
-    DownloadFailedError,
     DownloadTimeoutError,
     StopDownload,
 )
@@ -96,6 +95,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
             CannotResolveHostError: The host has no address.
             DownloadConnectionRefusedError: Nobody listens there.
             DownloadCancelledError: The answer is larger than `download_maxsize`.
+            NodeError: This node has no file descriptor or memory left; or an OSError that says so.
             DownloadFailedError: libcurl failed in a way that isn't known here.
             UnsupportedURLSchemeError: libcurl can't use the URL or the proxy.
             StopDownload: A receiver of a signal said so, with `fail`; it has the response.
@@ -280,8 +280,6 @@ class CurlDownloadHandler(BaseDownloadHandler):
             return DownloadCancelledError(message)
         if isinstance(error, DownloadTimeoutError):
             return _timeout_error(request, timeout_s)
-        if isinstance(error, OSError):
-            return DownloadFailedError(f"no socket: {error}")
         return error
 
 

@@ -6,6 +6,7 @@ kept. Nothing may be raised into libcurl: an error is kept, and libcurl is told 
 
 from __future__ import annotations
 
+import os
 import socket
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,7 @@ class Transfer:
         pieces: The body so far.
         size: Bytes of the body so far.
         error: Why the transfer was ended from here; None: it wasn't.
+        no_socket: Why the system gave no socket; None: it gave all that libcurl wanted.
         refused: libcurl wanted a socket to an address that isn't among the target's.
         address: Of the server, or of the proxy; empty before a connection was there.
         sends: How many times libcurl was about to send the request; it is stopped before the second.
@@ -80,6 +82,7 @@ class Transfer:
         "error",
         "head",
         "max_bytes",
+        "no_socket",
         "on_data",
         "on_head",
         "pieces",
@@ -120,6 +123,7 @@ class Transfer:
         self.pieces: list[bytes] = []
         self.size = 0
         self.error: Exception | None = None
+        self.no_socket: OSError | None = None
         self.refused = False
         self.address = ""
         self.sends = 0
@@ -186,10 +190,12 @@ class Transfer:
             self.refused = True
             return pycurl.SOCKET_BAD
         try:
-            return SocketForCurl(socket.socket(wanted.family, wanted.socktype, wanted.protocol))
+            sock = SocketForCurl(socket.socket(wanted.family, wanted.socktype, wanted.protocol))
+            os.close(os.dup(sock.fileno()))  # pycurl does so, too, and doesn't say why it couldn't
         except OSError as error:  # the process has no file descriptor left
-            self.error = error
+            self.no_socket = error
             return pycurl.SOCKET_BAD
+        return sock
 
     def _allow_resolving(self) -> int:
         """Lets libcurl parse an address. It may resolve no name: it would ask a name server of its own accord."""

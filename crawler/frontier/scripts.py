@@ -36,6 +36,7 @@ SHARED = (
     "states",
     "plans",
 )
+OF_WORKERS = ("claim", "begin", "settle", "offer", "acquire_turn", "crawl_delay", "hold_for_robots", "recall")
 CONFIRM_MILLISECONDS = 2_000  # a replica answers within ms, a disk is written to once a second
 EVEN_WHEN_FULL = "#!lua flags=allow-oom\nreturn redis.call(ARGV[1], KEYS[1], unpack(ARGV, 2))"
 COMPARE_AND_SET = """#!lua flags=allow-oom
@@ -62,6 +63,12 @@ def source(name: str) -> str:
 def digest(name: str) -> str:
     """Returns the SHA1 by which Redis knows the script."""
     return hashlib.sha1(source(name).encode()).hexdigest()  # noqa: S324 -- Redis names scripts so
+
+
+def read_ahead() -> None:
+    """Reads the scripts that a worker runs. Later it may have no file descriptor left, and it must still settle."""
+    for name in OF_WORKERS:
+        digest(name)
 
 
 def even_when_full(client: Any, key: str, command: str, *arguments: Any) -> Any:

@@ -28,6 +28,7 @@ from crawler.worker.outcomes import (
     PAGE_TIMEOUT,
     Outcome,
     is_overload,
+    node_lacks,
     outcome_of_error,
     retry_after_s,
 )
@@ -201,6 +202,8 @@ class TurnMiddleware:
         if was_sent and lane is not None:
             lane.mark_start()  # the host may have got the request as late as now
         self._end(state)
+        if lack := node_lacks(exception):
+            self._worker.headroom.lacks(lack)
         reason = outcome_of_error(exception).reason
         if was_sent and lane is not None and (reason in NO_ANSWER or reason == PAGE_TIMEOUT.reason):
             await self._blame(lane, state)

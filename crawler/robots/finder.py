@@ -26,7 +26,14 @@ from crawler.robots.file import RobotsFile, page_delay_s
 from crawler.robots.rules import MAX_FILE_BYTES, MAX_LINE_BYTES, parse
 from crawler.robots.shared import SharedRobots
 from crawler.robots.truncate import Truncation
-from crawler.worker.outcomes import PAGE_TIMEOUT, REDIRECT_STATUSES, Outcome, outcome_of_error, retry_after_s
+from crawler.worker.outcomes import (
+    PAGE_TIMEOUT,
+    REDIRECT_STATUSES,
+    UNKNOWN_ERROR,
+    Outcome,
+    outcome_of_error,
+    retry_after_s,
+)
 from crawler.worker.refused import RefusedError
 from crawler.worker.request_state import RequestState
 
@@ -42,6 +49,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 UNREACHABLE = "robots-unreachable"
+NOT_ASKED = "robots-not-asked"  # by an error of this worker's
 ELSEWHERE = "robots-elsewhere"  # the file is on another host, which has no turn free
 MAX_REDIRECTS = 5  # RFC 9309, 2.3.1.2: at least five are followed
 MAX_FETCH_SECONDS = 30  # a file of this size that takes longer counts as unreachable
@@ -205,7 +213,13 @@ class RobotsFinder:
     async def _follow(
         self, authority: str, earlier: RobotsFile | None, visit: Visit, turns: dict[str, Lane]
     ) -> RobotsFile:
-        """Follows redirects from host to host; turns that it acquires are added to `turns`."""
+        """Follows redirects from host to host; turns that it acquires are added to `turns`.
+
+        Raises:
+            RefusedError: No host was asked, or none is to blame: the file isn't known to be unreachable.
+            HeadroomError: Likewise.
+            OSError: Likewise; this node has no file descriptor or memory left.
+        """
         url = await self._moved(authority) or f"{authority}/robots.txt"
         nowhere = RobotsFile.from_response(404, b"", 0.0, earlier, self._retry_s)
         for _hop in range(MAX_REDIRECTS + 1):
@@ -218,16 +232,17 @@ class RobotsFinder:
                 response = await self._download(url, visit, turns)
             except Exception as error:  # whatever a download raises, there was no answer
                 outcome = outcome_of_error(error)
-                concerns_visit = outcome.operation == "release" or outcome.reason in (ELSEWHERE, PAGE_TIMEOUT.reason)
                 if outcome.reason == ELSEWHERE:
                     with contextlib.suppress(RedisError):
                         await self._shared.note_moved(authority, url)
-                if concerns_visit or (target == authority and outcome.reason == "private-address"):
+                if outcome == UNKNOWN_ERROR:  # an error of the code here: nothing is known of the host
+                    logger.exception("can't ask for %s", url)
+                    raise RefusedError(Outcome("postpone", NOT_ASKED), self._retry_s) from error
+                if _says_nothing(outcome) or (target == authority and outcome.reason == "private-address"):
                     raise
                 logger.info("%s: %s", url, outcome.reason)
-                if outcome.reason == "bad-redirect":
-                    return nowhere
-                return RobotsFile.from_no_response(earlier, self._retry_s)
+                no_response = RobotsFile.from_no_response(earlier, self._retry_s)
+                return nowhere if outcome.reason == "bad-redirect" else no_response
             wait_s = retry_after_s(response.headers.get("Retry-After"))
             location = response.headers.get("Location")
             if response.status not in REDIRECT_STATUSES or location is None:
@@ -279,6 +294,11 @@ class RobotsFinder:
                 break
             await asyncio.sleep(POLL_SECONDS)
         raise RefusedError(Outcome("retry" if visit.started else "postpone", ELSEWHERE), wait_s)
+
+
+def _says_nothing(outcome: Outcome) -> bool:
+    """Returns whether a file wasn't had for a reason that says nothing of it: its host, or the network, has no part."""
+    return outcome.operation in ("release", "postpone") or outcome.reason in (ELSEWHERE, PAGE_TIMEOUT.reason)
 
 
 def _now() -> float:

@@ -40,6 +40,7 @@ UNLIMITED_SEEDS = 1_000_000  # the batch size without limits; BATCH_MAX and the 
 ANSWER_COPIES = 2  # of an answer in memory: as it came in parts, and whole; or whole, and as text
 ANSWER_FADES = 0.98  # of a large answer's size still counts after each other one: half of it after 34
 MIN_ANSWERS_PERCENT = 1.0  # of memory, always for answers: small ones are of no weight, though others fill the node
+LACK_SECONDS = 5.0  # without claims, after something else was missing: others work on, and what is missing may be back
 NO_LIMIT_PERCENT = 100  # a limit of this value never holds a claim back
 
 
@@ -215,9 +216,17 @@ class Headroom:
         self.rate = Rate()
         self.sampler = Sampler()
         self._answer_bytes = 0.0  # of the largest lately
+        self._lack = ""
+        self._lacked_at = -math.inf  # by the monotonic clock
+
+    def lacks(self, what: str) -> None:
+        """Notes that the node had none left of something that a request needs, such as file descriptors."""
+        self._lack, self._lacked_at = what, time.monotonic()
 
     def short_of(self) -> str:
-        """Returns what the node has no more of, `memory` or `CPU`; empty while it has both."""
+        """Returns what the node has no more of, such as `memory` or `CPU`; empty while nothing is missing."""
+        if time.monotonic() < self._lacked_at + LACK_SECONDS:
+            return self._lack
         return short_of(self._limits, self.sampler.load)
 
     def room(self, carrying: int, workers_here: int, slow_visits: int = 0) -> int:
@@ -228,6 +237,8 @@ class Headroom:
             workers_here: Number of workers on this node, from 1.
             slow_visits: How many of `carrying` are held up on slow lanes: FIRST_BATCH others may be held beside them.
         """
+        if time.monotonic() < self._lacked_at + LACK_SECONDS:
+            return 0
         by_load = batch_size(self._limits, self.sampler.load, carrying, workers_here)
         at_this_rate = int(self.rate.per_second() * self._claim_ahead_s)
         by_rate = max(self._limits.first_batch + slow_visits, at_this_rate) - carrying

@@ -6,13 +6,14 @@ Exceptions of Scrapy and Twisted are recognized by the names of their classes, s
 from __future__ import annotations
 
 import asyncio
+import errno
 import random
 import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.errors import AnswerError, ExtractError, ScriptRouteError, SinkRejectedError, UnavailableError
+from crawler.errors import AnswerError, ExtractError, NodeError, ScriptRouteError, SinkRejectedError, UnavailableError
 
 if TYPE_CHECKING:
     from crawler.errors import UrlError
@@ -34,6 +35,15 @@ HOST_FAULTS = frozenset({"connection-refused", "timeout", "connection"})
 NO_ANSWER = HOST_FAULTS | {"dns", "tls"}
 GATEWAY_STATUSES = frozenset({407, 502, 503, 504})  # a proxy may say so of itself
 PERMANENT_ERRORS = frozenset({"too-large", "bad-headers", "bad-encoding"})  # these answers would be the same next time
+# What a node has none left of when the system says so; whoever was to be asked has no part in it.
+_LACKS = {
+    errno.EMFILE: "file descriptors",
+    errno.ENFILE: "file descriptors",
+    errno.ENOMEM: "memory",
+    errno.ENOBUFS: "memory",
+    errno.ENOSPC: "space on a disk",
+    errno.EDQUOT: "space on a disk",
+}
 _NOT_OF_A_WORD = re.compile(r"[^a-z0-9-]+")
 
 
@@ -56,9 +66,11 @@ class Outcome(NamedTuple):
 
 
 UNKNOWN_ERROR = Outcome("retry", "download-error")
+NODE_LACKS = Outcome("release", "node-lacks")  # what the request needs: see `node_lacks`
 OUT_OF_SCOPE = Outcome("fail", "out-of-scope")  # a followed link redirects to what its site doesn't follow
 SCRIPT_ROUTE = "script-route"  # the ledger's word for addresses that only a browser's script can open
 EMPTY_BODY = "empty-body"  # the reason of an answer that has no body, or only white space
+OUT_OF_MEMORY = Outcome("retry", "out-of-memory")
 PAGE_TIMEOUT = Outcome("retry", "page-timeout")  # PAGE_SECONDS have passed
 _BY_EXCEPTION = {
     "CannotResolveHostError": Outcome("retry", "dns"),
@@ -72,6 +84,7 @@ _BY_EXCEPTION = {
     "PrivateAddressError": Outcome("fail", "private-address"),
     "HostBackoffError": Outcome("retry", "left-alone"),  # the ledger's name for a backoff; see middlewares/turns.py
     "PageTimeoutError": PAGE_TIMEOUT,
+    "NodeError": NODE_LACKS,
     "UnavailableError": Outcome("release", "unavailable"),
     "FrontierError": Outcome("release", "no-session"),
 }
@@ -89,7 +102,16 @@ def outcome_of_error(error: BaseException) -> Outcome:
             return _BY_EXCEPTION[kind.__name__]
         if kind.__name__ == "IgnoreRequest":
             return Outcome("fail", "ignored")
-    return UNKNOWN_ERROR
+    return NODE_LACKS if node_lacks(error) else UNKNOWN_ERROR
+
+
+def node_lacks(error: BaseException | None) -> str:
+    """Returns what this node lacks by an error's word, such as `memory`; empty: the error is of another kind."""
+    if isinstance(error, NodeError):
+        return error.lack
+    if isinstance(error, OSError):
+        return _LACKS.get(error.errno or 0, "")
+    return "memory" if isinstance(error, MemoryError) else ""
 
 
 def outcome_of_redirect_error(error: UrlError) -> Outcome:
@@ -98,9 +120,17 @@ def outcome_of_redirect_error(error: UrlError) -> Outcome:
 
 
 def outcome_of_callback_error(error: BaseException | None) -> Outcome:
-    """Returns the outcome of a page whose callback raised: trying again would raise again, unless it was cancelled."""
+    """Returns the outcome of a page whose callback raised: trying again would raise again.
+
+    Unless it was cancelled, or this node lacks something. If that is memory, the page may be too large for any node, so
+    it counts as a try.
+    """
     if isinstance(error, asyncio.CancelledError):
         return UNKNOWN_ERROR
+    if isinstance(error, MemoryError):
+        return OUT_OF_MEMORY
+    if node_lacks(error):
+        return NODE_LACKS
     reason = _extract_reason(error) if isinstance(error, ExtractError) else "callback-error"
     return Outcome("fail", reason)
 
@@ -122,6 +152,10 @@ def outcome_of_delivery_error(error: BaseException | None) -> Outcome:
         return Outcome("release", "sink-unavailable")
     if isinstance(error, SinkRejectedError):
         return Outcome("fail", ledger_reason(error.reason, "rejected"))
+    if isinstance(error, MemoryError):
+        return OUT_OF_MEMORY
+    if node_lacks(error):
+        return NODE_LACKS
     return Outcome("retry" if isinstance(error, asyncio.CancelledError) else "fail", "pipeline-error")
 
 

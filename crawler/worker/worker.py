@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 
 from crawler.errors import HeadroomError
 from crawler.events import Events
-from crawler.frontier import durability, preflight
+from crawler.frontier import durability, preflight, scripts
 from crawler.frontier.session import RENEWALS_PER_SESSION, Session, SessionLost
 from crawler.plans.registry import Registry
 from crawler.redaction import redacted_address
@@ -167,6 +167,7 @@ class Worker:
             say=logger.warning,
         )
         await durability.log_advice(self.redis, self.config.frontier.session_s)
+        scripts.read_ahead()
         await asyncio.to_thread(self.session.open, asyncio.get_running_loop())
         self.settler.start()
         self._tasks = [

@@ -9,9 +9,8 @@ import pytest
 from download.conftest import PLAIN, head_of
 from hostile.hostile_wire_bodies import answer
 from scrapy import Request
-from scrapy.exceptions import DownloadFailedError
 
-from crawler.errors import AnswerError, ConfigError
+from crawler.errors import AnswerError, ConfigError, NodeError
 
 
 @pytest.mark.parametrize("odd", [False, True])
@@ -99,7 +98,7 @@ async def test_an_ipv6_address_is_asked(get, opened):
 
 async def test_an_address_that_is_not_this_machine_s_is_no_way_out(handler, opened):
     host = opened(answer())
-    with pytest.raises(DownloadFailedError):
+    with pytest.raises(NodeError, match="no address to send from"):
         await handler(DOWNLOAD_BIND_ADDRESS="192.0.2.1").download_request(
             Request(host.page, meta={"download_timeout": 5.0})
         )

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 import subprocess
 import sys
 import textwrap
 import threading
 import time
+from unittest.mock import Mock
 
 import pytest
 
 from crawler.download import dns
 from crawler.download.dns import KEEP_NONE_SECONDS, KEEP_SECONDS, MAX_ADDRESSES, NO_ADDRESSES, DnsCache, HostAddresses
+from crawler.errors import NodeError
 
 
 class NameServer:
@@ -121,3 +124,19 @@ async def test_it_remembers_so_many_and_of_each_so_many_addresses():
 
 async def test_without_another_source_the_system_is_asked():
     assert set((await DnsCache(0).resolve("localhost")).every) <= {"127.0.0.1", "::1"}
+
+
+async def test_who_has_no_file_descriptor_left_has_not_asked(monkeypatch):
+    cache = DnsCache(10, NameServer(socket.gaierror(socket.EAI_AGAIN, "no"), ["9.9.9.9"]))
+    with monkeypatch.context() as patch:
+        patch.setattr(dns.socket, "socket", Mock(side_effect=OSError(errno.EMFILE, "Too many open files")))
+        with pytest.raises(OSError, match="Too many open files"):
+            await cache.resolve("a.test")
+    assert cache.cached("a.test") is None
+    assert (await cache.resolve("a.test")).every == ("9.9.9.9",)
+
+
+async def test_who_gets_no_thread_has_not_asked(monkeypatch):
+    monkeypatch.setattr(threading.Thread, "start", Mock(side_effect=RuntimeError("can't start new thread")))
+    with pytest.raises(NodeError):
+        await DnsCache(10).resolve("a.test")

@@ -59,5 +59,6 @@ async def recorded():
 async def worker():
     leases = [SimpleNamespace(owner="A", alive=True)]
     answers = []  # their sizes
-    headroom = SimpleNamespace(answers=answers, answered=answers.append)
+    lacking = []
+    headroom = SimpleNamespace(answers=answers, answered=answers.append, lacking=lacking, lacks=lacking.append)
     return SimpleNamespace(session=SimpleNamespace(leases=leases), turns=Turns(), egress=Egress(), headroom=headroom)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from itertools import pairwise
@@ -12,7 +13,7 @@ from samples import RecordedVisit
 from scrapy import exceptions
 from twisted.internet.error import NoRouteError
 
-from crawler.errors import HostBackoffError, PageTimeoutError, SessionLostError
+from crawler.errors import HostBackoffError, NodeError, PageTimeoutError, SessionLostError
 from crawler.middlewares.turns import TurnMiddleware
 from crawler.worker.lanes import Lane
 from crawler.worker.refused import RefusedError
@@ -92,6 +93,12 @@ async def test_a_failure_that_may_be_this_node_s_is_no_try_and_not_the_host_s(mi
     assert caught.value.outcome == ("release", "no-egress")
     assert (worker.turns.reports, recorded.lane.failing) == ([], False)
     assert not recorded.lane._in_use.locked()
+
+
+@pytest.mark.parametrize("error", [NodeError("memory"), MemoryError(), OSError(errno.ENOMEM, "no memory")])
+async def test_a_node_that_lacks_what_a_request_needs_claims_nothing_for_a_while(middleware, recorded, worker, error):
+    lane = await failed(middleware, recorded, error)
+    assert (worker.headroom.lacking, worker.turns.reports, lane.failing) == (["memory"], [], False)
 
 
 @pytest.mark.parametrize("is_up", [True, False], ids=["up", "soon up"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from types import SimpleNamespace
 from unittest.mock import AsyncMock
 
@@ -11,11 +12,13 @@ from samples import Stats, a_visit
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
+from crawler.errors import AnswerError, NodeError
 from crawler.events import Events
 from crawler.frontier.keys import Keys
 from crawler.robots.file import RobotsFile
 from crawler.robots.finder import RobotsFinder
 from crawler.worker.lanes import Lane
+from crawler.worker.outcomes import outcome_of_error
 from crawler.worker.refused import RefusedError
 from crawler.worker.request_state import RequestState
 
@@ -113,3 +116,22 @@ async def test_junk_in_place_of_where_it_has_moved_to_is_asked_for_again(elsewhe
     await elsewhere.finder._shared._redis.set(Keys("hr").partition(0).robots_moved("http://a.test"), b"\xff" * 20_000)
     await elsewhere.find(a_visit())
     assert elsewhere.asked == ["http://a.test/robots.txt", "http://b.test/robots.txt"]
+
+
+LOCAL = [NodeError("file descriptors"), OSError(errno.EMFILE, "too many"), MemoryError(), ZeroDivisionError("a bug")]
+
+
+@pytest.mark.parametrize("error", LOCAL, ids=lambda error: type(error).__name__)
+async def test_a_file_is_not_unreachable_by_a_fault_of_the_worker_that_asks(elsewhere, monkeypatch, error):
+    monkeypatch.setattr(elsewhere.finder._crawler.engine, "download_async", AsyncMock(side_effect=error))
+    with pytest.raises(Exception) as caught:  # noqa: PT011 -- each has an outcome of its own
+        await elsewhere.find(a_visit())
+    assert outcome_of_error(caught.value).operation in ("release", "postpone")
+    assert await elsewhere.finder._shared.read("http://a.test") is None
+
+
+async def test_a_file_is_unreachable_by_a_fault_of_its_host(elsewhere, monkeypatch):
+    download = AsyncMock(side_effect=AnswerError("bad-response"))
+    monkeypatch.setattr(elsewhere.finder._crawler.engine, "download_async", download)
+    assert (await elsewhere.find(a_visit())).rules is None
+    assert (await elsewhere.finder._shared.read("http://a.test")).state == "unreachable"

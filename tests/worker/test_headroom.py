@@ -10,6 +10,7 @@ import pytest
 
 from crawler.errors import ConfigError
 from crawler.worker.headroom import (
+    LACK_SECONDS,
     MIN_COST_PERCENT,
     UNLIMITED_SEEDS,
     Headroom,
@@ -142,3 +143,14 @@ def test_without_a_limit_of_memory_requests_are_not_held_back():
     found = headroom(used_percent=99, limit_percent=100)
     found.answered(1_000_000)
     assert found.may_send(1_000, 1)
+
+
+def test_for_a_while_nothing_is_claimed_after_something_else_was_missing(monkeypatch):
+    now_s = [1_000.0]
+    monkeypatch.setattr("crawler.worker.headroom.time.monotonic", lambda: now_s[0])
+    node = headroom(used_percent=10)
+    assert (node.short_of(), node.room(0, 1)) == ("", 5)
+    node.lacks("file descriptors")
+    assert (node.short_of(), node.room(0, 1)) == ("file descriptors", 0)
+    now_s[0] += LACK_SECONDS
+    assert (node.short_of(), node.room(0, 1)) == ("", 5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import random
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -15,6 +16,7 @@ from crawler.errors import (
     AnswerError,
     ExtractError,
     FrontierError,
+    NodeError,
     PageTimeoutError,
     SessionLostError,
     UnavailableError,
@@ -51,6 +53,10 @@ from crawler.worker.refused import RefusedError
         (FrontierError("lost"), ("release", "no-session")),
         (SessionLostError("lost"), ("release", "no-session")),
         (OSError("anything"), ("retry", "download-error")),
+        (NodeError("memory"), ("release", "node-lacks")),
+        (OSError(errno.EMFILE, "too many open files"), ("release", "node-lacks")),
+        (OSError(errno.ENOMEM, "no memory"), ("release", "node-lacks")),
+        (MemoryError(), ("release", "node-lacks")),
     ],
 )
 def test_an_exception_has_an_outcome(error, outcome):
@@ -136,3 +142,10 @@ def test_the_retry_delay_doubles_up_to_its_bound():
         assert all(750 * middle_s <= wait <= 1_250 * middle_s for wait in waits)
         assert len(waits) > 1
     assert retry_delay_ms(99, 2, 600) <= 750_000
+
+
+@pytest.mark.parametrize("judge", [outcomes.outcome_of_callback_error, outcomes.outcome_of_delivery_error])
+def test_a_page_does_not_fail_for_what_its_node_lacks(judge):
+    assert judge(OSError(errno.EMFILE, "too many open files")) == ("release", "node-lacks")
+    assert judge(MemoryError()) == ("retry", "out-of-memory")  # the page itself may be too large
+    assert judge(OSError(errno.EACCES, "not allowed")).operation == "fail"
