@@ -9,6 +9,7 @@ import orjson
 
 from crawler.frontier import clock
 from crawler.frontier.keys import as_text
+from crawler.frontier.session import process_of
 
 if TYPE_CHECKING:
     from crawler.plans.operator import Operator
@@ -40,20 +41,26 @@ async def read_workers(operator: Operator) -> list[dict[str, Any]]:
     """
     redis: Any = operator.redis  # redis-py's types don't know that answers are bytes
     now_ms = await operator.registry.now_ms()
-    reports: dict[str, dict[str, Any]] = {}
-    for node in await redis.zrange(operator.keys.node_names, 0, -1):
-        for owner, raw in (await redis.hgetall(operator.keys.node(as_text(node)))).items():
-            reports[as_text(owner)] = _load_report(raw)
-    left_ms: dict[str, float] = {}  # of the session that lapses first: a worker has one in each partition
+    owners: dict[str, str] = {}  # process -> the owner id under which it reports; of one that doesn't, any it has
+    reports: dict[str, dict[str, Any]] = {}  # by process
+    left_ms: dict[str, float] = {}  # by process; of the lease that lapses first
     for number in range(operator.partitions):
         keys = operator.keys.partition(number)
         here_ms = await clock.now_ms(redis, keys)
-        for owner, deadline_ms in await redis.zrange(keys.sessions, 0, -1, withscores=True):
-            name = as_text(owner)
-            left_ms[name] = min(deadline_ms - here_ms, left_ms.get(name, math.inf))
+        leases: dict[str, float] = {}  # of this partition: one that was lost is there beside the one that followed it
+        for name, deadline_ms in await redis.zrange(keys.sessions, 0, -1, withscores=True):
+            owner = as_text(name)
+            owners[process_of(owner)] = owner
+            leases[process_of(owner)] = deadline_ms - here_ms  # the latest: they come in the order of their deadlines
+        for process, lease_ms in leases.items():
+            left_ms[process] = min(lease_ms, left_ms.get(process, math.inf))
+    for node in await redis.zrange(operator.keys.node_names, 0, -1):
+        for name, raw in (await redis.hgetall(operator.keys.node(as_text(node)))).items():
+            owner = as_text(name)
+            owners[process_of(owner)], reports[process_of(owner)] = owner, _load_report(raw)
     return [
-        _describe(owner, reports.get(owner, {}), left_ms.get(owner), now_ms, operator.session_s)
-        for owner in sorted(reports.keys() | left_ms.keys())
+        _describe(owner, reports.get(process, {}), left_ms.get(process), now_ms, operator.session_s)
+        for process, owner in sorted(owners.items())
     ]
 
 

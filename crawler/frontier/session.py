@@ -86,7 +86,16 @@ class SessionLost(NamedTuple):
 def new_owner() -> str:
     """Returns a worker id that is never used twice: `host:pid:start:random`."""
     node = "".join(letter if letter.isalnum() or letter in "-." else "-" for letter in socket.gethostname())
-    return f"{node}:{os.getpid()}:{int(time.time())}:{secrets.token_hex(4)}"
+    return _of_process(f"{node}:{os.getpid()}:{int(time.time())}")
+
+
+def process_of(owner: str) -> str:
+    """Returns what all owner ids of a worker begin with: `host:pid:start`. It gets another id for each lost lease."""
+    return owner.rpartition(":")[0]
+
+
+def _of_process(process: str) -> str:
+    return f"{process}:{secrets.token_hex(4)}"
 
 
 def boottime() -> float:
@@ -227,7 +236,7 @@ class Session:
     def begin_anew(self, partition: int) -> None:
         """Gives a lost lease another owner, for whom the thread opens it."""
         lease = self.leases[partition]
-        lease.owner, lease.lost = new_owner(), False
+        lease.owner, lease.lost = _of_process(process_of(self.name)), False
 
     # -- Opening and closing ------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from crawler.frontier.scripts import even_when_full
-from crawler.frontier.session import RENEWALS_PER_SESSION, SessionEnding, SessionRenewed
+from crawler.frontier.session import RENEWALS_PER_SESSION, SessionEnding, SessionLost, SessionRenewed
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -54,6 +54,7 @@ class Heartbeat:
         self.figures: dict[str, Any] = {}
         self.workers_here = 1
         events.subscribe(SessionRenewed, lambda event: self.write(event.redis, event.name, event.now_s))
+        events.subscribe(SessionLost, self._write_soon)
         events.subscribe(SessionEnding, lambda event: self.remove(event.redis, event.name))
 
     def write(self, redis: Redis, owner: str, now_s: int) -> None:
@@ -85,6 +86,10 @@ class Heartbeat:
             redis.hdel(self._keys.node(node), *silent)
         self._written_state, self._due_s = state, now_s + IDLE_SECONDS
         self.workers_here = len(everybody) - len(silent)
+
+    def _write_soon(self, _event: SessionLost) -> None:
+        """Writes at the next renewal, however idle the worker is: a Redis that lost the lease may have lost all."""
+        self._written_state = []
 
     def remove(self, redis: Redis, owner: str) -> None:
         """Removes the figures of a worker that leaves. Blocking.

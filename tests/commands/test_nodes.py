@@ -72,6 +72,16 @@ async def test_workers_by_node_with_their_load(scrapy, operator):
     assert first["session_s"] <= 10
 
 
+async def test_a_worker_that_lost_its_lease_and_began_anew_is_one_row_with_its_figures(scrapy, operator):
+    await add_worker(operator, "a-node:10:1:old", session_s=-5.0)
+    await operator.redis.zadd(operator.keys.partition(0).sessions, {"a-node:10:1:new": (time.time() + 10) * 1000})
+    (worker,) = json_of(scrapy("nodes", "--json"))["workers"]
+    assert (worker["owner"], worker["state"], worker["carrying"]) == ("a-node:10:1:old", "alive", 7)
+    await operator.redis.zrem(operator.keys.partition(0).sessions, "a-node:10:1:old")  # as in a Redis that lost all
+    (worker,) = json_of(scrapy("nodes", "--json"))["workers"]
+    assert (worker["state"], worker["frontier"], worker["carrying"]) == ("alive", "content", 7)
+
+
 async def test_junk_in_a_report_is_left_out(scrapy, operator):
     await add_worker(operator, "a-node:10:1:x", carrying="\x1b[2J", room=True, sinks_down="all")
     await operator.redis.hset(operator.keys.node("a-node"), "a-node:11:1:x", b"\x80")

@@ -12,7 +12,15 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.events import Events
 from crawler.frontier import session as session_module
-from crawler.frontier.session import WATCH_SECONDS, Lease, Session, SessionExpired, SessionLost, SessionRenewed
+from crawler.frontier.session import (
+    WATCH_SECONDS,
+    Lease,
+    Session,
+    SessionExpired,
+    SessionLost,
+    SessionRenewed,
+    process_of,
+)
 from crawler.servers.redis import redis_sync
 from crawler.tasks import cancel
 
@@ -252,6 +260,7 @@ def test_a_lost_session_is_told_and_starts_over_under_another_name(frontier, red
     wait(lambda: session.alive)
     [lease] = session.leases
     assert lease.owner != old
+    assert process_of(lease.owner) == process_of(old)
     assert deadline_of(frontier, redis_settings, lease.owner)
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from crawler.events import Events
 from crawler.frontier.keys import Keys
+from crawler.frontier.session import SessionLost
 from crawler.servers.redis import redis_sync
 from crawler.worker.heartbeat import IDLE_SECONDS, Heartbeat
 
@@ -47,6 +48,19 @@ def test_figures_are_dated_by_redis(redis, keys, write):
     assert written(redis, keys) == {"node:1:2:a": {**IDLE, "time": NOW_S, "next_s": IDLE_SECONDS + 3.0}}
     write("node:1:2:a", {**IDLE, "carrying": 1}, NOW_S + 1)
     assert written(redis, keys)["node:1:2:a"]["next_s"] == 3.0
+
+
+def test_an_idle_worker_that_lost_a_lease_writes_at_once_what_an_empty_redis_lacks(redis, keys):
+    events = Events()
+    beat = Heartbeat(keys, events, SESSION_SECONDS)
+    beat.figures = IDLE
+    beat.write(redis, "node:1:2:a", NOW_S)
+    redis.flushdb()
+    beat.write(redis, "node:1:2:a", NOW_S + 1)
+    assert written(redis, keys) == {}
+    events.publish(SessionLost(0, "node:1:2:a"))
+    beat.write(redis, "node:1:2:a", NOW_S + 2)
+    assert written(redis, keys)["node:1:2:a"]["frontier"] == "content"
 
 
 def test_workers_of_a_node_count_each_other_and_forget_the_silent(redis, keys, write):
