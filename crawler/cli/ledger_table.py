@@ -36,8 +36,8 @@ def print_ledger(ledger: dict[str, Any]) -> None:
     """Prints what `ledger_as_json` returned: a table, and below it the failures by reason and what else was counted.
 
     Args:
-        ledger: It may also have what a recount says: the `problems` that it has found, the number of seeds that it
-            `counted`, and how many `seconds` that took.
+        ledger: It may also have what a recount says: the `problems` that it has found, how many seeds that
+            aren't finished it `counted`, how many that are (`counted_finished`), and how many `seconds` that took.
     """
     if not ledger["rows"]:
         print("nothing was offered yet; scrapy plan submit FILE begins")
@@ -60,9 +60,9 @@ def print_ledger(ledger: dict[str, Any]) -> None:
 
 def _verdict(ledger: dict[str, Any]) -> str:
     """Returns what a recount says, in one line."""
-    seeds, plans = quantity(ledger["counted"], "seed"), quantity(len({row["plan"] for row in ledger["rows"]}), "plan")
+    seeds = f"{quantity(ledger['counted'], 'unfinished seed')} and {ledger['counted_finished']:,} finished"
     problems = quantity(len(ledger["problems"]), "problem") if ledger["problems"] else "all agrees"
-    return f"verified {seeds} of {plans} in {ledger['seconds']:.1f} s: {problems}"
+    return f"verified {seeds}, of all plans, in {ledger['seconds']:.1f} s: {problems}"
 
 
 def _table_rows(ledger: dict[str, Any]) -> Iterator[tuple[object, ...]]:

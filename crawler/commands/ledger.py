@@ -66,7 +66,7 @@ class Command(HeadroomCommand):
 
 
 async def _verify(operator: Operator, *, quiet: bool) -> dict[str, Any]:
-    """Recounts all seeds and shows on stderr how far that is; returns their number, what disagrees, and the time.
+    """Recounts all seeds and shows on stderr how far that is; returns their numbers, what disagrees, and the time.
 
     Args:
         quiet: Shows nothing.
@@ -89,7 +89,9 @@ async def _verify(operator: Operator, *, quiet: bool) -> dict[str, Any]:
                 say(done, total)
 
         problems = await operator.recount(show)
-    return {"problems": problems, "counted": counted, "seconds": round(time.monotonic() - begun, 1)}
+    finished = sum([(await queue.totals()).finished for queue in operator.queues.values()])  # as counted, or a problem
+    seconds = round(time.monotonic() - begun, 1)
+    return {"problems": problems, "counted": counted, "counted_finished": finished, "seconds": seconds}
 
 
 def _progress_lines() -> Callable[[int, int], None]:

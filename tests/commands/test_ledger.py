@@ -78,13 +78,18 @@ async def test_a_lost_seed_is_found_by_verify_alone(scrapy, operator):
     assert done.returncode == 1
     assert done.stderr.startswith("error: the recount found 3 problems, such as: ")
     assert "problem: flood board content: ledger ready 1, counted 0" in done.stdout
-    assert re.search(r"\nverified 0 seeds of 1 plan in [0-9.]+ s: 3 problems\n$", done.stdout)
+    assert re.search(
+        r"\nverified 0 unfinished seeds and 0 finished, of all plans, in [0-9.]+ s: 3 problems\n$", done.stdout
+    )
 
 
-async def test_a_sound_frontier_is_verified_in_one_line(scrapy, operator):
+async def test_a_sound_frontier_is_verified_in_one_line(scrapy, operator, claim):
     await operator.queues["content"].offer([content_seed(1), content_seed(2), content_seed(3, "second")])
+    (claimed,) = await claim()
+    await operator.queues["content"].settle(0, claimed.claim.partition("#")[0], [Settlement("finish", claimed)])
     done = scrapy("ledger", "--verify")
-    assert re.search(r"\nverified 3 seeds of 2 plans in [0-9.]+ s: all agrees\n$", done.stdout)
+    verdict = r"\nverified 2 unfinished seeds and 1 finished, of all plans, in [0-9.]+ s: all agrees\n$"
+    assert re.search(verdict, done.stdout)
     assert done.stderr == ""
 
 
