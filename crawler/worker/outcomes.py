@@ -67,7 +67,9 @@ class Outcome(NamedTuple):
 
 UNKNOWN_ERROR = Outcome("retry", "download-error")
 NODE_LACKS = Outcome("release", "node-lacks")  # what the request needs: see `node_lacks`
-OUT_OF_SCOPE = Outcome("fail", "out-of-scope")  # a followed link redirects to what its site doesn't follow
+# A followed link redirects to what its site doesn't follow. It counts for the plans that came by such a link alone:
+# `IS_OF_PLANS` in `crawler/frontier/lua/lib/states.lua` lists such reasons.
+OUT_OF_SCOPE = Outcome("fail", "out-of-scope")
 SCRIPT_ROUTE = "script-route"  # the ledger's word for addresses that only a browser's script can open
 EMPTY_BODY = "empty-body"  # the reason of an answer that has no body, or only white space
 OUT_OF_MEMORY = Outcome("retry", "out-of-memory")

@@ -404,7 +404,8 @@ class Interleaving:
         for claimed, ending in zip(slot.held, endings, strict=False):
             # A page is no longer told of, but fetched, if its site has come to follow links.
             operation = "fetch" if ending == "release" and claimed.delivered and not tellable else ending
-            reason = {"finish": note, "retry": "timeout", "fail": "timeout"}.get(operation, "")
+            fault = "out-of-scope" if tellable else "timeout"
+            reason = {"finish": note, "retry": "timeout", "fail": fault}.get(operation, "")
             others = [seed.plan for seed in claimed.seeds if seed.plan != left_out]
             leaves_out = frozenset({left_out} if others else ())  # a visit is for one plan at least
             settlements.append(Settlement(operation, claimed, wait_ms, reason, tellable, leaves_out))

@@ -21,6 +21,7 @@ YIELD_MS = 1_200
 RECHECK_MS = 15_000  # as in lib/turns.lua
 FRONTIERS = ("nav", "content")
 DELIVERED = "+"  # as in lib/ledger.lua
+OF_PLANS = ("out-of-scope",)  # reasons that say nothing of the page, as in lib/states.lua
 
 
 class WrongError(AssertionError):
@@ -271,6 +272,8 @@ class Model:
     def _offer_one(self, frontier, fingerprint, new, due_ms, budget):
         plan, seed = new.plans[0], self.seeds.get((frontier, fingerprint))
         finished = self.finished.get((frontier, fingerprint), {})
+        if seed and plan not in finished:
+            self._revive(frontier, seed, plan, was_delivered=any(finished.values()))
         is_asked_for = seed and (seed.state == "failed" or plan in seed.plans or self.stopped.get(plan) == "cancel")
         if plan in finished or is_asked_for:
             self.count(frontier, new, "offered", "known")
@@ -294,6 +297,21 @@ class Model:
             self.make_ready(new, due_ms)
         self.count(frontier, new, "offered")
         return "new"
+
+    def _revive(self, frontier, seed, plan, *, was_delivered):
+        """Makes a failed seed ready again if that doesn't count for another plan, which is about to share it.
+
+        What says nothing of the page counts for nobody else, nor does whatever befell the page after it was delivered.
+        """
+        counts = not was_delivered and seed.reason not in OF_PLANS
+        if seed.state != "failed" or counts or plan in seed.plans or self.stopped.get(plan) == "cancel":
+            return
+        self.count(frontier, seed, "failed", f"failed:{seed.reason}", by=-1)
+        seed.reason = ""
+        if was_delivered:
+            seed.host = DELIVERED
+        self.make_ready(seed, self.now_ms)
+        self.reached["failed for others only"] += 1
 
     def refuse(self, frontier, fingerprint, seed, reason, number):
         """Counts pages that can't be offered."""
@@ -337,7 +355,7 @@ class Model:
                 seed.host = served
                 self.make_ready_later(frontier, seed, amount_ms)
             else:
-                self._not_finished(frontier, seed, amount_ms, reason, operation == "retry")
+                self._not_finished(frontier, seed, amount_ms, reason, operation == "retry", served)
         for host, token, since_start_ms, backoff_ms in releases:
             started = since_start_ms >= 0
             next_ms = self.now_ms - since_start_ms + self.delay_ms(host) if started else None
@@ -379,7 +397,7 @@ class Model:
             seed.host = DELIVERED
         self.make_ready(seed, self.now_ms)  # for those who have asked since it was claimed
 
-    def _not_finished(self, frontier, seed, wait_ms, reason, may_retry):
+    def _not_finished(self, frontier, seed, wait_ms, reason, may_retry, served):
         seed.crashes, seed.tries, seed.reason = None, seed.tries + 1, reason
         if may_retry and seed.tries < self.max_attempts:
             self.count(frontier, seed, "retried")
@@ -388,6 +406,12 @@ class Model:
             seed.visited, seed.tries = True, 0
             self.count(frontier, seed, "missed")
             self.make_ready_later(frontier, seed, self.now_ms + seed.interval_ms)
+        elif reason in OF_PLANS and (later := [plan for plan in seed.plans if plan not in served]):
+            refused = [plan for plan in seed.plans if plan in served]
+            self.count(frontier, seed, "failed", f"failed:{reason}", plans=refused)
+            seed.plans, seed.tries, seed.reason = later, 0, ""
+            self.make_ready_later(frontier, seed, self.now_ms)
+            self.reached["failed for some of its plans"] += 1
         else:
             self.make_failed(frontier, seed, reason)
 

@@ -255,6 +255,43 @@ async def test_what_failed_by_its_own_tries_stays_known(frontier, accounts_are):
     await accounts_are(p={"offered": 1, "http-404": 1}, q={"offered": 1, "known": 1})
 
 
+async def test_what_failed_for_a_plan_alone_is_visited_for_another(frontier, accounts_are):
+    await frontier.fail(P, reason="out-of-scope")
+    assert await frontier.offer(P) == [False]
+    assert await frontier.offer(Q) == [True]
+    await accounts_are(p={"offered": 2, "known": 1, "ready": 1}, q={"offered": 1, "ready": 1})
+    claimed = await claim(frontier, "p", "q")
+    await frontier.settle("A", ends(claimed, "fail", reason="out-of-scope"), turns(claimed))
+    assert await frontier.offer(P, Q) == [False, False]  # they don't have each other's failures forgotten in turn
+    assert await frontier.offer(R) == [True]
+
+
+async def test_who_asks_while_it_fails_for_another_plan_gets_a_visit_of_its_own(frontier, accounts_are):
+    await frontier.offer(P)
+    claimed = await claim(frontier, "p")
+    assert await frontier.offer(Q) == [True]
+    await frontier.settle("A", ends(claimed, "fail", reason="out-of-scope"), turns(claimed))
+    await accounts_are(p={"offered": 1, "out-of-scope": 1}, q={"offered": 1, "ready": 1})
+    await claim(frontier, "q")
+
+
+@pytest.mark.parametrize("reason", ["out-of-scope", "http-404"])
+async def test_what_was_delivered_before_it_failed_for_one_plan_is_told_to_the_next(frontier, accounts_are, reason):
+    await frontier.offer(P)
+    await finish(frontier, await claim(frontier, "p"))
+    await frontier.offer(Q)
+    told = await claim(frontier, "q")
+    await frontier.settle("A", ends(told, "fetch"))
+    fetched = await claim(frontier, "q")
+    await frontier.settle("A", ends(fetched, "fail", reason=reason), turns(fetched))
+    await accounts_are(p={"offered": 1, "finished": 1}, q={"offered": 1, reason: 1})
+    assert await frontier.offer(Q, P) == [False, False]
+    assert await frontier.offer(R) == [True]
+    (claimed,) = await claim(frontier, "q", "r")
+    assert claimed.delivered
+    await accounts_are(q={"offered": 2, "known": 1, "executing": 1}, r={"offered": 1, "executing": 1})
+
+
 async def test_retry_is_for_all_plans(frontier, admin, accounts_are):
     await frontier.fail(P, Q)
     assert [one.plans async for one in admin.seeds("failed", "q")] == [("p", "q")]

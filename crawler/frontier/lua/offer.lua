@@ -2,7 +2,8 @@
 -- Proposes seeds, each for a plan. A seed that waits or is executing for other plans is from now on wanted by this one,
 -- too. A page that was delivered for others becomes a seed that needs no fetch: this plan is told of it. Refused and
 -- counted as known is what the plan has asked for before, and what failed by its own tries. A seed that failed since
--- its plan was cancelled is as good as new. Those beyond a host's budget of followed links are counted as over-budget,
+-- its plan was cancelled is as good as new. One whose failure says nothing of the page to this plan, or whose page was
+-- delivered before it failed, becomes ready again, for this plan and those that it failed for. Those beyond a host's budget of followed links are counted as over-budget,
 -- and nowhere else: they were never offered. Nor were those that the caller refuses: they are counted under its reason.
 -- What a search page of a submission leads to that was replaced since is counted as replaced, and nowhere else: the new
 -- one reads for itself what it asks for.
@@ -25,7 +26,7 @@ local budget, window_ms = string.match(has_budget and ARGV[#ARGV] or '', '^(%d+)
 -- `also` holds; `has_failed` and `is_parked`: true.
 local stored, further, has_failed, is_parked = {}, {}, {}, {}
 
-local has_unparked = false -- whether a parked seed is ready again
+local is_any_ready_again = false -- whether a seed is that was parked or had failed
 
 -- Forgets a seed that failed when its last plan was cancelled, so that it is new to a plan that isn't.
 local function forget_cancelled(fingerprint)
@@ -76,11 +77,33 @@ local function read_known(fingerprints, kinds)
   return finished
 end
 
+-- Makes a failed seed ready again if its failure doesn't count for another plan, which is about to share it: for that
+-- plan and for those that it failed for. They all get one more visit, so that they don't forget each other's failures in
+-- turn. Returns whether it did. Reads and writes `reasons`, deletes from `fail`, writes `seed`.
+local function revive(fingerprint, plan, was_delivered)
+  local value, reason = stored[fingerprint], call('HGET', reasons, fingerprint) or 'unknown'
+  local counts = not was_delivered and not IS_OF_PLANS[reason]
+  if counts or stop_of(plan) == 'cancel' or is_wanted_by(fingerprint, plan) then return false end
+  local host, kinds = host_and_kinds(value, further[fingerprint])
+  if was_delivered then
+    stored[fingerprint] = DELIVERED .. string.sub(value, #host + 1)
+    call('HSET', seed, fingerprint, stored[fingerprint])
+    host = DELIVERED
+  end
+  call('ZREM', fail, fingerprint)
+  call('HDEL', reasons, fingerprint)
+  book_all(kinds, 'failed', -1)
+  book_all(kinds, 'failed:' .. reason, -1)
+  make_ready(fingerprint, host, kinds, now)
+  has_failed[fingerprint], is_any_ready_again = nil, true
+  return true
+end
+
 -- Has a plan want a stored seed, too, unless the seed is known to it: the plan has asked for it before, or it failed by
--- its own tries. Returns whether it is known. Writes `also` and wanted:PLAN.
-local function share(fingerprint, value, kind)
+-- its own tries, and was never delivered. Returns whether it is known. Writes `also` and wanted:PLAN.
+local function share(fingerprint, value, kind, was_delivered)
+  if has_failed[fingerprint] and not revive(fingerprint, kind.plan, was_delivered) then return true end
   local host, kinds = host_and_kinds(stored[fingerprint], further[fingerprint])
-  if has_failed[fingerprint] then return true end
   local had_asked = stop_of(kind.plan) == 'cancel' or is_wanted_by(fingerprint, kind.plan)
   if not had_asked then
     local plan, json = string.match(value, '^[^ ]+ ([^ ]+) [^ ]+ %d+ (.*)$')
@@ -93,7 +116,7 @@ local function share(fingerprint, value, kind)
     book(kind, state, 1)
   end
   if is_parked[fingerprint] and unpark_if_wanted(fingerprint, host, kinds) then
-    is_parked[fingerprint], has_unparked = nil, true
+    is_parked[fingerprint], is_any_ready_again = nil, true
   end
   return had_asked
 end
@@ -144,7 +167,7 @@ local function sort_out()
       book(kind, reason, tonumber(refused))
       answers[n] = '2'
     elseif stored[fingerprint] or finished[n] == 'known' then
-      local known = finished[n] == 'known' or share(fingerprint, value, kind)
+      local known = finished[n] == 'known' or share(fingerprint, value, kind, finished[n] == 'delivered')
       book(kind, 'offered', 1)
       if known then book(kind, 'known', 1) end
       answers[n] = known and '0' or '1'
@@ -193,7 +216,7 @@ end
 
 local answers, new, new_to, new_of, first_of = sort_out()
 if #new > 0 then store(new, new_to, new_of, first_of) end
-if #new > 0 or has_unparked then call('PUBLISH', channel, 'offer') end
+if #new > 0 or is_any_ready_again then call('PUBLISH', channel, 'offer') end
 flush_hosts()
 flush_ledger()
 return table.concat(answers)

@@ -11,7 +11,7 @@
 --              was delivered for, each after a space. Other plans of the seed have asked since it was claimed: it
 --              becomes ready for those
 --     retry    tried in vain for `reason`: due again in `amount` ms, or failed after MAX_ATTEMPTS tries
---     fail     failed for `reason`
+--     fail     failed for `reason`; served: as for `finish`, the plans that it was visited for
 --     release  not tried: ready again, due at `amount`
 --     postpone not tried: ready again, due in `amount` ms
 --     fetch    claimed to be told of its page, but must be fetched: ready for that, due at `amount`; served: its host
@@ -58,6 +58,9 @@ local function end_visited(fingerprint, host, kinds, due, note)
   make_ready_later(fingerprint, host, kinds, math.max(now, due + kinds[1].interval * 1000))
 end
 
+-- Returns whether a plan is one of those in `served`.
+local function is_served(served, plan) return string.find(served .. ' ', ' ' .. plan .. ' ', 1, true) end
+
 -- Ends the claim of a seed that was delivered for the plans in `served`, who count the note with it. For other plans,
 -- such as those that have asked since, it becomes ready: to be told of the page, or where that isn't possible to have
 -- it fetched again. Deletes from `crashes` and `tries`; writes `seed` and `also`.
@@ -65,7 +68,7 @@ local function end_delivered(fingerprint, value, further, host, kinds, served, n
   local tellable = string.byte(served) == 49 -- 1
   local later, is_late = {}, {}
   for _, kind in ipairs(kinds) do
-    if string.find(served .. ' ', ' ' .. kind.plan .. ' ', 1, true) then
+    if is_served(served, kind.plan) then
       local at = #finished.fingerprints + 1
       finished.fingerprints[at], finished.plans[at], finished.tellable[at] = fingerprint, kind.plan, tellable
       book(kind, 'finished', 1)
@@ -93,9 +96,32 @@ local function end_untold(fingerprint, value, further, host, kinds, due)
   announces_release = true
 end
 
+-- Ends the claim of a seed that failed for a reason which says nothing of the page to other plans than those in
+-- `served`. For plans that have asked since it was claimed it becomes ready. Writes `seed` and `also`; deletes from
+-- `tries` and `reasons`.
+local function end_refused(fingerprint, value, further, host, kinds, served, reason)
+  local refused, later, is_late = {}, {}, {}
+  for _, kind in ipairs(kinds) do
+    if is_served(served, kind.plan) then
+      refused[#refused + 1] = kind
+    else
+      later[#later + 1] = kind
+      is_late[kind.plan] = true
+    end
+  end
+  if #later == 0 then make_failed(fingerprint, kinds, reason); return end
+  book_all(refused, 'failed', 1)
+  book_all(refused, 'failed:' .. reason, 1)
+  call('HDEL', tries, fingerprint)
+  call('HDEL', reasons, fingerprint)
+  keep_plans(fingerprint, value, further, is_late, host)
+  make_ready_later(fingerprint, host, later, now)
+  announces_release = true
+end
+
 -- Ends the claim of a seed that was tried in vain: it becomes ready for another try, or for its next visit if it is
 -- scheduled, or fails. Writes `tries`, `reasons` and `scheduled`, deletes from `crashes`.
-local function end_unfinished(fingerprint, host, kinds, wait_ms, reason, may_retry)
+local function end_unfinished(fingerprint, value, further, host, kinds, wait_ms, reason, may_retry, served)
   call('HDEL', crashes, fingerprint)
   local tried, interval = increment(tries, fingerprint, 1), kinds[1].interval
   if may_retry and tried < max_attempts then
@@ -108,6 +134,8 @@ local function end_unfinished(fingerprint, host, kinds, wait_ms, reason, may_ret
     call('HDEL', tries, fingerprint)
     book_all(kinds, 'missed', 1)
     make_ready_later(fingerprint, host, kinds, now + interval * 1000)
+  elseif IS_OF_PLANS[reason] then
+    end_refused(fingerprint, value, further, host, kinds, served, reason)
   else
     make_failed(fingerprint, kinds, reason)
   end
@@ -159,7 +187,8 @@ local function settle()
       elseif operation == 'fetch' then
         end_untold(fingerprint, values[n], further[n], ARGV[at + 5], kinds, amount)
       else
-        end_unfinished(fingerprint, host, kinds, amount, reason, operation == 'retry')
+        local may_retry, served = operation == 'retry', ARGV[at + 5]
+        end_unfinished(fingerprint, values[n], further[n], host, kinds, amount, reason, may_retry, served)
       end
       announces_turn = announces_turn or interval > 0 or operation == 'retry' or operation == 'postpone'
     end
