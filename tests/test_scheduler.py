@@ -19,6 +19,7 @@ from crawler.sites import Site
 from crawler.spiders.consumer import ConsumerSpider
 from crawler.worker.fair_share import FairShare, WorkerStarved
 from crawler.worker.lanes import Lane
+from crawler.worker.outcomes import OUT_OF_MEMORY
 from crawler.worker.request_state import state_of
 from crawler.worker.turns import HostBackoff
 from crawler.worker.wakeups import SitesChanged
@@ -151,6 +152,19 @@ async def test_no_request_is_given_out_whose_answer_would_have_no_memory(build):
     assert scheduler.next_request() is None
     engine.downloader.active.clear()
     assert scheduler.next_request() is not None
+
+
+async def test_a_page_without_memory_is_handed_back_untried_and_nothing_more_is_claimed(build):
+    scheduler = await build()
+    await offer(scheduler, content(1), content(2, "b.test"))
+    first, second = await requests(scheduler, 2)
+    state_of(first).visit.decide_outcome(*OUT_OF_MEMORY)
+    end(first)
+    await until_totals(scheduler, ready=1)
+    assert (await scheduler.worker.queue.totals()).failed == 0
+    assert scheduler.worker.room() == 0
+    assert scheduler.worker.why_no_claims() == "its node has no memory left"
+    end(second)
 
 
 async def test_a_page_that_the_cpu_has_no_room_for_yet_starts_when_it_has(build, monkeypatch):

@@ -39,6 +39,7 @@ MEANINGS = {
     "not-html": "it isn't HTML",
     "empty-body": "the answer was empty",
     "http-206": "its host answers with a part of it, which nobody asked for",
+    "out-of-memory": "a worker got no memory for it, again and again",
     "too-large": "it is larger than DOWNLOAD_MAXSIZE",
     "dns": "its host's name can't be resolved",
     "message-too-large": "its item is larger than the sink takes",

@@ -51,6 +51,7 @@ _OF_SCRAPY: dict[int, type[Exception]] = {
 _LACKS = {
     pycurl.E_OUT_OF_MEMORY: "memory",
     pycurl.E_FAILED_INIT: "memory",
+    pycurl.E_WRITE_ERROR: "memory",  # Python had none to take what came: else the transfer has an error of its own
     pycurl.E_INTERFACE_FAILED: "address to send from",
     pycurl.E_SSL_CACERT_BADFILE: "readable TLS certificates",
     MULTI_FAILED.code: "working libcurl",

@@ -54,6 +54,8 @@ def read_article(page: Fetched) -> Fields:
             include_comments=False,
             date_extraction_params=_DATES,
         )
+    except MemoryError:  # the node's fault, not the page's
+        raise
     except Exception as error:  # of heuristics on a hostile page: whatever it is, there is no article
         raise ExtractError("no-content", f"trafilatura: {type(error).__name__}: {error}") from error
     if found is None or isinstance(found, dict):  # a dict is returned only for an option that isn't set

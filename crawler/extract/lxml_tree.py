@@ -37,6 +37,8 @@ def parse_by_lxml(data: bytes) -> html.HtmlElement:
     try:
         root = etree.fromstring(data, parser)
     except (etree.LxmlError, ValueError, AssertionError) as error:
+        if isinstance(error, etree.XMLSyntaxError) and error.code == etree.ErrorTypes.ERR_NO_MEMORY:
+            raise MemoryError(str(error)) from None
         raise ExtractError("not-html", str(error).partition("\n")[0]) from None
     if root is None:
         raise ExtractError("not-html", "Document is empty")

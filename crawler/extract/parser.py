@@ -83,7 +83,7 @@ def run_parser(document: Document, site: Site, modules: Collection[str]) -> Fiel
     given = Page(page.url, page.status, page.content_type, page.body, document)
     try:
         return _checked(_function(module, name)(given, site))
-    except ExtractError:
+    except (ExtractError, MemoryError):  # the latter is the node's fault
         raise
     except ValidationError as error:
         first = error.errors(include_url=False)[0]

@@ -14,6 +14,7 @@ from crawler.download.other_handlers import warn_of_other_handlers
 from crawler.errors import ExtractError, UnavailableError, UrlError
 from crawler.models import Fetched, Frontier
 from crawler.worker.outcomes import (
+    OUT_OF_MEMORY,
     OUT_OF_SCOPE,
     REDIRECT_STATUSES,
     SCRIPT_ROUTE,
@@ -125,6 +126,9 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
             self.decide_outcome(visit, outcome_of_extract_error(error, response.status))
         except UnavailableError as error:
             self._release(visit, error)
+        except MemoryError:
+            self.logger.warning("no memory left to read %s", visit.seed.url)
+            self.decide_outcome(visit, OUT_OF_MEMORY)
 
     def errback(self, failure: Failure) -> None:
         """Decides the outcome of a visit whose request brought no answer, and ends its first part."""

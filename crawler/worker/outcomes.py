@@ -62,7 +62,7 @@ class Outcome(NamedTuple):
     @property
     def leaves_gap(self) -> bool:
         """Whether an item that lacks what was fetched has a gap: another visit may have it."""
-        return self.operation == "retry"
+        return self.operation in ("retry", "postpone")
 
 
 UNKNOWN_ERROR = Outcome("retry", "download-error")
@@ -72,7 +72,7 @@ NODE_LACKS = Outcome("release", "node-lacks")  # what the request needs: see `no
 OUT_OF_SCOPE = Outcome("fail", "out-of-scope")
 SCRIPT_ROUTE = "script-route"  # the ledger's word for addresses that only a browser's script can open
 EMPTY_BODY = "empty-body"  # the reason of an answer that has no body, or only white space
-OUT_OF_MEMORY = Outcome("retry", "out-of-memory")
+OUT_OF_MEMORY = Outcome("postpone", "out-of-memory")  # most often the node is at fault; see hand_backs.py
 PAGE_TIMEOUT = Outcome("retry", "page-timeout")  # PAGE_SECONDS have passed
 _BY_EXCEPTION = {
     "CannotResolveHostError": Outcome("retry", "dns"),
@@ -87,6 +87,7 @@ _BY_EXCEPTION = {
     "HostBackoffError": Outcome("retry", "left-alone"),  # the ledger's name for a backoff; see middlewares/turns.py
     "PageTimeoutError": PAGE_TIMEOUT,
     "NodeError": NODE_LACKS,
+    "MemoryError": OUT_OF_MEMORY,
     "UnavailableError": Outcome("release", "unavailable"),
     "FrontierError": Outcome("release", "no-session"),
 }
@@ -124,8 +125,7 @@ def outcome_of_redirect_error(error: UrlError) -> Outcome:
 def outcome_of_callback_error(error: BaseException | None) -> Outcome:
     """Returns the outcome of a page whose callback raised: trying again would raise again.
 
-    Unless it was cancelled, or this node lacks something. If that is memory, the page may be too large for any node, so
-    it counts as a try.
+    Unless it was cancelled, or this node lacks something.
     """
     if isinstance(error, asyncio.CancelledError):
         return UNKNOWN_ERROR

@@ -26,9 +26,11 @@ from crawler.worker.config import WorkerConfig
 from crawler.worker.egress import Egress
 from crawler.worker.fair_share import FairShare
 from crawler.worker.gaps import Gaps
+from crawler.worker.hand_backs import HandBacks
 from crawler.worker.headroom import Headroom
 from crawler.worker.heartbeat import Heartbeat, load_figures
 from crawler.worker.offers import Offers
+from crawler.worker.outcomes import OUT_OF_MEMORY
 from crawler.worker.searches import Searches
 from crawler.worker.settler import Settler
 from crawler.worker.site_cache import SiteCache
@@ -89,6 +91,7 @@ class Worker:
         self.events = Events()
         self.redis_full = RedisFull()
         self.headroom = Headroom(config.limits, batch_max=config.batch_max, claim_ahead_s=config.claim_ahead_s)
+        self._hand_backs = HandBacks()
         self.registry = Registry(redis, keys, partitions)
         self.sites = SiteCache(self.registry, self.events)
         self.queues = config.frontier.queues(redis)
@@ -237,6 +240,9 @@ class Worker:
 
     def settle(self, settlement: Settlement) -> None:
         """Settles a claim; the frontier is told with the next batch."""
+        if settlement.reason == OUT_OF_MEMORY.reason:
+            self.headroom.lacks("memory")
+            settlement = self._hand_backs.bounded(settlement)
         self.claims.carrying -= 1
         self.headroom.rate.count()
         if self.headroom.pace and settlement.operation not in ("release", "postpone"):

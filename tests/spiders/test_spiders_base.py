@@ -6,13 +6,19 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+import trafilatura
+from lxml import etree
 from samples import RecordedVisit, a_claim
 from scrapy.settings import Settings
 
+from crawler import extract
+from crawler.extract import lxml_tree
+from crawler.models import Fetched
 from crawler.sites import Site
 from crawler.spiders.base import MAX_HOPS
 from crawler.spiders.consumer import ConsumerSpider
 from crawler.spiders.producer import ProducerSpider
+from crawler.worker.outcomes import OUT_OF_MEMORY
 
 
 @pytest.mark.parametrize("spider", [ConsumerSpider, ProducerSpider])
@@ -67,3 +73,35 @@ async def test_a_plan_that_may_not_go_where_a_page_moved_is_left_to_a_visit_of_i
     recorded.end_callback()
     assert recorded.settlements[0].served == served
     assert [seed.plan for seed in offered] == [served[-1]]
+
+
+async def test_a_page_that_is_read_without_memory_is_handed_back(caplog):
+    recorded = RecordedVisit()
+
+    async def read(*_):
+        raise MemoryError
+
+    spider = ConsumerSpider()
+    spider.worker = SimpleNamespace(sites={"s": Site(name="s")})
+    spider.read = read
+    assert [item async for item in spider.parse(recorded.response())] == []
+    recorded.end_callback()
+    assert recorded.outcomes == [OUT_OF_MEMORY]
+    assert "no memory left to read http://a.test/" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "error"),
+    [
+        (trafilatura, "bare_extraction", MemoryError()),
+        (lxml_tree.etree, "fromstring", etree.XMLSyntaxError("Memory allocation failed", 2, 0, 0)),
+    ],
+)
+def test_a_library_without_memory_says_nothing_of_the_page(monkeypatch, module, name, error):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(module, name, fail)
+    page = Fetched("http://a.test/", 200, "text/html", b"<p>some words</p>")
+    with pytest.raises(MemoryError):
+        extract.fields(page, Site(name="s"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import errno
 import random
 from datetime import UTC, datetime, timedelta
@@ -56,7 +57,7 @@ from crawler.worker.refused import RefusedError
         (NodeError("memory"), ("release", "node-lacks")),
         (OSError(errno.EMFILE, "too many open files"), ("release", "node-lacks")),
         (OSError(errno.ENOMEM, "no memory"), ("release", "node-lacks")),
-        (MemoryError(), ("release", "node-lacks")),
+        (MemoryError(), ("postpone", "out-of-memory")),
     ],
 )
 def test_an_exception_has_an_outcome(error, outcome):
@@ -64,7 +65,7 @@ def test_an_exception_has_an_outcome(error, outcome):
 
 
 def test_the_table_names_exceptions_that_exist():
-    known = vars(exceptions) | vars(errors) | vars(twisted_error)
+    known = vars(builtins) | vars(exceptions) | vars(errors) | vars(twisted_error)
     assert set(outcomes._BY_EXCEPTION) <= set(known)
 
 
@@ -147,5 +148,5 @@ def test_the_retry_delay_doubles_up_to_its_bound():
 @pytest.mark.parametrize("judge", [outcomes.outcome_of_callback_error, outcomes.outcome_of_delivery_error])
 def test_a_page_does_not_fail_for_what_its_node_lacks(judge):
     assert judge(OSError(errno.EMFILE, "too many open files")) == ("release", "node-lacks")
-    assert judge(MemoryError()) == ("retry", "out-of-memory")  # the page itself may be too large
+    assert judge(MemoryError()) == ("postpone", "out-of-memory")
     assert judge(OSError(errno.EACCES, "not allowed")).operation == "fail"

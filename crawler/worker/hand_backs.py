@@ -1,0 +1,33 @@
+"""Pages that are handed back untried because this process got no memory for them: of each page a few times only.
+
+The headroom knows the memory of the node or container, but not every limit of a process, such as one on its addresses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from scrapy.utils.datatypes import LocalCache
+
+if TYPE_CHECKING:
+    from crawler.frontier.settlement import Settlement
+
+
+PAUSE_MS = 10_000  # until such a page is due again: longer than its worker claims nothing, so that others come first
+MAX_HAND_BACKS = 3  # of one page by one worker; from then on it may be the page that is too large for any node
+MAX_PAGES = 10_000  # that were handed back are remembered, in some 200 bytes each
+
+
+class HandBacks:
+    """How often this worker has handed each page back."""
+
+    def __init__(self) -> None:
+        self._number: LocalCache[bytes, int] = LocalCache(MAX_PAGES)
+
+    def bounded(self, settlement: Settlement) -> Settlement:
+        """Returns the settlement of a page that is handed back: later than now, and in the end counted as a try."""
+        fingerprint = settlement.claimed.fingerprint
+        number = self._number[fingerprint] = self._number.get(fingerprint, 0) + 1
+        operation = settlement.operation if number <= MAX_HAND_BACKS else "retry"
+        return replace(settlement, operation=operation, amount_ms=max(settlement.amount_ms, PAUSE_MS))
