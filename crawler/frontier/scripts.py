@@ -36,7 +36,7 @@ SHARED = (
     "states",
     "plans",
 )
-OF_WORKERS = ("claim", "begin", "settle", "offer", "acquire_turn", "crawl_delay", "hold_for_robots", "recall")
+OF_WORKERS = ("claim", "begin", "settle", "offer", "acquire_turn", "turn_start", "hold_for_robots", "recall")
 CONFIRM_MILLISECONDS = 2_000  # a replica answers within ms, a disk is written to once a second
 EVEN_WHEN_FULL = "#!lua flags=allow-oom\nreturn redis.call(ARGV[1], KEYS[1], unpack(ARGV, 2))"
 COMPARE_AND_SET = """#!lua flags=allow-oom
