@@ -24,7 +24,8 @@ from scrapy.statscollectors import DummyStatsCollector
 
 from crawler.download import codings
 from crawler.download.handler import CurlDownloadHandler
-from crawler.errors import AnswerError, UnavailableError, UrlError
+from crawler.download.targets import Targets
+from crawler.errors import AnswerError, PrivateAddressError, UnavailableError, UrlError
 from crawler.models import Fetched
 from crawler.urls import canonical
 from crawler.worker.outcomes import REDIRECT_STATUSES, outcome_of_status
@@ -75,6 +76,20 @@ async def fetch(url: str, settings: Settings) -> Fetched:
         await handler.close()
     content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
     return Fetched(canonical(response.url), response.status, content_type, body)
+
+
+async def refusal(url: str, settings: Settings) -> str:
+    """Returns why a crawl with these settings refuses the address of a page that was fetched here; empty: it doesn't.
+
+    robots.txt isn't asked for.
+    """
+    try:
+        await Targets.from_settings(settings).find(Request(url))
+    except PrivateAddressError:
+        return "a crawl refuses this page: private-address (ALLOW_PRIVATE_ADDRESSES)"
+    except CannotResolveHostError:  # a proxy had it, whose network may have names of its own
+        return ""
+    return ""
 
 
 async def _follow(address: str, handler: CurlDownloadHandler, settings: Settings) -> Response:

@@ -42,10 +42,17 @@ class Command(ActionCommand):
         """Validates the site; with a URL, fetches that page and reads it.
 
         Raises:
-            HeadroomError: The file is wrong, there is no such site, or the page can't be fetched or read.
+            HeadroomError: The file is wrong, there is no such site, PARSER_MODULES lacks the module of its parser, or
+                the page can't be fetched or read.
         """
+        from crawler import config
+        from crawler.errors import HeadroomError
+
         name, *rest = args
         site = self._load_site(name, opts.base)
+        module = site.parser.partition(":")[0]
+        if module and module not in config.words(self.values, "PARSER_MODULES"):
+            raise HeadroomError(f"{name}: parser: a crawl refuses it: module {module} isn't in PARSER_MODULES")
         print_answer(opts, await self._read(site, rest[0]) if rest else _summary(site), _print_pairs)
 
     def _load_site(self, name: str, base: str | None) -> Site:
@@ -60,7 +67,7 @@ class Command(ActionCommand):
     async def _read(self, site: Site, url: str) -> dict[str, Any]:
         """Returns what a site reads on a page: the results of a search page, or the fields and links of another."""
         from crawler import config, extract
-        from crawler.cli.fetch import fetch
+        from crawler.cli.fetch import fetch, refusal
         from crawler.errors import ExtractError
 
         page = await fetch(url, self.values)
@@ -70,6 +77,7 @@ class Command(ActionCommand):
             "url": page.url,
             "status": page.status,
             "content_type": page.content_type,
+            "refused": await refusal(page.url, self.values),
         }
         try:
             links = extract.links(page, site)

@@ -107,6 +107,22 @@ def test_a_content_page_is_shown_field_by_field(check, origin):
     assert shown["fields"]["missing"] == ["videos"]
 
 
+def test_a_page_that_a_crawl_refuses_for_its_address_says_so(check, origin):
+    why = "a crawl refuses this page: private-address (ALLOW_PRIVATE_ADDRESSES)"
+    page = ("demo_forum", f"{origin}/gzip")
+    assert json_of(check(*page, "--json", settings={"ALLOW_PRIVATE_ADDRESSES": 0}))["refused"] == why
+    shown = check(*page, settings={"ALLOW_PRIVATE_ADDRESSES": 0}, environment={"COLUMNS": "120"}).stdout
+    assert f"refused       {why}" in shown
+    assert json_of(check(*page, "--json", settings={"ALLOW_PRIVATE_ADDRESSES": 1}))["refused"] == ""
+
+
+def test_a_parser_whose_module_the_settings_refuse_is_an_error(check, tmp_path):
+    (tmp_path / "own.yaml").write_text("name: own\nparser: json:loads\n")
+    error = error_of(check(tmp_path / "own.yaml"))
+    assert error == f"{tmp_path}/own.yaml: parser: a crawl refuses it: module json isn't in PARSER_MODULES"
+    assert json_of(check(tmp_path / "own.yaml", "--json", settings={"PARSER_MODULES": "json"}))["reads"] == "json:loads"
+
+
 def test_a_results_page_shows_its_links(check, origin):
     shown = json_of(check("demo_forum_ajax", f"{origin}/api/search?q=%E6%B4%AA%E6%B0%B4&limit=5", "--json"))
     expected = content.expected_results("洪水", "ajax")[:5]
