@@ -22,12 +22,14 @@ from crawler.middlewares.egress_check import EgressCheck
 from crawler.worker.egress import PROBE_TIMEOUT_SECONDS, Place
 from crawler.worker.ip_budget import IpBudget
 from crawler.worker.outcomes import (
-    GATEWAY_STATUSES,
+    BAD_ANSWERS,
     HOST_FAULTS,
+    NETWORK_LOGIN,
     NO_ANSWER,
     PAGE_TIMEOUT,
     Outcome,
     is_overload,
+    may_be_the_networks,
     node_lacks,
     outcome_of_error,
     retry_after_s,
@@ -52,6 +54,8 @@ NO_SESSION = Outcome("release", "no-session")
 # Nothing was sent for the seed, so no try is counted. Once its visit has started, `outcome_of_error` makes it a retry.
 HOST_BACKOFF = Outcome("release", "left-alone")
 NO_EGRESS = Outcome("release", "no-egress")
+PORTAL = Outcome("postpone", "network-login")  # while other hosts answer; a portal may let some through
+PORTAL_SECONDS = 60.0  # until a page is asked for again in place of which a portal answered
 MAX_HOSTS = 10_000  # whose fastest answer is remembered, in some 200 bytes each
 MIN_ANSWERS = 20  # of a host, before its fastest answer counts: the first few may all have been late
 FASTEST_SMOOTHING = 0.02  # weight of a slower answer, so that a host that got slower isn't taken for late for ever
@@ -176,14 +180,14 @@ class TurnMiddleware:
         The worker learns how large answers are.
 
         Raises:
-            RefusedError: The answer may be a proxy's own, and this worker's way out may be at fault.
+            RefusedError: The answer may be of a proxy or of the network, and this worker's way out may be at fault.
         """
         self._worker.headroom.answered(len(response.body))
         state = state_of(request)
         if state is None or not state.in_flight or state.lane is None:  # another middleware has answered, not the host
             return response
-        if request.meta.get("proxy") and response.status in GATEWAY_STATUSES:
-            return self._from_proxy(response, state, state.lane)
+        if may_be_the_networks(response.status, by_proxy=bool(request.meta.get("proxy"))):
+            return self._from_network(response, state, state.lane)
         place = f"{urlparse_cached(request).scheme}://{state.lane.host}"  # the URL of a user's request may lack its `/`
         self._worker.egress.answered(Place(place, state.visit.seed.site))
         self._end(state, *_sign_of(response))
@@ -193,7 +197,7 @@ class TurnMiddleware:
         """Frees the lane for its next request; records a failure if the error may be the host's fault.
 
         Raises:
-            RefusedError: No answer came, and this worker's way out may be at fault.
+            RefusedError: No answer of the host's may have come, and this worker's way out may be at fault.
         """
         state = state_of(request)
         if state is None:
@@ -205,15 +209,20 @@ class TurnMiddleware:
         if lack := node_lacks(exception):
             self._worker.headroom.lacks(lack)
         reason = outcome_of_error(exception).reason
-        if was_sent and lane is not None and (reason in NO_ANSWER or reason == PAGE_TIMEOUT.reason):
+        if not was_sent or lane is None:
+            return
+        is_bad = reason in BAD_ANSWERS and (self._worker.egress.suspects(lane.host) or "proxy" in request.meta)
+        if is_bad or reason in NO_ANSWER or reason == PAGE_TIMEOUT.reason:
             await self._blame(lane, state)
             if reason in HOST_FAULTS:
                 self._record(lane, "failures", state)
 
-    async def _from_proxy(self, response: Response, state: RequestState, lane: Lane) -> Response:
-        """As `process_response`, for an answer that may be the proxy's own."""
+    async def _from_network(self, response: Response, state: RequestState, lane: Lane) -> Response:
+        """As `process_response`, for an answer that may be the proxy's or the network's own."""
         self._end(state)
         await self._blame(lane, state)
+        if response.status == NETWORK_LOGIN:
+            raise RefusedError(PORTAL, PORTAL_SECONDS)
         sign, backoff_s = _sign_of(response)
         lane.back_off(backoff_s)
         self._record(lane, sign, state)

@@ -1,6 +1,8 @@
 """Whether this worker reaches the web at all: tells the fault of a host from that of this node's own way out.
 
-A host that gives no answer may be down; or this node's name server, proxy or network is. So such a failure is the
+A host that gives no answer may be down; or this node's name server, proxy or network is. The latter two may also answer
+in the host's place, with what is no answer of a host: so is taken what comes by a proxy and is no HTTP, or a server
+error; and what is no HTTP from BAD_HOSTS hosts, with no other answer between. So such a failure is the
 host's only if somebody has answered this worker since: other pages do, or a host that answered before is asked again.
 Otherwise the worker is taken to have lost its way out. It then claims one seed at a time, at growing intervals, and
 hands each back untried, until somebody answers. Where there are only silent hosts to crawl it would never know: after
@@ -35,6 +37,7 @@ PROBE_LONGEST_SECONDS = 15.0  # so that a node that is repaired works again soon
 PROBE_TIMEOUT_SECONDS = 10.0  # of a request without a way out, which keeps a turn of its host from others
 SHARE_SECONDS = 20.0  # between two notes in Redis that this worker is answered
 SHARED_MILLISECONDS = 60_000  # for so long such a note counts
+BAD_HOSTS = 3  # of one network, as a rule one or two are broken; more at once are hardly by chance
 PLACES_MAX = 8  # that answered last
 
 
@@ -65,6 +68,7 @@ class Egress:
         self._events = events
         self._doubt_s = doubt_s
         self._places: OrderedDict[Place, None] = OrderedDict()  # the last that answered is at the end
+        self._bad_hosts: set[str] = set()  # that have sent no HTTP since another answer; BAD_HOSTS at most
         self._answered_at = float("-inf")  # all times are by the event loop's clock
         self._shared_at = float("-inf")
         self._answer = asyncio.Event()  # set with the next answer
@@ -98,10 +102,17 @@ class Egress:
         if len(self._places) > PLACES_MAX:
             self._places.popitem(last=False)
         self._answer.set()
+        self._bad_hosts.clear()
         if self._down_since is not None:
             logger.warning("hosts answer this worker again, after %.0f s: it claims seeds as before", self.down_s)
             self._down_since, self._blames_all, self._probe_pause_s = None, False, PROBE_FIRST_SECONDS
             self._events.publish(EgressChanged(is_down=False))
+
+    def suspects(self, host: str) -> bool:
+        """Notes that what came from a host is no HTTP; returns whether this worker's network may have sent it."""
+        if len(self._bad_hosts) < BAD_HOSTS:
+            self._bad_hosts.add(host)
+        return self.is_down or len(self._bad_hosts) >= BAD_HOSTS
 
     async def blames(self, host: str, ask: Callable[[Place], Awaitable[None]]) -> bool:
         """Returns whether a host that has just given no answer is at fault; False: this worker's way out may be.

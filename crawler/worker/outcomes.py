@@ -33,7 +33,9 @@ FIRST_SERVER_ERROR = 500
 HOST_FAULTS = frozenset({"connection-refused", "timeout", "connection"})
 # Reasons for which no answer came, which may also be the fault of this node's way out (egress.py).
 NO_ANSWER = HOST_FAULTS | {"dns", "tls"}
-GATEWAY_STATUSES = frozenset({407, 502, 503, 504})  # a proxy may say so of itself
+# Reasons for which what came is no answer: a proxy or a network that answers in the hosts' place may have sent it.
+BAD_ANSWERS = frozenset({"bad-response", "bad-headers", "truncated"})
+PROXY_LOGIN, NETWORK_LOGIN = 407, 511  # a proxy's, and a captive portal's: no host sends the latter (RFC 6585, 6)
 PERMANENT_ERRORS = frozenset({"too-large", "bad-headers", "bad-encoding"})  # these answers would be the same next time
 # What a node has none left of when the system says so; whoever was to be asked has no part in it.
 _LACKS = {
@@ -176,6 +178,11 @@ def _extract_reason(error: ExtractError) -> str:
 def is_overload(status: int) -> bool:
     """Returns whether an HTTP status says that the host is overloaded or broken."""
     return status >= FIRST_SERVER_ERROR or status == TOO_MANY_REQUESTS
+
+
+def may_be_the_networks(status: int, *, by_proxy: bool) -> bool:
+    """Returns whether an HTTP status may come from this node's proxy or network instead of the host."""
+    return status == NETWORK_LOGIN or (by_proxy and (status >= FIRST_SERVER_ERROR or status == PROXY_LOGIN))
 
 
 def ledger_reason(text: str, default: str) -> str:

@@ -39,12 +39,16 @@ class Egress:
 
     is_down = False
     blames_host = True
+    suspects_itself = False
 
     def __init__(self):
         self.places = []
 
     def answered(self, place):
         self.places.append(place)
+
+    def suspects(self, host):
+        return self.suspects_itself
 
     async def blames(self, host, ask):
         return self.blames_host

@@ -13,7 +13,7 @@ from samples import RecordedVisit
 from scrapy import exceptions
 from twisted.internet.error import NoRouteError
 
-from crawler.errors import HostBackoffError, NodeError, PageTimeoutError, SessionLostError
+from crawler.errors import AnswerError, HostBackoffError, NodeError, PageTimeoutError, SessionLostError
 from crawler.middlewares.turns import TurnMiddleware
 from crawler.worker.lanes import Lane
 from crawler.worker.refused import RefusedError
@@ -132,7 +132,8 @@ async def test_when_a_page_s_time_is_up_the_host_may_still_be_innocent(
 
 
 @pytest.mark.parametrize(
-    ("status", "proxy", "is_own"), [(407, 1, 1), (502, 1, 1), (502, 0, 0), (500, 1, 0), (404, 1, 0)]
+    ("status", "proxy", "is_own"),
+    [(407, 1, 1), (502, 1, 1), (502, 0, 0), (500, 1, 1), (500, 0, 0), (404, 1, 0), (511, 0, 1), (511, 1, 1)],
 )
 async def test_an_answer_may_be_a_proxy_s_own(middleware, recorded, worker, status, proxy, is_own):
     worker.egress.blames_host = False
@@ -249,3 +250,29 @@ async def test_a_request_that_may_have_arrived_late_delays_the_next(middleware, 
     else:
         await middleware.process_exception(request, ValueError())
     assert recorded.lane.pause_s() > 59.98
+
+
+@pytest.mark.parametrize("by_proxy", [True, False])
+@pytest.mark.parametrize("reason", ["bad-response", "bad-headers", "truncated"])
+async def test_nonsense_may_be_of_the_network_instead_of_the_host(middleware, recorded, worker, by_proxy, reason):
+    worker.egress.blames_host, worker.egress.suspects_itself = False, not by_proxy
+    request = recorded.request()
+    request.meta.update({"proxy": "http://proxy.test:3128"} if by_proxy else {})
+    await middleware.process_request(request)
+    with pytest.raises(RefusedError) as caught:
+        await middleware.process_exception(request, AnswerError(reason))
+    assert caught.value.outcome == ("release", "no-egress")
+
+
+async def test_nonsense_of_a_single_host_is_its_own(middleware, recorded, worker):
+    worker.egress.blames_host = False
+    await failed(middleware, recorded, AnswerError("bad-response"))  # isn't refused: it counts as a try
+
+
+async def test_a_captive_portal_is_no_host_even_while_others_answer(middleware, recorded):
+    request = recorded.request()
+    await middleware.process_request(request)
+    with pytest.raises(RefusedError) as caught:
+        await middleware.process_response(request, recorded.response(request, 511))
+    assert (caught.value.outcome, caught.value.wait_s) == (("postpone", "network-login"), 60.0)
+    assert not recorded.lane.failing

@@ -138,3 +138,10 @@ async def test_a_worker_tells_others_that_it_is_answered(recorded):
     recorded.egress.answered(WELL)
     await recorded.egress.share()
     assert recorded.redis.value == b"http://well.test s"
+
+
+async def test_hosts_that_all_send_nonsense_may_be_one_network_that_does(recorded):
+    way_out = recorded.egress
+    assert [way_out.suspects(host) for host in ("a.test", "a.test", "b.test")] == [False] * 3
+    way_out.answered(WELL)
+    assert [way_out.suspects(host) for host in ("a.test", "b.test", "c.test", "a.test")] == [False, False, True, True]
