@@ -152,6 +152,7 @@ class PartRecount:
         self._wanted: Counter[str] = Counter()  # by plan
         self._sizes: Counter[str] = Counter()  # of `ready` and `held` all of them together, of `wanted:PLAN` each
         self._lost_hosts: set[str] = set()  # some of those that have ready seeds but no place in `hosts`
+        self._blocked_hosts: set[str] = set()  # some of those with turns that nobody will release
 
     async def begin(self) -> int:
         """Begins the recount; returns how many seeds there are to count."""
@@ -162,9 +163,8 @@ class PartRecount:
         """Counts the seeds that aren't finished; yields the number of each batch."""
         cursor = b"0"
         while True:
-            cursor, number, executing, waiting, counted, lost_hosts = await self._run(
-                "count_seeds", cursor, COUNT_BATCH
-            )
+            answer = await self._run("count_seeds", cursor, COUNT_BATCH)
+            cursor, number, executing, waiting, counted, lost_hosts, blocked_hosts = answer
             self._executing += executing
             self._waiting += waiting
             for plan, site, state, seeds in zip(*[iter(counted)] * 4, strict=True):
@@ -172,6 +172,8 @@ class PartRecount:
                 self._wanted[as_text(plan)] += seeds
             if len(self._lost_hosts) < SCAN_COUNT:
                 self._lost_hosts.update(map(as_text, lost_hosts))
+            if len(self._blocked_hosts) < SCAN_COUNT:
+                self._blocked_hosts.update(map(as_text, blocked_hosts))
             yield number
             if cursor == b"0":
                 return
@@ -215,6 +217,10 @@ class PartRecount:
             number, host = len(self._lost_hosts), min(self._lost_hosts)
             text = f"{number} hosts have ready seeds but no place in hosts, such as {host}"
             add(f"hosts {host}", (number,), text)
+        if self._blocked_hosts:
+            number, host = len(self._blocked_hosts), min(self._blocked_hosts)
+            text = f"{number} hosts have turns of owners without a session, such as {host}"
+            add(f"turns {host}", (number,), text)
         for plan in sorted(self._wanted.keys() | {name.removeprefix("wanted:") for name in sizes}):
             if by := sizes[f"wanted:{plan}"] - self._wanted[plan]:
                 text = f"{self._wanted[plan]} seeds of plan {plan}, its set holds {sizes[f'wanted:{plan}']}"

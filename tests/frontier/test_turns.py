@@ -72,6 +72,28 @@ async def test_the_next_start_is_a_delay_after_the_last_also_for_others(frontier
     assert 5_000 < (await acquire(frontier))[1] <= 6_000
 
 
+async def test_a_turn_of_an_owner_without_a_session_blocks_nobody(frontier, redis):
+    await frontier.polite(delay_ms=2_000)
+    await frontier.offer(content(1))
+    key = frontier.keys.partition(0).turn("a.test")
+    await redis.hset(key, "h1", "ghost:1:1:abcd 1001")
+    assert await frontier.problems() == ["content: 1 hosts have turns of owners without a session, such as a.test"]
+    assert 1_500 < (await frontier.claim()).wait_ms <= 2_000  # it may have sent a request just before
+    assert await held(frontier) == set()
+    assert await frontier.problems() == []
+    await redis.hset(key, "h1", "ghost:1:1:abcd 1001")
+    assert 1_500 < (await acquire(frontier))[1] <= 2_000
+
+
+@pytest.mark.parametrize(
+    ("field", "junk"), [("h1", "junk"), ("hx", "A 1001"), ("x", "junk"), ("r", "junk"), ("n1", "")]
+)
+async def test_junk_among_a_host_s_turns_blocks_nobody(frontier, redis, field, junk):
+    await frontier.offer(content(1))
+    await redis.hset(frontier.keys.partition(0).turn("a.test"), field, junk)
+    assert len((await frontier.claim()).seeds) == 1
+
+
 async def test_a_turn_that_was_not_used_may_start_at_once(frontier):
     await frontier.polite(delay_ms=10_000)
     await frontier.offer(content(1), content(2))

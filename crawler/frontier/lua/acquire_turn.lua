@@ -27,6 +27,7 @@ else
 end
 
 local free, next_start = free_turns(host_turns, concurrency)
+if #free == 0 and free_ownerless_turns(host_turns) then free, next_start = free_turns(host_turns, concurrency) end
 if #free == 0 then
   note_waiting(host_turns, SEEDLESS)
   flush_turns()

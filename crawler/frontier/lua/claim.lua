@@ -291,6 +291,7 @@ local function serve_host(host)
   end
   local _, concurrency, burst = politeness_of(host_turns)
   local free, free_at = free_turns(host_turns, concurrency)
+  if #free == 0 and free_ownerless_turns(host_turns) then free, free_at = free_turns(host_turns, concurrency) end
   local due, yielded
   if #free == 0 then
     note_waiting(host_turns, frontier)

@@ -4,7 +4,8 @@
 -- ARGV: where to go on in `seed` (0: at its beginning); about how many seeds to count.
 -- Returns {where the next call goes on, '0' where all are counted; how many seeds this one counted; how many of those
 --   are executing, and how many wait outside `quarantine`; what it counted for each plan that wants them, as a flat list
---   of plan, site, state and number; hosts that have ready seeds but no place in `hosts`, some of them more than once}.
+--   of plan, site, state and number; hosts that have ready seeds but no place in `hosts`, some of them more than once; hosts
+--   of ready seeds that have turns which nobody will release}.
 
 local STATES = { 'ready', 'executing', 'failed' }
 
@@ -18,7 +19,7 @@ local function scores_in(key) return call('EXISTS', key) == 1 and read_all('ZMSC
 local further = read_further(fingerprints)
 for n in ipairs(fingerprints) do hosts_of[n], kinds_of[n] = host_and_kinds(flat[2 * n], further[n]) end
 local claimed_at, failed_at, quarantined_at = scores_in(execute), scores_in(fail), scores_in(quarantine)
-local parked_at, executing, waiting, lost_hosts = scores_in(parked), 0, 0, {}
+local parked_at, executing, waiting, lost_hosts, blocked = scores_in(parked), 0, 0, {}, {}
 for n, queued_at in ipairs(read_all('ZMSCORE', hosts, hosts_of)) do
   local state = claimed_at[n] and 'executing' or failed_at[n] and 'failed' or 'ready'
   book_all(kinds_of[n], state, 1)
@@ -27,10 +28,14 @@ for n, queued_at in ipairs(read_all('ZMSCORE', hosts, hosts_of)) do
   elseif state == 'ready' and not quarantined_at[n] then
     waiting = waiting + 1
     if not parked_at[n] and not queued_at then lost_hosts[#lost_hosts + 1] = hosts_of[n] end
+    blocked[hosts_of[n]] = #ownerless_turns(turns_of(hosts_of[n])) > 0
   end
 end
 
-local counted = {}
+local counted, blocked_hosts = {}, {}
+for host, is_blocked in pairs(blocked) do
+  if is_blocked then blocked_hosts[#blocked_hosts + 1] = host end
+end
 for _, kind in pairs(all_kinds) do
   for _, state in ipairs(STATES) do
     if kind.booked[state] then
@@ -38,4 +43,4 @@ for _, kind in pairs(all_kinds) do
     end
   end
 end
-return { cursor, #fingerprints, executing, waiting, counted, lost_hosts }
+return { cursor, #fingerprints, executing, waiting, counted, lost_hosts, blocked_hosts }

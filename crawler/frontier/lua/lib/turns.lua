@@ -1,8 +1,9 @@
 -- A host's turns: who may ask the host, and when. An address with a budget has turns of its own, under `@ADDRESS`.
 --
 -- Gives the scripts: `TOKENS_PER_SERIAL`, `SEEDLESS`, `turns_of`, `set_field`, `delete_field`, `is_address`,
--- `politeness_of`, `add_site`, `last_of_next_starts`, `free_turns`, `acquire_turn`, `release_turn`, `split_turn`,
--- `waits_since`, `note_waiting`, `flush_turns`. A script that changes turns calls `flush_turns` once, at its end.
+-- `politeness_of`, `add_site`, `last_of_next_starts`, `free_turns`, `acquire_turn`, `release_turn`, `ownerless_turns`,
+-- `free_ownerless_turns`, `split_turn`, `waits_since`, `note_waiting`, `flush_turns`. A script that changes turns calls
+-- `flush_turns` once, at its end.
 --
 -- Fields of the hash turn:HOST:
 --   hI    `OWNER TOKEN`: who holds turn I. A host's turns are numbered from 1 to its concurrency.
@@ -53,12 +54,12 @@ local function turns_of(host)
     local name, value = flat[i], flat[i + 1]
     local is_sound
     if string.byte(name) == 104 then -- h
-      is_sound = string.find(value, '^%S+ %d+$')
+      is_sound = string.find(name, '^h%d+$') and string.find(value, '^%S+ %d+$')
       if is_sound then held_count = held_count + 1 end
     elseif name == 'r' then
-      is_sound = tonumber(value) <= TURN_IDLE_MS
+      is_sound = (tonumber(value) or math.huge) <= TURN_IDLE_MS
     else
-      is_sound = name == 's' or name == 'l' or tonumber(value) <= now + TURN_IDLE_MS
+      is_sound = name == 's' or name == 'l' or (tonumber(value) or math.huge) <= now + TURN_IDLE_MS
     end
     if is_sound then fields[name] = value else host_turns.deleted[name] = true end
   end
@@ -192,6 +193,32 @@ local function release_turn(host_turns, owner, token, next_start)
   delete_field(host_turns, holder)
   host_turns.held = host_turns.held - 1
   if next_start then set_field(host_turns, start, text(next_start)) end
+end
+
+-- Returns the names of the fields of held turns whose owner has no session, nor one that lapsed and is being reclaimed.
+-- Nobody would ever release them: they are junk, or what a Redis that lost writes has left. Reads `sessions` and
+-- `lapsed`.
+local function ownerless_turns(host_turns)
+  local names = {}
+  for name, value in pairs(host_turns.fields) do
+    local owner = string.byte(name) == 104 and string.match(value, '^%S+') -- h
+    if owner and not call('ZSCORE', sessions, owner) and not call('ZSCORE', lapsed, owner) then
+      names[#names + 1] = name
+    end
+  end
+  return names
+end
+
+-- Frees those turns. Each may start a request a delay from now: who held it may have sent one just before. Returns
+-- whether there were any.
+local function free_ownerless_turns(host_turns)
+  local names = ownerless_turns(host_turns)
+  for _, name in ipairs(names) do
+    delete_field(host_turns, name)
+    set_field(host_turns, 'n' .. string.sub(name, 2), text(now + politeness_of(host_turns)))
+    host_turns.held = host_turns.held - 1
+  end
+  return #names > 0
 end
 
 -- Splits an entry of turns:OWNER into token and host; nil for junk.
