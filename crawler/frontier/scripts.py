@@ -36,7 +36,6 @@ SHARED = (
     "states",
     "plans",
 )
-OF_WORKERS = ("claim", "begin", "settle", "offer", "acquire_turn", "turn_start", "hold_for_robots", "recall")
 CONFIRM_MILLISECONDS = 2_000  # a replica answers within ms, a disk is written to once a second
 EVEN_WHEN_FULL = "#!lua flags=allow-oom\nreturn redis.call(ARGV[1], KEYS[1], unpack(ARGV, 2))"
 COMPARE_AND_SET = """#!lua flags=allow-oom
@@ -66,9 +65,10 @@ def digest(name: str) -> str:
 
 
 def read_ahead() -> None:
-    """Reads the scripts that a worker runs. Later it may have no file descriptor left, and it must still settle."""
-    for name in OF_WORKERS:
-        digest(name)
+    """Reads all scripts, as a worker does at its start. Later it may have no file descriptor left, and must settle."""
+    for file in (resources.files("crawler.frontier") / "lua").iterdir():
+        if file.name.endswith(".lua"):
+            digest(file.name.removesuffix(".lua"))
 
 
 def even_when_full(client: Any, key: str, command: str, *arguments: Any) -> Any:

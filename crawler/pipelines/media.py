@@ -10,13 +10,14 @@ the item.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import logging
 import mimetypes
 from dataclasses import dataclass
 from http import HTTPStatus
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
@@ -35,6 +36,7 @@ from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -83,6 +85,18 @@ class _NoFileError(Exception):
         self.outcome = outcome
 
 
+class _Folder(FSFilesStore):
+    """Scrapy's store in a folder, which the workers of a node may make at the same moment."""
+
+    def _mkdir(self, dirname: Path, domain: Any = None) -> None:
+        with contextlib.suppress(FileExistsError):
+            super()._mkdir(dirname, domain)
+
+
+class _Files(FilesPipeline):
+    STORE_SCHEMES: ClassVar[dict[str, Any]] = {**FilesPipeline.STORE_SCHEMES, "": _Folder, "file": _Folder}
+
+
 class PageMediaPipeline:
     """Fetches and stores the files of an `Item`; items of other classes pass through untouched.
 
@@ -110,7 +124,7 @@ class PageMediaPipeline:
         if not crawler.settings["FILES_STORE"] or worker is None:
             raise NotConfigured
         max_files = config.whole(crawler.settings, "MEDIA_MAX_PER_PAGE", 0, 10_000)
-        return cls(crawler, worker, FilesPipeline.from_crawler(crawler), max_files)
+        return cls(crawler, worker, _Files.from_crawler(crawler), max_files)
 
     async def process_item(self, item: Any) -> Any:
         """Fetches the files that an item names; where one can't be had, the item says why.

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import dataclasses
 import hashlib
+from pathlib import Path
 from types import SimpleNamespace
 
 import orjson
@@ -94,6 +95,15 @@ async def test_a_file_is_stored_under_the_hash_of_its_content(tmp_path):
     sha256 = hashlib.sha256(b"content").hexdigest()
     assert found == Media(PNG, f"{sha256[:2]}/{sha256}.png", sha256, 7)
     assert (tmp_path / found.path).read_bytes() == b"content"
+
+
+async def test_a_folder_that_another_worker_makes_at_the_same_moment_is_taken(tmp_path, monkeypatch):
+    (tmp_path / "media").mkdir()
+    monkeypatch.setattr(Path, "exists", lambda _path: False)  # as it was a moment ago
+    crawler = get_crawler(Spider, {"FILES_STORE": str(tmp_path / "media"), "MEDIA_MAX_PER_PAGE": 10})
+    crawler.spider = Spider("s")
+    monkeypatch.setattr(crawler, "get_extension", lambda _kind: SimpleNamespace())
+    assert PageMediaPipeline.from_crawler(crawler)
 
 
 async def test_pages_with_the_same_file_fetch_it_once(tmp_path):
