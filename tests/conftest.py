@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import sys
 import uuid
@@ -15,16 +14,13 @@ from forkserver import ForkServer
 from needs import started
 from pymongo import MongoClient
 
-from testbed.servers import ForumServer, Kafka, Mongo, Redis, process
+from testbed.servers import ForumServer, Kafka, Mongo, Redis
 from testbed.servers.mediawiki import MediaWiki
 from testbed.servers.redis_cluster import RedisCluster
 from testbed.servers.wiki_pages import wiki_pages
 
 # Who is started in the background ignores interrupts, and so would all that the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-# Of the processes that share the tests, each has ports of its own: a port is free for a while before it is taken.
-number, count = os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:], os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")
-process.PORTS = process.PORTS[int(number) :: int(count)]
 SLOW_FOLDERS = ("end_to_end", "hostile", "commands")
 PROCESS_FOLDERS = (*SLOW_FOLDERS, "faults", "frontier", "testbed")  # where nearly every test starts some
 

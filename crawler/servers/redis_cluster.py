@@ -170,6 +170,8 @@ class AsyncCluster(AsyncRedisCluster):
             return
         if self._reading is not None:
             await tasks.cancel(self._reading)
+        # redis-py would take a client that is to read the map anew for one without connections, and leave them open.
+        self._initialize = False
         await super().aclose()
 
     def _map_was_not_read(self, event: tasks.TaskDied) -> None:

@@ -23,7 +23,7 @@ PROJECT = {
     ("word", "error"),
     [
         ("fail", "error: no such plan: \\ufffd[31mred end\n"),
-        ("--jsn", "error: unknown option --jsn; scrapy greet -h lists them\n"),
+        ("--jsn", "error: unknown option '--jsn'; scrapy greet -h lists them\n"),
         ("--json=1", "error: argument --json: ignored explicit argument '1'\n"),
     ],
 )

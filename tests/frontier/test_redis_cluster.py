@@ -216,6 +216,21 @@ async def test_any_node_leads_to_the_cluster(redis_cluster, redis_settings):
             assert client.get("x") == b"1"
 
 
+async def test_a_client_that_is_to_read_the_map_anew_disconnects_as_well(redis_cluster, redis_settings):
+    client = redis_async(redis_settings)
+    names = [f"plan-{number}" for number in range(PARTITIONS)]  # on every node
+    await asyncio.gather(*(client.exists(name) for name in names))
+    with contextlib.suppress(RedisError):
+        pipe = client.pipeline()
+        pipe.execute_command("EVAL", "return redis.error_reply('CLUSTERDOWN for the test')", 1, names[0])
+        await pipe.execute()
+    nodes = client.get_nodes()
+    assert any(one.is_connected for node in nodes for one in node._connections)
+    assert client._initialize
+    await client.aclose()
+    assert not any(one.is_connected for node in nodes for one in node._connections)
+
+
 async def test_a_cluster_that_is_away_is_an_error_of_redis(redis_settings):
     settings = {"REDIS_URL": "redis://user:secret@127.0.0.1:1,127.0.0.1:2/0", "REDIS_CLUSTER": 1}
     with contextlib.closing(redis_sync(settings)) as client, pytest.raises(RedisError) as error:
