@@ -130,7 +130,11 @@ async def test_odd_heads_are_read_through_a_proxy(odd_host, get):
             writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
         else:
             to_host.write(heads[-1])
-        await asyncio.gather(copy(reader, to_host), copy(from_host, writer))
+        try:
+            await asyncio.gather(copy(reader, to_host), copy(from_host, writer))
+        finally:  # the test may end while the handler keeps its connection
+            to_host.close()
+            writer.close()
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as proxy:
         meta = {"proxy": f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}"}
