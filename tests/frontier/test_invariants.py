@@ -74,7 +74,8 @@ class RandomCrawl:
         held = self.holds[owner, frontier]
         carrying = sum(not isinstance(one, TurnRelease) for one in held)
         answer = await self.driver.claim(owner, self.random.randint(1, 30), carrying=carrying, frontier=frontier)
-        await self.driver.begin(answer.seeds[: self.random.randint(0, 10)])
+        to_fetch = [one for one in answer.seeds if not one.delivered]  # no worker begins what needs no fetch
+        await self.driver.begin(to_fetch[: self.random.randint(0, 10)])
         assert len(answer.seeds) <= 30
         if answer.state == "quarantined":
             assert carrying == 0
