@@ -6,8 +6,6 @@ where secrets belong. What isn't here keeps Scrapy's default.
 
 import os
 
-from crawler import __version__
-
 # -- Servers --------------------------------------------------------------------------------------------------------
 REDIS_URL = os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")
 REDIS_CLUSTER = os.environ.get("REDIS_CLUSTER", "0")  # 1: REDIS_URL names nodes of a Redis Cluster, commas part several
@@ -35,6 +33,7 @@ RETRY_MAX_SECONDS = 600
 SETTLE_BATCH = 100  # seeds in one settle call; one call a page costs 14 times more
 SETTLE_WAIT_SECONDS = 0.02  # how long a settle waits for company
 EGRESS_DOUBT_SECONDS = 3_600  # when nobody answers any worker: so long the network may be at fault, then the hosts are
+PAGE_SECONDS = 300  # for all that a page fetches, its own delays included: 50 images at 5 s. A tarpit ends here
 CONFIRM_OFFERS = True  # Redis Cluster: a page ends when what it led to survives a node; costs a page some ms
 FAIL_DAYS = 30  # failed seeds are remembered, and refused, for so long
 
@@ -76,73 +75,15 @@ MEDIA_ALLOW_REDIRECTS = True
 ALLOW_PRIVATE_ADDRESSES = False  # True: crawl 10.x, 127.x, link-local ... (the demo's forum does)
 
 # -- The project, for Scrapy ----------------------------------------------------------------------------------------
+# What the frontier's spiders run with has `crawler/crawl_settings.py`. Any other spider has Scrapy's defaults, and what
+# follows: the words of the template of `scrapy startproject`.
+FRONTIER_SETTINGS: dict[str, object] = {}  # of the project's choice, for the frontier's spiders
 BOT_NAME = "headroom"
 SPIDER_MODULES = ["crawler.spiders"]
 NEWSPIDER_MODULE = "crawler.spiders"
 COMMANDS_MODULE = "crawler.commands"
-FAST_ENGINE = True  # False: Scrapy's own engine and what belongs to it; a page takes half as much CPU time again
-ADDONS = {"crawler.fast.addon.FastEngine": 1000}  # last: other add-ons may replace Scrapy's downloader statistics
-EXTENSIONS = {
-    "crawler.logs.InertLogs": 0,  # first: what other extensions log is inert, too
-    "crawler.worker.worker.Worker": 100,
-    "crawler.worker.delivery.Delivery": 200,
-    "scrapy.extensions.telnet.TelnetConsole": None,
-    "scrapy.extensions.remote_control.RemoteControl": None,
-}
-SPIDER_MIDDLEWARES = {
-    # Next to the engine, whatever numbers others have: it counts what is left when they have dropped and added.
-    "crawler.middlewares.visits.VisitSpiderMiddleware": -1_000_000,
-    # Each costs every page a pass. HTTPERROR_ALLOW_ALL and URLLENGTH_LIMIT = 0 leave the first two nothing to do.
-    "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None,
-    "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
-}
-DOWNLOADER_MIDDLEWARES = {
-    "crawler.middlewares.known_site.KnownSiteMiddleware": 40,
-    "crawler.middlewares.scope.ScopeMiddleware": 50,
-    "crawler.middlewares.ended_search.EndedSearchMiddleware": 60,
-    "crawler.middlewares.robots.RobotsMiddleware": 100,
-    "crawler.middlewares.decoding.DecodingMiddleware": 590,
-    "crawler.middlewares.redirect.RedirectMiddleware": 600,
-    "crawler.middlewares.turns.TurnMiddleware": 990,  # the last before the wire: what it lets through is sent
-    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,  # reads an error page as rules
-    "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,  # no bound on codings
-    "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,  # follows to other hosts without their turn
-    "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
-    "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,  # retries go through the frontier, with its turns
-    "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
-}
-ITEM_PIPELINES = {
-    "crawler.pipelines.clean.CleanPipeline": 100,
-    "crawler.pipelines.media.PageMediaPipeline": 200,
-    "crawler.pipelines.sink.SinkPipeline": 800,
-}
-
-# -- Scrapy's own, changed ------------------------------------------------------------------------------------------
-USER_AGENT = f"headroom/{__version__}"  # CONTACT is added to it
+DOWNLOADER_MIDDLEWARES = {"crawler.middlewares.private_addresses.PrivateAddressMiddleware": 1_000_000}
 ROBOTSTXT_OBEY = True
-CONCURRENT_REQUESTS = 64  # of each worker; what one host gets is up to its turns
-CONCURRENT_REQUESTS_PER_DOMAIN = 64  # must not bind: turns pace each host
-DOWNLOAD_DELAY = 0  # must not bind: turns pace each host
-CONCURRENT_ITEMS = 8  # of one page. Scrapy's own engine starts so many tasks per page; its default is 100
-DOWNLOAD_TIMEOUT = 60  # seconds for one answer, first to last byte
-PAGE_SECONDS = 300  # for all that a page fetches, its own delays included: 50 images at 5 s. A tarpit ends here
-DOWNLOAD_MAXSIZE = 32 * 1024 * 1024  # bytes; Scrapy's 1 GiB is a way to kill a worker
-DOWNLOAD_WARNSIZE = 16 * 1024 * 1024
-DOWNLOAD_VERIFY_CERTIFICATES = True
-DOWNLOAD_HANDLERS = {
-    "http": "crawler.download.handler.CurlDownloadHandler",
-    "https": "crawler.download.handler.CurlDownloadHandler",
-    "file": None,  # only the web is crawled
-    "ftp": None,
-    "s3": None,
-    "data": None,
-}
-REDIRECT_MAX_TIMES = 5
-COOKIES_ENABLED = False  # pages are read as a stranger would
-HTTPERROR_ALLOW_ALL = True  # a visit's end tells the ledger why; nothing is dropped on the way
-WARN_ON_GENERATOR_RETURN_VALUE = False  # reads the callback's source
-TELNETCONSOLE_ENABLED = False
-REMOTE_CONTROL_ENABLED = False
-URLLENGTH_LIMIT = 0  # urls.py has the limit
-LOG_LEVEL = "INFO"
-STATS_DUMP = True
+CONCURRENT_REQUESTS_PER_DOMAIN = 1
+DOWNLOAD_DELAY = 1
+FEED_EXPORT_ENCODING = "utf-8"

@@ -50,7 +50,7 @@ async def build(redis_url):
 
     async def run(**settings):
         values = {name: value for name, value in vars(project_settings).items() if name.isupper()} | {
-            "ADDONS": {},  # they are of the engine, which isn't here
+            "FAST_ENGINE": False,  # no engine runs here
             "REDIS_URL": redis_url,
             "KEY_PREFIX": "t",
             "NODE_CPU_LIMIT_PERCENT": 100,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import Request, Spider
 
-from crawler import config, urls
+from crawler import config, crawl_settings, urls
 from crawler.download.other_handlers import warn_of_other_handlers
 from crawler.errors import ExtractError, UnavailableError, UrlError
 from crawler.models import Fetched, Frontier
@@ -75,13 +75,13 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Sets SCHEDULER, and adds CONTACT to the User-Agent, unless the command line names others.
+        """Switches on all that belongs to the crawl, and adds CONTACT to the User-Agent.
 
-        The scheduler isn't in the project's settings, so that other spiders keep Scrapy's own: they would take seeds of
-        the crawl otherwise, and finish them with nothing delivered.
+        Here alone: what a project switches on for all spiders would have any spider, and `scrapy shell`, take part in
+        the crawl. What the command line says stays.
         """
         super().update_settings(settings)
-        settings.set("SCHEDULER", "crawler.scheduler.Scheduler", priority="spider")
+        crawl_settings.set_for_frontier(settings, cls.custom_settings)
         if contact := str(settings["CONTACT"] or "").strip():
             settings.set("USER_AGENT", f"{settings['USER_AGENT']} (+{contact})", priority="spider")
 

@@ -1,6 +1,6 @@
 """Refuses to start a spider of the frontier without the components that its guarantees rest on.
 
-A dict that is given on the command line replaces the project's: `-s ITEM_PIPELINES={...}` with one's own pipeline alone
+A dict that is given on the command line replaces the crawl's: `-s ITEM_PIPELINES={...}` with one's own pipeline alone
 would finish seeds that no sink has, one of downloader middlewares would ask hosts without their turns.
 """
 
@@ -50,7 +50,7 @@ def require_components(settings: BaseSettings) -> None:
         enabled = {path for component in components for path in _paths(component)}
         for path in required:
             if path not in enabled:
-                why = "a dict on the command line replaces the project's"
+                why = "a dict on the command line replaces the crawl's"
                 raise HeadroomError(f"setting {name}: expected {path} in it, which is missing ({why})")
 
 

@@ -81,7 +81,7 @@ async def test_a_dict_on_the_command_line_that_leaves_the_sinks_out_is_refused(s
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == (
         "error: setting ITEM_PIPELINES: expected crawler.pipelines.sink.SinkPipeline in it, which is missing "
-        "(a dict on the command line replaces the project's)"
+        "(a dict on the command line replaces the crawl's)"
     )
     assert "Traceback" not in done.stderr
     assert (await operator.ledger())["flood", "board"]["content"].ready == 1

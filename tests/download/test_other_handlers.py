@@ -6,11 +6,12 @@ import pytest
 from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
 
-from crawler import settings as project
+from crawler.crawl_settings import VALUES
 from crawler.download.handler import CurlDownloadHandler
 from crawler.download.other_handlers import GIVEN_UP, warn_of_other_handlers
 from crawler.spiders.consumer import ConsumerSpider
 
+OURS = VALUES["DOWNLOAD_HANDLERS"]
 SCRAPYS = "scrapy.core.downloader.handlers.http11.HTTP11DownloadHandler"
 
 
@@ -18,14 +19,14 @@ class Subclass(CurlDownloadHandler):
     pass
 
 
-@pytest.mark.parametrize("handlers", [project.DOWNLOAD_HANDLERS, {"http": Subclass, "https": None, "ftp": SCRAPYS}])
+@pytest.mark.parametrize("handlers", [OURS, {"http": Subclass, "https": None, "ftp": SCRAPYS}])
 def test_nothing_is_said_of_ours(caplog, handlers):
-    warn_of_other_handlers(Settings({"DOWNLOAD_HANDLERS": project.DOWNLOAD_HANDLERS | handlers}))
+    warn_of_other_handlers(Settings({"DOWNLOAD_HANDLERS": OURS | handlers}))
     assert caplog.records == []
 
 
 def test_what_another_one_gives_up_is_named_when_a_spider_starts(caplog):
-    handlers = project.DOWNLOAD_HANDLERS | {"https": SCRAPYS}
+    handlers = OURS | {"https": SCRAPYS}
     needed = dict.fromkeys(("RETRY_BASE_SECONDS", "RETRY_MAX_SECONDS", "MAX_LINKS_PER_PAGE"), 1)
     crawler = get_crawler(settings_dict={"DOWNLOAD_HANDLERS": handlers, **needed})
     caplog.clear()

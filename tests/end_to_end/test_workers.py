@@ -11,9 +11,9 @@ import pytest
 from needs import need
 from waiting import until
 
+from crawler.crawl_settings import VALUES
 from crawler.errors import UnavailableError
 from crawler.scheduler import FORCED_STOP_SECONDS
-from crawler.settings import EXTENSIONS
 from testbed.forum import content, kinds
 from testbed.servers import kafka, mongo
 
@@ -81,7 +81,7 @@ def test_a_worker_one_of_whose_tasks_dies_ends_with_the_reason(crawl, many_hosts
     (host,) = many_hosts().hosts
     crawl.site()
     crawl.offer([f"http://{host}/slow?s=20"])
-    extensions = {name: place for name, place in EXTENSIONS.items() if place is not None} | {
+    extensions = {name: place for name, place in VALUES["EXTENSIONS"].items() if place is not None} | {
         "end_to_end.dying.Dying": 500
     }
     worker = crawl.worker(EXTENSIONS=json.dumps(extensions), environment={"PYTHONPATH": str(TESTS)})

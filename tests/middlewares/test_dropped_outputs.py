@@ -12,7 +12,7 @@ from scrapy import Request, signals
 from scrapy.core.scheduler import Scheduler
 from scrapy.exceptions import IgnoreRequest
 
-from crawler import settings as project_settings
+from crawler import crawl_settings
 from crawler.middlewares.visits import VisitSpiderMiddleware
 from crawler.worker.delivery import Delivery
 from crawler.worker.request_state import state_of
@@ -117,7 +117,7 @@ def outcomes(way, settings, *, fast, path="", outputs=(), receiver=None, error=N
     settings["SPIDER_MIDDLEWARES"] = {
         **way.get("SPIDER_MIDDLEWARES", {}),
         **settings.get("OTHERS", {}),
-        VisitSpiderMiddleware: project_settings.SPIDER_MIDDLEWARES[PATH],
+        VisitSpiderMiddleware: crawl_settings.VALUES["SPIDER_MIDDLEWARES"][PATH],
     }
     spider = crawl(VisitSpider, settings, fast=fast, prepare=prepare).spider
     assert len(spider.recorded.fetched) == 1

@@ -7,6 +7,7 @@ from scrapy.settings import Settings
 
 from crawler.errors import HeadroomError
 from crawler.middlewares.turns import TurnMiddleware
+from crawler.spiders.consumer import ConsumerSpider
 from crawler.worker.required import require_components
 
 DICTS = {
@@ -29,13 +30,14 @@ class OwnTurns(TurnMiddleware):
 def settings():
     settings = Settings()
     settings.setmodule("crawler.settings")
+    ConsumerSpider.update_settings(settings)
     return settings
 
 
 @pytest.mark.parametrize("path", DICTS)
 def test_each_is_required(settings, path):
     require_components(settings)
-    settings.set(DICTS[path], {**settings.getdict(DICTS[path]), path: None})
+    settings.set(DICTS[path], {**settings.getdict(DICTS[path]), path: None}, "spider")
     with pytest.raises(HeadroomError, match=f"^setting {DICTS[path]}: expected {path} in it, which is missing"):
         require_components(settings)
 
@@ -48,13 +50,13 @@ def test_each_is_required(settings, path):
     ],
 )
 def test_what_a_setting_switches_off_may_be_missing(settings, name, value, path):
-    settings.set(name, value)
-    settings.set(DICTS[path], {**settings.getdict(DICTS[path]), path: None})
+    settings.set(name, value, "spider")
+    settings.set(DICTS[path], {**settings.getdict(DICTS[path]), path: None}, "spider")
     require_components(settings)
 
 
 def test_a_subclass_stands_for_its_base(settings):
     name = "DOWNLOADER_MIDDLEWARES"
     path = "crawler.middlewares.turns.TurnMiddleware"
-    settings.set(name, {**settings.getdict(name), path: None, OwnTurns: 990})
+    settings.set(name, {**settings.getdict(name), path: None, OwnTurns: 990}, "spider")
     require_components(settings)

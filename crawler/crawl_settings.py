@@ -1,0 +1,157 @@
+"""Scrapy's settings as the frontier's spiders run with them, whatever the project sets for spiders of its own.
+
+A project's Scrapy settings are made for its own spiders: the template of `scrapy startproject` asks for a delay of a
+second, a pipeline expects the project's items, a header may hold a password for one site. The crawl's guarantees can't
+rest on them, so the frontier's spiders take Scrapy's defaults and the values here. Of the project's they keep what says
+who runs the process, and where (`PROJECT_WIDE`). More reaches them only if it is meant for them: by FRONTIER_SETTINGS
+in the project's settings, by the `custom_settings` of a subclass, or on the command line.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import TYPE_CHECKING, Any
+
+from scrapy.settings import SETTINGS_PRIORITIES, default_settings
+
+from crawler import __version__
+from crawler.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scrapy.settings import BaseSettings
+
+logger = logging.getLogger(__name__)
+FAST_ENGINE = "crawler.fast.addon.FastEngine"
+FAST_ENGINE_ORDER = 1000  # in ADDONS: last, since other add-ons may replace Scrapy's downloader statistics
+
+# Where a project says otherwise, the project's value counts.
+DEFAULTS: Mapping[str, Any] = {
+    "USER_AGENT": f"headroom/{__version__}",  # CONTACT is added to it
+    "LOG_LEVEL": "INFO",  # at DEBUG, Scrapy's default, each page has lines of its own
+    "FAST_ENGINE": True,  # False: Scrapy's own engine and what belongs to it; a page takes half as much CPU time again
+}
+
+VALUES: Mapping[str, Any] = {
+    "SCHEDULER": "crawler.scheduler.Scheduler",
+    "EXTENSIONS": {
+        "crawler.logs.InertLogs": 0,  # first: what other extensions log is inert, too
+        "crawler.worker.worker.Worker": 100,
+        "crawler.worker.delivery.Delivery": 200,
+        "scrapy.extensions.telnet.TelnetConsole": None,
+        "scrapy.extensions.remote_control.RemoteControl": None,
+    },
+    "SPIDER_MIDDLEWARES": {
+        # Next to the engine, whatever numbers others have: it counts what is left when they have dropped and added.
+        "crawler.middlewares.visits.VisitSpiderMiddleware": -1_000_000,
+        # Each costs every page a pass. HTTPERROR_ALLOW_ALL and URLLENGTH_LIMIT = 0 leave the first two nothing to do.
+        "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None,
+        "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
+    },
+    "DOWNLOADER_MIDDLEWARES": {
+        "crawler.middlewares.known_site.KnownSiteMiddleware": 40,
+        "crawler.middlewares.scope.ScopeMiddleware": 50,
+        "crawler.middlewares.ended_search.EndedSearchMiddleware": 60,
+        "crawler.middlewares.robots.RobotsMiddleware": 100,
+        "crawler.middlewares.decoding.DecodingMiddleware": 590,
+        "crawler.middlewares.redirect.RedirectMiddleware": 600,
+        "crawler.middlewares.turns.TurnMiddleware": 990,  # the last before the wire: what it lets through is sent
+        "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,  # reads an error page as rules
+        "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,  # no bound on codings
+        "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,  # follows to other hosts without their turn
+        "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
+        "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,  # retries go through the frontier, with its turns
+        "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
+    },
+    "ITEM_PIPELINES": {
+        "crawler.pipelines.clean.CleanPipeline": 100,
+        "crawler.pipelines.media.PageMediaPipeline": 200,
+        "crawler.pipelines.sink.SinkPipeline": 800,
+    },
+    "DOWNLOAD_HANDLERS": {
+        "http": "crawler.download.handler.CurlDownloadHandler",
+        "https": "crawler.download.handler.CurlDownloadHandler",
+        "file": None,  # only the web is crawled
+        "ftp": None,
+        "s3": None,
+        "data": None,
+    },
+    "ROBOTSTXT_OBEY": True,
+    "CONCURRENT_REQUESTS": 64,  # of each worker; what one host gets is up to its turns
+    "CONCURRENT_REQUESTS_PER_DOMAIN": 64,  # must not bind: turns pace each host
+    "DOWNLOAD_DELAY": 0,  # must not bind: turns pace each host
+    "CONCURRENT_ITEMS": 8,  # of one page. Scrapy's own engine starts so many tasks per page; its default is 100
+    "DOWNLOAD_TIMEOUT": 60,  # seconds for one answer, first to last byte
+    "DOWNLOAD_MAXSIZE": 32 * 1024 * 1024,  # bytes; Scrapy's 1 GiB is a way to kill a worker
+    "DOWNLOAD_WARNSIZE": 16 * 1024 * 1024,
+    "DOWNLOAD_VERIFY_CERTIFICATES": True,
+    "REDIRECT_MAX_TIMES": 5,
+    "COOKIES_ENABLED": False,  # pages are read as a stranger would
+    "HTTPERROR_ALLOW_ALL": True,  # a visit's end tells the ledger why; nothing is dropped on the way
+    "WARN_ON_GENERATOR_RETURN_VALUE": False,  # reads the callback's source
+    "TELNETCONSOLE_ENABLED": False,
+    "REMOTE_CONTROL_ENABLED": False,
+    "URLLENGTH_LIMIT": 0,  # crawler/urls.py has the limit
+}
+COMPONENTS = ("DOWNLOADER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES", "SPIDER_MIDDLEWARES")
+
+# Scrapy's settings of which the project's values hold for the frontier's spiders too: who runs the process, its event
+# loop, its log and statistics, its way to the network, where media are stored, and how `-o FILE` writes.
+PROJECT_WIDE = re.compile(
+    r"ADDONS|ASYNCIO_EVENT_LOOP|BOT_NAME|COMMANDS_MODULE|DOWNLOAD_BIND_ADDRESS|EDITOR|FILES_STORE|FORCE_CRAWLER_PROCESS"
+    r"|IMAGES_STORE|NEWSPIDER_MODULE|REACTOR_THREADPOOL_MAXSIZE|ROBOTSTXT_USER_AGENT|SPIDER_MODULES"
+    r"|TEMPLATES_DIR|USER_AGENT"
+    r"|(?:AWS|DNS|DNSCACHE|DOWNLOAD_TLS|FEED|FILES_STORE|FTP|GCS|HTTPPROXY|IMAGES_STORE|LOG|MAIL|MEMDEBUG|MEMUSAGE"
+    r"|PERIODIC_LOG|SPIDER_LOADER|STATS|TWISTED)_\w+"
+)
+
+
+def set_for_frontier(settings: BaseSettings, custom: Mapping[str, Any] | None) -> None:
+    """Gives the settings of a crawler the values that the frontier's spiders run with.
+
+    Args:
+        settings: A crawler's own, before its add-ons have changed them. What the command line says stays.
+        custom: `custom_settings` of the spider. In it, as in FRONTIER_SETTINGS, components (pipelines, middlewares,
+            extensions) are added to the crawl's, and None takes one out; any other value replaces the crawl's.
+
+    Raises:
+        ConfigError: FRONTIER_SETTINGS isn't a dict.
+    """
+    _set_aside_project(settings)
+    for name, value in VALUES.items():
+        settings.set(name, value, "spider")
+    for name, value in DEFAULTS.items():
+        settings.set(name, value, "addon")
+    for values in (_frontier_settings(settings), custom or {}):
+        for name, value in values.items():
+            added = {**settings.getdict(name), **value} if name in COMPONENTS else value
+            settings.set(name, added, "spider")
+    addons = settings.getdict("ADDONS")
+    addons.setdefault(FAST_ENGINE, FAST_ENGINE_ORDER)
+    settings.set("ADDONS", addons, settings.getpriority("ADDONS") or 0)
+
+
+def _set_aside_project(settings: BaseSettings) -> None:
+    """Sets Scrapy's settings back to their defaults where the project has set them, but for PROJECT_WIDE."""
+    set_aside = []
+    for name in default_settings.__all__:
+        if (settings.getpriority(name) or 0) < SETTINGS_PRIORITIES["project"] or PROJECT_WIDE.fullmatch(name):
+            continue
+        if settings.getpriority(name) == SETTINGS_PRIORITIES["project"]:
+            set_aside.append(name)
+        settings.set(name, getattr(default_settings, name), "spider")
+    if set_aside:
+        logger.info(
+            "the project's %s are for its own spiders; what FRONTIER_SETTINGS says is for this one",
+            ", ".join(sorted(set_aside)),
+        )
+
+
+def _frontier_settings(settings: BaseSettings) -> Mapping[str, Any]:
+    try:
+        return settings.getdict("FRONTIER_SETTINGS")
+    except (TypeError, ValueError):
+        expected = "a dict of settings for the frontier's spiders"
+        raise ConfigError("FRONTIER_SETTINGS", settings["FRONTIER_SETTINGS"], expected) from None

@@ -1,0 +1,120 @@
+"""What the frontier's spiders run with, whatever the project, a subclass and the command line say."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from scrapy.settings import Settings
+
+from crawler.crawl_settings import COMPONENTS, DEFAULTS, FAST_ENGINE, VALUES
+from crawler.errors import ConfigError
+from crawler.spiders.consumer import ConsumerSpider
+from crawler.spiders.producer import ProducerSpider
+
+# What projects set for spiders of their own. None of it may reach the crawl.
+PROJECT = {
+    "AUTOTHROTTLE_ENABLED": True,
+    "CLOSESPIDER_PAGECOUNT": 3,
+    "CONCURRENT_REQUESTS": 1,
+    "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
+    "COOKIES_ENABLED": True,
+    "DEFAULT_REQUEST_HEADERS": {"Authorization": "Bearer of-one-site"},
+    "DEPTH_LIMIT": 1,
+    "DOWNLOADER_CLIENT_TLS_METHOD": "TLSv1.2",
+    "DOWNLOADER_MIDDLEWARES": {"shop.middlewares.Shop": 543},
+    "DOWNLOAD_DELAY": 1,
+    "DOWNLOAD_HANDLERS": {"https": "shop.Handler"},
+    "DOWNLOAD_SLOTS": {"a.test": {"delay": 9}},
+    "EXTENSIONS": {"shop.Extension": 1},
+    "FEEDS": {"shop.json": {"format": "json"}},
+    "HTTPAUTH_USER": "me",
+    "HTTPCACHE_ENABLED": True,
+    "ITEM_PIPELINES": {"shop.pipelines.Shop": 300},
+    "JOBDIR": "job",
+    "ROBOTSTXT_OBEY": False,
+    "SCHEDULER": "scrapy_redis.scheduler.Scheduler",
+    "SPIDER_MIDDLEWARES": {"shop.middlewares.ShopSpider": 543},
+}
+# What says who runs the process, and where.
+WHO_AND_WHERE = {
+    "BOT_NAME": "shop",
+    "USER_AGENT": "shop (+http://shop.test)",
+    "LOG_LEVEL": "WARNING",
+    "LOG_FILE": "shop.log",
+    "DOWNLOAD_BIND_ADDRESS": "192.0.2.1",
+    "AWS_ACCESS_KEY_ID": "id",
+    "FILES_STORE": "s3://shop/",
+    "FEED_EXPORT_ENCODING": "utf-8",
+    "MEMUSAGE_LIMIT_MB": 900,
+    "FAST_ENGINE": False,
+}
+
+
+def frontier(project=None, spider=ConsumerSpider, command_line=None):
+    """Returns the settings of a spider of the frontier in a project."""
+    settings = Settings(project)
+    settings.setdict(command_line or {}, "cmdline")
+    spider.update_settings(settings)
+    return settings.copy_to_dict()
+
+
+def subclass(**custom):
+    return type("OwnSpider", (ConsumerSpider,), {"name": "own", "custom_settings": custom})
+
+
+@pytest.mark.parametrize("spider", [ConsumerSpider, ProducerSpider])
+def test_a_project_s_settings_for_its_own_spiders_do_not_reach_the_crawl(spider):
+    assert frontier(PROJECT, spider) == frontier({}, spider)
+
+
+@pytest.mark.parametrize("name", WHO_AND_WHERE)
+def test_a_project_says_who_runs_the_process_and_where(name):
+    changed = frontier(WHO_AND_WHERE)
+    assert changed[name] == WHO_AND_WHERE[name]
+    assert changed == frontier() | WHO_AND_WHERE
+
+
+def test_they_have_the_crawl_s_values_and_the_fast_engine():
+    settings = frontier()
+    assert settings["ADDONS"] == {FAST_ENGINE: 1000}
+    assert {name: settings[name] for name in VALUES} == VALUES
+    assert {name: settings[name] for name in DEFAULTS} == DEFAULTS
+
+
+def test_add_ons_of_the_project_stay():
+    assert frontier({"ADDONS": {"shop.AddOn": 1, FAST_ENGINE: 5}})["ADDONS"] == {"shop.AddOn": 1, FAST_ENGINE: 5}
+
+
+@pytest.mark.parametrize("kind", COMPONENTS)
+@pytest.mark.parametrize("way", ["the project", "a subclass"])
+def test_components_that_are_meant_for_the_crawl_are_added_to_its_own(kind, way):
+    own = {kind: {"shop.Component": 300, "of.Scrapy": None}, "DOWNLOAD_TIMEOUT": 7}
+    settings = frontier({"FRONTIER_SETTINGS": own}) if way == "the project" else frontier({}, subclass(**own))
+    assert settings[kind] == {**VALUES[kind], **own[kind]}
+    assert settings["DOWNLOAD_TIMEOUT"] == 7
+
+
+def test_a_subclass_goes_before_its_project():
+    project = {"FRONTIER_SETTINGS": {"DOWNLOAD_TIMEOUT": 7, "CONCURRENT_ITEMS": 3}}
+    settings = frontier(project, subclass(DOWNLOAD_TIMEOUT=5))
+    assert (settings["DOWNLOAD_TIMEOUT"], settings["CONCURRENT_ITEMS"]) == (5, 3)
+
+
+def test_the_command_line_has_the_last_word():
+    given = {"DOWNLOAD_DELAY": "2", "ITEM_PIPELINES": '{"my.Pipeline": 1}', "LOG_LEVEL": "ERROR"}
+    settings = frontier({"FRONTIER_SETTINGS": {"DOWNLOAD_DELAY": 9}}, subclass(DOWNLOAD_DELAY=8), given)
+    assert settings | {"ITEM_PIPELINES": json.dumps(settings["ITEM_PIPELINES"])} == settings | given
+
+
+def test_what_is_set_aside_is_said(caplog):
+    caplog.set_level("INFO")
+    frontier({"DOWNLOAD_DELAY": 1, "ITEM_PIPELINES": {"shop.pipelines.Shop": 300}, "LOG_LEVEL": "INFO"})
+    (message,) = caplog.messages
+    assert message.startswith("the project's DOWNLOAD_DELAY, ITEM_PIPELINES are for its own spiders; what FRONTIER_")
+
+
+@pytest.mark.parametrize("value", ["[", 5, ["DOWNLOAD_DELAY"]])
+def test_the_project_s_wish_is_a_dict(value):
+    with pytest.raises(ConfigError, match=r"^setting FRONTIER_SETTINGS: got .*, expected a dict of settings"):
+        frontier({"FRONTIER_SETTINGS": value})
