@@ -1,4 +1,4 @@
-"""What commands print: JSON, tables, errors, times and quantities. No text that is printed can act on the terminal."""
+"""What commands print beside tables: JSON, errors, times and quantities. No text can act on the terminal."""
 
 from __future__ import annotations
 
@@ -15,13 +15,10 @@ from crawler.text import one_line
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
 T = TypeVar("T")
-TEXT_CHARACTERS_MIN = 12  # width of a column of text, however narrow the terminal is
-CELL_CHARACTERS_MAX = 10_000  # the longest text of ours, a URL, has 8,192
 ERROR_CHARACTERS_MAX = 2_000  # of an error, which is one line to read: what it quotes is much shorter
-GAP_CHARACTERS = 2  # between two columns
 
 
 def print_error(error: Exception, settings: Mapping[str, Any]) -> None:
@@ -59,48 +56,6 @@ def to_json(value: object, option: int = 0) -> bytes:
     return "".join(char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in text).encode()
 
 
-def print_table(names: Sequence[str], rows: Iterable[Iterable[object]], *, bold_last: bool = False) -> None:
-    """Prints a table, numbers to the right, long texts folded; on a terminal too narrow for it, a line for each row.
-
-    Where it isn't a terminal that reads it, each row is one line, however long: what reads it then reads lines.
-
-    Args:
-        names: Of the columns.
-        rows: A cell for each column; None is an empty one.
-        bold_last: The last row is a total.
-    """
-    from rich.cells import cell_len
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    cells = [[_cell_text(value) for value in row] for row in rows]
-    table = Table(box=None, pad_edge=False, padding=(0, GAP_CHARACTERS, 0, 0))
-    needed = unfolded = -GAP_CHARACTERS
-    for index, name in enumerate(names):
-        texts = [row[index] for row in cells]
-        width = max(map(cell_len, (name, *texts)))
-        is_number = any(texts) and not any(text.strip("0123456789,.-") for text in texts)
-        least = width if is_number else min(width, TEXT_CHARACTERS_MIN)
-        needed += least + GAP_CHARACTERS
-        unfolded += width + GAP_CHARACTERS
-        table.add_column(name, justify="right" if is_number else "left", min_width=least, overflow="fold")
-    console = Console(highlight=False, markup=False, emoji=False)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = max(unfolded, 1)
-    if console.width < needed:
-        for first, *others in cells:
-            named = zip(names[1:], others, strict=True)
-            rest = ", ".join(f"{name} {text}" for name, text in named if text)
-            console.print(
-                Text(first), Text(rest), soft_wrap=True
-            )  # a row stays one line: no text begins one of its own
-        return
-    for number, row in enumerate(cells, 1):
-        table.add_row(*map(Text, row), style="bold" if bold_last and number == len(cells) else None)
-    console.print(table)
-
-
 def format_time(at_ms: int, *, to_minutes: bool = False) -> str:
     """Returns a time, given in ms since the epoch, as people read it, in UTC.
 
@@ -116,12 +71,3 @@ def format_time(at_ms: int, *, to_minutes: bool = False) -> str:
 def quantity(number: int, noun: str) -> str:
     """Returns a number with its noun: `1 seed`, `2,000 seeds`."""
     return f"{number:,} {noun}{'s' * (number != 1)}"
-
-
-def _cell_text(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, int):
-        return f"{value:,}"
-    text = str(value)
-    return one_line(text if len(text) <= CELL_CHARACTERS_MAX else text[:CELL_CHARACTERS_MAX] + "...")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawler.cli.output import print_table, quantity
+from crawler.cli.output import quantity
+from crawler.cli.tables import print_table
 from crawler.text import one_line
 
 if TYPE_CHECKING:

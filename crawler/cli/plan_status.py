@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from crawler.cli.ledger_table import print_ledger
-from crawler.cli.output import format_time, print_table
+from crawler.cli.output import format_time
+from crawler.cli.tables import print_table
 from crawler.frontier.ledger import Account
 from crawler.text import inert, one_line
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import UsageError
 
 from crawler.cli.command import HeadroomCommand
-from crawler.cli.output import print_answer, print_table
+from crawler.cli.output import print_answer
+from crawler.cli.tables import print_table
 
 if TYPE_CHECKING:
     import argparse
@@ -54,9 +55,9 @@ def _print_workers(answer: dict[str, list[dict[str, Any]]]) -> None:
     for worker in answer["workers"]:
         process = worker["owner"].removeprefix(f"{worker['node']}:").partition(":")[0]
         figures = (worker[name] for name in COLUMNS.values())
-        rows.append((worker["node"], process, worker["frontier"], _state(worker), *figures))
+        rows.append((worker["node"], process, worker["frontier"], *figures, _state(worker)))
     if rows:
-        print_table(("node", "process", "frontier", "state", *COLUMNS), rows)
+        print_table(("node", "process", "frontier", *COLUMNS, "state"), rows)
     else:
         print("no worker runs; scrapy crawl producer and scrapy crawl consumer start one each")
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy.exceptions import UsageError
 
 from crawler.cli.actions import ActionCommand
-from crawler.cli.output import print_answer, print_table
+from crawler.cli.output import print_answer
+from crawler.cli.tables import print_table
 from crawler.errors import HeadroomError, shown
 from crawler.text import one_line
 

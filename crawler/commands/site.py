@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from crawler.cli.actions import ActionCommand
 from crawler.cli.output import print_answer
-from crawler.text import inert
+from crawler.cli.tables import print_pairs
 
 if TYPE_CHECKING:
     import argparse
@@ -53,7 +53,9 @@ class Command(ActionCommand):
         module = site.parser.partition(":")[0]
         if module and module not in config.words(self.values, "PARSER_MODULES"):
             raise HeadroomError(f"{name}: parser: a crawl refuses it: module {module} isn't in PARSER_MODULES")
-        print_answer(opts, await self._read(site, rest[0]) if rest else _summary(site), _print_pairs)
+        print_answer(
+            opts, await self._read(site, rest[0]) if rest else _summary(site), lambda shown: print_pairs(_rows(shown))
+        )
 
     def _load_site(self, name: str, base: str | None) -> Site:
         from crawler import sites, yamlfile
@@ -122,20 +124,6 @@ def _example_words(encoding: str) -> tuple[str, ...]:
     except UnicodeEncodeError:
         return EXAMPLE_WORDS[:1]
     return EXAMPLE_WORDS
-
-
-def _print_pairs(shown: dict[str, Any]) -> None:
-    """Prints names with their values beside them, which may have several lines."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(show_header=False, box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, value in _rows(shown):
-        table.add_row(Text(inert(name)), Text(inert(value)))
-    Console(highlight=False, emoji=False).print(table)
 
 
 def _rows(shown: dict[str, Any]) -> Iterator[tuple[str, str]]:

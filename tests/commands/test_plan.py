@@ -29,8 +29,7 @@ class TestCheck:
 
         def run(text, *options):
             (tmp_path / "plan.yaml").write_text(text, encoding="utf-8")
-            environment = NOBODY | {"COLUMNS": "120"}
-            return scrapy("plan", "check", tmp_path / "plan.yaml", *options, environment=environment)
+            return scrapy("plan", "check", tmp_path / "plan.yaml", *options, environment=NOBODY)
 
         return run
 

@@ -111,7 +111,7 @@ def test_a_page_that_a_crawl_refuses_for_its_address_says_so(check, origin):
     why = "a crawl refuses this page: private-address (ALLOW_PRIVATE_ADDRESSES)"
     page = ("demo_forum", f"{origin}/gzip")
     assert json_of(check(*page, "--json", settings={"ALLOW_PRIVATE_ADDRESSES": 0}))["refused"] == why
-    shown = check(*page, settings={"ALLOW_PRIVATE_ADDRESSES": 0}, environment={"COLUMNS": "120"}).stdout
+    shown = check(*page, settings={"ALLOW_PRIVATE_ADDRESSES": 0}).stdout
     assert f"refused       {why}" in shown
     assert json_of(check(*page, "--json", settings={"ALLOW_PRIVATE_ADDRESSES": 1}))["refused"] == ""
 

@@ -199,7 +199,7 @@ def test_a_consumer_ends_what_it_holds_waits_and_goes_on_by_itself(own_redis, cr
     counts = crawl.counts()
     assert counts["ready"] + counts["finished"] == len(urls)
     assert counts["ready"] > 0
-    assert "redis-full" in crawl.run("nodes", environment={"COLUMNS": "150"}).stdout
+    assert "redis-full" in crawl.run("nodes").stdout
     (waiting,) = crawl.json("seeds", "list", "--state", "ready", "--limit", "1")["seeds"]
     assert "claim nothing while Redis is full" in crawl.scrapy("seeds", "show", waiting["url"])
     tries = refusals(own_redis)
