@@ -26,6 +26,7 @@ class Command(HeadroomCommand):
     """Shows every worker with its load."""
 
     summary = "Show which workers crawl on which node, their load, and which have fallen silent"
+    example = "nodes"
     description = (
         "Shows a row for each worker (a process of scrapy crawl): its node; its frontier (nav: search pages, content: "
         "pages that hold data); how many seeds it carries and has room for; its pages a minute; the CPU and memory in "
@@ -68,5 +69,7 @@ def _state(worker: dict[str, Any]) -> str:
         state = f"silent for {worker['age_s']:.0f} s"
     elif state == "lapsed" and worker["session_s"] is not None:
         state = f"lapsed {-worker['session_s']:.0f} s ago"
+    elif worker["age_s"] is None:
+        state = f"{state}, without figures so far"
     why = worker["why_no_claims"]
     return f"{state}, claims nothing: {why}" if why and worker["state"] in ("alive", "redis-full") else state

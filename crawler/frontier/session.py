@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 LOOP_STUCK_SECONDS = 60
+FIRST_RENEWAL_SECONDS = 1.0  # from the opening on: the worker's first figures are written with it
 RENEWALS_PER_SESSION = 5  # so that four may fail before the session lapses
 # Longest time between two looks at the deadlines: the event loop's clock stands still while the machine sleeps.
 WATCH_SECONDS = 0.25
@@ -282,7 +283,7 @@ class Session:
 
     def _run(self) -> None:
         interval_s = self._seconds / RENEWALS_PER_SESSION
-        due = boottime() + interval_s
+        due = boottime() + min(interval_s, FIRST_RENEWAL_SECONDS)
         while not self._stop.wait(max(0.0, due - boottime())):
             due = max(due + interval_s, boottime())  # a Redis that doesn't answer must not make renewals rarer
             if boottime() - self._loop_seen > LOOP_STUCK_SECONDS:

@@ -82,6 +82,11 @@ async def test_a_worker_that_lost_its_lease_and_began_anew_is_one_row_with_its_f
     assert (worker["state"], worker["frontier"], worker["carrying"]) == ("alive", "content", 7)
 
 
+async def test_a_worker_that_has_just_begun_says_so(scrapy, operator):
+    await operator.redis.zadd(operator.keys.partition(0).sessions, {"a-node:10:1:x": 10**15})
+    assert lines_of(scrapy("nodes"))[1] == "a-node 10 alive, without figures so far"
+
+
 async def test_junk_in_a_report_is_left_out(scrapy, operator):
     await add_worker(operator, "a-node:10:1:x", carrying="\x1b[2J", room=True, sinks_down="all")
     await operator.redis.hset(operator.keys.node("a-node"), "a-node:11:1:x", b"\x80")

@@ -232,6 +232,12 @@ def test_the_thread_renews_and_ends_cleanly(frontier, redis_settings, opened):
     assert "session" not in {thread.name for thread in threading.enumerate()}
 
 
+def test_the_first_renewal_comes_soon_however_long_the_session_is(opened):
+    beats = []
+    opened(100 * PATIENCE_SECONDS, renewed=beats.append)
+    wait(lambda: beats)
+
+
 def test_a_loop_that_is_stuck_is_not_renewed(frontier, redis_settings, opened, monkeypatch):
     ahead = [0.0]
     real = session_module.boottime
