@@ -7,10 +7,16 @@ Scrapy's, such as `RefusedError`.
 
 from __future__ import annotations
 
+import difflib
 import sys
+from typing import TYPE_CHECKING
 
 from crawler.redaction import without_credentials
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_NAMES = 20  # of what there is, in an error message: enough to choose from, and still a line
 MAX_SHOWN_CHARACTERS = 120  # of a value in an error message, which has to fit on a line
 MAX_FILE_CHARACTERS = 255  # of a file's path, likewise; a name in it has no more on most systems
 
@@ -45,6 +51,21 @@ class InputError(HeadroomError):
         got = "nothing" if value is None else shown(value)
         super().__init__(f"{where}: {what}got {got}, expected {expected}")
         self.file, self.line, self.key, self.value, self.expected = file, line, key, value, expected
+
+
+def existing(name: str, known: Iterable[str], what: str) -> str:
+    """Returns what an error message says of a name that nothing has: the nearest name that there is, else all of them.
+
+    Args:
+        known: The names that there are.
+        what: What these name, in plural, such as `submitted plans`.
+    """
+    names = sorted(known)
+    by_folded = {one.casefold(): one for one in names}
+    if close := difflib.get_close_matches(name.casefold()[:MAX_SHOWN_CHARACTERS], by_folded, 1):
+        return f"did you mean {by_folded[close[0]]}?"
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return f"{what}: {', '.join(names[:MAX_NAMES]) or 'there are none'}{more}"
 
 
 def shown(value: object) -> str:

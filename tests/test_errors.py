@@ -1,7 +1,17 @@
 import pytest
 
 from crawler import errors
-from crawler.errors import ConfigError, ExtractError, HeadroomError, InputError
+from crawler.errors import ConfigError, ExtractError, HeadroomError, InputError, existing
+
+
+def test_what_exists_is_the_nearest_name_or_else_some():
+    assert existing("Demo_form", ["web", "demo_forum"], "known") == "did you mean demo_forum?"
+    assert existing("x", ["b", "a"], "known") == "known: a, b"
+    assert existing("x", [], "known") == "known: there are none"
+    many = existing("x", [f"plan-{number:03}" for number in range(30)], "plans")
+    assert many.startswith("plans: plan-000, ")
+    assert many.endswith(", plan-019 and 10 more")
+    assert existing("x" * 100_000, ["y" * 100_000], "known")
 
 
 def test_every_error_is_of_one_tree():

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import inspect
 import os
+import shutil
 import sys
+import textwrap
 from abc import abstractmethod
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
-from scrapy.commands import ScrapyCommand
+from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 from scrapy.utils.log import configure_logging
 
@@ -19,7 +22,6 @@ from crawler.cli.output import print_error
 from crawler.errors import HeadroomError, shown
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Coroutine
     from contextlib import AbstractAsyncContextManager
 
@@ -28,6 +30,12 @@ if TYPE_CHECKING:
     from crawler.plans.operator import Operator
 
 INTERRUPTED = 130  # the exit status that shells expect after Ctrl-C: 128 + SIGINT
+HELP_CHARACTERS_MIN = 60  # width of the help text, however narrow the terminal is
+HELP_INDENT_CHARACTERS = 24  # of what an option does: where Scrapy's help texts have it
+
+
+class HelpFormatter(ScrapyHelpFormatter, argparse.RawDescriptionHelpFormatter):
+    """Scrapy's format of help texts, which keeps the lines of the description: it is broken already."""
 
 
 class HeadroomCommand(ScrapyCommand):
@@ -40,11 +48,13 @@ class HeadroomCommand(ScrapyCommand):
         summary: The line in Scrapy's list of commands.
         usage: What follows the command's name on the command line, for the help text.
         description: The text above the options in the help text; empty: the summary.
+        example: A command line to try, without `scrapy`.
     """
 
     summary: ClassVar[str]
     usage: ClassVar[str] = "[options]"
     description: ClassVar[str] = ""
+    example: ClassVar[str] = ""
     requires_crawler_process = False
     default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}  # `-L LEVEL` turns the log on
 
@@ -70,12 +80,15 @@ class HeadroomCommand(ScrapyCommand):
         return self.summary
 
     def long_desc(self) -> str:
-        """Returns `description`."""
-        return self.description or self.summary
+        """Returns the description and the example, as paragraphs."""
+        example = f"Example: scrapy {self.example}" if self.example else ""
+        paragraphs = filter(None, (self.description or self.summary, example))
+        return "\n\n".join(textwrap.fill(paragraph, help_width()) for paragraph in paragraphs)
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Adds `--json` to Scrapy's options, and has errors of the parser end as all others do."""
         super().add_options(parser)
+        parser.formatter_class = HelpFormatter
         parser.error = self._refuse  # type: ignore[method-assign]  # argparse has several lines and status 2
         parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 
@@ -126,3 +139,8 @@ class HeadroomCommand(ScrapyCommand):
         if self.settings is None:
             raise HeadroomError("the command was started without settings")
         return self.settings
+
+
+def help_width() -> int:
+    """Returns how many characters a line of the help text has at most."""
+    return max(HELP_CHARACTERS_MIN, shutil.get_terminal_size().columns - 2)  # as argparse has it

@@ -6,6 +6,7 @@ import contextlib
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from crawler.cli.ledger_words import meaning
 from crawler.cli.output import format_time
 from crawler.cli.workers import read_workers
 from crawler.errors import FrontierError, InputError
@@ -21,29 +22,6 @@ if TYPE_CHECKING:
 
 SEARCH_PAGES_MAX = 20  # shown of a plan: on a site that is searched by POST, all search pages have the same URL
 SPIDERS: dict[Frontier, str] = {"nav": "producer", "content": "consumer"}
-# What a reason in the ledger means, and what helps.
-MEANINGS = {
-    "robots": "its host's robots.txt forbids it to crawlers",
-    "robots-unreachable": "its host's robots.txt can't be read, so nothing there may be fetched",
-    "private-address": "it is on a private address; ALLOW_PRIVATE_ADDRESSES=1 crawls those",
-    "out-of-scope": "a followed link led to it, and it redirects to what its site's `follow` doesn't allow",
-    "script-route": "it redirects to an address that only a browser's script can open",
-    "request-dropped": "code of this crawler's project dropped its request, or sent another in its place",
-    "cancelled": "its plan was cancelled before it was crawled",
-    "replaced": "its plan was replaced before it was crawled",
-    "crashed-worker": "worker after worker died with it",
-    "unknown-site": "the definition of its site isn't in Redis; submit its plan again",
-    "unread-site": "the Redis that has its site's definition was away",
-    "no-content": "the site's selectors found nothing on it; scrapy site check SITE URL shows what they read",
-    "not-results": "neither results nor the site's sign for none; scrapy site check SITE URL shows what is read",
-    "not-html": "it isn't HTML",
-    "empty-body": "the answer was empty",
-    "http-206": "its host answers with a part of it, which nobody asked for",
-    "out-of-memory": "a worker got no memory for it, again and again",
-    "too-large": "it is larger than DOWNLOAD_MAXSIZE",
-    "dns": "its host's name can't be resolved",
-    "message-too-large": "its item is larger than the sink takes",
-}
 
 
 async def search_pages(operator: Operator, url: str, plan: str) -> list[Seed]:
@@ -96,8 +74,8 @@ async def seed_status(operator: Operator, seed: Seed) -> dict[str, Any]:
     """Returns where a seed is and why it isn't done, as JSON values."""
     info = await seed_info(operator.queues[seed.frontier], seed)
     why = info.why
-    if meaning := MEANINGS.get(info.details.get("reason", "")):
-        why += f": {meaning}"
+    if said := meaning(info.details.get("reason", "")):
+        why += f": {said}"
     if info.state == "failed":
         why += "; " + await _what_helps(operator, info.details["plans"])
     elif info.state == "parked" and info.seed:

@@ -47,7 +47,7 @@ def print_table(names: Sequence[str], rows: Iterable[Iterable[object]], *, bold_
         for row in cells:
             console.print(Text(_as_list(names, row)), soft_wrap=True)
         return
-    for number, row in enumerate([names, *cells]):
+    for number, row in enumerate([[*names], *cells]):
         padded = [
             " " * (width - cell_len(text)) + text if right else text + " " * (width - cell_len(text))
             for text, width, right in zip(row, widths, to_right, strict=True)

@@ -14,7 +14,7 @@ from scrapy.spiderloader import get_spider_loader
 from crawler import logs
 from crawler.cli.command import INTERRUPTED
 from crawler.cli.output import print_error
-from crawler.errors import ConfigError, HeadroomError, shown
+from crawler.errors import ConfigError, HeadroomError, existing, shown
 from crawler.redaction import Redaction, redacted_address
 from crawler.text import one_line
 
@@ -85,7 +85,7 @@ class Command(ScrapyCrawl):
         if len(args) != 1:
             return None
         if args[0] not in loader.list():
-            raise HeadroomError(f"no spider {shown(args[0])}; there are: {', '.join(sorted(loader.list()))}")
+            raise HeadroomError(f"no spider {shown(args[0])}; {existing(args[0], loader.list(), 'there are')}")
         spider = loader.load(args[0])
         if not issubclass(spider, FrontierSpider):
             return None

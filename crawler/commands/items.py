@@ -1,17 +1,20 @@
-"""`scrapy items`: watches what leaves through Kafka, and shows the items' JSON Schema."""
+"""`scrapy items`: where items land; watches what leaves through Kafka, and shows the items' JSON Schema."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import orjson
 from scrapy.exceptions import UsageError
 
-from crawler.cli.actions import ActionCommand
-from crawler.cli.output import print_json, to_json
-from crawler.errors import UnavailableError, shown
+from crawler.cli.actions import FLAG, Action, ActionCommand, Option
+from crawler.cli.output import print_answer, print_json, to_json
+from crawler.cli.tables import print_pairs
+from crawler.errors import UnavailableError, existing, shown
+from crawler.redaction import without_credentials
 from crawler.text import one_line
 
 if TYPE_CHECKING:
@@ -20,28 +23,55 @@ if TYPE_CHECKING:
 
     from kafka import KafkaConsumer
 
-SHOWN = ("time", "title", "url")  # what the line of a message shows of it
-REQUIRED = ("id", *SHOWN)
+ALSO = ".also"  # ends the topics that tell further plans of items; no site's name has a dot
+SHOWN = ("time", "title", "url")  # what the line of an item shows of it
+SHOWN_OF_ALSO = ("time", "plan", "url")
 
 
 class Command(ActionCommand):
-    """Prints a site's topic as it grows, or the JSON Schema of the messages in it."""
+    """Says where items land, prints a site's topic as it grows, or the JSON Schema of the messages in it."""
 
-    summary = "Watch a site's items in Kafka; show their JSON Schema"
-    actions: ClassVar[dict[str, tuple[str, str]]] = {
-        "tail": (
+    summary = "Where items land; watch a site's items in Kafka; show their JSON Schema"
+    actions: ClassVar[dict[str, Action]] = {
+        "where": Action(
+            "",
+            "show where items land with these settings; also without the word `where`",
+            "where",
+            more=("ITEM_SINKS chooses the places; ITEMS_DIR, TOPIC_PREFIX and MONGO_DATABASE name them.",),
+        ),
+        "tail": Action(
             "SITE",
             "print each new item of a site's Kafka topic as a line, until Ctrl-C; with --json the messages",
+            "tail demo_forum --from-start",
+            (
+                Option("--from-start", "begin with the oldest item in the topic", FLAG),
+                Option("--count", "end after N items", {"type": int, "metavar": "N"}),
+            ),
+            ("SITE.also is the topic of the words that further plans want an item that was delivered for another.",),
         ),
-        "schema": ("", "print the JSON Schema of the messages; with --also of those on SITE.also"),
+        "schema": Action(
+            "",
+            "print the JSON Schema of the messages",
+            "schema",
+            (Option("--also", "of the word that a further plan wants an item, on SITE.also", FLAG),),
+        ),
     }
+    default_action = "where"
 
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Adds the options of `tail` and `schema`."""
-        super().add_options(parser)
-        parser.add_argument("--from-start", action="store_true", help="tail: begin with the oldest item in the topic")
-        parser.add_argument("--also", action="store_true", help="schema: of the word that a further plan wants an item")
-        parser.add_argument("--count", type=int, metavar="N", help="tail: end after N items")
+    def do_where(self, _args: list[str], opts: argparse.Namespace) -> None:
+        """Shows where items and media land.
+
+        Raises:
+            ConfigError: A setting that says where can't be used.
+        """
+        from crawler.pipelines.sink import chosen_classes
+
+        places = {name: sink.place(self.values) for name, sink in chosen_classes(self.values).items()}
+        store = str(self.values["FILES_STORE"] or "")
+        media = without_credentials(store) if "://" in store else str(Path(store).resolve()) if store else ""
+        answer = {"items": places, "media": media}
+        lines = [*places.items(), ("images and videos", media or "nowhere: FILES_STORE is empty")]
+        print_answer(opts, answer, lambda _: print_pairs(lines))
 
     def do_schema(self, _args: list[str], opts: argparse.Namespace) -> None:
         """Prints the JSON Schema."""
@@ -62,33 +92,40 @@ class Command(ActionCommand):
         from crawler.item import is_site_name
         from crawler.servers.kafka import kafka_consumer
 
-        (site,) = args
+        (name,) = args
+        site, is_also = name.removesuffix(ALSO), name.endswith(ALSO)
         if not is_site_name(site):
-            raise UsageError(f"{shown(site)} can't be a site's name")
+            raise UsageError(f"{shown(name)} can't be a site's name")
         if opts.count is not None and opts.count < 1:
             raise UsageError("--count is at least 1")
-        topic = f"{self.values['TOPIC_PREFIX']}{site}"
+        prefix = str(self.values["TOPIC_PREFIX"])
+        topic, columns = prefix + name, SHOWN_OF_ALSO if is_also else SHOWN
         try:
             with (
                 contextlib.suppress(KeyboardInterrupt),  # how people end a tail
                 contextlib.closing(kafka_consumer(self.values, topic, from_start=True)) as consumer,
             ):
-                _begin(consumer, topic, from_start=opts.from_start)
-                for number, message in enumerate(_messages(consumer), 1):
-                    _print_message(message, as_json=opts.json)
+                _begin(consumer, topic, prefix, from_start=opts.from_start)
+                for number, message in enumerate(_messages(consumer, columns), 1):
+                    _print_message(message, columns, as_json=opts.json)
                     if number == opts.count:
                         return
         except KafkaError as error:
             raise UnavailableError(f"Kafka: {type(error).__name__}") from None
 
 
-def _begin(consumer: KafkaConsumer, topic: str, *, from_start: bool) -> None:
+def _begin(consumer: KafkaConsumer, topic: str, prefix: str, *, from_start: bool) -> None:
     """Moves the consumer to where the tail begins, and says so on stderr.
 
     A topic or partition that is made later is read from its start in any case, because everything in it is new.
     """
     if not consumer.partitions_for_topic(topic):
-        print(f"{topic}: no such topic yet, waiting for it", file=sys.stderr, flush=True)
+        from crawler.item import is_site_name
+
+        there_are = {name.removeprefix(prefix) for name in consumer.topics() if name.startswith(prefix)}
+        sites = [name for name in there_are if is_site_name(name.removesuffix(ALSO))]
+        known = existing(topic.removeprefix(prefix), sites, "sites that have one")
+        print(f"{topic}: no such topic yet, waiting for it; {known}", file=sys.stderr, flush=True)
         return
     while not consumer.assignment():
         consumer.poll(timeout_ms=100, max_records=1, update_offsets=False)
@@ -99,12 +136,12 @@ def _begin(consumer: KafkaConsumer, topic: str, *, from_start: bool) -> None:
         print(f"{topic}: waiting for new items", file=sys.stderr, flush=True)
 
 
-def _messages(consumer: KafkaConsumer) -> Iterator[dict[str, Any]]:
+def _messages(consumer: KafkaConsumer, columns: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     """Yields each record that is a message. Others are reported on stderr and skipped, and never executed."""
     for record in consumer:
         try:
             message = orjson.loads(record.value or b"")
-            fault = _fault(message)
+            fault = _fault(message, ("id", *columns))
         except ValueError:
             fault = "not JSON"
         if fault:
@@ -114,15 +151,15 @@ def _messages(consumer: KafkaConsumer) -> Iterator[dict[str, Any]]:
             yield message
 
 
-def _fault(message: Any) -> str:
+def _fault(message: Any, required: tuple[str, ...]) -> str:
     """Returns why a JSON value isn't one of our messages; empty when it is one."""
     if not isinstance(message, dict):
         return "not an object"
-    return next((f"no text in {key!r}" for key in REQUIRED if not isinstance(message.get(key), str)), "")
+    return next((f"no text in {key!r}" for key in required if not isinstance(message.get(key), str)), "")
 
 
-def _print_message(message: dict[str, Any], *, as_json: bool) -> None:
+def _print_message(message: dict[str, Any], columns: tuple[str, ...], *, as_json: bool) -> None:
     """Prints a message on one line, at once, in UTF-8 whatever the terminal's locale is."""
-    line = to_json(message) if as_json else "  ".join(one_line(message[key]) for key in SHOWN).encode()
+    line = to_json(message) if as_json else "  ".join(one_line(message[key]) for key in columns).encode()
     sys.stdout.buffer.write(line + b"\n")
     sys.stdout.buffer.flush()

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
-from crawler.cli.command import HeadroomCommand
+from crawler.cli.command import HeadroomCommand, help_width
+from crawler.cli.ledger_words import legend
 from crawler.cli.output import print_answer
 from crawler.errors import FrontierError
 
@@ -32,6 +33,11 @@ class Command(HeadroomCommand):
         "difference (offered minus all the others) must be 0. Otherwise, or when --verify finds a problem, the exit "
         "status is 1."
     )
+    example = "ledger demo --verify"
+
+    def long_desc(self) -> str:
+        """Returns the description, and below it what every word means that the ledger counts by."""
+        return f"{super().long_desc()}\n\n{legend(help_width())}"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Adds `--verify`."""

@@ -6,7 +6,8 @@ import logging
 import sys
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from crawler.cli.actions import ActionCommand
+from crawler.cli.actions import FLAG, Action, ActionCommand, Option
+from crawler.cli.ledger_words import FINISHED_PAGES
 from crawler.cli.output import print_answer, quantity
 from crawler.errors import FrontierError, UnavailableError
 from crawler.text import one_line
@@ -17,28 +18,42 @@ if TYPE_CHECKING:
     from crawler.plans import Plan
     from crawler.plans.operator import Operator
 
+REPLACING = (
+    "With --replace all search pages are visited once more. Those of before that aren't done fail as `replaced`. Pages "
+    "that were found before stay as they are, be they ready, finished or failed; only those that failed as `cancelled` "
+    "may be found again. Items that were delivered stay where they are."
+)
+
 
 class Command(ActionCommand):
     """Checks, submits and steers plans."""
 
-    actions: ClassVar[dict[str, tuple[str, str]]] = {
-        "check": ("FILE", "show a plan's combinations of keywords, search pages, overlap and cost; sends nothing"),
-        "submit": ("FILE", "send a plan to the crawl; the same file again completes a submission that was broken off"),
-        "list": ("", "show all plans and how far they are"),
-        "show": ("NAME", "show a plan's state, definition and ledger"),
-        "pause": ("NAME", "crawl nothing more of a plan until it is resumed"),
-        "resume": ("NAME", "go on with a paused plan"),
-        "cancel": ("NAME", "give up everything of a plan that isn't crawled yet"),
-        "delete": ("NAME", "forget a plan that is done or cancelled; the pages that it crawled stay known"),
+    actions: ClassVar[dict[str, Action]] = {
+        "check": Action(
+            "FILE",
+            "show a plan's combinations of keywords, search pages, overlap and cost; sends nothing",
+            "check plans/demo.yaml",
+        ),
+        "submit": Action(
+            "FILE",
+            "send a plan to the crawl; the same file again completes a submission that was broken off",
+            "submit plans/demo.yaml",
+            (Option("--replace", "begin the plan of the same name anew, be it changed, done or cancelled", FLAG),),
+            (REPLACING, FINISHED_PAGES),
+        ),
+        "list": Action("", "show all plans and how far they are", "list"),
+        "show": Action("NAME", "show a plan's state, definition and ledger", "show demo"),
+        "pause": Action("NAME", "crawl nothing more of a plan until it is resumed", "pause demo"),
+        "resume": Action("NAME", "go on with a paused plan", "resume demo"),
+        "cancel": Action("NAME", "give up everything of a plan that isn't crawled yet", "cancel demo"),
+        "delete": Action(
+            "NAME",
+            "forget a plan that is done or cancelled; the pages that it crawled stay known",
+            "delete demo",
+            more=(FINISHED_PAGES,),
+        ),
     }
     summary = f"Plans: {', '.join(actions)}"
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Adds `--replace`."""
-        super().add_options(parser)
-        parser.add_argument(
-            "--replace", action="store_true", help="submit: replace the plan of the same name, and begin anew"
-        )
 
     def read(self, path: str) -> Plan:
         """Returns the plan in a file.

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.exceptions import UsageError
 
-from crawler.cli.actions import ActionCommand
+from crawler.cli.actions import FLAG, Action, ActionCommand, Option
+from crawler.cli.ledger_words import FINISHED_PAGES, meaning
 from crawler.cli.output import print_answer
 from crawler.cli.tables import print_table
-from crawler.errors import HeadroomError, shown
+from crawler.errors import HeadroomError, existing, shown
 from crawler.text import one_line
 
 if TYPE_CHECKING:
@@ -26,33 +27,65 @@ FRONTIERS: tuple[Frontier, ...] = ("content", "nav")
 STATES = ("ready", "executing", "failed")
 PLAN_NAME = re.compile(r"[a-z0-9-]{1,64}")
 COLUMNS = ("frontier", "state", "reason", "plan", "site", "url")
+LIMIT_DEFAULT = 50  # seeds that `list` shows: a screen or two
+NAME, WORD, FRONTIER = {"metavar": "NAME"}, {"metavar": "WORD"}, {"choices": FRONTIERS}  # kinds of options
 
 
 class Command(ActionCommand):
     """Shows single seeds, and adds some."""
 
-    actions: ClassVar[dict[str, tuple[str, str]]] = {
-        "list": ("", "show seeds that aren't finished: all, or those that the options choose"),
-        "show": ("URL", "show where a page is and why it isn't done, also as a search page of the plans, or of --plan"),
-        "offer": ("URL|- ...", "add pages to --site and --plan; - reads them from stdin, one on each line"),
-        "retry": ("[URL ...]", "try failed seeds again: those of the URLs, those that the options choose, or --all"),
+    actions: ClassVar[dict[str, Action]] = {
+        "list": Action(
+            "",
+            "show seeds that aren't finished: all, or those that the options choose",
+            "list --state failed --plan demo",
+            (
+                Option("--plan", "only seeds of this plan", NAME),
+                Option("--site", "only seeds of this site", NAME),
+                Option("--frontier", "only pages that hold data (content), or search pages (nav)", FRONTIER),
+                Option("--state", "only seeds in this state", {"choices": STATES}),
+                Option("--reason", "only seeds that failed, or were tried again, for this reason", WORD),
+                Option(
+                    "--limit", "at most N seeds (default 50)", {"type": int, "default": LIMIT_DEFAULT, "metavar": "N"}
+                ),
+            ),
+            ("scrapy ledger --help explains the reasons.",),
+        ),
+        "show": Action(
+            "URL",
+            "show where a page is and why it isn't done, also as a search page",
+            "show https://example.org/thread/1",
+            (
+                Option("--plan", "as a search page of this plan alone", NAME),
+                Option("--site", "as a page of this site alone", NAME),
+                Option("--frontier", "only as a page that holds data (content), or as a search page (nav)", FRONTIER),
+            ),
+        ),
+        "offer": Action(
+            "URL|- ...",
+            "add pages; - reads them from stdin, one on each line",
+            "offer --site web https://example.org/a https://example.org/b",
+            (
+                Option("--plan", "the plan that they are for (default manual)", NAME),
+                Option("--site", "the site that says how they are read (default web)", NAME),
+            ),
+            (FINISHED_PAGES,),
+        ),
+        "retry": Action(
+            "[URL ...]",
+            "try failed seeds again: those of the URLs, those that the options choose, or --all",
+            "retry --reason timeout --plan demo",
+            (
+                Option("--plan", "only seeds of this plan", NAME),
+                Option("--site", "only seeds of this site", NAME),
+                Option("--frontier", "only pages that hold data (content), or search pages (nav)", FRONTIER),
+                Option("--reason", "only seeds that failed for this reason", WORD),
+                Option("--all", "every failed seed", FLAG),
+            ),
+            ("scrapy ledger --help explains the reasons.",),
+        ),
     }
     summary = f"Single pages: {', '.join(actions)}"
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Adds the options that choose seeds."""
-        super().add_options(parser)
-        parser.add_argument("--plan", metavar="NAME", help="only seeds of this plan; offer: add to it (default manual)")
-        parser.add_argument("--site", metavar="NAME", help="only seeds of this site; offer: add to it (default web)")
-        parser.add_argument(
-            "--frontier", choices=FRONTIERS, help="only pages that hold data (content), or search pages (nav)"
-        )
-        parser.add_argument("--state", choices=STATES, help="list: only seeds in this state")
-        parser.add_argument("--reason", metavar="WORD", help="only seeds that failed, or were retried, for this reason")
-        parser.add_argument(
-            "--limit", type=int, default=50, metavar="N", help="list: show at most N seeds (default 50)"
-        )
-        parser.add_argument("--all", action="store_true", help="retry: every failed seed")
 
     async def do_list(self, _args: list[str], opts: argparse.Namespace) -> None:
         """Shows seeds that aren't finished.
@@ -90,7 +123,8 @@ class Command(ActionCommand):
         Raises:
             UrlError: The argument is no URL.
             PlanError: There is no plan of the name that `--plan` gives.
-            HeadroomError: `--frontier nav` asks for search pages alone, and no plan has such a one.
+            HeadroomError: `--frontier nav` asks for search pages alone, and no plan has such a one; or no seed is of
+                the site that `--site` gives.
         """
         from crawler import urls
         from crawler.cli.seed_status import (
@@ -110,6 +144,8 @@ class Command(ActionCommand):
             if not opts.plan and opts.frontier != "content":
                 pages = await known_search_pages(operator, url)
                 statuses = [one for one in statuses if not pages or one["state"] != "unknown"] + pages
+            if all(one["state"] == "unknown" for one in statuses):
+                await _refuse_unknown_site(operator, opts.site)
         if not statuses:
             raise HeadroomError("no plan has such a search page")
         print_answer(opts, {"url": url, "seeds": statuses}, print_seed_statuses)
@@ -221,21 +257,25 @@ async def _refuse_unknown_names(operator: Operator, opts: argparse.Namespace) ->
         PlanError: There is no such plan.
         HeadroomError: No seed is of such a site, or none has failed for such a reason and the crawler gives none such.
     """
-    from crawler.cli.seed_status import MEANINGS
-
     if opts.plan:
         await operator.ledger_of(opts.plan)
     accounts = await operator.ledger()
-    sites = sorted({site for _plan, site in accounts})
-    if opts.site and opts.site not in sites:
-        raise HeadroomError(f"no seeds of a site {opts.site!r}; sites that have some: {_listed(sites)}")
+    await _refuse_unknown_site(operator, opts.site)
     reasons = sorted({reason for pair in accounts.values() for one in pair.values() for reason in one.failures})
-    if opts.reason and opts.reason not in {*reasons, *MEANINGS}:
-        raise HeadroomError(f"no seeds with the reason {opts.reason!r}; reasons of failed seeds: {_listed(reasons)}")
+    if opts.reason and opts.reason not in reasons and not meaning(opts.reason):
+        there_are = existing(opts.reason, reasons, "reasons of failed seeds")
+        raise HeadroomError(f"no seeds with the reason {shown(opts.reason)}; {there_are}")
 
 
-def _listed(names: list[str]) -> str:
-    return ", ".join(names) or "there are none"
+async def _refuse_unknown_site(operator: Operator, site: str | None) -> None:
+    """Refuses a site that no seed is of; None: there is nothing to refuse.
+
+    Raises:
+        HeadroomError: There is no seed of that site.
+    """
+    sites = {name for _plan, name in await operator.ledger()}
+    if site is not None and site not in sites:
+        raise HeadroomError(f"no seeds of a site {shown(site)}; {existing(site, sites, 'sites that have some')}")
 
 
 def _stdin_lines() -> Iterator[str]:

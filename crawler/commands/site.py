@@ -6,7 +6,7 @@ import contextlib
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from crawler.cli.actions import ActionCommand
+from crawler.cli.actions import Action, ActionCommand, Option
 from crawler.cli.output import print_answer
 from crawler.cli.tables import print_pairs
 
@@ -24,19 +24,19 @@ class Command(ActionCommand):
     """Checks a site file and shows what it reads on one page."""
 
     summary = "Check a site file; show what it reads on a page, field by field"
-    actions: ClassVar[dict[str, tuple[str, str]]] = {
-        "check": (
+    actions: ClassVar[dict[str, Action]] = {
+        "check": Action(
             "FILE|NAME [URL]",
             "check a site file and show how the site is searched; with a URL, show what it reads on that page",
+            "check web https://example.org/",
+            (
+                Option(
+                    "--base", "address of this installation, for a kind of site such as mediawiki", {"metavar": "URL"}
+                ),
+            ),
+            ("A NAME is a site that Headroom knows, or a file in the folder that the setting SITES_DIR names.",),
         ),
     }
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Adds `--base`."""
-        super().add_options(parser)
-        parser.add_argument(
-            "--base", metavar="URL", help="address of this installation, for a kind of site such as mediawiki"
-        )
 
     async def do_check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Validates the site; with a URL, fetches that page and reads it.

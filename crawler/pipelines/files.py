@@ -53,7 +53,7 @@ class FilesSink(Sink):
         Raises:
             ConfigError: ITEMS_DIR can't be made or written to, or FILES_FSYNC is neither on nor off.
         """
-        folder = Path(str(settings.get("ITEMS_DIR") or "items")).resolve()
+        folder = _folder(settings)
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -62,6 +62,11 @@ class FilesSink(Sink):
             raise ConfigError("ITEMS_DIR", str(folder), "a folder that may be written to")
         node = re.sub(r"[^a-z0-9_-]+", "-", platform.node().lower()) or "node"
         return cls(folder, node, fsync=flag(settings, "FILES_FSYNC"))
+
+    @classmethod
+    def place(cls, settings: Mapping[str, Any]) -> str:
+        """Returns the names of the files."""
+        return f"{_folder(settings) / 'SITE'}.*.jsonl (ITEMS_DIR): an item on each line, a file for each worker"
 
     async def send(self, batch: list[Record]) -> Mapping[int, str]:
         """Writes a batch.
@@ -214,6 +219,10 @@ class LinesFile:
     def close(self) -> None:
         """Closes the file, which unlocks it."""
         os.close(self._descriptor)
+
+
+def _folder(settings: Mapping[str, Any]) -> Path:
+    return Path(str(settings.get("ITEMS_DIR") or "items")).resolve()
 
 
 def repair_folder(folder: Path, node: str) -> None:

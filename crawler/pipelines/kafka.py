@@ -25,6 +25,7 @@ from kafka.errors import (
 
 from crawler.errors import ConfigError, UnavailableError
 from crawler.pipelines.sink import Record, Sink, server_words
+from crawler.redaction import redacted_address
 from crawler.servers.kafka import DELIVERY_MILLISECONDS, kafka_admin, kafka_producer, kafka_security
 
 if TYPE_CHECKING:
@@ -84,6 +85,13 @@ class KafkaSink(Sink):
             raise ConfigError("TOPIC_PREFIX", prefix, "1 to 100 of a-z A-Z 0-9 . _ -")
         kafka_security()
         return cls(settings, prefix)
+
+    @classmethod
+    def place(cls, settings: Mapping[str, Any]) -> str:
+        """Returns the topics, and where they are."""
+        servers = str(settings.get("KAFKA_BOOTSTRAP_SERVERS") or "").split(",")
+        where = ",".join(redacted_address(one.strip()) for one in servers)
+        return f"topic {settings.get('TOPIC_PREFIX')}SITE (TOPIC_PREFIX) at {where}"
 
     async def send(self, batch: list[Record]) -> Mapping[int, str]:
         """Sends a batch and waits for every acknowledgement.

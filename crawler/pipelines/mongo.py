@@ -104,6 +104,12 @@ class MongoSink(Sink):
             raise ConfigError("MONGO_DATABASE", database, "a database's name")
         return cls(mongo_client(settings), database, str(settings.get("MONGO_URL")))
 
+    @classmethod
+    def place(cls, settings: Mapping[str, Any]) -> str:
+        """Returns the collection, and where it is."""
+        where = redacted_address(str(settings.get("MONGO_URL")))
+        return f"collection {COLLECTION} of database {settings.get('MONGO_DATABASE')} (MONGO_DATABASE) at {where}"
+
     async def send(self, batch: list[Record]) -> Mapping[int, str]:
         """Writes a batch.
 

@@ -81,6 +81,11 @@ class Sink(ABC):
             ConfigError: A setting can't be used.
         """
 
+    @classmethod
+    def place(cls, settings: Mapping[str, Any]) -> str:  # noqa: ARG003 -- of subclasses
+        """Returns where items land, in words for `scrapy items`; where a subclass doesn't say, its own name."""
+        return f"{cls.__module__}.{cls.__qualname__}"
+
     @abstractmethod
     async def send(self, batch: list[Record]) -> Mapping[int, str]:
         """Delivers a batch; connects first where that is still to do. An empty batch asks whether the sink works.
@@ -114,15 +119,23 @@ def chosen_sinks(settings: BaseSettings) -> dict[str, Sink]:
     """Returns the sinks that ITEM_SINKS chooses, by name, in the order of SINKS; empty when it chooses none.
 
     Raises:
-        ConfigError: ITEM_SINKS has a name that SINKS lacks, SINKS names something else than a sink's class, or a
-            setting of a chosen sink can't be used.
+        ConfigError: As `chosen_classes`, or a setting of a chosen sink can't be used.
+    """
+    return {name: kind.from_settings(settings) for name, kind in chosen_classes(settings).items()}
+
+
+def chosen_classes(settings: BaseSettings) -> dict[str, type[Sink]]:
+    """Returns the classes of the sinks that ITEM_SINKS chooses, as `chosen_sinks` does the sinks.
+
+    Raises:
+        ConfigError: ITEM_SINKS has a name that SINKS lacks, or SINKS names something else than a sink's class.
     """
     try:
         classes = settings.getdict("SINKS")
     except (ValueError, TypeError):
         raise ConfigError("SINKS", settings["SINKS"], "names of sinks with the paths of their classes") from None
     chosen = words(settings, "ITEM_SINKS", sorted(classes) or ("the names in SINKS",))
-    return {name: _sink_class(path).from_settings(settings) for name, path in classes.items() if name in chosen}
+    return {name: _sink_class(path) for name, path in classes.items() if name in chosen}
 
 
 def _sink_class(path: Any) -> type[Sink]:

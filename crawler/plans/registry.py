@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from crawler.errors import FrontierError, InputError, PlanError, UnavailableError, shown
+from crawler.errors import FrontierError, InputError, PlanError, UnavailableError, existing, shown
 from crawler.frontier import clock
 from crawler.frontier.keys import as_count, as_text
 from crawler.frontier.ledger import FRONTIERS
@@ -97,8 +97,7 @@ class Registry:
         """
         raw = await self._redis.hget(self._keys.plans, name)
         if raw is None:
-            known = ", ".join(await self.plans()) or "there are none"
-            raise PlanError(f"no plan {shown(name)}; submitted plans: {known}")
+            raise PlanError(f"no plan {shown(name)}; {existing(name, await self.plans(), 'submitted plans')}")
         return self._load(name, raw)
 
     async def change_plan(self, name: str, change: Callable[[PlanRecord | None], PlanRecord]) -> PlanRecord:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler import yamlfile
-from crawler.errors import InputError, shown
+from crawler.errors import InputError, existing, shown
 from crawler.item import is_site_name
 from crawler.sites.model import Site
 from crawler.sites.search import SiteError
@@ -44,10 +43,7 @@ def load(name: str, sites_dir: str = "") -> Site:
             file = folder / f"{name}{_SUFFIX}"
             if file.is_file():
                 return _read(file, name)
-    known = names(sites_dir)
-    close = difflib.get_close_matches(name, known, 1)
-    hint = f"did you mean {close[0]}?" if close else "known: " + ", ".join(known)
-    raise SiteError(f"unknown site {shown(name)}; {hint}")
+    raise SiteError(f"unknown site {shown(name)}; {existing(name, names(sites_dir), 'known')}")
 
 
 def names(sites_dir: str = "") -> list[str]:

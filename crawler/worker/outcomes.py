@@ -135,8 +135,9 @@ def outcome_of_callback_error(error: BaseException | None) -> Outcome:
         return OUT_OF_MEMORY
     if node_lacks(error):
         return NODE_LACKS
-    reason = _extract_reason(error) if isinstance(error, ExtractError) else "callback-error"
-    return Outcome("fail", reason)
+    if isinstance(error, ExtractError):
+        return Outcome("fail", _extract_reason(error))
+    return Outcome("fail", "callback-error")
 
 
 def outcome_of_extract_error(error: ExtractError, status: int) -> Outcome:

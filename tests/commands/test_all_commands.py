@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 from importlib import import_module
 
 import pytest
 from command_line import ROOT
+from commands.answers import error_of
+from scrapy.settings import Settings
+
+from crawler.cli.ledger_words import NOTES, REASONS
 
 NAMES = sorted(path.stem for path in (ROOT / "crawler" / "commands").glob("*.py") if path.stem != "__init__")
 
@@ -18,9 +23,67 @@ def test_every_module_is_a_command_with_a_help_text(scrapy, name):
     assert (done.returncode, done.stderr) == (0, "")
     lines = [line.strip() for line in done.stdout.splitlines()]
     assert lines[2].startswith(f"scrapy {name} ")
-    for action, (arguments, text) in getattr(import_module(f"crawler.commands.{name}").Command, "actions", {}).items():
-        head = f"{action} {arguments}".strip()
-        assert any(line.startswith(head) and text[:20] in line for line in lines), done.stdout
+
+
+COMMANDS = {name: import_module(f"crawler.commands.{name}").Command for name in NAMES}
+ACTIONS = [(name, action) for name, command in COMMANDS.items() for action in getattr(command, "actions", ())]
+
+
+def words_of(done):
+    """Returns what a help text says, without how its lines are broken."""
+    assert (done.returncode, done.stderr) == (0, "")
+    return " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize(("name", "action"), ACTIONS)
+def test_each_action_is_shown_with_its_own_options_and_an_example(scrapy, name, action):
+    all_actions = COMMANDS[name].actions
+    shown = all_actions[action]
+    own = f"{action} {shown.arguments}".rstrip()
+    options = " ".join(f"{option.shown} {option.text}" for option in shown.options)
+    example = f"xample: scrapy {name} {shown.example}"
+    assert f"{own} {shown.text} {options}".rstrip() + f" e{example}" in words_of(scrapy(name, "-h"))
+
+    alone = words_of(scrapy(name, action, "--help"))
+    assert alone.startswith(f"Usage ===== scrapy {name} {own} [options] {shown.text} ")
+    assert f"E{example} Options ======= {options}".rstrip() in alone
+    others = {option.name for other in all_actions.values() for option in other.options}
+    for option in others - {option.name for option in shown.options}:
+        assert f"{option} " not in alone
+
+
+@pytest.mark.parametrize(("name", "action"), ACTIONS)
+def test_the_examples_are_command_lines_that_are_understood(name, action):
+    command, shown = COMMANDS[name](), COMMANDS[name].actions[action]
+    command.settings = Settings()
+    parser = argparse.ArgumentParser(conflict_handler="resolve")
+    command.add_options(parser)
+    opts, args = parser.parse_known_args(shown.example.split())
+    setattr(command, f"do_{action}", lambda *_: "done")
+    assert args[0] == action
+    assert command.execute(args, opts) == "done"
+
+
+def test_an_option_of_another_action_is_refused(scrapy):
+    error = error_of(scrapy("seeds", "show", "http://board.test/", "--limit", "7"))
+    assert error == "seeds show takes no --limit; scrapy seeds show -h lists its options"
+
+
+def test_a_misspelt_action_is_told_the_nearest(scrapy):
+    assert error_of(scrapy("plan", "submti", "x.yaml")) == "'submti' after plan; did you mean submit?"
+    assert error_of(scrapy("site")) == "nothing after site; actions: check"
+
+
+def test_help_says_what_becomes_of_finished_pages_and_what_replacing_keeps(scrapy):
+    for words in (("plan", "submit"), ("plan", "delete"), ("seeds", "offer")):
+        assert "A finished page isn't fetched again" in words_of(scrapy(*words, "-h"))
+    assert "With --replace all search pages are visited once more." in words_of(scrapy("plan", "submit", "-h"))
+
+
+def test_the_ledgers_help_explains_every_word(scrapy):
+    shown = words_of(scrapy("ledger", "--help"))
+    for word, text in (REASONS | NOTES).items():
+        assert f" {word} {text}" in shown
 
 
 @pytest.mark.parametrize(

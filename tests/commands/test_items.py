@@ -10,10 +10,13 @@ from contextlib import closing
 import orjson
 import pytest
 from command_line import ROOT
-from commands.answers import error_of
+from commands.answers import error_of, json_of, lines_of
 from kafka import KafkaProducer
 from pipelines.sink_samples import message, page
 from waiting import PATIENCE_SECONDS, until
+
+from crawler.also import Also
+from crawler.models import Seed
 
 
 class Bomb:
@@ -49,8 +52,8 @@ def options(kafka_server, topic_prefix):
 def tail(spawn, options):
     """Returns a function that starts `scrapy items tail`, and one that gives the lines that it has printed."""
 
-    def start(*arguments):
-        process = spawn("items", "tail", "demo_forum", *arguments, **options)
+    def start(*arguments, site="demo_forum"):
+        process = spawn("items", "tail", site, *arguments, **options)
         return process, lambda: process.log.read_text(encoding="utf-8").splitlines()
 
     return start
@@ -99,6 +102,49 @@ def test_tail_waits_for_a_topic_that_is_not_there_and_misses_nothing(tail, send)
     assert [line.split("  ")[1] for line in lines()[1:]] == ["Thread 1", "Thread 2"]
 
 
+def test_a_misspelt_site_is_told_the_nearest_that_has_a_topic(tail, send):
+    send(encoded(1))
+    process, lines = tail("--count", "1", site="demo_form")
+    until(lines, "the tail to begin")
+    assert lines()[0].endswith("demo_form: no such topic yet, waiting for it; did you mean demo_forum?")
+    process.kill()
+
+
+def test_tail_shows_who_else_wants_an_item(scrapy, options, kafka_server, topic_prefix):
+    told = Also.of(Seed("https://forum.example/thread/1", "flood", "demo_forum", keywords=("洪水",)))
+    with closing(KafkaProducer(bootstrap_servers=kafka_server.bootstrap)) as producer:
+        producer.send(f"{topic_prefix}demo_forum.also", orjson.dumps(told)).get(10)
+    words = ("items", "tail", "demo_forum.also", "--from-start", "--count", "1")
+    assert scrapy(*words, **options).stdout == f"{told.time}  flood  https://forum.example/thread/1\n"
+    assert orjson.loads(scrapy(*words, "--json", **options).stdout) == orjson.loads(orjson.dumps(told))
+
+
+def test_where_items_land(scrapy, tmp_path):
+    settings = {
+        "ITEM_SINKS": "files,kafka,mongo",
+        "ITEMS_DIR": tmp_path / "out",
+        "FILES_STORE": tmp_path / "media",
+        "TOPIC_PREFIX": "news.",
+        "MONGO_DATABASE": "news",
+    }
+    environment = {
+        "KAFKA_BOOTSTRAP_SERVERS": "k1:9092,k2:9092",
+        "MONGO_URL": "mongodb://me:secret@db:27017/?tls=true",
+    }
+    done = scrapy("items", settings=settings, environment=environment)
+    assert lines_of(done) == [
+        f"files {tmp_path}/out/SITE.*.jsonl (ITEMS_DIR): an item on each line, a file for each worker",
+        "mongo collection items of database news (MONGO_DATABASE) at mongodb://db:27017/",
+        "kafka topic news.SITE (TOPIC_PREFIX) at k1:9092,k2:9092",
+        f"images and videos {tmp_path}/media",
+    ]
+    assert not (tmp_path / "out").exists()
+    own = {"SINKS": '{"own": "crawler.pipelines.files.FilesSink"}', "ITEM_SINKS": "own", "FILES_STORE": "s3://bucket/m"}
+    answer = json_of(scrapy("items", "where", "--json", settings=own))
+    assert list(answer["items"]) == ["own"]
+    assert answer["media"] == "s3://bucket/m"
+
+
 def test_junk_is_reported_and_never_executed(scrapy, options, send, tmp_path):
     mark = tmp_path / "executed"
     junk = [
@@ -136,8 +182,7 @@ def test_an_unreachable_kafka_is_one_line_and_status_1(scrapy):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("", "nothing after items, expected one of tail, schema"),
-        ("watch a", "watch after items, expected one of tail, schema"),
+        ("watch a", "'watch' after items; actions: schema, tail, where"),
         ("tail", "items tail: expected SITE"),
         ("tail a b", "items tail: expected SITE"),
         ("tail ../a", "'../a' can't be a site's name"),

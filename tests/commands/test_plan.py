@@ -79,8 +79,8 @@ class TestCheck:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("", "nothing after plan, expected one of check"),
-        ("chek x", "chek after plan, expected one of check"),
+        ("", "nothing after plan; actions: cancel, check"),
+        ("chek x", "'chek' after plan; did you mean check?"),
         ("check", "plan check: expected FILE"),
         ("check a b", "plan check: expected FILE"),
         ("check no-such.yaml", "no-such.yaml: got 'no such file', expected a file that exists"),

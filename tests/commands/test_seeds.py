@@ -282,9 +282,10 @@ class TestRetry:
         words = ("seeds", action, *([content_seed(1).url] if action == "show" else []))
         error = error_of(scrapy(*words, "--plan", "nosuch"))
         assert error == "no plan 'nosuch'; submitted plans: flood"
+        error = error_of(scrapy(*words, "--site", "nosuch"))
+        assert error == "no seeds of a site 'nosuch'; sites that have some: board"
+        assert error_of(scrapy(*words, "--site", "bord")) == "no seeds of a site 'bord'; did you mean board?"
         if action != "show":
-            error = error_of(scrapy(*words, "--site", "nosuch"))
-            assert error == "no seeds of a site 'nosuch'; sites that have some: board"
             error = error_of(scrapy(*words, "--reason", "nosuch"))
             assert error == "no seeds with the reason 'nosuch'; reasons of failed seeds: robots"
 
