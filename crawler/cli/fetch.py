@@ -22,6 +22,7 @@ from scrapy.exceptions import (
 )
 from scrapy.statscollectors import DummyStatsCollector
 
+from crawler.crawl_settings import set_for_frontier
 from crawler.download import codings
 from crawler.download.handler import CurlDownloadHandler
 from crawler.download.targets import Targets
@@ -40,16 +41,18 @@ async def fetch(url: str, settings: Settings) -> Fetched:
 
     Args:
         url: Absolute.
-        settings: USER_AGENT, CONTACT, DOWNLOAD_TIMEOUT (for the whole page), DOWNLOAD_MAXSIZE (of its body, decoded),
-            REDIRECT_MAX_TIMES, and whatever else the download handler reads.
+        settings: The project's, to which those of the frontier's spiders are added: USER_AGENT, CONTACT,
+            DOWNLOAD_TIMEOUT (for the whole page), DOWNLOAD_MAXSIZE (of its body, decoded), REDIRECT_MAX_TIMES, and
+            whatever else the download handler reads.
 
     Raises:
         UrlError: It isn't an http(s) URL.
         UnavailableError: There is no answer, or not in time, or its status says that it is no page, or it is too large.
     """
     address = canonical(url)
-    max_bytes, timeout_s = int(settings["DOWNLOAD_MAXSIZE"]), float(settings["DOWNLOAD_TIMEOUT"])
     own = settings.copy()
+    set_for_frontier(own, None)
+    max_bytes, timeout_s = int(own["DOWNLOAD_MAXSIZE"]), float(own["DOWNLOAD_TIMEOUT"])
     own.set("ALLOW_PRIVATE_ADDRESSES", value=True, priority="cmdline")
     crawler = Crawler(Spider, own)
     crawler.stats = DummyStatsCollector(crawler)
@@ -61,7 +64,7 @@ async def fetch(url: str, settings: Settings) -> Fetched:
             raise UnavailableError(f"{response.url} answered {response.status}")
         body = codings.decode(response.body, response.headers.getlist("Content-Encoding"), max_bytes)
     except (TimeoutError, DownloadTimeoutError):
-        raise UnavailableError(f"{address} took longer than {settings['DOWNLOAD_TIMEOUT']} s") from None
+        raise UnavailableError(f"{address} took longer than {own['DOWNLOAD_TIMEOUT']} s") from None
     except DownloadCancelledError:
         raise UnavailableError(f"{address} is larger than {max_bytes} bytes") from None
     except (
