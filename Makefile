@@ -5,13 +5,14 @@ SHELL := /bin/sh
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 UV_VERSION := 0.13.9
+UV := .cache/lock/bin/uv
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 ARGS ?=
 FAULTS ?= full
 # A process for each processor; the tests of a file stay in one.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: help install demo quick test faults bench bench-million bench-frontier lint lock clean
+.PHONY: help install demo quick test faults bench bench-million bench-frontier lint matrix lock clean
 
 help: ## list these targets
 	@awk '/^[a-z-]+:.* ## / { split($$0, part, " ## "); sub(/:.*/, ""); printf "  make %-14s %s\n", $$0, part[2] }' $(MAKEFILE_LIST)
@@ -62,14 +63,21 @@ lint: install ## style, types and the layers
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
+# The tests that touch Scrapy, on each version of it and of Python; niced, since it takes a processor for an hour.
+matrix: install $(UV) ## the tests that touch Scrapy on its last four minor versions (make matrix ARGS='--all': and on each Python)
+	@nice -n 10 $(BIN)/python tests/matrix.py $(ARGS)
+
+$(UV): Makefile
+	@$(or $(PYTHON),python3) -m venv .cache/lock
+	@.cache/lock/bin/python -m pip --quiet --disable-pip-version-check install uv==$(UV_VERSION)
+	@touch $@
+
 # Universal: pins and hashes for every platform and Python from 3.11. --upgrade takes the newest that pyproject.toml allows.
-COMPILE := .cache/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --upgrade \
+COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --upgrade \
     --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
 LOCK := $(COMPILE) pyproject.toml --generate-hashes
 PEERS := benchmarks/side_by_side/requirements
-lock: ## pin everything anew: pyproject.toml's dependencies, and those of the benchmark's peers
-	@test -x .cache/lock/bin/uv || $(or $(PYTHON),python3) -m venv .cache/lock
-	@.cache/lock/bin/python -m pip --quiet --disable-pip-version-check install uv==$(UV_VERSION)
+lock: $(UV) ## pin everything anew: pyproject.toml's dependencies, and those of the benchmark's peers
 	@$(LOCK) --output-file requirements.txt
 	@$(LOCK) --constraints requirements.txt --group dev --output-file requirements-dev.txt
 	@for file in $(PEERS)/*.in; do $(COMPILE) $$file --output-file $${file%.in}.txt || exit; done

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 FAST_ENGINE = "crawler.fast.addon.FastEngine"
+_REMOTE_CONTROL = {"scrapy.extensions.remote_control.RemoteControl"}  # since Scrapy 2.19
 FAST_ENGINE_ORDER = 1000  # in ADDONS: last, since other add-ons may replace Scrapy's downloader statistics
 
 # Where a project says otherwise, the project's value counts.
@@ -41,7 +42,7 @@ VALUES: Mapping[str, Any] = {
         "crawler.worker.worker.Worker": 100,
         "crawler.worker.delivery.Delivery": 200,
         "scrapy.extensions.telnet.TelnetConsole": None,
-        "scrapy.extensions.remote_control.RemoteControl": None,
+        **dict.fromkeys(_REMOTE_CONTROL & default_settings.EXTENSIONS_BASE.keys()),
     },
     "SPIDER_MIDDLEWARES": {
         # Next to the engine, whatever numbers others have: it counts what is left when they have dropped and added.

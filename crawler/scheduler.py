@@ -21,7 +21,7 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.reactor import is_reactor_installed
 
-from crawler import config, urls
+from crawler import config, scrapy_private, urls
 from crawler.errors import ConfigError
 from crawler.frontier.session import SessionExpired, SessionLost
 from crawler.models import Frontier
@@ -323,10 +323,9 @@ class Scheduler(BaseScheduler):
         self._make_engine_ask()
 
     def _make_engine_ask(self) -> None:
-        """Makes the engine ask for requests at once; by itself it asks every 5 s. Scrapy 2.19 has no public way."""
-        engine = self.crawler.engine
-        if engine is not None and engine._slot is not None:  # noqa: SLF001
-            engine._slot.nextcall.schedule()  # noqa: SLF001
+        """Makes the engine ask for requests at once; by itself it asks every 5 s."""
+        if self.crawler.engine is not None:
+            scrapy_private.ask_for_request(self.crawler.engine)
 
     def _visit_ended(self, event: VisitEnded) -> None:
         self._visits.discard(event.visit)
@@ -463,8 +462,7 @@ class Scheduler(BaseScheduler):
             self._lanes.release(visit.lane)
 
     def _engine_stops(self) -> bool:
-        """Returns whether the engine was told to stop; `running` doesn't say so for one stopped while it started."""
-        return self.crawler.engine is not None and self.crawler.engine._stopping  # noqa: SLF001
+        return self.crawler.engine is not None and scrapy_private.is_stopping(self.crawler.engine)
 
     def _engine_runs(self) -> bool:
         return self.crawler.engine is not None and self.crawler.engine.running

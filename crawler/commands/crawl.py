@@ -16,6 +16,7 @@ from crawler.cli.command import INTERRUPTED
 from crawler.cli.output import print_error
 from crawler.errors import ConfigError, HeadroomError, existing, shown
 from crawler.redaction import Redaction, redacted_address
+from crawler.scrapy_private import create_crawler
 from crawler.text import one_line
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Command(ScrapyCrawl):
             super().run(args, opts)  # raises a UsageError
             return
         assert self.crawler_process is not None  # Scrapy has made it, since requires_crawler_process is True
-        crawler = self._create_crawler(args[0])
+        crawler = create_crawler(self, args[0])
         crawl: Any = self.crawler_process.crawl(crawler, **opts.spargs)
         try:
             self.crawler_process.start()

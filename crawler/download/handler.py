@@ -22,7 +22,6 @@ from scrapy.exceptions import (
     DownloadTimeoutError,
     StopDownload,
 )
-from scrapy.utils._download_handlers import check_stop_download, get_maxsize_msg, get_warnsize_msg
 from scrapy.utils.datatypes import LocalCache
 
 from crawler.download import curl_options
@@ -36,6 +35,7 @@ from crawler.download.response import make_response
 from crawler.download.targets import Targets, scheme_and_authority, url_to_send
 from crawler.download.transfer import TooLargeError, Transfer
 from crawler.errors import AnswerError
+from crawler.scrapy_private import check_stop_download, get_maxsize_msg, get_warnsize_msg
 from crawler.worker.request_state import state_of
 
 if TYPE_CHECKING:

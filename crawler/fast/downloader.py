@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 from scrapy.core.downloader import Downloader
-from scrapy.exceptions import _InvalidOutput
 from scrapy.http import Request, Response
-from scrapy.utils.defer import _process_pending_io, ensure_awaitable
+from scrapy.utils.defer import ensure_awaitable
 from scrapy.utils.python import global_object_name
 from twisted.python.failure import Failure
+
+from crawler.scrapy_private import InvalidOutput, exception_processed, methods_with_spider, process_pending_io
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +36,7 @@ class LeanDownloader(Downloader):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        methods, with_spider = self.middleware.methods, self.middleware._mw_methods_requiring_spider  # noqa: SLF001
+        methods, with_spider = self.middleware.methods, methods_with_spider(self.middleware)
         self._request_methods = [(method, method in with_spider) for method in methods["process_request"] if method]
         self._response_methods = [(method, method in with_spider) for method in methods["process_response"] if method]
 
@@ -50,8 +51,8 @@ class LeanDownloader(Downloader):
             try:
                 result = await self._requested(request)
             except Exception as error:  # noqa: BLE001 -- any exception is offered to `process_exception`
-                await _process_pending_io()
-                result = await self.middleware._process_exception(error, request)  # noqa: SLF001
+                await process_pending_io()
+                result = await exception_processed(self.middleware, error, request)
             return result if isinstance(result, Request) else await self._responded(request, result)
         finally:
             self.active.remove(request)
@@ -121,4 +122,4 @@ async def _resolved(value: Any, method: Callable[..., Any]) -> Any:
 def _checked(result: Any, method: Callable[..., Any], expected: str) -> Response | Request:
     if isinstance(result, (Request, Response)):
         return result
-    raise _InvalidOutput(f"Middleware {method.__qualname__} must return {expected}, got {type(result)}")
+    raise InvalidOutput(f"Middleware {method.__qualname__} must return {expected}, got {type(result)}")

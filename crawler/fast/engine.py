@@ -19,12 +19,11 @@ from functools import partial
 from inspect import isasyncgenfunction
 from typing import TYPE_CHECKING, Any
 
-from scrapy import Spider, signals
+from scrapy import signals
 from scrapy.core.engine import ExecutionEngine
 from scrapy.core.scraper import Scraper
 from scrapy.http import Request, Response
 from scrapy.spidermiddlewares.depth import DepthMiddleware
-from scrapy.spidermiddlewares.metacopy import MetaCopyDetectionMiddleware
 from scrapy.spidermiddlewares.referer import RefererMiddleware
 from scrapy.spidermiddlewares.start import StartSpiderMiddleware
 from scrapy.spidermiddlewares.urllength import UrlLengthMiddleware
@@ -32,6 +31,7 @@ from scrapy.utils.asyncgen import as_async_generator
 from scrapy.utils.log import logformatter_adapter
 from twisted.python.failure import Failure
 
+from crawler import scrapy_private
 from crawler.fast.cancellation import is_being_cancelled
 from crawler.fast.downloader import LeanDownloader
 from crawler.fast.outputs import process_outputs
@@ -45,10 +45,10 @@ if TYPE_CHECKING:
 # Scrapy's spider middlewares that change or drop requests and pass items on untouched.
 REQUEST_MIDDLEWARES = (
     DepthMiddleware,
-    MetaCopyDetectionMiddleware,
     RefererMiddleware,
     StartSpiderMiddleware,
     UrlLengthMiddleware,
+    *scrapy_private.METACOPY_MIDDLEWARES,
 )
 
 # Scrapy's names, so that its lines are found where they were.
@@ -70,7 +70,7 @@ class LeanEngine(ExecutionEngine):
             scraper.handle_spider_output_async = self._process_outputs  # type: ignore[method-assign]
             scraper.start_itemproc_async = self._process_item  # type: ignore[method-assign]  # also those of `start`
         self._request_middlewares, filters = _split(manager)
-        with_spider = manager._mw_methods_requiring_spider  # noqa: SLF001
+        with_spider = scrapy_private.methods_with_spider(manager)
         self._filters = [(method, method in with_spider) for method in filters]
 
     async def download_async(self, request: Request) -> Response:
@@ -175,7 +175,7 @@ class LeanEngine(ExecutionEngine):
             if self._only_filters_output and isinstance(result, Response):
                 await self._scrape_response(result, request)
             else:
-                await scraper._scrape(result, request)  # noqa: SLF001 -- Scrapy's own way
+                await scrapy_private.scrape(scraper, result, request)
         except asyncio.CancelledError as error:
             if is_being_cancelled():
                 raise
@@ -184,7 +184,7 @@ class LeanEngine(ExecutionEngine):
             slot.active.remove(request)
             slot.active_size -= size
             if slot.closing is not None and not slot.closing.called:
-                scraper._check_if_closing()  # noqa: SLF001
+                scrapy_private.end_closing(scraper)
 
     def _handle_cancelled_error(
         self, error: asyncio.CancelledError, result: Response | Failure, request: Request
@@ -239,7 +239,7 @@ class LeanEngine(ExecutionEngine):
             await self._handle_item_error(error, item, response)
         finally:
             if slot.closing is not None and not slot.closing.called:
-                scraper._check_if_closing()  # noqa: SLF001
+                scrapy_private.end_closing(scraper)
 
     def _schedule_output(self, request: Request) -> None:
         """Schedules a request of a callback; one that can't be scheduled doesn't keep other outputs back."""
@@ -276,7 +276,7 @@ class LeanEngine(ExecutionEngine):
         """
         for middleware in self._request_middlewares:
             if isinstance(middleware, DepthMiddleware):
-                middleware._init_depth(response)  # noqa: SLF001 -- sets the depth that callbacks read
+                scrapy_private.set_depth(middleware, response)
         async for one in output:
             passed = one
             if isinstance(one, Request):
@@ -290,7 +290,7 @@ class LeanEngine(ExecutionEngine):
         assert spider is not None
         assert response.request is not None
         callback: Any = response.request.callback
-        if callback is None and type(spider)._parse is Spider._parse:  # noqa: SLF001 -- which only calls `parse`
+        if callback is None and scrapy_private.has_own_parse(spider):
             callback = spider.parse
         if isasyncgenfunction(callback):
             output: AsyncIterator[Any] = callback(response, **response.request.cb_kwargs)

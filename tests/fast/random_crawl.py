@@ -18,6 +18,7 @@ from fast.virtual_crawl import SHORT_WAY, TICKS_A_SECOND, StalledError, crawl
 from hypothesis import strategies as st
 from scrapy import Request, Spider, exceptions, signals
 from scrapy.http import TextResponse
+from scrapy.settings import default_settings
 
 ORIGIN = "http://a.test"
 PAGES = 5
@@ -699,6 +700,11 @@ class RandomExtension:
 # -- What a crawl comes to ----------------------------------------------------------------------------------------
 
 
+# The setting for it has another name since Scrapy 2.19, which warns of the old one.
+has_jitter = hasattr(default_settings, "DOWNLOAD_DELAY_JITTER")
+EXACT_DELAYS = {"DOWNLOAD_DELAY_JITTER": 0} if has_jitter else {"RANDOMIZE_DOWNLOAD_DELAY": False}
+
+
 def observe(world, *, fast):
     """Crawls a world on one of the engines; returns all that must be the same on the other.
 
@@ -713,7 +719,7 @@ def observe(world, *, fast):
         ),
         "ITEM_PIPELINES": _components((RandomPipeline,), world.pipelines),
         "EXTENSIONS": {RandomExtension: 0},
-        "DOWNLOAD_DELAY_JITTER": 0,
+        **EXACT_DELAYS,
         "LOG_LEVEL": "ERROR",
     } | dict(world.settings)
     kind = OutputMiddleware if world.short_way else EveryMiddleware

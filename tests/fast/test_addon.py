@@ -2,6 +2,7 @@
 
 import pytest
 import scrapy
+from scrapy.core.downloader import Downloader
 from scrapy.downloadermiddlewares.stats import DownloaderStats
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import Settings
@@ -13,7 +14,7 @@ from crawler.fast.downloaderstats import LeanDownloaderStats
 from crawler.fast.stats import LeanStats
 
 
-@pytest.mark.parametrize(("version", "flag"), [("2.20.0", True), ("2.18.4", True), ("2.19.0", False)])
+@pytest.mark.parametrize(("version", "flag"), [("2.20.0", True), ("2.17.0", True), ("2.19.0", False)])
 def test_scrapys_own_parts_stay_where_the_add_on_is_off_or_was_not_tested(monkeypatch, caplog, version, flag):
     monkeypatch.setattr(scrapy, "__version__", version)
     crawler = get_crawler()
@@ -23,6 +24,13 @@ def test_scrapys_own_parts_stay_where_the_add_on_is_off_or_was_not_tested(monkey
     assert "_create_engine" not in vars(crawler)
     assert settings["STATS_CLASS"] == Settings()["STATS_CLASS"]
     assert (f"not tested with Scrapy {version}" in caplog.text) == flag
+
+
+def test_scrapys_own_parts_stay_where_a_method_that_is_overridden_is_gone(monkeypatch, caplog):
+    monkeypatch.delattr(Downloader, "_enqueue_request")
+    with pytest.raises(NotConfigured):
+        FastEngine(get_crawler()).update_settings(Settings())
+    assert "no Downloader._enqueue_request" in caplog.text
 
 
 def test_a_switch_that_is_neither_true_nor_false_is_refused():
