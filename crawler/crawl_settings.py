@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 FAST_ENGINE = "crawler.fast.addon.FastEngine"
-_REMOTE_CONTROL = {"scrapy.extensions.remote_control.RemoteControl"}  # since Scrapy 2.19
 FAST_ENGINE_ORDER = 1000  # in ADDONS: last, since other add-ons may replace Scrapy's downloader statistics
+_REMOTE_CONTROL = {"scrapy.extensions.remote_control.RemoteControl"}  # since Scrapy 2.19
 
 # Where a project says otherwise, the project's value counts.
 DEFAULTS: Mapping[str, Any] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from dataclasses import fields as dataclass_fields
 from typing import Literal
@@ -12,6 +13,12 @@ from crawler.errors import FrontierError, UrlError
 from crawler.urls import canonical, fingerprint, host
 
 Frontier = Literal["nav", "content"]
+_PLAN_NAME = re.compile(r"[a-z0-9-]{1,64}")
+
+
+def is_plan_name(name: str) -> bool:
+    """Returns whether a plan can have the name."""
+    return _PLAN_NAME.fullmatch(name) is not None
 
 
 @dataclass(frozen=True, slots=True)

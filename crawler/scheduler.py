@@ -311,7 +311,7 @@ class Scheduler(BaseScheduler):
             self.worker.wakeups.hold_turns(pause_s)
             wait_s = max(wait_s, pause_s)
         if self._stop_when_done and not self._visits:
-            if self._engine_runs() and await self.worker.registry.is_done(self.worker.queues):
+            if self._engine_runs() and await self.worker.is_done():
                 self._finish("finished")
                 return 0.0
             wait_s = min(wait_s, DONE_POLL_SECONDS)

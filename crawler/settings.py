@@ -18,6 +18,9 @@ CONNECT_SECONDS = 30  # how long a process looks for Redis at start before it gi
 SITES_DIR = ""  # folder with an analyst's own site files; they go before the built-in ones
 PARSER_MODULES: list[str] = []  # modules that a site's `parser: module:function` may name; none: nothing is imported
 PLAN_MAX_SEEDS = 100_000  # nav seeds in one plan; more is nearly always a mistake in `choose` or `pages`
+START_LISTS: dict[
+    str, dict[str, str | list[str]]
+] = {}  # lists of URLs in Redis to crawl; see docs/from-scrapy-redis.md
 MAX_LINKS_PER_PAGE = 1_000  # results of a search page, or followed links; more is a trap, or a plan's `per_page`
 CONTACT = ""  # a URL or mail address for the User-Agent, so that a site's owner can reach you
 

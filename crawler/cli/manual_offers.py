@@ -7,7 +7,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from crawler import sites, urls
-from crawler.errors import FrontierError, HeadroomError, ScriptRouteError, UrlError
+from crawler.errors import FrontierError, ScriptRouteError, UrlError
 from crawler.frontier.queue import OFFER_BATCH
 from crawler.models import Seed
 from crawler.redaction import without_credentials
@@ -51,16 +51,12 @@ async def offer_note(operator: Operator, plan: str) -> str:
     """Returns what must be said of pages that are offered to a plan; empty where nothing must.
 
     Raises:
-        HeadroomError: They would not be crawled.
+        PlanError: They would not be crawled.
     """
-    record = (await operator.registry.plans()).get(plan)
-    if record is None and await operator.registry.was_deleted(plan):
-        raise HeadroomError(f"plan {plan!r} was deleted lately: its pages would be refused; use another name")
+    record = await operator.registry.admit_pages(plan)
     if record is None:
         unknown = f"; no plan {plan} was submitted: these pages can't be paused, cancelled or deleted"
         return "" if plan == MANUAL else unknown
-    if record.state == "cancelled":
-        raise HeadroomError(f"plan {plan!r} was cancelled: its pages would not be crawled")
     return f"; plan {plan} is paused: scrapy plan resume {plan} lets them go on" if record.state == "paused" else ""
 
 

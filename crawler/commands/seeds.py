@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,6 +12,7 @@ from crawler.cli.ledger_words import FINISHED_PAGES, meaning
 from crawler.cli.output import print_answer
 from crawler.cli.tables import print_table
 from crawler.errors import HeadroomError, existing, shown
+from crawler.models import is_plan_name
 from crawler.text import one_line
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 FRONTIERS: tuple[Frontier, ...] = ("content", "nav")
 STATES = ("ready", "executing", "failed")
-PLAN_NAME = re.compile(r"[a-z0-9-]{1,64}")
 COLUMNS = ("frontier", "state", "reason", "plan", "site", "url")
 LIMIT_DEFAULT = 50  # seeds that `list` shows: a screen or two
 NAME, WORD, FRONTIER = {"metavar": "NAME"}, {"metavar": "WORD"}, {"choices": FRONTIERS}  # kinds of options
@@ -161,7 +160,7 @@ class Command(ActionCommand):
         from crawler.cli.manual_offers import MANUAL, offer_note, offer_urls, prepare_site
 
         plan = opts.plan or MANUAL
-        if not PLAN_NAME.fullmatch(plan):
+        if not is_plan_name(plan):
             raise UsageError(f"--plan {shown(plan)}: expected 1 to 64 of a-z, 0-9 and -")
         if "-" in args and len(args) > 1:
             raise UsageError("seeds offer: expected URLs, or - alone to read them from stdin")

@@ -4,6 +4,7 @@
     PREFIX:{plans}:plans, :sites                     plans and sites
     PREFIX:{plans}:nodes, :node:HOST                 the names and figures of nodes
     PREFIX:{plans}:reached                           the place on the web that last answered a worker
+    PREFIX:{plans}:start_list:KEY                    who reads a start list, which others fill
     PREFIX:{P}:...                                   everything about the hosts of partition P, in one slot
     PREFIX:{P}:robots:AUTHORITY, :robots_asked:AUTHORITY, :robots_moved:AUTHORITY
                                                      among it their robots.txt files, and who is asking for one
@@ -88,6 +89,10 @@ class Keys:
     def reached(self) -> str:
         """String: `AUTHORITY SITE` of the place on the web that last answered a worker (worker/egress.py). Expires."""
         return f"{self.prefix}:{{plans}}:reached"
+
+    def start_list(self, key: str) -> str:
+        """String: the worker that reads a start list (worker/start_lists.py). Expires, since that worker may die."""
+        return f"{self.prefix}:{{plans}}:start_list:{key}"
 
     def wake(self, frontier: Frontier) -> str:
         """Channel: tells workers that seeds may be claimable, that a host has a backoff, or that sites have changed."""

@@ -16,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from crawler.models import is_plan_name
 from crawler.plans.match import OPERATORS
 from crawler.yamlfile import Part
 
@@ -24,7 +25,6 @@ MAX_SITES = 1_000  # of a plan: each is a file to read
 _MAX_INTERVAL_D = 366  # days between two runs of a plan; more is a mistake
 _UNITS_S = {"m": 60, "h": 3_600, "d": 86_400}
 _SCHEDULE = re.compile(r"every ([1-9][0-9]{0,6}) ?([mhd])")
-_NAME = re.compile(r"[a-z0-9-]{1,64}")
 _CLASS_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _SITE_FORMS = "a site's name, or {use: NAME, name: NEW-NAME, base: https://...}"
 
@@ -116,7 +116,7 @@ class PlanFile(Part):
     @field_validator("name")
     @classmethod
     def _name(cls, value: str) -> str:
-        if not _NAME.fullmatch(value):
+        if not is_plan_name(value):
             raise ValueError("1 to 64 of a-z, 0-9 and -")
         return value
 

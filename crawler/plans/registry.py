@@ -100,6 +100,22 @@ class Registry:
             raise PlanError(f"no plan {shown(name)}; {existing(name, await self.plans(), 'submitted plans')}")
         return self._load(name, raw)
 
+    async def admit_pages(self, name: str) -> PlanRecord | None:
+        """Returns the plan that pages are offered to one by one; None: it was never submitted, which is no hindrance.
+
+        Raises:
+            PlanError: They would not be crawled.
+        """
+        raw = await self._redis.hget(self._keys.plans, name)
+        if raw is None:
+            if await self.was_deleted(name):
+                raise PlanError(f"plan {name!r} was deleted lately: its pages would be refused; use another name")
+            return None
+        record = self._load(name, raw)
+        if record.state == "cancelled":
+            raise PlanError(f"plan {name!r} was cancelled: its pages would not be crawled")
+        return record
+
     async def change_plan(self, name: str, change: Callable[[PlanRecord | None], PlanRecord]) -> PlanRecord:
         """Changes a plan's record, also when Redis is full, since plans must be cancelled then; returns the new one.
 

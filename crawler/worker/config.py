@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from crawler import config
 from crawler.frontier.config import FrontierConfig
 from crawler.worker.headroom import Limits
+from crawler.worker.start_entries import StartList, start_lists
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,6 +27,8 @@ class WorkerConfig:
         connect_s: CONNECT_SECONDS.
         egress_doubt_s: EGRESS_DOUBT_SECONDS.
         limits: Limits of the node's load, and FIRST_BATCH.
+        start_lists: START_LISTS.
+        sites_dir: SITES_DIR.
     """
 
     frontier: FrontierConfig
@@ -36,6 +39,8 @@ class WorkerConfig:
     connect_s: float
     egress_doubt_s: float
     limits: Limits
+    start_lists: tuple[StartList, ...]
+    sites_dir: str
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
@@ -44,8 +49,9 @@ class WorkerConfig:
         Raises:
             ConfigError: One of them has a value that it can't have.
         """
+        frontier = FrontierConfig.from_settings(settings)
         return cls(
-            frontier=FrontierConfig.from_settings(settings),
+            frontier=frontier,
             settle_batch=config.whole(settings, "SETTLE_BATCH", 1, 1_000),
             settle_wait_s=config.number(settings, "SETTLE_WAIT_SECONDS", 0, 10),
             batch_max=config.whole(settings, "BATCH_MAX", 1, 1_000),
@@ -53,4 +59,6 @@ class WorkerConfig:
             egress_doubt_s=config.number(settings, "EGRESS_DOUBT_SECONDS", 0, 86_400),
             connect_s=config.number(settings, "CONNECT_SECONDS", 0, 3_600),
             limits=Limits.from_settings(settings),
+            start_lists=start_lists(settings, frontier.keys.prefix),
+            sites_dir=str(settings.get("SITES_DIR") or ""),
         )

@@ -34,6 +34,7 @@ from crawler.worker.outcomes import OUT_OF_MEMORY
 from crawler.worker.searches import Searches
 from crawler.worker.settler import Settler
 from crawler.worker.site_cache import SiteCache
+from crawler.worker.start_lists import StartLists
 from crawler.worker.teller import Teller
 from crawler.worker.turns import Turns
 from crawler.worker.wakeups import WakeUps
@@ -113,6 +114,17 @@ class Worker:
             stats=stats,
         )
         self.offers = Offers(self.queues, redis_full=self.redis_full, stopping=self.stopping, stats=stats)
+        self.start_lists = StartLists(
+            config.start_lists if frontier == "content" else (),
+            redis=redis,
+            keys=keys,
+            reader=self.session.name,
+            offers=self.offers,
+            registry=self.registry,
+            site_cache=self.sites,
+            sites_dir=config.sites_dir,
+            stats=stats,
+        )
         self.searches = Searches(redis, keys)
         self.teller = Teller(self.events)
         self.gaps = Gaps()
@@ -177,6 +189,7 @@ class Worker:
             start(self.session.watch(), name="session watch", died=self.events.publish),
             start(self._beat(), name="beat", died=self.events.publish),
             start(self.wakeups.listen(), name="wake-ups", died=self.events.publish),
+            start(self.start_lists.read(), name="start lists", died=self.events.publish),
         ]
         logger.info("worker %s on frontier %s", self.session.name, self.frontier)
 
@@ -185,6 +198,7 @@ class Worker:
         if not self._tasks:
             return
         await cancel(*self._tasks)
+        await self.start_lists.close()
         await self.sites.close()
         await self.teller.close()
         await self.fair_share.close()
@@ -198,6 +212,13 @@ class Worker:
                 await self.queue.recall(lease.partition, lease.owner)  # the seeds of a claim whose answer was lost
         await asyncio.to_thread(self.session.close)
         await self.redis.aclose()
+
+    async def is_done(self) -> bool:
+        """Returns whether nothing is ready, executing or being offered, and no start list has entries.
+
+        The lists are asked first: what has left them by then is in the frontier.
+        """
+        return not await self.start_lists.has_entries() and await self.registry.is_done(self.queues)
 
     # -- Seeds --------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,244 @@
+"""Reads start lists of Redis into the frontier, so that whoever fills them for scrapy-redis's spiders feeds the crawl.
+
+An entry is lost nowhere, whenever a worker dies: it is offered first, as pages that are found are (`offers.py`, which
+on a Redis Cluster waits until the offer survives a node), then taken out of its list, by its value. If its reader dies
+in between, the next one offers it again, which the ledger counts as known. List and frontier may lie on different
+nodes, since nothing needs both at once.
+
+An entry that can't be a seed goes into the hash `KEY:refused`, with the reason, before it leaves its list. When that
+holds REFUSED_MAX of them, those that follow stay where they are, and keep back what stands behind them.
+
+Of all workers one reads, by a lock with a time limit: two at a time would lose nothing either, but offer all twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from typing import TYPE_CHECKING, Any
+
+from redis.exceptions import RedisError
+
+from crawler import sites
+from crawler.errors import HeadroomError, UnavailableError, UrlError
+from crawler.frontier.keys import as_text
+from crawler.frontier.scripts import even_when_full
+from crawler.redaction import without_credentials
+from crawler.servers.redis_retry import until_redis_answers
+from crawler.text import one_line
+from crawler.worker.start_entries import StartEntryError, StartList
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from redis.asyncio import Redis
+    from scrapy.statscollectors import StatsCollector
+
+    from crawler.frontier.keys import Keys
+    from crawler.models import Seed
+    from crawler.plans.registry import Registry
+    from crawler.sites import Site
+    from crawler.worker.offers import Offers
+    from crawler.worker.site_cache import SiteCache
+
+logger = logging.getLogger(__name__)
+ROUND_ENTRIES = 100  # of a list in one round: one offer, and one removal of less than a millisecond of Redis's time
+POLL_SECONDS = 1.0  # between two looks at lists that are empty; scrapy-redis looks every 5 s
+LOCK_MILLISECONDS = 10_000  # a reader that died keeps others off so long; each round renews it
+REFUSED_MAX = 10_000  # entries of a list that are kept with a reason, some MB; somebody must look at them by then
+REPORT_SECONDS = 60.0  # between two log lines on a list's refused entries
+SEARCHED_ENTRIES = 10_000  # from a list's head, for one to be removed: new ones are put before it, or behind all
+# KEYS: a list. ARGV: SEARCHED_ENTRIES, then entries. Removes each once; one that stands deeper, or that somebody else
+# has removed, is left alone: without a limit each of those would be searched through the whole list.
+REMOVE_FROM_LIST = """#!lua flags=allow-oom
+for number = 2, #ARGV do
+  if redis.call('LPOS', KEYS[1], ARGV[number], 'MAXLEN', ARGV[1]) then redis.call('LREM', KEYS[1], 1, ARGV[number]) end
+end
+"""
+
+
+class StartLists:
+    """Offers what the lists hold, as long as it runs.
+
+    Args:
+        lists: Those to read; none: `read` returns at once.
+        redis: With `decode_responses=False`.
+        reader: This worker's name, which no other one has.
+        sites_dir: SITES_DIR, for sites of which Redis has no definition yet.
+    """
+
+    def __init__(
+        self,
+        lists: Sequence[StartList],
+        *,
+        redis: Redis,
+        keys: Keys,
+        reader: str,
+        offers: Offers,
+        registry: Registry,
+        site_cache: SiteCache,
+        sites_dir: str,
+        stats: StatsCollector,
+    ) -> None:
+        self._lists = lists
+        self._redis: Any = redis  # by its types, answers may be text; they are bytes
+        self._keys = keys
+        self._reader = reader
+        self._offers = offers
+        self._registry = registry
+        self._site_cache = site_cache
+        self._sites_dir = sites_dir
+        self._stats = stats
+        self._unread: dict[str, str] = {}  # lists that have entries which stay there, and why
+        self._refused: dict[str, int] = {}  # by list: entries refused since that was last logged
+        self._report_from: dict[str, float] = {}  # from when on they are logged again, by the event loop's clock
+
+    async def read(self) -> None:
+        """Reads until cancelled, through every outage of Redis."""
+        if self._lists:
+            await until_redis_answers("start lists", self._read_on)
+
+    async def close(self) -> None:
+        """Lets another worker read at once. To be called when `read` has ended."""
+        for one in self._lists:
+            with contextlib.suppress(RedisError):
+                if await self._redis.get(self._keys.start_list(one.key)) == self._reader.encode():
+                    await self._redis.delete(self._keys.start_list(one.key))
+
+    async def has_entries(self) -> bool:
+        """Returns whether any list has entries which this worker, as far as it knows, or another one will read."""
+        return any([await self._redis.exists(one.key) for one in self._lists if one.key not in self._unread])
+
+    # -- Reading ------------------------------------------------------------------------------------------------------
+
+    async def _read_on(self) -> None:
+        while True:
+            if not any([await self.read_round(one) for one in self._lists]):
+                await asyncio.sleep(POLL_SECONDS)
+
+    async def read_round(self, one: StartList) -> bool:
+        """Takes at most ROUND_ENTRIES of a list into the frontier; returns whether any left the list."""
+        if not await self._is_reader(one):
+            return False
+        try:
+            if not (entries := await self._entries(one)):
+                self._note(one, "")
+                return False
+            await self._registry.admit_pages(one.plan)
+            site = await self._site(one)
+        except UnavailableError:
+            return False
+        except HeadroomError as error:
+            self._note(one, str(error))
+            return False
+        seeds, refused = _sorted_out(one, entries, site)
+        await self._offers.offer(seeds.values())
+        kept = await self._keep(one, refused)
+        await self._remove(one, [entry for entry in entries if entry in seeds or entry in kept])
+        self._stats.inc_value("start_lists/read", len(seeds))
+        self._stats.inc_value("start_lists/refused", len(kept))
+        full = f"{one.refused} holds {REFUSED_MAX:,} refused entries: delete those you have looked at"
+        self._note(one, "" if len(kept) == len(refused) else full)
+        return bool(seeds or kept)
+
+    async def _is_reader(self, one: StartList) -> bool:
+        """Returns whether this worker is the one that reads a list now, and renews that."""
+        lock = self._keys.start_list(one.key)
+        if await even_when_full(self._redis, lock, "SET", self._reader, "NX", "PX", LOCK_MILLISECONDS):
+            return True
+        if await self._redis.get(lock) != self._reader.encode():
+            return False
+        await self._redis.pexpire(lock, LOCK_MILLISECONDS)
+        return True
+
+    async def _entries(self, one: StartList) -> list[bytes]:
+        """Returns the entries that are next, in scrapy-redis's order; they stay in the list.
+
+        Raises:
+            StartEntryError: The key holds something else than a list, a set or a sorted set.
+        """
+        kind = as_text(await self._redis.type(one.key))
+        entries: list[bytes] = []
+        if kind == "list":
+            entries = await self._redis.lrange(one.key, 0, ROUND_ENTRIES - 1)
+        elif kind == "set":
+            entries = await self._redis.srandmember(one.key, ROUND_ENTRIES)
+        elif kind == "zset":
+            entries = await self._redis.zrevrange(one.key, 0, ROUND_ENTRIES - 1)
+        elif kind != "none":
+            raise StartEntryError(f"expected a list, a set or a sorted set in Redis, which holds a {kind}")
+        return entries
+
+    async def _remove(self, one: StartList, entries: Sequence[bytes]) -> None:
+        """Takes entries out of their list, by their values. One that was put there anew meanwhile is the same page."""
+        if not entries:
+            return
+        kind = as_text(await self._redis.type(one.key))
+        if kind == "list":
+            await self._redis.eval(REMOVE_FROM_LIST, 1, one.key, SEARCHED_ENTRIES, *entries)
+        elif kind == "set":
+            await self._redis.srem(one.key, *entries)
+        elif kind == "zset":
+            await self._redis.zrem(one.key, *entries)
+
+    # -- What keeps entries back --------------------------------------------------------------------------------------
+
+    async def _site(self, one: StartList) -> Site:
+        """Returns the site that reads a list's pages; stores its definition if Redis has none.
+
+        Raises:
+            UnavailableError: Redis hasn't said yet what it is.
+            SiteError: No file and no submitted plan defines it.
+            InputError: Its file is wrong.
+        """
+        if not (await self._registry.versions([one.site]))[one.site]:
+            await self._registry.save_sites((sites.load(one.site, self._sites_dir),))
+        await self._site_cache.load({one.site})
+        site = self._site_cache.get(one.site)
+        if site is None:
+            raise UnavailableError(f"site {one.site}: not read yet")
+        return site
+
+    async def _keep(self, one: StartList, refused: dict[bytes, str]) -> list[bytes]:
+        """Writes refused entries down, each with the reason, as far as there is room; returns those."""
+        if not refused:
+            return []
+        room = max(0, REFUSED_MAX - await self._redis.hlen(one.refused))
+        kept = list(refused)[:room]
+        if kept:
+            await self._redis.hset(one.refused, mapping={entry: refused[entry] for entry in kept})
+            self._report(one, len(kept), refused[kept[0]])
+        return kept
+
+    def _report(self, one: StartList, number: int, why: str) -> None:
+        """Logs how many entries were refused, and why one of them was; at most once in REPORT_SECONDS."""
+        self._refused[one.key] = self._refused.get(one.key, 0) + number
+        now = asyncio.get_running_loop().time()
+        if now >= self._report_from.get(one.key, 0.0):
+            self._report_from[one.key] = now + REPORT_SECONDS
+            line = "start list %s: %d entries are refused, one of them for this: %s; the hash %s has them"
+            logger.warning(line, one.key, self._refused.pop(one.key), one_line(without_credentials(why)), one.refused)
+
+    def _note(self, one: StartList, why: str) -> None:
+        """Logs that a list isn't read any more, and why, or that it is read again: each change once."""
+        if why == self._unread.get(one.key, ""):
+            return
+        if why:
+            self._unread[one.key] = why
+            logger.warning("start list %s isn't read: %s", one.key, one_line(why))
+        else:
+            del self._unread[one.key]
+            logger.info("start list %s is read again", one.key)
+
+
+def _sorted_out(one: StartList, entries: Sequence[bytes], site: Site) -> tuple[dict[bytes, Seed], dict[bytes, str]]:
+    """Returns the entries that are seeds, and those that can't be, with the reason."""
+    seeds: dict[bytes, Seed] = {}
+    refused: dict[bytes, str] = {}
+    for entry in entries:
+        try:
+            seeds[entry] = one.seed(entry, site)
+        except (StartEntryError, UrlError) as error:
+            refused[entry] = str(error)
+    return seeds, refused

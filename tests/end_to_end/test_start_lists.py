@@ -1,0 +1,66 @@
+"""Lists of URLs that were filled for scrapy-redis's spiders become items, once each, while workers are killed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from waiting import until
+
+PAGES = 300
+KEY = "myspider:start_urls"
+LISTS = json.dumps({KEY: {"plan": "books", "site": "s", "ignore": ["meta"]}})
+
+
+def url_of(host, number):
+    return f"http://{host}/page/{number}"
+
+
+def entry(host, number):
+    """Returns each second entry as JSON."""
+    url = url_of(host, number)
+    return json.dumps({"url": url, "meta": {"job": number}}) if number % 2 else url
+
+
+@pytest.mark.parametrize("kind", ["list", "set", "zset"])
+def test_entries_become_items_though_their_readers_are_killed(crawl, many_hosts, kind):
+    hosts = many_hosts(2, 10).hosts
+    crawl.site(concurrency=2)
+    crawl.settings |= {"START_LISTS": LISTS, "SESSION_SECONDS": 1}
+    pages = [(hosts[number % len(hosts)], number) for number in range(PAGES)]
+    push = {
+        "list": lambda text: crawl.redis.lpush(KEY, text),
+        "set": lambda text: crawl.redis.sadd(KEY, text),
+        "zset": lambda text: crawl.redis.zadd(KEY, {text: len(text)}),
+    }[kind]
+    push("no URL")
+    for host, number in pages:
+        push(entry(host, number))
+    for offered in (1, PAGES // 2):
+        worker = crawl.worker()
+        until(lambda offered=offered: crawl.counts()["offered"] >= offered, "entries to be read")
+        worker.kill()
+    crawl.finish(consumers=2)
+    assert not crawl.redis.exists(KEY)
+    assert crawl.redis.hgetall(f"{KEY}:refused") == {b"no URL": b"not a URL: 'no URL'"}
+    account = crawl.total()
+    assert (account["finished"], account["difference"], account["failed"]) == (PAGES, 0, 0)
+    items = crawl.items()
+    assert {item["url"] for item in items} == {url_of(*page) for page in pages}
+    assert {item["plan"] for item in items} == {"books"}
+
+
+def test_an_idle_consumer_reads_what_is_pushed(crawl, many_hosts):
+    (host,) = many_hosts().hosts
+    crawl.site()
+    worker = crawl.worker(START_LISTS=LISTS)
+    until(lambda: "on frontier content" in worker.log.read_text(), "the worker")
+    crawl.redis.lpush(KEY, url_of(host, 1))
+    until(lambda: crawl.counts()["finished"] == 1, "the page")
+
+
+def test_a_setting_that_is_wrong_ends_the_start(crawl):
+    done = crawl.run("crawl", "consumer", settings={"START_LISTS": '{"a": "books"}'})
+    assert done.returncode == 1
+    assert "setting START_LISTS: " in done.stderr
+    assert "Traceback" not in done.stderr

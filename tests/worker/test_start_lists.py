@@ -1,0 +1,325 @@
+"""Start lists are read into the frontier: nothing is lost, whenever a reader dies, and junk is kept with the reason."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import json
+
+import pytest
+from redis.exceptions import ConnectionError as RedisConnectionError
+from samples import Stats
+
+from crawler.events import Events
+from crawler.plans.registry import PlanRecord, Registry
+from crawler.servers.redis_full import RedisFull
+from crawler.tasks import cancel, start
+from crawler.worker import start_lists
+from crawler.worker.offers import Offers
+from crawler.worker.site_cache import SiteCache
+from crawler.worker.start_entries import StartList
+from crawler.worker.start_lists import StartLists
+
+KINDS = ("list", "set", "zset")
+LIST = StartList("myspider:start_urls", "books")
+
+
+class Killed(BaseException):
+    """Ends a reader as `kill -9` does: nothing of it runs any more."""
+
+
+class Mortal:
+    """A client of Redis whose process is killed before or after a call of a given number.
+
+    Args:
+        dies_at: The number of the call, from 0.
+        arrives: Whether Redis gets that call.
+    """
+
+    def __init__(self, redis, dies_at, *, arrives):
+        self._redis = redis
+        self._left = dies_at
+        self._arrives = arrives
+        self.is_dead = False
+
+    def __getattr__(self, name):
+        real = getattr(self._redis, name)
+        return self._mortal(real) if name not in {"pipeline", "initialize", "pubsub"} and callable(real) else real
+
+    def _mortal(self, real):
+        async def call(*arguments, **options):
+            self._left -= 1
+            if self._left >= 0:
+                answer = real(*arguments, **options)
+                return await answer if inspect.isawaitable(answer) else answer
+            if self._arrives and not self.is_dead:
+                await real(*arguments, **options)
+            self.is_dead = True
+            raise Killed
+
+        return call
+
+
+@pytest.fixture
+def redis_settings(request):
+    """Settings of an empty Redis; of a Redis Cluster where a test asks for that."""
+    if getattr(request, "param", "redis") == "redis":
+        return {"REDIS_URL": request.getfixturevalue("redis_url")}
+    cluster = request.getfixturevalue("redis_cluster")
+    cluster.empty()
+    return {"REDIS_URL": cluster.url, "REDIS_CLUSTER": 1}
+
+
+on_both = pytest.mark.parametrize("redis_settings", ["redis", "cluster"], indirect=True)
+
+
+@pytest.fixture
+async def build(frontier):
+    """Returns a function that gives a reader of a list; `redis` may be another client."""
+
+    def made(one=LIST, reader="reader", redis=frontier.redis, queues=frontier.queues):
+        stats, stopping = Stats(), asyncio.Event()
+        registry = Registry(redis, frontier.keys, 1)
+        reading = StartLists(
+            [one],
+            redis=redis,
+            keys=frontier.keys,
+            reader=reader,
+            offers=Offers(queues, redis_full=RedisFull(), stopping=stopping, stats=stats),
+            registry=registry,
+            site_cache=SiteCache(registry, Events()),
+            sites_dir="",
+            stats=stats,
+        )
+        reading.counted = stats.values
+        return reading
+
+    return made
+
+
+async def fill(redis, kind, *entries, key=LIST.key):
+    for number, entry in enumerate(entries):
+        if kind == "list":
+            await redis.rpush(key, entry)
+        elif kind == "set":
+            await redis.sadd(key, entry)
+        else:
+            await redis.zadd(key, {entry: number})
+
+
+async def left(redis, key=LIST.key):
+    """Returns the entries that are still in a list, of whatever kind."""
+    kind = (await redis.type(key)).decode()
+    if kind == "list":
+        return await redis.lrange(key, 0, -1)
+    if kind == "set":
+        return list(await redis.smembers(key))
+    return await redis.zrange(key, 0, -1) if kind == "zset" else []
+
+
+@on_both
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_list_of_each_kind_is_read_into_the_plan_s_ledger(frontier, build, kind):
+    await fill(
+        frontier.redis, kind, *(f"http://a.test/{number}" for number in range(150)), b'{"url": "http://b.test/"}'
+    )
+    reading = build()
+    rounds = 0
+    while await reading.read_round(LIST):
+        rounds += 1
+    assert rounds == 2  # each is bounded
+    assert await left(frontier.redis) == []
+    assert not await reading.has_entries()
+    books = await frontier.account("books", "web")
+    assert (books.offered, books.ready, books.known) == (151, 151, 0)
+    assert reading.counted["start_lists/read"] == 151
+
+
+async def test_the_order_is_scrapy_redis_s(frontier, build, monkeypatch):
+    monkeypatch.setattr(start_lists, "ROUND_ENTRIES", 1)
+    await fill(frontier.redis, "zset", b"http://a.test/low", b"http://a.test/high")
+    assert await build().read_round(LIST)
+    assert await left(frontier.redis) == [b"http://a.test/low"]
+
+
+async def test_equal_entries_are_one_page_and_all_leave_the_list(frontier, build):
+    await fill(frontier.redis, "list", *[b"http://a.test/"] * 3, b"http://a.test/2")
+    assert await build().read_round(LIST)
+    assert await left(frontier.redis) == []
+    assert (await frontier.account("books", "web")).offered == 2
+
+
+async def test_what_is_pushed_meanwhile_stays(frontier, build):
+    await fill(frontier.redis, "list", b"http://a.test/1")
+    reading = build()
+    offer = reading._offers.offer
+
+    async def push_and_offer(seeds):
+        await frontier.redis.lpush(LIST.key, b"http://a.test/new")
+        await frontier.redis.rpush(LIST.key, b"http://a.test/1")
+        return await offer(seeds)
+
+    reading._offers.offer = push_and_offer
+    assert await reading.read_round(LIST)
+    assert await left(frontier.redis) == [b"http://a.test/new", b"http://a.test/1"]
+
+
+@on_both
+async def test_junk_goes_into_a_hash_with_the_reason(frontier, build, caplog):
+    post = b'{"url": "http://a.test/", "method": "POST"}'
+    await fill(frontier.redis, "list", b"http://a.test/", b"\xff", post)
+    reading = build()
+    assert await reading.read_round(LIST)
+    assert await left(frontier.redis) == []
+    refused = await frontier.redis.hgetall("myspider:start_urls:refused")
+    assert refused == {b"\xff": b"not UTF-8", post: b"method: got 'POST', expected GET"}
+    assert reading.counted == {
+        "start_lists/read": 1,
+        "start_lists/refused": 2,
+        "frontier/offered": 1,
+        "frontier/offered/new": 1,
+    }
+    assert "2 entries are refused" in caplog.text
+
+
+async def test_junk_without_room_stays_until_somebody_has_looked(frontier, build, caplog, monkeypatch):
+    monkeypatch.setattr(start_lists, "REFUSED_MAX", 2)
+    caplog.set_level("INFO")
+    await fill(frontier.redis, "list", b"junk 1", b"junk 2", b"junk 3", b"http://a.test/")
+    reading = build()
+    assert await reading.read_round(LIST)
+    assert await left(frontier.redis) == [b"junk 3"]
+    assert not await reading.read_round(LIST)
+    assert not await reading.has_entries()  # a crawl that stops when all is done doesn't wait for it
+    assert caplog.text.count("isn't read: myspider:start_urls:refused holds 2 refused entries") == 1
+    await frontier.redis.delete(LIST.refused)
+    assert await reading.read_round(LIST)
+    assert "is read again" in caplog.text
+    assert await left(frontier.redis) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("arrives", [False, True])
+async def test_nothing_is_lost_wherever_a_reader_is_killed(frontier, build, monkeypatch, kind, arrives):
+    monkeypatch.setattr(start_lists, "LOCK_MILLISECONDS", 1)  # the next reader needn't wait
+    pages = [f"http://a.test/{number}".encode() for number in range(3)]
+    entries = {*pages, b"junk"}
+    for dies_at in range(100):
+        await frontier.redis.flushall()
+        await frontier.polite()
+        await fill(frontier.redis, kind, *entries)
+        mortal = Mortal(frontier.redis, dies_at, arrives=arrives)
+        with contextlib.suppress(Killed):
+            await build(reader="first", redis=mortal, queues=queues_over(frontier, mortal)).read_round(LIST)
+        if not mortal.is_dead:
+            break  # it needed fewer calls: all were tried
+        await until_free(frontier)
+        still_there = set(await left(frontier.redis))
+        assert still_there >= set(pages) or (await frontier.totals()).ready == len(pages)
+        assert b"junk" in still_there or await frontier.redis.hexists(LIST.refused, b"junk")
+        second = build(reader="second")
+        while await second.read_round(LIST):
+            pass
+        assert await left(frontier.redis) == []
+        assert await frontier.redis.hkeys(LIST.refused) == [b"junk"]
+        books = await frontier.account("books", "web")
+        assert (books.ready, books.difference) == (len(pages), 0)
+        assert books.known in (0, len(pages))
+    assert dies_at > 8
+
+
+def queues_over(frontier, redis):
+    """Returns the frontier's queues over another client."""
+    return {name: type(queue)(redis, frontier.keys, name) for name, queue in frontier.queues.items()}
+
+
+async def until_free(frontier):
+    """Waits until a dead reader keeps nobody off."""
+    async with asyncio.timeout(10):
+        while await frontier.redis.exists(frontier.keys.start_list(LIST.key)):  # noqa: ASYNC110 -- Redis has no event
+            await asyncio.sleep(0.001)
+
+
+async def test_one_worker_reads_until_it_leaves(frontier, build):
+    await fill(frontier.redis, "list", b"http://a.test/1")
+    first, second = build(reader="first"), build(reader="second")
+    assert await first.read_round(LIST)
+    await fill(frontier.redis, "list", b"http://a.test/2")
+    assert not await second.read_round(LIST)
+    assert await second.has_entries()
+    await second.close()  # which isn't the reader, and frees nothing
+    assert await first.read_round(LIST)
+    await fill(frontier.redis, "list", b"http://a.test/3")
+    await first.close()
+    assert await second.read_round(LIST)
+
+
+async def test_two_readers_at_once_lose_nothing(frontier, build, monkeypatch):
+    """As when a reader froze for longer than its lock lasts."""
+    monkeypatch.setattr(StartLists, "_is_reader", lambda *_: asyncio.sleep(0, result=True))
+    await fill(frontier.redis, "list", *(f"http://a.test/{number}" for number in range(500)))
+
+    async def read(reading):
+        while await reading.read_round(LIST):
+            pass
+
+    await asyncio.gather(*(read(build(reader=str(number))) for number in range(3)))
+    assert await left(frontier.redis) == []
+    books = await frontier.account("books", "web")
+    assert (books.ready, books.difference) == (500, 0)
+
+
+@pytest.mark.parametrize("state", ["cancelled", "deleted"])
+async def test_a_list_waits_while_its_plan_would_take_no_page(frontier, build, caplog, state):
+    await fill(frontier.redis, "list", b"http://a.test/")
+    registry = Registry(frontier.redis, frontier.keys, 1)
+    record = PlanRecord("books", {}, [], edition=1, nav_seeds=0, version=1)
+    if state == "cancelled":
+        record = await registry.change_plan("books", lambda _: record.decided("cancelled", 2))
+    else:
+        await registry.tell_partitions(record, deleted=True)
+    reading = build()
+    for _ in range(2):
+        assert not await reading.read_round(LIST)
+    assert await left(frontier.redis) == [b"http://a.test/"]
+    assert caplog.text.count(f"isn't read: plan 'books' was {state}") == 1
+
+
+async def test_a_list_of_a_site_that_nobody_knows_waits(frontier, build, caplog):
+    one = StartList("k", "books", "nowhere")
+    await fill(frontier.redis, "list", b"http://a.test/", key="k")
+    assert not await build(one).read_round(one)
+    assert "start list k isn't read: unknown site 'nowhere'" in caplog.text
+    assert await left(frontier.redis, "k") == [b"http://a.test/"]
+
+
+async def test_a_key_that_is_no_list_is_told(frontier, build, caplog):
+    await frontier.redis.set(LIST.key, "x")
+    assert not await build().read_round(LIST)
+    assert "a sorted set in Redis, which holds a string" in caplog.text
+
+
+async def test_an_entry_is_read_by_an_idle_worker_through_an_outage(frontier, build, monkeypatch, caplog):
+    monkeypatch.setattr(start_lists, "POLL_SECONDS", 0.01)
+    died = []
+    reading = build()
+    is_reader, away = reading._is_reader, iter(range(2))
+
+    async def is_reader_or_away(one):
+        if next(away, None) is not None:
+            raise RedisConnectionError("away")
+        return await is_reader(one)
+
+    reading._is_reader = is_reader_or_away
+    task = start(reading.read(), name="start lists", died=died.append)
+    await fill(frontier.redis, "list", json.dumps({"url": "http://a.test/"}).encode())
+
+    async def is_read():
+        return not await left(frontier.redis)
+
+    await frontier.until(is_read)
+    await cancel(task)
+    assert died == []
+    assert caplog.text.count("start lists: waiting for Redis: away") == 2
+    assert (await frontier.account("books", "web")).ready == 1
