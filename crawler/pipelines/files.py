@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 NO_FILE = "no-file"
 REPAIR_BLOCK_BYTES = 64 * 1024  # how much of a file's end is read at a time in search of its last newline
+PARTS_MAX = 1_000  # lines and line ends in one system call; Linux takes 1,024
 
 logger = logging.getLogger(__name__)
 
@@ -111,7 +112,7 @@ class FilesSink(Sink):
                     logger.warning("files: no file for %s in %s: %s", stem, self._folder, error.strerror)
                     refused |= dict.fromkeys(of_stem, NO_FILE)
                     continue
-                self._append(stem, file, b"".join(batch[position].value + b"\n" for position in of_stem))
+                self._append(stem, file, [batch[position].value for position in of_stem])
                 for position in of_stem:
                     batch[position].done = True
         except OSError as error:
@@ -128,9 +129,9 @@ class FilesSink(Sink):
             file = self._files[stem] = LinesFile.claim(self._folder, stem, self._node)
         return file
 
-    def _append(self, stem: str, file: LinesFile, data: bytes) -> None:
+    def _append(self, stem: str, file: LinesFile, lines: list[bytes]) -> None:
         try:
-            file.append(data, fsync=self._fsync)
+            file.append(lines, fsync=self._fsync)
         except OSError:
             del self._files[stem]  # the next try opens it anew, which also repairs it
             file.close()
@@ -199,17 +200,25 @@ class LinesFile:
         """Whether somebody has deleted the file: what is written to it would be lost."""
         return os.fstat(self._descriptor).st_nlink == 0
 
-    def append(self, data: bytes, *, fsync: bool) -> None:
-        """Writes whole lines.
+    def append(self, lines: list[bytes], *, fsync: bool) -> None:
+        """Writes lines, which have no line ends yet.
+
+        They aren't joined first: that would take their memory once more.
 
         Raises:
             OSError: The file is as it was.
         """
         start = os.fstat(self._descriptor).st_size
-        rest = memoryview(data)
+        parts = [part for line in lines for part in (line, b"\n")]
+        first = 0  # of the parts that aren't written
         try:
-            while rest:  # a nearly full disk takes a part before it refuses
-                rest = rest[os.write(self._descriptor, rest) :]
+            while first < len(parts):
+                written = os.writev(self._descriptor, parts[first : first + PARTS_MAX])
+                while first < len(parts) and written >= len(parts[first]):
+                    written -= len(parts[first])
+                    first += 1
+                if written:  # a nearly full disk takes a part before it refuses
+                    parts[first] = parts[first][written:]
             if fsync:
                 os.fsync(self._descriptor)
         except OSError:

@@ -280,7 +280,8 @@ def message(item: Item | Also) -> bytes:
     if not is_site_name(item.resource):
         raise SinkRejectedError("sinks", "bad-site-name", repr(item.resource[:100]))
     try:
-        return orjson.dumps(item)
+        # orjson keeps the buffer that it has written to, several times as large: 65 kB for a message of 9.
+        return memoryview(orjson.dumps(item)).tobytes()
     except TypeError as error:  # a lone surrogate, an integer past 64 bits, what isn't JSON in `extra`
         raise SinkRejectedError("sinks", "not-encodable", str(error)) from None
 

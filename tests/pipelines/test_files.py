@@ -15,7 +15,7 @@ from pipelines.sink_samples import SETTINGS, Outages, message, page, pipeline
 
 from crawler.errors import ConfigError, SinkRejectedError, UnavailableError
 from crawler.item import Item
-from crawler.pipelines.files import REPAIR_BLOCK_BYTES, FilesSink
+from crawler.pipelines.files import PARTS_MAX, REPAIR_BLOCK_BYTES, FilesSink
 
 NODE = re.sub(r"[^a-z0-9_-]+", "-", platform.node().lower())
 
@@ -50,6 +50,14 @@ async def test_each_item_is_a_line_of_its_sites_file(tmp_path, fsync):
         message(one) for one in pages[:2]
     ]
     assert lines(file(folder, site="wiki")) == [message(pages[2])]
+
+
+async def test_a_batch_may_have_more_lines_than_a_system_call_takes(tmp_path):
+    pages = [page(number) for number in range(PARTS_MAX + 1)]
+    files = sink(tmp_path, SINK_BATCH=len(pages))
+    await put(files, *pages)
+    await files.close_spider()
+    assert lines(file(tmp_path)) == [message(one) for one in pages]
 
 
 async def test_a_restart_goes_on_with_the_file(tmp_path):

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import threading
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +19,7 @@ from scrapy.settings import Settings
 
 from crawler.errors import ConfigError
 from crawler.pipelines.batch import BatchConfig
-from crawler.pipelines.sink import SinkPipeline, chosen_sinks
+from crawler.pipelines.sink import SinkPipeline, chosen_sinks, message
 from crawler.settings import SINKS
 from crawler.worker.delivery import UndeliveredError
 
@@ -80,6 +81,18 @@ def test_a_sink_that_is_chosen_takes_the_items_and_no_other_is_imported(tmp_path
     [path] = (tmp_path / "items").iterdir()
     titles = {json.loads(line)["title"] for line in path.read_text("utf-8").splitlines()}
     assert titles == {f"Thread {number}" for number in range(20)}
+
+
+def test_a_message_that_waits_for_a_sink_takes_no_more_memory_than_it_has_bytes():
+    item = page(content="long " * 2_000)
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        value = message(item)
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert after - before < 1.1 * len(value)
 
 
 def test_without_a_sink_items_pass(tmp_path):
