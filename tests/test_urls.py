@@ -432,3 +432,30 @@ def test_simple_links_go_without_the_parser(monkeypatch):
     assert resolver.resolve("../t/%E9%87%8D:x") == "http://x.org/t/%E9%87%8D:x"
     assert resolver.resolve("2.html") == "http://x.org/a/2.html"
     assert resolver.resolve("http://x.org/t/2?a") == "http://x.org/t/2?a"
+
+
+def test_an_absolute_url_becomes_what_the_parser_makes_of_it_whatever_origins_are_remembered():
+    dice, drop = random.Random(7), frozenset({"sid"})
+    origins = (
+        "http://x.org",
+        "https://x.org",
+        "http://x.org:80",
+        "http://x.org:0099",
+        "http://X.org",
+        "http://x.org.",
+        "http://10.0.0.1:8800",
+        "http://0x7f.1",
+        "http://256.1.1.1",
+        "http://-a-.b",
+        "http://xn--9",
+        "http://a..b",
+        f"http://{'a' * 64}.org",
+        "http://x.org:99999",
+    )
+    for _ in range(3_000):
+        path = "/".join(
+            dice.choices(("a", "b.c", "x:y", "%E9", "%2e", "d;sid=1", "..", ".", "", "~u"), k=dice.randint(0, 5))
+        )
+        end = dice.choice(("", "?q=1&utm_x=3", "?", "?sid=2", "#x", "#/x", "?a=b#c?d", "?'", "?a b", "/", "é"))
+        url = f"{dice.choice(origins)}{dice.choice(('/', '', '//'))}{path}{end}"
+        assert outcome(canonical, url, drop=drop) == outcome(canonical, url, "ftp://elsewhere/", drop=drop), url
