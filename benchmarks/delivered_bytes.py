@@ -27,12 +27,12 @@ from pymongo import MongoClient
 
 from benchmarks.side_by_side import ours, pages
 from benchmarks.side_by_side.install import our_python
-from crawler import settings
+from crawler import config
 from crawler.pipelines.mongo import COLLECTION
 from testbed.servers import Kafka, Mongo, Process, Redis
 from testbed.servers.process import answers_http, free_port
 
-BATCH = settings.SINK_BATCH
+BATCH = config.SINK_BATCH.default
 CRAWL_SECONDS = 600
 
 
@@ -48,10 +48,10 @@ def crawl(folder: Path, number: int) -> dict[str, float]:
             environment = {"REDIS_URL": server.url, "MONGO_URL": mongo.url, "KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrap}
             words = ours.words(our_python(), "consumer", {"ITEM_SINKS": "kafka,mongo"})
             subprocess.run(words, check=True, timeout=CRAWL_SECONDS, env=os.environ | environment, capture_output=True)
-        topic = settings.TOPIC_PREFIX + ours.SITE
+        topic = config.TOPIC_PREFIX.default + ours.SITE
         in_kafka = sum(file.stat().st_size for file in folder.rglob(f"{topic}-*/*.log"))
         with MongoClient[dict[str, Any]](mongo.url) as client:
-            documents = list(client[settings.MONGO_DATABASE][COLLECTION].find())
+            documents = list(client[config.MONGO_DATABASE.default][COLLECTION].find())
     assert len(documents) == number, len(documents)
     messages = [orjson.dumps({**document, "_id": None}) for document in documents]
     raw = [bson.encode(document) for document in documents]

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from crawler import settings
 from crawler.errors import HeadroomError
 from crawler.frontier import scripts, session
 from crawler.middlewares.turns import TurnMiddleware
@@ -291,8 +290,7 @@ async def live(
     logging.disable(logging.WARNING)
     account = Account()
     _count_scripts(account)
-    everything = {name: getattr(settings, name) for name in dir(settings) if name.isupper()} | dict(values)
-    nodes = [Node(spec, everything, account, begin, latency_s) for spec in specs]
+    nodes = [Node(spec, values, account, begin, latency_s) for spec in specs]
     for end in await asyncio.gather(*(node.run(until) for node in nodes), return_exceptions=True):
         if isinstance(end, BaseException):
             account.failures[f"{type(end).__name__}: {end}"] += 1

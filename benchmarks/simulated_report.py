@@ -7,14 +7,14 @@ import statistics
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from crawler import settings
+from crawler import config
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from benchmarks.simulated_nodes import Account, Spec
 
-LIMIT_PERCENT = settings.NODE_CPU_LIMIT_PERCENT
+LIMIT_PERCENT = config.NODE_CPU_LIMIT_PERCENT.default
 TOLERANCE_SECONDS = 0.005  # turns are given back in whole milliseconds, and Redis counts in them
 FULL_SHARE = 0.9  # of what its like carry: from then on a joining node counts as one of them
 SMOOTH_SECONDS = 5  # over which a joining node's rate is taken

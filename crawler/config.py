@@ -1,87 +1,555 @@
-"""Reads settings as plain values.
+"""The table of all settings: each stands here once, with its type, range, default and reason.
 
-Components read their settings through these functions, once, at start. A value that a setting can't have raises a
-ConfigError, which names the setting and stops the process with one line.
+A new setting is one entry here. Everything else follows from it: `NAME.of(settings)` reads it, typed and checked, from
+the command line, the project, the environment or scrapy.cfg (`setting.py` says which wins); `setting_check.py` refuses
+a wrong value, or a misspelt name, as a process starts; docs/settings.md has it after
+`scrapy settings --reference > docs/settings.md`.
+
+How the table is consumed: no settings module repeats it. A component asks `config.SESSION_SECONDS.of(settings)`, which
+needs nothing to be set. What Scrapy's own components read of it by themselves (FILES_STORE, DOWNLOAD_TIMEOUT ...) has
+to stand in a crawler's settings, and does: `crawler/spiders/base.py:FrontierSpider.update_settings` calls
+`setting_check.complete`, so that nothing of it is set for other spiders. Who needs a value of the table earlier, such
+as `crawl_settings.py`, takes `config.NAME.default`.
+
+`owner="Scrapy"` marks Scrapy's own settings for which the crawl has a type or a default of its own. They aren't read
+from the environment, nor from scrapy.cfg; what a project says of most of them is for its own spiders
+(`crawl_settings.py`).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from crawler.errors import ConfigError
+from crawler import __version__
+from crawler.setting import Address, Choice, Flag, Line, Location, Number, Options, Setting, Whole, Words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
+SERVERS = "Servers"
+CRAWL = "What is crawled"
+FRONTIER = "The frontier"
+POLITENESS = "Politeness"
+HEADROOM = "Headroom"
+DELIVERY = "Delivery"
+DOWNLOAD = "The process and its downloads"
+MAX_BYTES = 1 << 40  # more than any disk has for one answer
 
-def number(settings: Mapping[str, Any], key: str, low: float, high: float) -> float:
-    """Returns the setting as a float between `low` and `high`, both included.
+# -- Servers --------------------------------------------------------------------------------------------------------
 
-    Raises:
-        ConfigError: It isn't a number, or is out of range.
-    """
-    value = settings.get(key)
-    try:
-        result = float(value)  # type: ignore[arg-type]  # a wrong type is what the except clause is for
-    except (TypeError, ValueError):
-        raise ConfigError(key, value, f"a number from {low:g} to {high:g}") from None
-    if not low <= result <= high:
-        raise ConfigError(key, value, f"a number from {low:g} to {high:g}")
-    return result
+REDIS_URL: Final = Address(
+    "REDIS_URL",
+    "redis://127.0.0.1:6379/0",
+    SERVERS,
+    "`redis://USER:PASSWORD@HOST:PORT/DATABASE`; `rediss://` is TLS. Its query may hold options of redis-py, such as "
+    "`ssl_ca_certs`, `ssl_certfile` and `ssl_keyfile`. Commas part several addresses of a cluster, or of sentinels.",
+    schemes=("redis", "rediss", "unix"),
+    secret=True,
+)
+REDIS_CLUSTER: Final = Flag(
+    "REDIS_CLUSTER", default=False, section=SERVERS, why="On: REDIS_URL names nodes of a Redis Cluster."
+)
+REDIS_PARAMS: Final = Options(
+    "REDIS_PARAMS",
+    {},
+    SERVERS,
+    "Further options of the client, which win over those of REDIS_URL.",
+    form="keyword arguments of redis.Redis",
+    secret=True,
+    owner="scrapy-redis",
+)
+REDIS_HOST: Final = Line(
+    "REDIS_HOST", "", SERVERS, "Counts, with REDIS_PORT and REDIS_DB, where REDIS_URL isn't set.", owner="scrapy-redis"
+)
+REDIS_PORT: Final = Whole("REDIS_PORT", 6_379, SERVERS, "See REDIS_HOST.", low=1, high=65_535, owner="scrapy-redis")
+REDIS_DB: Final = Whole("REDIS_DB", 0, SERVERS, "See REDIS_HOST.", low=0, high=1_000_000, owner="scrapy-redis")
+CONNECT_SECONDS: Final = Number(
+    "CONNECT_SECONDS",
+    30,
+    SERVERS,
+    "How long a worker looks for Redis at its start before it gives up with exit status 1; a restart of a server takes "
+    "less. A Redis that refuses it (a wrong password, a missing right) ends it at once.",
+    unit="s",
+    low=0,
+    high=3_600,
+)
+KAFKA_BOOTSTRAP_SERVERS: Final = Words(
+    "KAFKA_BOOTSTRAP_SERVERS",
+    ("127.0.0.1:9092",),
+    SERVERS,
+    "Brokers that are asked for all others.",
+    each="host:port",
+    least=1,
+)
+KAFKA_SECURITY_PROTOCOL: Final = Choice(
+    "KAFKA_SECURITY_PROTOCOL",
+    "PLAINTEXT",
+    SERVERS,
+    "Whether the brokers speak TLS (SSL), and whether they want a name and a password (SASL).",
+    choices=("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"),
+)
+KAFKA_SASL_MECHANISM: Final = Choice(
+    "KAFKA_SASL_MECHANISM",
+    "",
+    SERVERS,
+    "How name and password are sent; needed by SASL_PLAINTEXT and SASL_SSL.",
+    choices=("", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"),  # those for which a name and a password are enough
+)
+KAFKA_SASL_USERNAME: Final = Line("KAFKA_SASL_USERNAME", "", SERVERS, "The name.")
+KAFKA_SASL_PASSWORD: Final = Line("KAFKA_SASL_PASSWORD", "", SERVERS, "The password.", secret=True)
+KAFKA_SSL_CAFILE: Final = Location(
+    "KAFKA_SSL_CAFILE",
+    "",
+    SERVERS,
+    "Certificates of the authorities that vouch for the brokers, as PEM; empty: the system's.",
+    form="a file",
+)
+KAFKA_SSL_CERTFILE: Final = Location(
+    "KAFKA_SSL_CERTFILE",
+    "",
+    SERVERS,
+    "A certificate of one's own, as PEM, for brokers that ask for one.",
+    form="a file",
+)
+KAFKA_SSL_KEYFILE: Final = Location("KAFKA_SSL_KEYFILE", "", SERVERS, "The key of that certificate.", form="a file")
+MONGO_URL: Final = Address(
+    "MONGO_URL",
+    "mongodb://127.0.0.1:27017",
+    SERVERS,
+    "`mongodb://USER:PASSWORD@HOST:PORT/?authSource=admin&tls=true&tlsCAFile=/path`; its query holds options of "
+    "MongoDB, which win over the crawler's.",
+    schemes=("mongodb", "mongodb+srv"),
+    secret=True,
+)
+MONGO_DATABASE: Final = Line(
+    "MONGO_DATABASE",
+    "headroom",
+    SERVERS,
+    "Where the collection `items` is.",
+    pattern=r'[^/\\. "$\0]{1,63}',
+    form="a database's name",
+)
 
+# -- What is crawled ------------------------------------------------------------------------------------------------
 
-def whole(settings: Mapping[str, Any], key: str, low: int, high: int) -> int:
-    """Returns the setting as an int between `low` and `high`, both included.
+SITES_DIR: Final = Location(
+    "SITES_DIR", "", CRAWL, "Folder with an analyst's own site files; they go before the built-in ones."
+)
+PARSER_MODULES: Final = Words(
+    "PARSER_MODULES",
+    (),
+    CRAWL,
+    "Modules that a site's `parser: module:function` may name; none: nothing is imported.",
+    each="names of modules",
+)
+PLAN_MAX_SEEDS: Final = Whole(
+    "PLAN_MAX_SEEDS",
+    100_000,
+    CRAWL,
+    "Nav seeds in one plan; more is nearly always a mistake in `choose` or `pages`.",
+    low=1,
+    high=10_000_000,
+)
+START_LISTS: Final = Options(
+    "START_LISTS",
+    {},
+    CRAWL,
+    "Lists, sets and sorted sets of URLs in Redis, as spiders of scrapy-redis read them, whose entries become content "
+    "seeds.",
+    form='names of lists in Redis, each with what its entries are for: {"myspider:start_urls": {"plan": "books", '
+    '"site": "web", "ignore": ["meta"]}}; site and ignore may be missing',
+)
+MAX_LINKS_PER_PAGE: Final = Whole(
+    "MAX_LINKS_PER_PAGE",
+    1_000,
+    CRAWL,
+    "Results of a search page, or followed links of one page; more is a trap, or a plan's `per_page`. The stat "
+    "`links/left_out` counts the rest.",
+    low=1,
+    high=10_000,
+)
+CONTACT: Final = Line(
+    "CONTACT", "", CRAWL, "A URL or mail address for the User-Agent, so that a site's owner can reach you."
+)
+FRONTIER_SETTINGS: Final = Options(
+    "FRONTIER_SETTINGS",
+    {},
+    CRAWL,
+    "What a project wants of Scrapy's settings for producer and consumer; what it sets outside is for its own spiders. "
+    "Components (pipelines, middlewares, extensions) are added to the crawl's, other values replace them.",
+    form="settings for the frontier's spiders",
+)
+ALLOW_PRIVATE_ADDRESSES: Final = Flag(
+    "ALLOW_PRIVATE_ADDRESSES",
+    default=False,
+    section=CRAWL,
+    why="Whether 10.x, 127.x, link-local and other addresses inside private networks are crawled. Off, since pages and "
+    "plans could otherwise ask for what is behind the firewall.",
+)
 
-    Raises:
-        ConfigError: It isn't a whole number, or is out of range.
-    """
-    result = number(settings, key, low, high)
-    if result != int(result):
-        raise ConfigError(key, settings.get(key), f"a whole number from {low} to {high}")
-    return int(result)
+# -- The frontier ---------------------------------------------------------------------------------------------------
 
+KEY_PREFIX: Final = Line(
+    "KEY_PREFIX",
+    "hr",
+    FRONTIER,
+    "Begins every key in Redis; two crawls in one Redis need two.",
+    pattern=r"[\w.-]+",
+    form="letters, digits, '-', '_' and '.'",
+)
+FRONTIER_PARTITIONS: Final = Whole(
+    "FRONTIER_PARTITIONS",
+    1,
+    FRONTIER,
+    "On a Redis Cluster 2 to 4 for each primary. It is stored in Redis, and can't change while seeds are there.",
+    low=1,
+    high=4_096,
+)
+SESSION_SECONDS: Final = Number(
+    "SESSION_SECONDS",
+    15,
+    FRONTIER,
+    "A worker silent for so long is taken for dead; its seeds go to others.",
+    unit="s",
+    low=1,
+    high=3_600,
+)
+LOCK_MILLISECONDS: Final = Whole(
+    "LOCK_MILLISECONDS",
+    2_000,
+    FRONTIER,
+    "So long a claimant that died holding the lock keeps others off; a claim takes under 10 ms.",
+    unit="ms",
+    low=50,
+    high=60_000,
+)
+STOP_WHEN_DONE: Final = Flag(
+    "STOP_WHEN_DONE",
+    default=False,
+    section=FRONTIER,
+    why="On: a worker ends when nothing is ready, executing or on its way, instead of waiting for more.",
+)
+MAX_ATTEMPTS: Final = Whole(
+    "MAX_ATTEMPTS",
+    4,
+    FRONTIER,
+    "Real tries of a seed before it fails; outages and restarts don't count.",
+    low=1,
+    high=100,
+)
+RETRY_BASE_SECONDS: Final = Number(
+    "RETRY_BASE_SECONDS",
+    15,
+    FRONTIER,
+    "Wait before the second try; doubles each time, so that four tries outlast a restart of their host.",
+    unit="s",
+    low=0,
+    high=3_600,
+)
+RETRY_MAX_SECONDS: Final = Number(
+    "RETRY_MAX_SECONDS", 600, FRONTIER, "The longest wait before a try.", unit="s", low=0, high=86_400
+)
+SETTLE_BATCH: Final = Whole(
+    "SETTLE_BATCH", 100, FRONTIER, "Seeds in one settle call; one call a page costs 14 times more.", low=1, high=1_000
+)
+SETTLE_WAIT_SECONDS: Final = Number(
+    "SETTLE_WAIT_SECONDS", 0.02, FRONTIER, "How long a settle waits for company.", unit="s", low=0, high=10
+)
+EGRESS_DOUBT_SECONDS: Final = Number(
+    "EGRESS_DOUBT_SECONDS",
+    3_600,
+    FRONTIER,
+    "When nobody answers any worker: so long the network may be at fault, then the hosts are; 0: they always are.",
+    unit="s",
+    low=0,
+    high=86_400,
+)
+CONFIRM_OFFERS: Final = Flag(
+    "CONFIRM_OFFERS",
+    default=True,
+    section=FRONTIER,
+    why="Redis Cluster: a page ends only when what it led to is on a replica (without one: on disk), so that no "
+    "failure of a node loses it. Costs a page some ms, and pages wait while a replica is away.",
+)
+FAIL_DAYS: Final = Whole(
+    "FAIL_DAYS", 30, FRONTIER, "Failed seeds are remembered, and refused, for so long.", unit="days", low=1, high=36_500
+)
 
-def flag(settings: Mapping[str, Any], key: str) -> bool:
-    """Returns the setting as a bool: 1, true, yes and on, or 0, false, no, off and nothing, in any letter case.
+# -- Politeness -----------------------------------------------------------------------------------------------------
 
-    Raises:
-        ConfigError: It is anything else.
-    """
-    value = settings.get(key)
-    word = str(value).strip().lower()
-    if word in ("1", "true", "yes", "on"):
-        return True
-    if word in ("0", "false", "no", "off", "", "none"):
-        return False
-    raise ConfigError(key, value, "1 or 0")
+ADDRESS_CONCURRENCY: Final = Whole(
+    "ADDRESS_CONCURRENCY",
+    0,
+    POLITENESS,
+    "Requests to one IP address at once, over all workers; 0: no budget for addresses. A site's own delay and "
+    "concurrency hold for each host, and many hosts may be on one server.",
+    low=0,
+    high=999,
+)
+ADDRESS_DELAY_SECONDS: Final = Number(
+    "ADDRESS_DELAY_SECONDS",
+    0,
+    POLITENESS,
+    "Between two starts at one address, over all workers; only with ADDRESS_CONCURRENCY.",
+    unit="s",
+    low=0,
+    high=3_600,
+)
+ROBOTSTXT_OBEY: Final = Flag(
+    "ROBOTSTXT_OBEY",
+    default=True,
+    section=POLITENESS,
+    why="Whether robots.txt is heeded, by RFC 9309.",
+    owner="Scrapy",
+)
+ROBOTSTXT_USER_AGENT: Final = Line(
+    "ROBOTSTXT_USER_AGENT",
+    "",
+    POLITENESS,
+    "The name that robots.txt files may call the crawler by; empty: the User-Agent's first word. Say it with a "
+    "User-Agent like `Mozilla/5.0 (...)`.",
+    owner="Scrapy",
+)
+ROBOTS_RETRY_SECONDS: Final = Number(
+    "ROBOTS_RETRY_SECONDS",
+    60,
+    POLITENESS,
+    "An unreachable robots.txt is asked for again after that, then after 4 and 5 times as long.",
+    unit="s",
+    low=0,
+    high=3_600,
+)
+ROBOTS_MAX_CRAWL_DELAY_SECONDS: Final = Number(
+    "ROBOTS_MAX_CRAWL_DELAY_SECONDS",
+    60,
+    POLITENESS,
+    "A longer Crawl-delay counts as this: a host must not hold a turn for hours.",
+    unit="s",
+    low=0,
+    high=3_600,
+)
 
+# -- Headroom: crawler/worker/headroom.py has the rule ----------------------------------------------------------------
 
-def words(settings: Mapping[str, Any], key: str, allowed: Iterable[str] = ()) -> tuple[str, ...]:
-    """Returns a setting that is a list, or a string with commas, as a tuple of its entries that aren't empty.
+NODE_MEMORY_LIMIT_PERCENT: Final = Number(
+    "NODE_MEMORY_LIMIT_PERCENT",
+    90,
+    HEADROOM,
+    "How full a node's memory, or its container's, may get; 100: no limit. Where memory is short for answers as large "
+    "as those of late, fewer pages are asked for at once.",
+    unit="%",
+    low=1,
+    high=100,
+)
+NODE_CPU_LIMIT_PERCENT: Final = Number(
+    "NODE_CPU_LIMIT_PERCENT",
+    90,
+    HEADROOM,
+    "How busy a node's processors may get; 100: no limit. Pages start no faster than that allows.",
+    unit="%",
+    low=1,
+    high=100,
+)
+FIRST_BATCH: Final = Whole(
+    "FIRST_BATCH", 5, HEADROOM, "Seeds in a worker's first claim, while their cost is unknown.", low=1, high=1_000
+)
+BATCH_MAX: Final = Whole(
+    "BATCH_MAX", 500, HEADROOM, "Seeds in one claim, which then takes Redis less than 10 ms.", low=1, high=1_000
+)
+CLAIM_AHEAD_SECONDS: Final = Number(
+    "CLAIM_AHEAD_SECONDS",
+    60,
+    HEADROOM,
+    "A worker holds no more than it finishes in that time at its measured rate.",
+    unit="s",
+    low=1,
+    high=3_600,
+)
+IDLE_WAIT_SECONDS: Final = Number(
+    "IDLE_WAIT_SECONDS",
+    60,
+    HEADROOM,
+    "Longest sleep while no seed is due; an offer ends it earlier.",
+    unit="s",
+    low=0.1,
+    high=3_600,
+)
 
-    Raises:
-        ConfigError: It is neither a list nor a string, or has an entry that isn't among `allowed` (if any).
-    """
-    value = settings.get(key) or ()
-    if not isinstance(value, str | list | tuple | set | frozenset):
-        raise ConfigError(key, value, "a list, or words with commas between them")
-    entries = value.split(",") if isinstance(value, str) else value
-    result = tuple(str(entry).strip() for entry in entries if str(entry).strip())
-    choices = tuple(allowed)
-    for entry in result:
-        if choices and entry not in choices:
-            raise ConfigError(key, entry, "any of " + ", ".join(choices))
-    return result
+# -- Delivery -------------------------------------------------------------------------------------------------------
 
+ITEM_SINKS: Final = Words(
+    "ITEM_SINKS",
+    ("files",),
+    DELIVERY,
+    "Any of `files`, `kafka`, `mongo`, and those in SINKS: where items go, in the order of SINKS. A seed is finished "
+    "when all of them have acknowledged its items.",
+    each="names of sinks",
+)
+SINKS: Final = Options(
+    "SINKS",
+    {
+        "files": "crawler.pipelines.files.FilesSink",
+        "mongo": "crawler.pipelines.mongo.MongoSink",
+        "kafka": "crawler.pipelines.kafka.KafkaSink",
+    },
+    DELIVERY,
+    "Sinks of your own, by name. Those of the default that it doesn't name stay, and come first.",
+    form="names of sinks with the paths of their classes",
+)
+ITEMS_DIR: Final = Location("ITEMS_DIR", "items", DELIVERY, "Where the sink `files` writes JSON lines.")
+FILES_FSYNC: Final = Flag(
+    "FILES_FSYNC",
+    default=False,
+    section=DELIVERY,
+    why="On: what the sink `files` has acknowledged survives a power cut, not just a kill, at some 5 ms a batch.",
+)
+TOPIC_PREFIX: Final = Line(
+    "TOPIC_PREFIX",
+    "items.",
+    DELIVERY,
+    "A site's Kafka topic is this and its name. Kafka takes 249 characters for both.",
+    pattern=r"[a-zA-Z0-9._-]{1,100}",
+    form="1 to 100 of a-z A-Z 0-9 . _ -",
+)
+SINK_BATCH: Final = Whole("SINK_BATCH", 100, DELIVERY, "Items in one write to a sink.", low=1, high=10_000)
+SINK_WAIT_SECONDS: Final = Number(
+    "SINK_WAIT_SECONDS", 0.05, DELIVERY, "How long a sink waits for a batch to fill.", unit="s", low=0, high=10
+)
+SINK_RETRY_MAX_SECONDS: Final = Number(
+    "SINK_RETRY_MAX_SECONDS",
+    10,
+    DELIVERY,
+    "Longest pause between two tries of an unreachable sink.",
+    unit="s",
+    low=0.01,
+    high=600,
+)
+FILES_STORE: Final = Location(
+    "FILES_STORE",
+    "media",
+    DELIVERY,
+    "Where images and videos go, in Scrapy's media store; empty: items name them, and no file is fetched.",
+    form="a folder, or an s3://, gs:// or ftp:// address",
+)
+MEDIA_MAX_PER_PAGE: Final = Whole(
+    "MEDIA_MAX_PER_PAGE", 50, DELIVERY, "Files of one page; a gallery trap ends here.", low=0, high=10_000
+)
+MEDIA_ALLOW_REDIRECTS: Final = Flag(
+    "MEDIA_ALLOW_REDIRECTS",
+    default=True,
+    section=DELIVERY,
+    why="Whether images and videos may lie where their address redirects to.",
+    owner="Scrapy",
+)
 
-def word(settings: Mapping[str, Any], key: str) -> str:
-    """Returns the setting as a name of letters, digits, `-`, `_` and `.`.
+# -- Download -------------------------------------------------------------------------------------------------------
 
-    Raises:
-        ConfigError: It is empty, or has other characters.
-    """
-    value = str(settings.get(key) or "")
-    if not value or not all(letter.isalnum() or letter in "-_." for letter in value):
-        raise ConfigError(key, value, "letters, digits, '-', '_' and '.'")
-    return value
+USER_AGENT: Final = Line(
+    "USER_AGENT",
+    f"headroom/{__version__}",
+    DOWNLOAD,
+    "What hosts are told of who asks; CONTACT is added to it.",
+    owner="Scrapy",
+)
+LOG_LEVEL: Final = Line(
+    "LOG_LEVEL",
+    "INFO",
+    DOWNLOAD,
+    "What is logged: at DEBUG, Scrapy's default, each page has lines of its own.",
+    pattern="CRITICAL|ERROR|WARN(ING)?|INFO|DEBUG|NOTSET|[0-9]+",
+    form="CRITICAL, ERROR, WARNING, INFO or DEBUG",
+    owner="Scrapy",
+)
+PAGE_SECONDS: Final = Number(
+    "PAGE_SECONDS",
+    300,
+    DOWNLOAD,
+    "For all that one page fetches, with the delays between: 50 images at 5 s. Further pages past it retry the page as "
+    "`page-timeout`, and are named in the item's `missing_pages` at the last try; images are left out.",
+    unit="s",
+    low=1,
+    high=86_400,
+)
+FAST_ENGINE: Final = Flag(
+    "FAST_ENGINE",
+    default=True,
+    section=DOWNLOAD,
+    why="One asyncio task for each request, and less work for signals, statistics and log lines. Off, or with a Scrapy "
+    "that it wasn't tested with: Scrapy's own engine, with which a page takes half as much CPU time again.",
+)
+CONCURRENT_REQUESTS: Final = Whole(
+    "CONCURRENT_REQUESTS",
+    64,
+    DOWNLOAD,
+    "Requests of one worker at once; what one host gets is up to its turns.",
+    low=1,
+    high=10_000,
+    owner="Scrapy",
+)
+CONCURRENT_ITEMS: Final = Whole(
+    "CONCURRENT_ITEMS",
+    8,
+    DOWNLOAD,
+    "Items of one page in the pipelines at once. Scrapy's own engine starts so many tasks for each page.",
+    low=1,
+    high=10_000,
+    owner="Scrapy",
+)
+DOWNLOAD_TIMEOUT: Final = Number(
+    "DOWNLOAD_TIMEOUT",
+    60,
+    DOWNLOAD,
+    "For one answer, from its first to its last byte.",
+    unit="s",
+    low=0.1,
+    high=3_600,
+    owner="Scrapy",
+)
+DOWNLOAD_MAXSIZE: Final = Whole(
+    "DOWNLOAD_MAXSIZE",
+    32 * 1024 * 1024,
+    DOWNLOAD,
+    "Of one answer, as it comes and decoded; 0: no limit. Scrapy's 1 GiB is a way to kill a worker.",
+    unit="bytes",
+    low=0,
+    high=MAX_BYTES,
+    owner="Scrapy",
+)
+DOWNLOAD_WARNSIZE: Final = Whole(
+    "DOWNLOAD_WARNSIZE",
+    16 * 1024 * 1024,
+    DOWNLOAD,
+    "A larger answer is logged; 0: none is.",
+    unit="bytes",
+    low=0,
+    high=MAX_BYTES,
+    owner="Scrapy",
+)
+DOWNLOAD_FAIL_ON_DATALOSS: Final = Flag(
+    "DOWNLOAD_FAIL_ON_DATALOSS",
+    default=True,
+    section=DOWNLOAD,
+    why="Whether an answer that ends too early fails its page.",
+    owner="Scrapy",
+)
+DOWNLOAD_VERIFY_CERTIFICATES: Final = Flag(
+    "DOWNLOAD_VERIFY_CERTIFICATES",
+    default=True,
+    section=DOWNLOAD,
+    why="Whether a host must prove by its certificate that it is who it says.",
+    owner="Scrapy",
+)
+REDIRECT_MAX_TIMES: Final = Whole(
+    "REDIRECT_MAX_TIMES",
+    5,
+    DOWNLOAD,
+    "Redirects that one request follows on its host.",
+    low=0,
+    high=100,
+    owner="Scrapy",
+)
+
+# -- The whole ------------------------------------------------------------------------------------------------------
+
+ALL: tuple[Setting[Any], ...] = tuple(entry for entry in globals().values() if isinstance(entry, Setting))
+BY_NAME: Mapping[str, Setting[Any]] = {entry.name: entry for entry in ALL}

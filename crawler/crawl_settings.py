@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 
-from crawler import __version__
-from crawler.errors import ConfigError
+from crawler import config
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,14 +27,22 @@ FAST_ENGINE = "crawler.fast.addon.FastEngine"
 FAST_ENGINE_ORDER = 1000  # in ADDONS: last, since other add-ons may replace Scrapy's downloader statistics
 _REMOTE_CONTROL = {"scrapy.extensions.remote_control.RemoteControl"}  # since Scrapy 2.19
 
-# Where a project says otherwise, the project's value counts.
-DEFAULTS: Mapping[str, Any] = {
-    "USER_AGENT": f"headroom/{__version__}",  # CONTACT is added to it
-    "LOG_LEVEL": "INFO",  # at DEBUG, Scrapy's default, each page has lines of its own
-    "FAST_ENGINE": True,  # False: Scrapy's own engine and what belongs to it; a page takes half as much CPU time again
-}
+# Scrapy's settings of which the project's values hold for the frontier's spiders too: who runs the process, its event
+# loop, its log and statistics, its way to the network, where media are stored, and how `-o FILE` writes.
+PROJECT_WIDE = re.compile(
+    r"ADDONS|ASYNCIO_EVENT_LOOP|BOT_NAME|COMMANDS_MODULE|DOWNLOAD_BIND_ADDRESS|EDITOR|FILES_STORE|FORCE_CRAWLER_PROCESS"
+    r"|IMAGES_STORE|NEWSPIDER_MODULE|REACTOR_THREADPOOL_MAXSIZE|ROBOTSTXT_USER_AGENT|SPIDER_MODULES"
+    r"|TEMPLATES_DIR|USER_AGENT"
+    r"|(?:AWS|DNS|DNSCACHE|DOWNLOAD_TLS|FEED|FILES_STORE|FTP|GCS|HTTPPROXY|IMAGES_STORE|LOG|MAIL|MEMDEBUG|MEMUSAGE"
+    r"|PERIODIC_LOG|SPIDER_LOADER|STATS|TWISTED)_\w+"
+)
 
 VALUES: Mapping[str, Any] = {
+    **{
+        setting.name: setting.default
+        for setting in config.ALL
+        if setting.owner == "Scrapy" and not PROJECT_WIDE.fullmatch(setting.name)
+    },
     "SCHEDULER": "crawler.scheduler.Scheduler",
     "EXTENSIONS": {
         "crawler.logs.InertLogs": 0,  # first: what other extensions log is inert, too
@@ -79,16 +86,8 @@ VALUES: Mapping[str, Any] = {
         "s3": None,
         "data": None,
     },
-    "ROBOTSTXT_OBEY": True,
-    "CONCURRENT_REQUESTS": 64,  # of each worker; what one host gets is up to its turns
-    "CONCURRENT_REQUESTS_PER_DOMAIN": 64,  # must not bind: turns pace each host
+    "CONCURRENT_REQUESTS_PER_DOMAIN": config.CONCURRENT_REQUESTS.high,  # must not bind: turns pace each host
     "DOWNLOAD_DELAY": 0,  # must not bind: turns pace each host
-    "CONCURRENT_ITEMS": 8,  # of one page. Scrapy's own engine starts so many tasks per page; its default is 100
-    "DOWNLOAD_TIMEOUT": 60,  # seconds for one answer, first to last byte
-    "DOWNLOAD_MAXSIZE": 32 * 1024 * 1024,  # bytes; Scrapy's 1 GiB is a way to kill a worker
-    "DOWNLOAD_WARNSIZE": 16 * 1024 * 1024,
-    "DOWNLOAD_VERIFY_CERTIFICATES": True,
-    "REDIRECT_MAX_TIMES": 5,
     "COOKIES_ENABLED": False,  # pages are read as a stranger would
     "HTTPERROR_ALLOW_ALL": True,  # a visit's end tells the ledger why; nothing is dropped on the way
     "WARN_ON_GENERATOR_RETURN_VALUE": False,  # reads the callback's source
@@ -97,16 +96,6 @@ VALUES: Mapping[str, Any] = {
     "URLLENGTH_LIMIT": 0,  # crawler/urls.py has the limit
 }
 COMPONENTS = ("DOWNLOADER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES", "SPIDER_MIDDLEWARES")
-
-# Scrapy's settings of which the project's values hold for the frontier's spiders too: who runs the process, its event
-# loop, its log and statistics, its way to the network, where media are stored, and how `-o FILE` writes.
-PROJECT_WIDE = re.compile(
-    r"ADDONS|ASYNCIO_EVENT_LOOP|BOT_NAME|COMMANDS_MODULE|DOWNLOAD_BIND_ADDRESS|EDITOR|FILES_STORE|FORCE_CRAWLER_PROCESS"
-    r"|IMAGES_STORE|NEWSPIDER_MODULE|REACTOR_THREADPOOL_MAXSIZE|ROBOTSTXT_USER_AGENT|SPIDER_MODULES"
-    r"|TEMPLATES_DIR|USER_AGENT"
-    r"|(?:AWS|DNS|DNSCACHE|DOWNLOAD_TLS|FEED|FILES_STORE|FTP|GCS|HTTPPROXY|IMAGES_STORE|LOG|MAIL|MEMDEBUG|MEMUSAGE"
-    r"|PERIODIC_LOG|SPIDER_LOADER|STATS|TWISTED)_\w+"
-)
 
 
 def set_for_frontier(settings: BaseSettings, custom: Mapping[str, Any] | None) -> None:
@@ -123,9 +112,7 @@ def set_for_frontier(settings: BaseSettings, custom: Mapping[str, Any] | None) -
     _set_aside_project(settings)
     for name, value in VALUES.items():
         settings.set(name, value, "spider")
-    for name, value in DEFAULTS.items():
-        settings.set(name, value, "addon")
-    for values in (_frontier_settings(settings), custom or {}):
+    for values in (config.FRONTIER_SETTINGS.of(settings), custom or {}):
         for name, value in values.items():
             added = {**settings.getdict(name), **value} if name in COMPONENTS else value
             settings.set(name, added, "spider")
@@ -148,11 +135,3 @@ def _set_aside_project(settings: BaseSettings) -> None:
             "the project's %s are for its own spiders; what FRONTIER_SETTINGS says is for this one",
             ", ".join(sorted(set_aside)),
         )
-
-
-def _frontier_settings(settings: BaseSettings) -> Mapping[str, Any]:
-    try:
-        return settings.getdict("FRONTIER_SETTINGS")
-    except (TypeError, ValueError):
-        expected = "a dict of settings for the frontier's spiders"
-        raise ConfigError("FRONTIER_SETTINGS", settings["FRONTIER_SETTINGS"], expected) from None

@@ -26,11 +26,30 @@ class HeadroomError(Exception):
 
 
 class ConfigError(HeadroomError):
-    """A setting has a value that it can't have."""
+    """A setting has a value that it can't have.
 
-    def __init__(self, key: str, value: object, expected: str) -> None:
-        super().__init__(f"setting {key}: got {shown(value)}, expected {expected}")
+    Args:
+        place: Where the value stands, such as ` in the environment`; empty: in the settings themselves.
+    """
+
+    def __init__(self, key: str, value: object, expected: str, place: str = "") -> None:
+        super().__init__(f"setting {key}{place}: got {shown(value)}, expected {expected}")
         self.key = key
+
+
+class UnknownSettingError(HeadroomError):
+    """There is no setting of a name that stands in the settings, and it looks like a misspelt one.
+
+    Args:
+        name: The name as it is written.
+        meant: The setting whose name is nearest.
+        place: As for ConfigError.
+    """
+
+    def __init__(self, name: str, meant: str, place: str = "") -> None:
+        own = f"; if {name} is a setting of your own, set {meant} as well"
+        super().__init__(f"setting {shown(name)}{place}: there is none; did you mean {meant}?{'' if place else own}")
+        self.name, self.meant = name, meant
 
 
 class InputError(HeadroomError):

@@ -7,12 +7,12 @@ several times in a process, and has no setting for them.
 from __future__ import annotations
 
 import logging
-import os
 import threading
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from crawler.errors import HeadroomError
 from crawler.redaction import Redaction
+from crawler.setting_check import redaction_of
 from crawler.text import inert, one_line
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class InertLogs:
 
 def install(settings: Mapping[str, Any]) -> None:
     """Makes all log records of the process inert from here on, without secrets of the settings and the environment."""
-    InertRecord.redact = Redaction.of(settings, os.environ)
+    InertRecord.redact = redaction_of(settings)
     logging.setLogRecordFactory(InertRecord)
     threading.excepthook = _log_death
 

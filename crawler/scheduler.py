@@ -132,10 +132,10 @@ class Scheduler(BaseScheduler):
         return cls(
             crawler,
             Worker.of(crawler),
-            parallel=config.whole(settings, "CONCURRENT_REQUESTS", 1, 10_000),
-            idle_wait_s=config.number(settings, "IDLE_WAIT_SECONDS", 0.1, 3_600),
-            page_s=config.number(settings, "PAGE_SECONDS", 1, 86_400),
-            stop_when_done=config.flag(settings, "STOP_WHEN_DONE"),
+            parallel=config.CONCURRENT_REQUESTS.of(settings),
+            idle_wait_s=config.IDLE_WAIT_SECONDS.of(settings),
+            page_s=config.PAGE_SECONDS.of(settings),
+            stop_when_done=config.STOP_WHEN_DONE.of(settings),
             errback=getattr(crawler.spider, "errback", None),
         )
 

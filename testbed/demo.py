@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawler import plans, settings
+from crawler import config, plans
 from crawler.cli.output import print_json
 from crawler.errors import HeadroomError
 from crawler.frontier.ledger import Account
@@ -68,7 +68,7 @@ async def demo(named: Mapping[str, str], screen: Screen, *, keep: bool, as_json:
         stack.enter_context(output_folder())
         forum = stack.enter_context(ForumServer(OUTPUT / "servers"))
         services = await start_services(OUTPUT / "servers", named, stack, screen.note)
-        operator = await stack.enter_async_context(Operator.connect(vars(settings) | services.values, begin=True))
+        operator = await stack.enter_async_context(Operator.connect(services.values, begin=True))
         plan = await submit_plan(operator, forum, screen)
         workers = start_workers(services, stack)
         speed = await watch(plan, operator, (forum, *services.own.values()), workers, screen)
@@ -108,7 +108,7 @@ def output_folder() -> Iterator[None]:
 
 async def submit_plan(operator: Operator, forum: ForumServer, screen: Screen) -> Plan:
     """Submits the plan, its sites at this run's forum; before the workers start, which end when there is no work."""
-    plan = plans.load(str(PLAN), max_seeds=settings.PLAN_MAX_SEEDS)
+    plan = plans.load(str(PLAN), max_seeds=config.PLAN_MAX_SEEDS.default)
     boards = (site.named(site.name, forum.url) if site.name in BOARDS else site for site in plan.sites)
     plan = replace(plan, sites=tuple(boards))
     offered = [new async for _offered, new in submit(plan, operator.registry, operator.queues)]
@@ -122,7 +122,7 @@ def start_workers(services: Services, stack: contextlib.AsyncExitStack) -> list[
     addresses = {name: value for name, value in services.values.items() if name in ADDRESSES.values()}
     options = WORKER_SETTINGS | services.values | {"ITEM_SINKS": ",".join(services.sinks)}
     words = [word for name in options.keys() - addresses for word in ("-s", f"{name}={options[name]}")]
-    environment = addresses | {"SCRAPY_SETTINGS_MODULE": settings.__name__}
+    environment = addresses | {"SCRAPY_SETTINGS_MODULE": "crawler.settings"}
     workers = []
     for name in ("producer", "consumer-1", "consumer-2"):
         command = [sys.executable, "-m", "scrapy", "crawl", name.partition("-")[0], *words]

@@ -11,7 +11,7 @@ from kafka.errors import KafkaError
 from pymongo.errors import PyMongoError
 from redis.exceptions import RedisError
 
-from crawler import settings
+from crawler import config
 from crawler.errors import UnavailableError
 from crawler.redaction import redacted_address
 from crawler.servers.kafka import kafka_admin
@@ -62,7 +62,7 @@ async def start_services(
     """
     scope = f"demo-{secrets.token_hex(4)}"
     values = {"KEY_PREFIX": scope, "MONGO_DATABASE": scope, "TOPIC_PREFIX": f"{scope}."}
-    values["REDIS_CLUSTER"] = str(settings.REDIS_CLUSTER) if "REDIS_URL" in named else "0"
+    values["REDIS_CLUSTER"] = str(config.REDIS_CLUSTER.of(named)) if "REDIS_URL" in named else "0"
     services = Services(values)
     for name, address in ADDRESSES.items():
         if address in named:

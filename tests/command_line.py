@@ -19,7 +19,6 @@ from unittest import mock
 
 import scrapy.cmdline
 
-import crawler.settings
 from crawler import logs
 
 ROOT = Path(__file__).parent.parent
@@ -79,19 +78,8 @@ def _as_if_new(environment, stdin):
             errors = "backslashreplace" if name == "stderr" else "strict"
             stream = io.TextIOWrapper(raw, encoding=encoding, errors=errors)
             restored.enter_context(mock.patch.object(sys, name, stream))
-        restored.enter_context(_settings_read_anew())
         restored.enter_context(_logging_restored())
         yield stdout, stderr
-
-
-@contextlib.contextmanager
-def _settings_read_anew():
-    """Has the next command import the project's settings again: they read the environment as they are imported."""
-    before = sys.modules.pop("crawler.settings")
-    try:
-        yield
-    finally:
-        sys.modules["crawler.settings"] = crawler.settings = before
 
 
 @contextlib.contextmanager

@@ -40,7 +40,7 @@ NUMBER_BYTES = 8  # of a process id, then of an exit status, on the wire
 PACKAGES = ("crawler", "scrapy.commands")  # every module in them
 COMPONENTS = ("DOWNLOADER_MIDDLEWARES", "EXTENSIONS", "SPIDER_MIDDLEWARES")  # of Scrapy, which loads them by name
 MODULES = ("aiohttp", "fasttext", "scrapy.cmdline", "scrapy_poet.commands")  # and what is imported late
-NOT_YET = ("crawler.settings", "twisted.internet.reactor")  # these look at the environment, and choose an event loop
+NOT_YET = ("twisted.internet.reactor",)  # it chooses an event loop
 
 
 class ForkServer(Server):

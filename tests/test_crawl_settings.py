@@ -7,7 +7,7 @@ import json
 import pytest
 from scrapy.settings import Settings
 
-from crawler.crawl_settings import COMPONENTS, DEFAULTS, FAST_ENGINE, VALUES
+from crawler.crawl_settings import COMPONENTS, FAST_ENGINE, VALUES
 from crawler.errors import ConfigError
 from crawler.spiders.consumer import ConsumerSpider
 from crawler.spiders.producer import ProducerSpider
@@ -79,7 +79,7 @@ def test_they_have_the_crawl_s_values_and_the_fast_engine():
     settings = frontier()
     assert settings["ADDONS"] == {FAST_ENGINE: 1000}
     assert {name: settings[name] for name in VALUES} == VALUES
-    assert {name: settings[name] for name in DEFAULTS} == DEFAULTS
+    assert (settings["LOG_LEVEL"], settings["FAST_ENGINE"]) == ("INFO", True)
 
 
 def test_add_ons_of_the_project_stay():
@@ -116,5 +116,7 @@ def test_what_is_set_aside_is_said(caplog):
 
 @pytest.mark.parametrize("value", ["[", 5, ["DOWNLOAD_DELAY"]])
 def test_the_project_s_wish_is_a_dict(value):
-    with pytest.raises(ConfigError, match=r"^setting FRONTIER_SETTINGS: got .*, expected a dict of settings"):
+    with pytest.raises(
+        ConfigError, match=r"^setting FRONTIER_SETTINGS: got .*, expected settings for the frontier's spiders"
+    ):
         frontier({"FRONTIER_SETTINGS": value})

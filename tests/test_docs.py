@@ -11,8 +11,7 @@ import pytest
 import yaml
 from scrapy.settings import default_settings
 
-from crawler import plans, settings, sites
-from crawler.crawl_settings import DEFAULTS
+from crawler import config, plans, settings, sites
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [
@@ -33,7 +32,7 @@ def document(request):
 
 def test_every_setting_exists(document):
     for name in SETTING.findall(document):
-        assert hasattr(settings, name) or hasattr(default_settings, name) or name in DEFAULTS, name
+        assert name in config.BY_NAME or hasattr(settings, name) or hasattr(default_settings, name), name
 
 
 def test_every_command_exists(document):
@@ -96,4 +95,4 @@ def test_the_site_shown_is_one():
 
 @pytest.mark.parametrize("path", sorted((ROOT / "plans").glob("*.yaml")), ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_example_plan_can_be_checked(path):
-    assert plans.check(plans.load(str(path), max_seeds=settings.PLAN_MAX_SEEDS)).nav_seeds > 0
+    assert plans.check(plans.load(str(path), max_seeds=config.PLAN_MAX_SEEDS.default)).nav_seeds > 0

@@ -59,7 +59,7 @@ def test_it_has_a_pid_status_group_environment_and_directory_of_its_own(fork_ser
 
 
 def test_settings_see_its_environment(fork_server, tmp_path):
-    code = "from crawler import settings; print(settings.REDIS_URL)"
+    code = "from crawler import config; print(config.REDIS_URL.of({}))"
     process = python(fork_server, tmp_path, code, REDIS_URL="redis://elsewhere")
     process.start()
     assert process.wait(20) == 0

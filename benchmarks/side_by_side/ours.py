@@ -10,8 +10,7 @@ from pymongo import MongoClient
 
 from benchmarks.side_by_side import pages
 from benchmarks.side_by_side.install import HERE
-from crawler import settings as project
-from crawler import sites
+from crawler import config, sites
 from crawler.errors import HeadroomError
 from crawler.models import Seed
 from crawler.pipelines.mongo import COLLECTION
@@ -43,7 +42,7 @@ async def fill(redis_url: str, frontier: Frontier, numbers: Collection[int], bas
         HeadroomError: Redis didn't take them all for new.
     """
     site = sites.load(SITE, SITES_DIR).named(SITE, base)
-    async with Operator.connect({**_defaults(), "REDIS_URL": redis_url}, begin=True) as operator:
+    async with Operator.connect({"REDIS_URL": redis_url}, begin=True) as operator:
         await operator.registry.save_sites((site,))
         seeds = [Seed(base + pages.path(index), PLAN, SITE, frontier) for index in numbers]
         fresh = sum(await operator.queues[frontier].offer(seeds))
@@ -88,7 +87,7 @@ def check_kafka(settings: Mapping[str, str], number: int) -> None:
     Raises:
         HeadroomError: It doesn't hold an item of every page.
     """
-    found = len(topic_ids(settings, settings["TOPIC_PREFIX"] + SITE))
+    found = len(topic_ids(settings, config.TOPIC_PREFIX.of(settings) + SITE))
     if found != number:
         raise HeadroomError(f"Kafka has {found} items, expected {number}")
 
@@ -96,17 +95,13 @@ def check_kafka(settings: Mapping[str, str], number: int) -> None:
 def mongo_items(settings: Mapping[str, str]) -> Iterator[dict[str, object]]:
     """Yields what Mongo holds."""
     with MongoClient[dict[str, Any]](settings["MONGO_URL"]) as client:
-        for message in client[settings["MONGO_DATABASE"]][COLLECTION].find():
+        for message in client[config.MONGO_DATABASE.of(settings)][COLLECTION].find():
             yield item(message)
 
 
 async def _account(redis_url: str, frontier: Frontier) -> Account:
-    async with Operator.connect({**_defaults(), "REDIS_URL": redis_url}) as operator:
+    async with Operator.connect({"REDIS_URL": redis_url}) as operator:
         return (await operator.ledger(PLAN))[PLAN, SITE][frontier]
-
-
-def _defaults() -> Mapping[str, Any]:
-    return {name: getattr(project, name) for name in dir(project) if name.isupper()}
 
 
 def words(python: str, spider: str, settings: Mapping[str, object], profile: Path | None = None) -> list[str]:

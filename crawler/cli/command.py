@@ -20,6 +20,7 @@ from scrapy.utils.log import configure_logging
 from crawler import logs
 from crawler.cli.output import print_error
 from crawler.errors import HeadroomError, shown
+from crawler.setting_check import check, misspelt_variables
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -100,6 +101,9 @@ class HeadroomCommand(ScrapyCommand):
             sys.stdout.reconfigure(errors="replace")  # a terminal that can't show Chinese shows question marks
         try:
             self._refuse_options(args)
+            check(self.values)
+            for line in misspelt_variables():
+                print("warning:", line, file=sys.stderr)
             if inspect.iscoroutine(work := self.execute(args, opts)):
                 asyncio.run(work)
             sys.stdout.flush()

@@ -22,12 +22,13 @@ from scrapy.exceptions import (
 )
 from scrapy.statscollectors import DummyStatsCollector
 
-from crawler.crawl_settings import set_for_frontier
+from crawler import config
 from crawler.download import codings
 from crawler.download.handler import CurlDownloadHandler
 from crawler.download.targets import Targets
 from crawler.errors import AnswerError, PrivateAddressError, UnavailableError, UrlError
 from crawler.models import Fetched
+from crawler.spiders.base import FrontierSpider
 from crawler.urls import canonical
 from crawler.worker.outcomes import REDIRECT_STATUSES, outcome_of_status
 
@@ -41,9 +42,8 @@ async def fetch(url: str, settings: Settings) -> Fetched:
 
     Args:
         url: Absolute.
-        settings: The project's, to which those of the frontier's spiders are added: USER_AGENT, CONTACT,
-            DOWNLOAD_TIMEOUT (for the whole page), DOWNLOAD_MAXSIZE (of its body, decoded), REDIRECT_MAX_TIMES, and
-            whatever else the download handler reads.
+        settings: The project's. As in a crawl, DOWNLOAD_TIMEOUT is for the whole page, DOWNLOAD_MAXSIZE of its body,
+            decoded.
 
     Raises:
         UrlError: It isn't an http(s) URL.
@@ -51,8 +51,8 @@ async def fetch(url: str, settings: Settings) -> Fetched:
     """
     address = canonical(url)
     own = settings.copy()
-    set_for_frontier(own, None)
-    max_bytes, timeout_s = int(own["DOWNLOAD_MAXSIZE"]), float(own["DOWNLOAD_TIMEOUT"])
+    FrontierSpider.update_settings(own)
+    max_bytes, timeout_s = config.DOWNLOAD_MAXSIZE.of(own), config.DOWNLOAD_TIMEOUT.of(own)
     own.set("ALLOW_PRIVATE_ADDRESSES", value=True, priority="cmdline")
     crawler = Crawler(Spider, own)
     crawler.stats = DummyStatsCollector(crawler)
@@ -64,7 +64,7 @@ async def fetch(url: str, settings: Settings) -> Fetched:
             raise UnavailableError(f"{response.url} answered {response.status}")
         body = codings.decode(response.body, response.headers.getlist("Content-Encoding"), max_bytes)
     except (TimeoutError, DownloadTimeoutError):
-        raise UnavailableError(f"{address} took longer than {own['DOWNLOAD_TIMEOUT']} s") from None
+        raise UnavailableError(f"{address} took longer than {timeout_s:g} s") from None
     except DownloadCancelledError:
         raise UnavailableError(f"{address} is larger than {max_bytes} bytes") from None
     except (
@@ -102,15 +102,14 @@ async def _follow(address: str, handler: CurlDownloadHandler, settings: Settings
         UnavailableError: There are too many redirects, or one leads to what isn't fetched.
         Exception: What the download raised.
     """
-    contact = settings["CONTACT"]
     headers = {
         **settings.getdict("DEFAULT_REQUEST_HEADERS"),
-        "User-Agent": settings["USER_AGENT"] + (f" (+{contact})" if contact else ""),
+        "User-Agent": settings["USER_AGENT"],
         "Accept-Encoding": codings.ACCEPT_ENCODING,
     }
-    meta = {"verbatim_url": True, "download_timeout": float(settings["DOWNLOAD_TIMEOUT"])}
+    meta = {"verbatim_url": True, "download_timeout": config.DOWNLOAD_TIMEOUT.of(settings)}
     proxies = HttpProxyMiddleware()
-    for _ in range(settings.getint("REDIRECT_MAX_TIMES") + 1):
+    for _ in range(config.REDIRECT_MAX_TIMES.of(settings) + 1):
         request = Request(address, headers=headers, meta=dict(meta))
         proxies.process_request(request)
         response = await handler.download_request(request)

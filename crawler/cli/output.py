@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 
-from crawler.redaction import Redaction
+from crawler.setting_check import redaction_of
 from crawler.text import one_line
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ ERROR_CHARACTERS_MAX = 2_000  # of an error, which is one line to read: what it 
 
 def print_error(error: Exception, settings: Mapping[str, Any]) -> None:
     """Prints an error as one line on stderr, without the secrets of the settings and the environment."""
-    text = one_line(Redaction.of(settings, os.environ)(str(error)))
+    text = one_line(redaction_of(settings)(str(error)))
     print("error:", text if len(text) <= ERROR_CHARACTERS_MAX else text[:ERROR_CHARACTERS_MAX] + "...", file=sys.stderr)
 
 

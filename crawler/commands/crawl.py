@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +13,9 @@ from scrapy.spiderloader import get_spider_loader
 from crawler import logs
 from crawler.cli.command import INTERRUPTED
 from crawler.cli.output import print_error
-from crawler.errors import ConfigError, HeadroomError, existing, shown
-from crawler.redaction import Redaction, redacted_address
+from crawler.errors import HeadroomError, existing, shown
 from crawler.scrapy_private import create_crawler
+from crawler.setting_check import misspelt_variables, redaction_of
 from crawler.text import one_line
 
 if TYPE_CHECKING:
@@ -42,6 +41,8 @@ class Command(ScrapyCrawl):
         logs.install(self.settings or {})
         try:
             if settings := self._frontier_settings(args):
+                for line in misspelt_variables():
+                    print("warning:", line, file=sys.stderr)
                 _check_settings(settings)
                 _wait_for_redis(settings)
         except HeadroomError as error:
@@ -96,14 +97,13 @@ class Command(ScrapyCrawl):
 
 
 def _check_settings(settings: BaseSettings) -> None:
-    """Reads the settings as the worker, the download handler and the sinks will read them.
+    """Reads the settings as the worker, the download handler and the sinks will read them, against one another, too.
 
     Scrapy only logs it when a download handler can't be built, and would then fail every page.
 
     Raises:
         ConfigError: A setting has a value that it can't have.
     """
-    from crawler import config
     from crawler.download.answer_limits import AnswerLimits
     from crawler.download.curl_options import CurlOptions
     from crawler.pipelines.batch import BatchConfig
@@ -113,15 +113,10 @@ def _check_settings(settings: BaseSettings) -> None:
 
     WorkerConfig.from_settings(settings)
     redis_sync(settings).close()
-    config.flag(settings, "ALLOW_PRIVATE_ADDRESSES")
     CurlOptions.from_settings(settings)
     AnswerLimits.from_settings(settings)
     if chosen_sinks(settings):
         BatchConfig.from_settings(settings)
-    try:
-        settings.getbool("FAST_ENGINE")
-    except ValueError:
-        raise ConfigError("FAST_ENGINE", settings["FAST_ENGINE"], "True or False") from None
 
 
 def _wait_for_redis(settings: Mapping[str, Any]) -> None:
@@ -138,16 +133,16 @@ def _wait_for_redis(settings: Mapping[str, Any]) -> None:
 
 async def _connect_to_redis(settings: Mapping[str, Any]) -> None:
     from crawler.frontier.preflight import wait_until_ready
-    from crawler.servers.redis import redis_async
+    from crawler.servers.redis import redis_address, redis_async
     from crawler.worker.config import WorkerConfig
 
-    redact = Redaction.of(settings, os.environ)
+    redact = redaction_of(settings)
 
     def report(text: str) -> None:
         print(one_line(redact(text)), file=sys.stderr, flush=True)
 
     config = WorkerConfig.from_settings(settings)
-    where = redacted_address(str(settings["REDIS_URL"]))
+    where = redis_address(settings)
     redis = redis_async(settings)
     try:
         await wait_until_ready(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import orjson
@@ -14,7 +13,6 @@ from crawler.cli.actions import FLAG, Action, ActionCommand, Option
 from crawler.cli.output import print_answer, print_json, to_json
 from crawler.cli.tables import print_pairs
 from crawler.errors import UnavailableError, existing, shown
-from crawler.redaction import without_credentials
 from crawler.text import one_line
 
 if TYPE_CHECKING:
@@ -64,11 +62,11 @@ class Command(ActionCommand):
         Raises:
             ConfigError: A setting that says where can't be used.
         """
+        from crawler.pipelines.media import media_place
         from crawler.pipelines.sink import chosen_classes
 
         places = {name: sink.place(self.values) for name, sink in chosen_classes(self.values).items()}
-        store = str(self.values["FILES_STORE"] or "")
-        media = without_credentials(store) if "://" in store else str(Path(store).resolve()) if store else ""
+        media = media_place(self.values)
         answer = {"items": places, "media": media}
         lines = [*places.items(), ("images and videos", media or "nowhere: FILES_STORE is empty")]
         print_answer(opts, answer, lambda _: print_pairs(lines))

@@ -64,8 +64,8 @@ class Command(ActionCommand):
         """
         from crawler import config, plans
 
-        max_seeds = config.whole(self.values, "PLAN_MAX_SEEDS", 1, plans.SEEDS_MAX)
-        return plans.load(path, sites_dir=self.values["SITES_DIR"] or "", max_seeds=max_seeds)
+        max_seeds = config.PLAN_MAX_SEEDS.of(self.values)
+        return plans.load(path, sites_dir=config.SITES_DIR.of(self.values), max_seeds=max_seeds)
 
     def do_check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Shows what a plan would do; opens no connection."""

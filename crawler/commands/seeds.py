@@ -157,6 +157,7 @@ class Command(ActionCommand):
                 deleted, and nothing was.
             UsageError: A plan can't have the name, or `-` isn't the only argument.
         """
+        from crawler import config
         from crawler.cli.manual_offers import MANUAL, offer_note, offer_urls, prepare_site
 
         plan = opts.plan or MANUAL
@@ -166,7 +167,7 @@ class Command(ActionCommand):
             raise UsageError("seeds offer: expected URLs, or - alone to read them from stdin")
         async with self.connect(begin=True) as operator:
             note = await offer_note(operator, plan)
-            site = await prepare_site(operator, opts.site or "web", self.values["SITES_DIR"] or "")
+            site = await prepare_site(operator, opts.site or "web", config.SITES_DIR.of(self.values))
             offered, new, bad = await offer_urls(operator, site, plan, _stdin_lines() if args == ["-"] else args)
         counts = {"offered": offered, "new": new, "known": offered - new}
         answer = {"plan": plan, "site": site.name, **counts, "bad": bad}

@@ -51,19 +51,19 @@ class Command(ActionCommand):
         name, *rest = args
         site = self._load_site(name, opts.base)
         module = site.parser.partition(":")[0]
-        if module and module not in config.words(self.values, "PARSER_MODULES"):
+        if module and module not in config.PARSER_MODULES.of(self.values):
             raise HeadroomError(f"{name}: parser: a crawl refuses it: module {module} isn't in PARSER_MODULES")
         print_answer(
             opts, await self._read(site, rest[0]) if rest else _summary(site), lambda shown: print_pairs(_rows(shown))
         )
 
     def _load_site(self, name: str, base: str | None) -> Site:
-        from crawler import sites, yamlfile
+        from crawler import config, sites, yamlfile
 
         if name.endswith((".yaml", ".yml")) or "/" in name:
             site = yamlfile.validate(yamlfile.read(name), sites.Site)
         else:
-            site = sites.load(name, self.values.get("SITES_DIR") or "")
+            site = sites.load(name, config.SITES_DIR.of(self.values))
         return site.named(site.name, base) if base else site
 
     async def _read(self, site: Site, url: str) -> dict[str, Any]:
@@ -91,7 +91,7 @@ class Command(ActionCommand):
         with contextlib.suppress(ExtractError):  # `extract.fields` raises it below, too
             follows = {"follows": asdict(extract.followed(page, site))} if site.follow else {}
         try:
-            modules = config.words(self.values, "PARSER_MODULES")
+            modules = config.PARSER_MODULES.of(self.values)
             return shown | {"fields": asdict(extract.fields(page, site, parser_modules=modules))} | follows
         except ExtractError as error:
             if links.empty and site.results.empty:

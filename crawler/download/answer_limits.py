@@ -10,8 +10,6 @@ from crawler import config
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MAX_BYTES = 1 << 40  # more than any disk has for one answer
-
 
 @dataclass(frozen=True, slots=True)
 class AnswerLimits:
@@ -35,7 +33,7 @@ class AnswerLimits:
             ConfigError: A setting has a value that it can't have.
         """
         return cls(
-            max_bytes=config.whole(settings, "DOWNLOAD_MAXSIZE", 0, MAX_BYTES),
-            warn_bytes=config.whole(settings, "DOWNLOAD_WARNSIZE", 0, MAX_BYTES),
-            fails_on_loss=config.flag(settings, "DOWNLOAD_FAIL_ON_DATALOSS"),
+            max_bytes=config.DOWNLOAD_MAXSIZE.of(settings),
+            warn_bytes=config.DOWNLOAD_WARNSIZE.of(settings),
+            fails_on_loss=config.DOWNLOAD_FAIL_ON_DATALOSS.of(settings),
         )

@@ -90,7 +90,7 @@ class CurlOptions:
         ciphers = settings.get("DOWNLOADER_CLIENT_TLS_CIPHERS")
         if ciphers and ciphers != "DEFAULT":
             options[pycurl.SSL_CIPHER_LIST] = _checked_ciphers(ciphers)
-        if config.flag(settings, "DOWNLOAD_VERIFY_CERTIFICATES"):
+        if config.DOWNLOAD_VERIFY_CERTIFICATES.of(settings):
             options |= _authorities()
         else:
             for option in (pycurl.SSL_VERIFYPEER, pycurl.SSL_VERIFYHOST):

@@ -64,7 +64,7 @@ class Targets:
         Raises:
             ConfigError: ALLOW_PRIVATE_ADDRESSES is neither on nor off.
         """
-        return cls(shared_dns_cache(settings), allow_private=config.flag(settings, "ALLOW_PRIVATE_ADDRESSES"))
+        return cls(shared_dns_cache(settings), allow_private=config.ALLOW_PRIVATE_ADDRESSES.of(settings))
 
     def cached(self, request: Request) -> Target | None:
         """Returns the target if it is known without waiting; None: `find` must be asked.

@@ -49,13 +49,13 @@ class FrontierConfig:
             ConfigError: A setting has a value that it can't have.
         """
         return cls(
-            keys=Keys(config.word(settings, "KEY_PREFIX"), database_of(settings)),
-            partitions=config.whole(settings, "FRONTIER_PARTITIONS", 1, 4_096),
-            session_s=config.number(settings, "SESSION_SECONDS", 1, 3_600),
-            lock_ms=config.whole(settings, "LOCK_MILLISECONDS", 50, 60_000),
-            max_attempts=config.whole(settings, "MAX_ATTEMPTS", 1, 100),
-            fail_days=config.whole(settings, "FAIL_DAYS", 1, 36_500),
-            confirm_offers=config.flag(settings, "CONFIRM_OFFERS"),
+            keys=Keys(config.KEY_PREFIX.of(settings), database_of(settings)),
+            partitions=config.FRONTIER_PARTITIONS.of(settings),
+            session_s=config.SESSION_SECONDS.of(settings),
+            lock_ms=config.LOCK_MILLISECONDS.of(settings),
+            max_attempts=config.MAX_ATTEMPTS.of(settings),
+            fail_days=config.FAIL_DAYS.of(settings),
+            confirm_offers=config.CONFIRM_OFFERS.of(settings),
         )
 
     def queues(self, redis: Redis) -> dict[Frontier, Queue]:

@@ -45,7 +45,7 @@ class PrivateAddressMiddleware:
             NotConfigured: ALLOW_PRIVATE_ADDRESSES is on.
             ConfigError: It is neither on nor off.
         """
-        if config.flag(crawler.settings, "ALLOW_PRIVATE_ADDRESSES"):
+        if config.ALLOW_PRIVATE_ADDRESSES.of(crawler.settings):
             raise NotConfigured
         return cls(shared_dns_cache(crawler.settings))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 from scrapy.exceptions import NotConfigured
 
 from crawler import config, urls
-from crawler.robots.file import MAX_RETRY_SECONDS, page_delay_s
+from crawler.robots.file import page_delay_s
 from crawler.robots.finder import UNREACHABLE, RobotsFinder
 from crawler.robots.rules import product_token
 from crawler.worker.outcomes import Outcome
@@ -43,16 +43,16 @@ class RobotsMiddleware:
             ConfigError: A setting is wrong.
         """
         settings, worker = crawler.settings, Worker.of(crawler)
-        if not config.flag(settings, "ROBOTSTXT_OBEY"):
+        if not config.ROBOTSTXT_OBEY.of(settings):
             raise NotConfigured("ROBOTSTXT_OBEY is off")
-        retry_s = config.number(settings, "ROBOTS_RETRY_SECONDS", 0, MAX_RETRY_SECONDS)
+        retry_s = config.ROBOTS_RETRY_SECONDS.of(settings)
         finder = RobotsFinder(
             crawler,
             worker,
-            product_token(str(settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"])),
+            product_token(config.ROBOTSTXT_USER_AGENT.of(settings) or config.USER_AGENT.of(settings)),
             retry_s=retry_s,
-            max_delay_s=config.number(settings, "ROBOTS_MAX_CRAWL_DELAY_SECONDS", 0, 3_600),
-            timeout_s=config.number(settings, "DOWNLOAD_TIMEOUT", 0.1, 3_600),
+            max_delay_s=config.ROBOTS_MAX_CRAWL_DELAY_SECONDS.of(settings),
+            timeout_s=config.DOWNLOAD_TIMEOUT.of(settings),
         )
         assert crawler.stats is not None  # Scrapy makes the statistics before the middlewares
         return cls(finder, crawler.stats, retry_s=retry_s)

@@ -36,7 +36,7 @@ class ScopeMiddleware:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Reads the setting."""
-        return cls(allow_private=config.flag(crawler.settings, "ALLOW_PRIVATE_ADDRESSES"))
+        return cls(allow_private=config.ALLOW_PRIVATE_ADDRESSES.of(crawler.settings))
 
     def process_request(self, request: Request) -> None:
         """Lets requests to public hosts pass.

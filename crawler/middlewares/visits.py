@@ -53,9 +53,9 @@ class VisitSpiderMiddleware:
         """
         settings = crawler.settings
         middleware = cls(
-            media=bool(settings["FILES_STORE"]),
-            retry_base_s=config.number(settings, "RETRY_BASE_SECONDS", 0, 3_600),
-            retry_max_s=config.number(settings, "RETRY_MAX_SECONDS", 0, 86_400),
+            media=bool(config.FILES_STORE.of(settings)),
+            retry_base_s=config.RETRY_BASE_SECONDS.of(settings),
+            retry_max_s=config.RETRY_MAX_SECONDS.of(settings),
         )
         crawler.signals.connect(middleware.raised, signal=signals.spider_error)
         crawler.signals.connect(middleware.scheduled, signal=signals.request_scheduled)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from crawler.config import number, whole
+from crawler import config
 from crawler.errors import SinkRejectedError, UnavailableError
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ class BatchConfig:
             ConfigError: One is out of range.
         """
         return cls(
-            size=whole(settings, "SINK_BATCH", 1, 10_000),
-            wait_s=number(settings, "SINK_WAIT_SECONDS", 0, 10),
-            retry_max_s=number(settings, "SINK_RETRY_MAX_SECONDS", 0.01, 600),
+            size=config.SINK_BATCH.of(settings),
+            wait_s=config.SINK_WAIT_SECONDS.of(settings),
+            retry_max_s=config.SINK_RETRY_MAX_SECONDS.of(settings),
         )
 
 

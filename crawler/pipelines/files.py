@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from crawler.config import flag
+from crawler import config
 from crawler.errors import ConfigError, UnavailableError
 from crawler.pipelines.sink import Record, Sink
 
@@ -62,7 +62,7 @@ class FilesSink(Sink):
         if not os.access(folder, os.W_OK | os.X_OK):
             raise ConfigError("ITEMS_DIR", str(folder), "a folder that may be written to")
         node = re.sub(r"[^a-z0-9_-]+", "-", platform.node().lower()) or "node"
-        return cls(folder, node, fsync=flag(settings, "FILES_FSYNC"))
+        return cls(folder, node, fsync=config.FILES_FSYNC.of(settings))
 
     @classmethod
     def place(cls, settings: Mapping[str, Any]) -> str:
@@ -231,7 +231,7 @@ class LinesFile:
 
 
 def _folder(settings: Mapping[str, Any]) -> Path:
-    return Path(str(settings.get("ITEMS_DIR") or "items")).resolve()
+    return Path(config.ITEMS_DIR.of(settings)).resolve()
 
 
 def repair_folder(folder: Path, node: str) -> None:

@@ -23,6 +23,7 @@ from kafka.errors import (
     TopicAlreadyExistsError,
 )
 
+from crawler import config
 from crawler.errors import ConfigError, UnavailableError
 from crawler.pipelines.sink import Record, Sink, server_words
 from crawler.redaction import redacted_address
@@ -80,18 +81,15 @@ class KafkaSink(Sink):
         Raises:
             ConfigError: A setting can't be used.
         """
-        prefix = str(settings.get("TOPIC_PREFIX") or "")
-        if not TOPIC_PREFIX.fullmatch(prefix):
-            raise ConfigError("TOPIC_PREFIX", prefix, "1 to 100 of a-z A-Z 0-9 . _ -")
-        kafka_security()
-        return cls(settings, prefix)
+        kafka_security(settings)
+        return cls(settings, config.TOPIC_PREFIX.of(settings))
 
     @classmethod
     def place(cls, settings: Mapping[str, Any]) -> str:
         """Returns the topics, and where they are."""
-        servers = str(settings.get("KAFKA_BOOTSTRAP_SERVERS") or "").split(",")
+        servers = config.KAFKA_BOOTSTRAP_SERVERS.of(settings)
         where = ",".join(redacted_address(one.strip()) for one in servers)
-        return f"topic {settings.get('TOPIC_PREFIX')}SITE (TOPIC_PREFIX) at {where}"
+        return f"topic {config.TOPIC_PREFIX.of(settings)}SITE (TOPIC_PREFIX) at {where}"
 
     async def send(self, batch: list[Record]) -> Mapping[int, str]:
         """Sends a batch and waits for every acknowledgement.

@@ -17,6 +17,7 @@ import mimetypes
 from dataclasses import dataclass
 from http import HTTPStatus
 from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from scrapy import Request
@@ -29,14 +30,14 @@ from scrapy.utils.defer import ensure_awaitable
 from crawler import config, urls
 from crawler.errors import HostBackoffError, PageTimeoutError, SessionLostError, UnavailableError, UrlError
 from crawler.item import Item, Media
+from crawler.redaction import without_credentials
 from crawler.worker.delivery import UndeliveredError
 from crawler.worker.outcomes import EMPTY_BODY, UNKNOWN_ERROR, Outcome, outcome_of_error, outcome_of_status
 from crawler.worker.request_state import RequestState
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -97,6 +98,16 @@ class _Files(FilesPipeline):
     STORE_SCHEMES: ClassVar[dict[str, Any]] = {**FilesPipeline.STORE_SCHEMES, "": _Folder, "file": _Folder}
 
 
+def media_place(settings: Mapping[str, Any]) -> str:
+    """Returns where images and videos land: a folder, or an address without credentials; empty: nowhere.
+
+    Raises:
+        ConfigError: FILES_STORE has a value that it can't have.
+    """
+    store = config.FILES_STORE.of(settings)
+    return without_credentials(store) if "://" in store or not store else str(Path(store).resolve())
+
+
 class PageMediaPipeline:
     """Fetches and stores the files of an `Item`; items of other classes pass through untouched.
 
@@ -121,9 +132,9 @@ class PageMediaPipeline:
             ConfigError: MEDIA_MAX_PER_PAGE is out of range.
         """
         worker = crawler.get_extension(Worker)
-        if not crawler.settings["FILES_STORE"] or worker is None:
+        if not config.FILES_STORE.of(crawler.settings) or worker is None:
             raise NotConfigured
-        max_files = config.whole(crawler.settings, "MEDIA_MAX_PER_PAGE", 0, 10_000)
+        max_files = config.MEDIA_MAX_PER_PAGE.of(crawler.settings)
         return cls(crawler, worker, _Files.from_crawler(crawler), max_files)
 
     async def process_item(self, item: Any) -> Any:

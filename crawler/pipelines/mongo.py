@@ -13,7 +13,8 @@ from bson.raw_bson import RawBSONDocument
 from pymongo import InsertOne, UpdateOne
 from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError
 
-from crawler.errors import ConfigError, SinkRejectedError, UnavailableError
+from crawler import config
+from crawler.errors import SinkRejectedError, UnavailableError
 from crawler.pipelines.sink import Record, Sink, server_words
 from crawler.redaction import redacted_address
 from crawler.servers.mongo import mongo_client
@@ -99,16 +100,13 @@ class MongoSink(Sink):
         Raises:
             ConfigError: A setting can't be used.
         """
-        database = str(settings.get("MONGO_DATABASE") or "")
-        if not database or set(database) & set('/\\. "$\0'):
-            raise ConfigError("MONGO_DATABASE", database, "a database's name")
-        return cls(mongo_client(settings), database, str(settings.get("MONGO_URL")))
+        return cls(mongo_client(settings), config.MONGO_DATABASE.of(settings), config.MONGO_URL.of(settings))
 
     @classmethod
     def place(cls, settings: Mapping[str, Any]) -> str:
         """Returns the collection, and where it is."""
-        where = redacted_address(str(settings.get("MONGO_URL")))
-        return f"collection {COLLECTION} of database {settings.get('MONGO_DATABASE')} (MONGO_DATABASE) at {where}"
+        where = redacted_address(config.MONGO_URL.of(settings))
+        return f"collection {COLLECTION} of database {config.MONGO_DATABASE.of(settings)} (MONGO_DATABASE) at {where}"
 
     async def send(self, batch: list[Record]) -> Mapping[int, str]:
         """Writes a batch.

@@ -17,8 +17,8 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.misc import load_object
 
+from crawler import config
 from crawler.also import Also
-from crawler.config import words
 from crawler.errors import ConfigError, SinkRejectedError, UnavailableError
 from crawler.item import Item, is_site_name
 from crawler.pipelines.batch import BatchConfig, Batcher
@@ -130,12 +130,14 @@ def chosen_classes(settings: BaseSettings) -> dict[str, type[Sink]]:
     Raises:
         ConfigError: ITEM_SINKS has a name that SINKS lacks, or SINKS names something else than a sink's class.
     """
-    try:
-        classes = settings.getdict("SINKS")
-    except (ValueError, TypeError):
-        raise ConfigError("SINKS", settings["SINKS"], "names of sinks with the paths of their classes") from None
-    chosen = words(settings, "ITEM_SINKS", sorted(classes) or ("the names in SINKS",))
-    return {name: _sink_class(path) for name, path in classes.items() if name in chosen}
+    own = config.SINKS.of(settings)
+    classes = {name: path for name, path in config.SINKS.default.items() if name not in own} | own
+    chosen = config.ITEM_SINKS.of(settings)
+    there = {name: path for name, path in classes.items() if path is not None}
+    for name in chosen:
+        if name not in there:
+            raise ConfigError("ITEM_SINKS", name, "any of " + ", ".join(sorted(there)))
+    return {name: _sink_class(path) for name, path in there.items() if name in chosen}
 
 
 def _sink_class(path: Any) -> type[Sink]:

@@ -15,8 +15,7 @@ from crawler.frontier.config import FrontierConfig
 from crawler.frontier.preflight import prepare
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.plans.registry import Registry
-from crawler.redaction import redacted_address
-from crawler.servers.redis import DEFAULT_URL, redis_async
+from crawler.servers.redis import redis_address, redis_async
 from crawler.servers.redis_full import REMEDY
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ class Operator:
         config = FrontierConfig.from_settings(settings)
         keys, partitions = config.keys, config.partitions
         redis = redis_async(settings)
-        where = f"Redis at {redacted_address(str(settings.get('REDIS_URL') or DEFAULT_URL))}"
+        where = f"Redis at {redis_address(settings)}"
         try:
             try:
                 async with asyncio.timeout(COMMAND_CONNECT_SECONDS):

@@ -1,6 +1,6 @@
 """How Redis, a Redis Cluster, Kafka and MongoDB are connected; no other package builds a client of theirs.
 
-In: settings (and, for Kafka's credentials, the environment). Out: a client, which belongs to the caller, who closes it.
+In: settings. Out: a client, which belongs to the caller, who closes it.
 No client retries: callers do, since they know what a failure costs. Errors name servers without their credentials.
 Read first: redis.py.
 """

@@ -7,6 +7,7 @@ import os
 import socket
 from typing import TYPE_CHECKING, Any
 
+from crawler import config
 from crawler.errors import ConfigError, UnavailableError
 from crawler.redaction import redacted_address
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+
+    from crawler.setting import Setting
 
 DEFAULT_PORT = 9_092
 CONNECT_SECONDS = 3.0
@@ -27,18 +30,14 @@ RECONNECT_MILLISECONDS = 2_000  # longest pause between two connects; the librar
 # A sink's batch of a hundred pages, and near to the library's limit for a request. While more than one batch of a
 # partition waits, the library wakes its thread for every message: with 256 kB a message costs 1.5 to 2 times the CPU.
 BATCH_BYTES = 1_000_000
-PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
-MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")  # those for which a name and a password are enough
-# Environment variable -> the library's option. Only the environment sets these: a value given by `-s` shows in the list
-# of processes. The names are KAFKA_ and the library's own, in upper case.
-SECURITY = {
-    "KAFKA_SECURITY_PROTOCOL": "security_protocol",
-    "KAFKA_SASL_MECHANISM": "sasl_mechanism",
-    "KAFKA_SASL_USERNAME": "sasl_plain_username",
-    "KAFKA_SASL_PASSWORD": "sasl_plain_password",
-    "KAFKA_SSL_CAFILE": "ssl_cafile",
-    "KAFKA_SSL_CERTFILE": "ssl_certfile",
-    "KAFKA_SSL_KEYFILE": "ssl_keyfile",
+SECURITY: dict[str, Setting[str]] = {  # the library's option -> ours
+    "security_protocol": config.KAFKA_SECURITY_PROTOCOL,
+    "sasl_mechanism": config.KAFKA_SASL_MECHANISM,
+    "sasl_plain_username": config.KAFKA_SASL_USERNAME,
+    "sasl_plain_password": config.KAFKA_SASL_PASSWORD,
+    "ssl_cafile": config.KAFKA_SSL_CAFILE,
+    "ssl_certfile": config.KAFKA_SSL_CERTFILE,
+    "ssl_keyfile": config.KAFKA_SSL_KEYFILE,
 }
 
 
@@ -46,7 +45,7 @@ def kafka_producer(settings: Mapping[str, Any]) -> KafkaProducer:
     """Returns a connected producer, idempotent and with acks=all. Blocks for up to 5 s.
 
     Raises:
-        ConfigError: KAFKA_BOOTSTRAP_SERVERS or a KAFKA_ variable of the environment can't be used.
+        ConfigError: KAFKA_BOOTSTRAP_SERVERS or another KAFKA_ setting can't be used.
         UnavailableError: No broker answers, or none accepts the credentials.
     """
     return _client(
@@ -74,7 +73,7 @@ def kafka_consumer(
         from_start: Where to begin without a kept place: at the oldest message, or at the next to come.
 
     Raises:
-        ConfigError: KAFKA_BOOTSTRAP_SERVERS or a KAFKA_ variable of the environment can't be used.
+        ConfigError: KAFKA_BOOTSTRAP_SERVERS or another KAFKA_ setting can't be used.
         UnavailableError: No broker answers, or none accepts the credentials.
     """
     return _client(
@@ -94,34 +93,33 @@ def kafka_admin(settings: Mapping[str, Any]) -> KafkaAdminClient:
     """Returns a connected admin client, which creates topics. Blocks for up to 5 s.
 
     Raises:
-        ConfigError: KAFKA_BOOTSTRAP_SERVERS or a KAFKA_ variable of the environment can't be used.
+        ConfigError: KAFKA_BOOTSTRAP_SERVERS or another KAFKA_ setting can't be used.
         UnavailableError: No broker answers, or none accepts the credentials.
     """
     return _client("KafkaAdminClient", settings)
 
 
-def kafka_security() -> dict[str, str]:
-    """Returns the library's options that KAFKA_ variables of the environment set; empty for a plain connection.
+def kafka_security(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Returns the library's options that the KAFKA_ settings stand for; those of a plain connection are one.
 
     Checked here since the library would not say: it takes a misspelt protocol for PLAINTEXT, and a missing file for a
     broker that doesn't answer.
 
     Raises:
-        ConfigError: A variable can't be used, or two of them contradict each other.
+        ConfigError: A setting can't be used, or two of them contradict each other.
     """
-    options = {option: value for name, option in SECURITY.items() if (value := os.environ.get(name))}
-    protocol, mechanism = options.get("security_protocol", "PLAINTEXT"), options.get("sasl_mechanism")
-    if protocol not in PROTOCOLS:
-        raise ConfigError("KAFKA_SECURITY_PROTOCOL", protocol, " or ".join(PROTOCOLS))
-    if protocol.startswith("SASL_") and mechanism not in MECHANISMS:
-        raise ConfigError("KAFKA_SASL_MECHANISM", mechanism, " or ".join(MECHANISMS))
+    options = {option: value for option, setting in SECURITY.items() if (value := setting.of(settings))}
+    protocol = options["security_protocol"]
+    if protocol.startswith("SASL_") and "sasl_mechanism" not in options:
+        expected = config.KAFKA_SASL_MECHANISM.expected.removeprefix("nothing or ")
+        raise ConfigError("KAFKA_SASL_MECHANISM", "", f"{expected}, as KAFKA_SECURITY_PROTOCOL is {protocol}")
     if not protocol.startswith("SASL_") and any(option.startswith("sasl_") for option in options):
         raise ConfigError("KAFKA_SECURITY_PROTOCOL", protocol, "SASL_SSL or SASL_PLAINTEXT, as KAFKA_SASL_* is set")
     if not protocol.endswith("SSL") and any(option.startswith("ssl_") for option in options):
         raise ConfigError("KAFKA_SECURITY_PROTOCOL", protocol, "SSL or SASL_SSL, as KAFKA_SSL_* is set")
-    for name, option in SECURITY.items():
-        if name.endswith("FILE") and option in options and not os.access(options[option], os.R_OK):
-            raise ConfigError(name, options[option], "a file that can be read")
+    for option, setting in SECURITY.items():
+        if option.endswith("file") and option in options and not os.access(options[option], os.R_OK):
+            raise ConfigError(setting.name, options[option], "a file that can be read")
     return options
 
 
@@ -130,19 +128,16 @@ def _client(kind: str, settings: Mapping[str, Any], *args: str, **options: Any) 
     import kafka  # late: most commands don't need it
     from kafka.errors import KafkaError
 
-    servers = settings.get("KAFKA_BOOTSTRAP_SERVERS") or ()
-    addresses = [part.strip() for part in (servers.split(",") if isinstance(servers, str) else servers) if part.strip()]
+    addresses = config.KAFKA_BOOTSTRAP_SERVERS.of(settings)
     where = ",".join(redacted_address(address) for address in addresses)
-    if not addresses:
-        raise ConfigError("KAFKA_BOOTSTRAP_SERVERS", servers, "host:port, several with commas")
-    security = kafka_security()
+    security = kafka_security(settings)
     _quieten_library()
     if not any(_is_listening(address) for address in addresses):
         raise UnavailableError(f"Kafka at {where}: no connection")
     try:
         return getattr(kafka, kind)(
             *args,
-            bootstrap_servers=addresses,
+            bootstrap_servers=list(addresses),
             bootstrap_timeout_ms=BOOTSTRAP_MILLISECONDS,
             request_timeout_ms=REQUEST_MILLISECONDS,
             reconnect_backoff_max_ms=RECONNECT_MILLISECONDS,

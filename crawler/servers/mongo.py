@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
+from crawler import config
 from crawler.errors import ConfigError
 from crawler.redaction import redacted_address
 
@@ -27,7 +28,7 @@ def mongo_client(settings: Mapping[str, Any]) -> AsyncMongoClient[dict[str, Any]
     from pymongo import AsyncMongoClient  # late, like Kafka's library: together half a second that few commands need
     from pymongo.errors import PyMongoError
 
-    url = str(settings.get("MONGO_URL") or "")
+    url = config.MONGO_URL.of(settings)
     options: dict[str, Any] = {
         "serverSelectionTimeoutMS": SELECT_MILLISECONDS,
         "connectTimeoutMS": SELECT_MILLISECONDS,

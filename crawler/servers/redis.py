@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-import orjson
 from redis import Redis
 from redis.asyncio import Redis as AsyncRedis
 from redis.asyncio.retry import Retry as AsyncRetry
@@ -19,7 +18,6 @@ from crawler.servers.redis_cluster import cluster_async, cluster_sync
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-DEFAULT_URL = "redis://127.0.0.1:6379/0"
 CONNECT_SECONDS = 3.0  # a node on the same network answers within ms; a dead address must not hold up a heartbeat
 SOCKET_SECONDS = 5.0  # no command takes 0.1 s; and a third of SESSION_SECONDS is left to try a renewal again
 HEALTH_CHECK_SECONDS = 15.0  # an idle connection is checked before use: firewalls drop those silently
@@ -37,7 +35,7 @@ def redis_async(settings: Mapping[str, Any]) -> AsyncRedis:
     """
     url, options = _options(settings)
     try:
-        if config.flag(settings, "REDIS_CLUSTER"):
+        if config.REDIS_CLUSTER.of(settings):
             return cast("AsyncRedis", cluster_async(url, options))
         return AsyncRedis.from_url(url, **{"retry": AsyncRetry(NoBackoff(), 0), **options})
     except (ValueError, TypeError):
@@ -56,7 +54,7 @@ def redis_sync(settings: Mapping[str, Any], *, timeout_s: float = SOCKET_SECONDS
     """
     url, options = _options(settings, timeout_s)
     try:
-        if config.flag(settings, "REDIS_CLUSTER"):
+        if config.REDIS_CLUSTER.of(settings):
             return cast("Redis", cluster_sync(url, options))
         return Redis.from_url(url, **{"retry": Retry(NoBackoff(), 0), **options})
     except (ValueError, TypeError):
@@ -69,17 +67,32 @@ def database_of(settings: Mapping[str, Any]) -> int:
     Raises:
         ConfigError: REDIS_URL or REDIS_PARAMS can't be used.
     """
-    if config.flag(settings, "REDIS_CLUSTER"):
+    if config.REDIS_CLUSTER.of(settings):
         return 0
     return int(redis_sync(settings).connection_pool.connection_kwargs.get("db") or 0)
 
 
+def redis_address(settings: Mapping[str, Any]) -> str:
+    """Returns where Redis is, without credentials, for messages.
+
+    Raises:
+        ConfigError: REDIS_URL, REDIS_HOST, REDIS_PORT or REDIS_DB can't be used.
+    """
+    return redacted_address(_url(settings))
+
+
+def _url(settings: Mapping[str, Any]) -> str:
+    """Returns REDIS_URL; where that is at its default, what scrapy-redis's settings say."""
+    url = config.REDIS_URL.of(settings)
+    if url == config.REDIS_URL.default and (config.REDIS_HOST.is_set(settings) or config.REDIS_PORT.is_set(settings)):
+        host = config.REDIS_HOST.of(settings) or "127.0.0.1"
+        url = f"redis://{host}:{config.REDIS_PORT.of(settings)}/{config.REDIS_DB.of(settings)}"
+    return url
+
+
 def _options(settings: Mapping[str, Any], timeout_s: float = SOCKET_SECONDS) -> tuple[str, dict[str, Any]]:
     """Returns the URL and the client's options: those set here, overridden by scrapy-redis's REDIS_PARAMS."""
-    url = str(settings.get("REDIS_URL") or DEFAULT_URL)
-    if url == DEFAULT_URL and (settings.get("REDIS_HOST") or settings.get("REDIS_PORT")):
-        host, port = settings.get("REDIS_HOST") or "127.0.0.1", settings.get("REDIS_PORT") or 6379
-        url = f"redis://{host}:{port}/{settings.get('REDIS_DB') or 0}"
+    url = _url(settings)
     options: dict[str, Any] = {
         "socket_timeout": timeout_s,
         "socket_connect_timeout": min(timeout_s, CONNECT_SECONDS),
@@ -87,11 +100,7 @@ def _options(settings: Mapping[str, Any], timeout_s: float = SOCKET_SECONDS) -> 
     }
     if not url.startswith("unix:"):  # connections over a Unix socket don't know the option
         options["socket_keepalive"] = True
-    more = settings.get("REDIS_PARAMS") or {}
-    try:
-        options |= orjson.loads(more) if isinstance(more, str) else dict(more)
-    except (ValueError, TypeError):
-        raise ConfigError("REDIS_PARAMS", type(more).__name__, "keyword arguments of redis.Redis as a dict") from None
+    options |= config.REDIS_PARAMS.of(settings)
     options.pop("redis_cls", None)  # scrapy-redis's own option: a class that it would import
     options["decode_responses"] = False  # fingerprints are bytes
     return url, options

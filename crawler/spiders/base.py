@@ -13,6 +13,7 @@ from crawler import config, crawl_settings, urls
 from crawler.download.other_handlers import warn_of_other_handlers
 from crawler.errors import ExtractError, UnavailableError, UrlError
 from crawler.models import Fetched, Frontier
+from crawler.setting_check import check, complete
 from crawler.worker.outcomes import (
     OUT_OF_MEMORY,
     OUT_OF_SCOPE,
@@ -68,21 +69,26 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         """
         spider = super().from_crawler(crawler, *args, **kwargs)
         warn_of_other_handlers(crawler.settings)
-        spider.retry_base_s = config.number(crawler.settings, "RETRY_BASE_SECONDS", 0, 3_600)
-        spider.retry_max_s = config.number(crawler.settings, "RETRY_MAX_SECONDS", 0, 86_400)
-        spider.max_links = config.whole(crawler.settings, "MAX_LINKS_PER_PAGE", 1, 10_000)
+        spider.retry_base_s = config.RETRY_BASE_SECONDS.of(crawler.settings)
+        spider.retry_max_s = config.RETRY_MAX_SECONDS.of(crawler.settings)
+        spider.max_links = config.MAX_LINKS_PER_PAGE.of(crawler.settings)
         return spider
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Switches on all that belongs to the crawl, and adds CONTACT to the User-Agent.
+        """Switches on all that belongs to the crawl, checks all settings, and adds CONTACT to the User-Agent.
 
         Here alone: what a project switches on for all spiders would have any spider, and `scrapy shell`, take part in
         the crawl. What the command line says stays.
+
+        Raises:
+            HeadroomError: A setting has a value that it can't have, or a name that is none.
         """
         super().update_settings(settings)
         crawl_settings.set_for_frontier(settings, cls.custom_settings)
-        if contact := str(settings["CONTACT"] or "").strip():
+        check(settings)
+        complete(settings)
+        if contact := config.CONTACT.of(settings):
             settings.set("USER_AGENT", f"{settings['USER_AGENT']} (+{contact})", priority="spider")
 
     @cached_property

@@ -42,7 +42,7 @@ class ConsumerSpider(FrontierSpider):
             ConfigError: A setting is wrong.
         """
         spider = super().from_crawler(crawler, *args, **kwargs)
-        spider.parser_modules = config.words(crawler.settings, "PARSER_MODULES")
+        spider.parser_modules = config.PARSER_MODULES.of(crawler.settings)
         return spider
 
     async def read(self, page: Fetched, visit: Visit, site: Site) -> Sequence[Item]:

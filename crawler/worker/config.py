@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WorkerConfig:
-    """The settings of one worker; `crawler/settings.py` explains them.
+    """The settings of one worker; `crawler/config.py` explains them.
 
     Attributes:
         frontier: Settings that are the same for all workers and commands of a cluster.
@@ -52,13 +52,13 @@ class WorkerConfig:
         frontier = FrontierConfig.from_settings(settings)
         return cls(
             frontier=frontier,
-            settle_batch=config.whole(settings, "SETTLE_BATCH", 1, 1_000),
-            settle_wait_s=config.number(settings, "SETTLE_WAIT_SECONDS", 0, 10),
-            batch_max=config.whole(settings, "BATCH_MAX", 1, 1_000),
-            claim_ahead_s=config.number(settings, "CLAIM_AHEAD_SECONDS", 1, 3_600),
-            egress_doubt_s=config.number(settings, "EGRESS_DOUBT_SECONDS", 0, 86_400),
-            connect_s=config.number(settings, "CONNECT_SECONDS", 0, 3_600),
+            settle_batch=config.SETTLE_BATCH.of(settings),
+            settle_wait_s=config.SETTLE_WAIT_SECONDS.of(settings),
+            batch_max=config.BATCH_MAX.of(settings),
+            claim_ahead_s=config.CLAIM_AHEAD_SECONDS.of(settings),
+            egress_doubt_s=config.EGRESS_DOUBT_SECONDS.of(settings),
+            connect_s=config.CONNECT_SECONDS.of(settings),
             limits=Limits.from_settings(settings),
             start_lists=start_lists(settings, frontier.keys.prefix),
-            sites_dir=str(settings.get("SITES_DIR") or ""),
+            sites_dir=config.SITES_DIR.of(settings),
         )

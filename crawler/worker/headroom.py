@@ -66,9 +66,9 @@ class Limits:
             ConfigError: One of them is out of range.
         """
         return cls(
-            config.number(settings, "NODE_MEMORY_LIMIT_PERCENT", 1, 100),
-            config.number(settings, "NODE_CPU_LIMIT_PERCENT", 1, 100),
-            config.whole(settings, "FIRST_BATCH", 1, 1_000),
+            config.NODE_MEMORY_LIMIT_PERCENT.of(settings),
+            config.NODE_CPU_LIMIT_PERCENT.of(settings),
+            config.FIRST_BATCH.of(settings),
         )
 
 

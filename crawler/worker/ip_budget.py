@@ -81,8 +81,8 @@ class IpBudget:
         Raises:
             ConfigError: One of the settings is wrong.
         """
-        concurrency = config.whole(settings, "ADDRESS_CONCURRENCY", 0, 999)
-        delay_s = config.number(settings, "ADDRESS_DELAY_SECONDS", 0, 3_600)
+        concurrency = config.ADDRESS_CONCURRENCY.of(settings)
+        delay_s = config.ADDRESS_DELAY_SECONDS.of(settings)
         return cls(turns, look_up, concurrency=concurrency, delay_s=delay_s) if concurrency else None
 
     async def acquire(self, host: str, visit: Visit) -> Turn | None:

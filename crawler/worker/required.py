@@ -39,7 +39,7 @@ def require_components(settings: BaseSettings) -> None:
         HeadroomError: One of them isn't.
         ConfigError: ROBOTSTXT_OBEY or ITEM_SINKS has a value that it can't have.
     """
-    is_obedient, has_sinks = config.flag(settings, "ROBOTSTXT_OBEY"), bool(config.words(settings, "ITEM_SINKS"))
+    is_obedient, has_sinks = config.ROBOTSTXT_OBEY.of(settings), bool(config.ITEM_SINKS.of(settings))
     for name, required in {
         "DOWNLOADER_MIDDLEWARES": (*DOWNLOADER_MIDDLEWARES, *[ROBOTS_MIDDLEWARE] * is_obedient),
         "SPIDER_MIDDLEWARES": (VISITS_MIDDLEWARE,),

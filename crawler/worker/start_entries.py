@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 
 import orjson
 
-from crawler import urls
+from crawler import config, urls
 from crawler.errors import ConfigError, HeadroomError, shown
 from crawler.item import is_site_name
 from crawler.models import Seed, is_plan_name
@@ -29,13 +29,8 @@ if TYPE_CHECKING:
 
     from crawler.sites import Site
 
-SETTING = "START_LISTS"
 REFUSED = ":refused"  # ends the key of the hash that keeps a list's refused entries
 DEFAULT_SITE = "web"
-EXPECTED = (
-    'names of lists in Redis, each with what its entries are for: {"myspider:start_urls": {"plan": "books", "site": '
-    '"web", "ignore": ["meta"]}}; site and ignore may be missing'
-)
 
 
 class StartEntryError(HeadroomError):
@@ -117,25 +112,26 @@ def start_lists(settings: Mapping[str, Any], key_prefix: str) -> tuple[StartList
         key_prefix: Of the frontier's keys, of which none can be a start list.
 
     Raises:
-        ConfigError: It isn't what EXPECTED says.
+        ConfigError: It isn't what the table says.
     """
-    value = settings.get(SETTING) or {}
+    chosen = config.START_LISTS.of(settings)
     try:
-        chosen = orjson.loads(value) if isinstance(value, str) else dict(value)
         return tuple(_start_list(key, target, key_prefix) for key, target in chosen.items())
     except (TypeError, ValueError, AttributeError):
-        raise ConfigError(SETTING, value, EXPECTED) from None
+        raise ConfigError(config.START_LISTS.name, chosen, config.START_LISTS.expected) from None
 
 
 def _start_list(key: str, target: dict[str, Any], key_prefix: str) -> StartList:
     """Returns one list of the setting.
 
     Raises:
-        ValueError, TypeError: It isn't what EXPECTED says.
+        ValueError, TypeError: It isn't what the table says.
         ConfigError: The key can't be a start list.
     """
     if not isinstance(key, str) or not key or key.endswith(REFUSED) or key.startswith(f"{key_prefix}:"):
-        raise ConfigError(SETTING, key, f"a key of Redis that neither ends in {REFUSED} nor begins with {key_prefix}:")
+        raise ConfigError(
+            config.START_LISTS.name, key, f"a key of Redis that neither ends in {REFUSED} nor begins with {key_prefix}:"
+        )
     made = StartList(key, **{**target, "ignore": frozenset(target.get("ignore", ()))})
     if not is_plan_name(made.plan) or not is_site_name(made.site) or isinstance(target.get("ignore"), str):
         raise ValueError(target)

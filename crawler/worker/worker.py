@@ -17,8 +17,7 @@ from crawler.events import Events
 from crawler.frontier import durability, preflight, scripts
 from crawler.frontier.session import RENEWALS_PER_SESSION, Session, SessionLost
 from crawler.plans.registry import Registry
-from crawler.redaction import redacted_address
-from crawler.servers.redis import SOCKET_SECONDS, redis_async, redis_sync
+from crawler.servers.redis import SOCKET_SECONDS, redis_address, redis_async, redis_sync
 from crawler.servers.redis_full import RedisFull
 from crawler.tasks import TaskDied, cancel, start
 from crawler.worker.claims import Claims
@@ -148,7 +147,7 @@ class Worker:
             getattr(crawler.spider, "frontier", "content"),
             redis=redis_async(settings),
             session_redis=redis_sync(settings, timeout_s=_renewal_timeout_s(settings)),
-            redis_address=redacted_address(str(settings["REDIS_URL"])),
+            redis_address=redis_address(settings),
             stats=crawler.stats,
         )
 

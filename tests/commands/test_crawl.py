@@ -10,6 +10,7 @@ from waiting import PATIENCE_SECONDS, until
 
 from crawler.commands.crawl import _check_settings
 from crawler.errors import ConfigError
+from crawler.spiders.consumer import ConsumerSpider
 from testbed.servers import Redis
 
 PLAIN_SPIDER = """
@@ -55,10 +56,15 @@ def test_settings_are_read_before_anything_starts(tmp_path, name, value):
     settings = Settings()
     settings.setmodule("crawler.settings")
     settings.setdict({"ITEM_SINKS": "files,kafka,mongo", "ITEMS_DIR": str(tmp_path)})
-    _check_settings(settings)
-    settings.set(name, value)
-    with pytest.raises(ConfigError, match=f"^setting {name}: got "):
+
+    def start():
+        ConsumerSpider.update_settings(settings)
         _check_settings(settings)
+
+    start()
+    settings.set(name, value, "cmdline")
+    with pytest.raises(ConfigError, match=f"^setting {name}: got "):
+        start()
 
 
 def test_a_sink_of_ones_own_is_checked_as_ours_are(scrapy):

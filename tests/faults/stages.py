@@ -11,8 +11,8 @@ from pathlib import Path
 from faults.wire import Wire
 from waiting import until
 
+from crawler import config
 from crawler.frontier import scripts
-from crawler.settings import SINKS
 
 AT_ITEM = 25
 AT_CALL = 3  # the first calls of a script may find that Redis doesn't know it yet
@@ -122,8 +122,8 @@ SHORT_STAGES = (asking_for_robots, after_mongo, unacknowledged, mid_finish)  # o
 
 def _behind_sink(rig, name):
     """Puts a sink that kills its worker behind another one."""
-    place = list(SINKS).index(name) + 1
-    sinks = [*SINKS.items()]
+    place = list(config.SINKS.default).index(name) + 1
+    sinks = [*config.SINKS.default.items()]
     sinks.insert(place, ("kill", "faults.killpoints.KillSink"))
     chosen = rig.settings["ITEM_SINKS"] + ",kill"
     worker = rig.worker(SINKS=json.dumps(dict(sinks)), ITEM_SINKS=chosen, KILL_AT_ITEM=AT_ITEM)

@@ -9,13 +9,21 @@ from typing import Any
 import orjson
 import pytest
 
-from crawler.config import word
 from crawler.item import Item, Media
 from crawler.pipelines.batch import BatchConfig
 from crawler.pipelines.sink import Sink, SinkPipeline
+from crawler.setting import Line
 from crawler.worker.delivery import UndeliveredError
 from crawler.worker.gaps import Gaps
 
+MARK = Line(
+    "PRINT_MARK",
+    "",
+    "A sink of one's own",
+    "Begins lines.",
+    pattern=r"[\w.-]+",
+    form="letters, digits, '-', '_' and '.'",
+)
 SETTINGS = {"SINK_BATCH": 100, "SINK_WAIT_SECONDS": 0.01, "SINK_RETRY_MAX_SECONDS": 0.5, "FILES_FSYNC": False}
 
 
@@ -118,7 +126,7 @@ class PrintSink(Sink):
 
     @classmethod
     def from_settings(cls, settings: Any) -> PrintSink:
-        return cls(word(settings, "PRINT_MARK"))
+        return cls(MARK.of(settings))
 
     async def send(self, batch: Any) -> dict[int, str]:
         for record in batch:

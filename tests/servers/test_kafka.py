@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from crawler.errors import ConfigError, UnavailableError
-from crawler.servers.kafka import SECURITY, kafka_admin, kafka_producer, kafka_security
+from crawler.servers.kafka import kafka_admin, kafka_producer, kafka_security
 
 NOWHERE = "127.0.0.1:1"
 leaves_sockets = pytest.mark.filterwarnings(
@@ -21,7 +21,7 @@ def collected():
     gc.collect()
 
 
-@pytest.mark.parametrize("servers", ["", None, " , ", []])
+@pytest.mark.parametrize("servers", ["", " , ", []])
 def test_kafka_needs_an_address(servers):
     with pytest.raises(ConfigError, match="KAFKA_BOOTSTRAP_SERVERS"):
         kafka_producer({"KAFKA_BOOTSTRAP_SERVERS": servers})
@@ -44,26 +44,14 @@ def test_kafka_is_reached_if_one_of_its_addresses_answers(kafka_server):
 KAFKA_TLS = {"KAFKA_SECURITY_PROTOCOL": "SASL_SSL", "KAFKA_SASL_MECHANISM": "PLAIN", "KAFKA_SASL_PASSWORD": "secret"}
 
 
-@pytest.fixture
-def kafka_environment(monkeypatch):
-    def become(variables):
-        for name in SECURITY:
-            monkeypatch.delenv(name, raising=False)
-        for name, value in variables.items():
-            monkeypatch.setenv(name, value)
-
-    return become
-
-
-def test_kafkas_security_comes_from_the_environment(kafka_environment, tmp_path):
+def test_kafkas_security_comes_from_settings_and_environment(monkeypatch, tmp_path):
     authority = tmp_path / "ca.pem"
     authority.write_text("")
-    kafka_environment({})
-    assert kafka_security() == {}
-    kafka_environment(
-        {**KAFKA_TLS, "KAFKA_SASL_USERNAME": "crawler", "KAFKA_SSL_CAFILE": str(authority), "KAFKA_SSL_KEYFILE": ""}
-    )
-    assert kafka_security() == {
+    assert kafka_security({}) == {"security_protocol": "PLAINTEXT"}
+    monkeypatch.setenv("KAFKA_SASL_PASSWORD", KAFKA_TLS["KAFKA_SASL_PASSWORD"])
+    settings = {name: value for name, value in KAFKA_TLS.items() if name != "KAFKA_SASL_PASSWORD"}
+    settings |= {"KAFKA_SASL_USERNAME": "crawler", "KAFKA_SSL_CAFILE": str(authority), "KAFKA_SSL_KEYFILE": ""}
+    assert kafka_security(settings) == {
         "security_protocol": "SASL_SSL",
         "sasl_mechanism": "PLAIN",
         "sasl_plain_username": "crawler",
@@ -84,10 +72,9 @@ def test_kafkas_security_comes_from_the_environment(kafka_environment, tmp_path)
         ({"KAFKA_SASL_MECHANISM": "plain"}, "KAFKA_SASL_MECHANISM"),
     ],
 )
-def test_a_security_that_contradicts_itself_is_refused_without_its_secrets(kafka_environment, change, named):
-    kafka_environment({**KAFKA_TLS, **change})
+def test_a_security_that_contradicts_itself_is_refused_without_its_secrets(change, named):
     with pytest.raises(ConfigError) as error:
-        kafka_producer({"KAFKA_BOOTSTRAP_SERVERS": NOWHERE})
+        kafka_producer({"KAFKA_BOOTSTRAP_SERVERS": NOWHERE, **KAFKA_TLS, **change})
     assert error.value.key == named
     assert "secret" not in str(error.value)
 
@@ -100,7 +87,7 @@ def refusal(settings) -> str:
 
 @pytest.mark.usefixtures("collected")
 @leaves_sockets
-def test_a_refused_kafka_password_is_not_shown(monkeypatch, kafka_environment, kafka_server):
+def test_a_refused_kafka_password_is_not_shown(monkeypatch, kafka_server):
     monkeypatch.setattr("crawler.servers.kafka.BOOTSTRAP_MILLISECONDS", 200)
-    kafka_environment({**KAFKA_TLS, "KAFKA_SECURITY_PROTOCOL": "SASL_PLAINTEXT", "KAFKA_SASL_USERNAME": "crawler"})
-    assert "secret" not in refusal({"KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap})
+    security = {**KAFKA_TLS, "KAFKA_SECURITY_PROTOCOL": "SASL_PLAINTEXT", "KAFKA_SASL_USERNAME": "crawler"}
+    assert "secret" not in refusal({"KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap, **security})

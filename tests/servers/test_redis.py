@@ -5,8 +5,9 @@ from contextlib import closing
 import pytest
 import redis
 
+from crawler import config
 from crawler.errors import ConfigError
-from crawler.servers.redis import CONNECT_SECONDS, DEFAULT_URL, database_of, redis_async, redis_sync
+from crawler.servers.redis import CONNECT_SECONDS, database_of, redis_async, redis_sync
 
 
 @pytest.mark.parametrize("opened", [redis_async, redis_sync])
@@ -33,7 +34,7 @@ def test_redis_takes_what_the_url_says_and_never_retries(opened):
     ("settings", "expected"),
     [
         ({}, {"host": "127.0.0.1", "port": 6379, "db": 0}),
-        ({"REDIS_URL": DEFAULT_URL, "REDIS_HOST": "h"}, {"host": "h", "port": 6379, "db": 0}),
+        ({"REDIS_URL": config.REDIS_URL.default, "REDIS_HOST": "h"}, {"host": "h", "port": 6379, "db": 0}),
         ({"REDIS_HOST": "h", "REDIS_PORT": "7000", "REDIS_DB": 3}, {"host": "h", "port": 7000, "db": 3}),
         ({"REDIS_URL": "redis://other:1/1", "REDIS_HOST": "h"}, {"host": "other", "port": 1, "db": 1}),
         ({"REDIS_PARAMS": {"password": "p", "redis_cls": "redis.Redis"}}, {"password": "p"}),

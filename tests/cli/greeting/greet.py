@@ -1,5 +1,6 @@
 """A command of Headroom's, for the tests of what commands share."""
 
+from crawler import config
 from crawler.cli.command import HeadroomCommand
 from crawler.cli.output import print_json
 from crawler.errors import PlanError
@@ -20,4 +21,6 @@ class Command(HeadroomCommand):
                 for number in range(200_000):
                     print(number)
             case _:
-                print_json({"name": self.name, "words": args, "prefix": self.values["KEY_PREFIX"], "json": opts.json})
+                print_json(
+                    {"name": self.name, "words": args, "prefix": config.KEY_PREFIX.of(self.values), "json": opts.json}
+                )

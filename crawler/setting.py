@@ -1,0 +1,296 @@
+"""What a setting is: a name, a type with a range, a default and a reason; and where its value comes from.
+
+`config.py` is the table of all settings. The value of one is the first that there is of these:
+
+1. the command line (`-s NAME=VALUE`), then what a spider or a project's settings module says: Scrapy's own order;
+2. the environment, a variable of the same name: what a container is given wins over what is baked into its image;
+3. the section `[headroom]` of scrapy.cfg (`setting_file.py`);
+4. the default in the table.
+
+A setting that is Scrapy's or scrapy-redis's own has only 1 and 4: such names (LOG_LEVEL, REDIS_PORT) stand in many
+environments for the sake of other programs. An empty variable counts as none: compose files make them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import orjson
+from scrapy.settings import SETTINGS_PRIORITIES
+
+from crawler import setting_file
+from crawler.errors import ConfigError
+from crawler.redaction import HIDDEN, redacted_address
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Given:
+    """A value as somebody has written it.
+
+    Attributes:
+        value: Not checked.
+        place: Where it stands, as errors say it: ` in the environment`; empty for the settings themselves.
+    """
+
+    value: Any
+    place: str = ""
+
+
+@dataclass(frozen=True)
+class Setting(ABC, Generic[T]):
+    """One setting; the subclasses are the types.
+
+    Attributes:
+        default: What counts where nobody says anything.
+        section: Its heading in the reference.
+        why: One or two sentences for the reference: what it does, and why the default is what it is.
+        unit: Of a number.
+        secret: Its value holds, or may hold, a password: it is shown nowhere.
+        owner: Whose name it is, `Scrapy` or `scrapy-redis`; empty: ours.
+    """
+
+    name: str
+    default: T
+    section: str
+    why: str
+    unit: str = field(default="", kw_only=True)
+    secret: bool = field(default=False, kw_only=True)
+    owner: str = field(default="", kw_only=True)
+
+    @property
+    @abstractmethod
+    def expected(self) -> str:
+        """Which values it takes, in words: ends the line of an error, and stands in the reference."""
+
+    @abstractmethod
+    def parse(self, value: Any) -> T:
+        """Returns a value as the type that it stands for.
+
+        Raises:
+            ValueError, TypeError: The setting can't have it.
+        """
+
+    def of(self, settings: Mapping[str, Any]) -> T:
+        """Returns the setting's value. Components ask once, at their start.
+
+        Raises:
+            ConfigError: It is one that the setting can't have.
+        """
+        given = self.given(settings)
+        try:
+            return self.parse(given.value)
+        except (ValueError, TypeError):
+            raise ConfigError(self.name, self.shown(given.value), self.expected, given.place) from None
+
+    def given(self, settings: Mapping[str, Any]) -> Given:
+        """Returns the value that counts, unchecked, and where it stands."""
+        if self.is_set(settings):
+            return Given(settings[self.name])
+        if not self.owner:
+            if value := os.environ.get(self.name):
+                return Given(value, " in the environment")
+            if (entry := setting_file.read().get(self.name)) is not None:
+                return Given(self.from_file(*entry), f" in {entry[1]}")
+        return Given(self.default)
+
+    def is_set(self, settings: Mapping[str, Any]) -> bool:
+        """Returns whether the settings themselves say something, beyond Scrapy's defaults."""
+        if settings.get(self.name) is None:
+            return False
+        priority_of = getattr(settings, "getpriority", None)  # a plain mapping has no priorities
+        return priority_of is None or priority_of(self.name) > SETTINGS_PRIORITIES["default"]
+
+    def from_file(self, value: str, file: str) -> str:
+        """Returns a value as it is meant in a file."""
+        return value
+
+    def shown(self, value: object) -> object:
+        """Returns a value as errors and commands may show it."""
+        return HIDDEN if self.secret and value else value
+
+
+@dataclass(frozen=True)
+class Number(Setting[float]):
+    """A number between `low` and `high`, both included."""
+
+    low: float = field(kw_only=True)
+    high: float = field(kw_only=True)
+
+    @property
+    def expected(self) -> str:
+        return f"a number from {self.low:g} to {self.high:g}"
+
+    def parse(self, value: Any) -> float:
+        number = float(value)
+        if not self.low <= number <= self.high:
+            raise ValueError
+        return number
+
+
+@dataclass(frozen=True)
+class Whole(Setting[int]):
+    """A whole number between `low` and `high`, both included."""
+
+    low: int = field(kw_only=True)
+    high: int = field(kw_only=True)
+
+    @property
+    def expected(self) -> str:
+        return f"a whole number from {self.low} to {self.high}"
+
+    def parse(self, value: Any) -> int:
+        number = float(value)
+        if not self.low <= number <= self.high or number != int(number):
+            raise ValueError
+        return int(number)
+
+
+@dataclass(frozen=True)
+class Flag(Setting[bool]):
+    """On or off: 1, true, yes and on, or 0, false, no, off and nothing, in any letter case."""
+
+    @property
+    def expected(self) -> str:
+        return "1 or 0"
+
+    def parse(self, value: Any) -> bool:
+        word = str(value).strip().lower()
+        if word in ("1", "true", "yes", "on"):
+            return True
+        if word in ("0", "false", "no", "off", "", "none"):
+            return False
+        raise ValueError
+
+
+@dataclass(frozen=True)
+class Words(Setting[tuple[str, ...]]):
+    """A list, or a text with commas, as its entries that aren't empty.
+
+    Attributes:
+        least: The smallest number of entries.
+    """
+
+    least: int = field(default=0, kw_only=True)
+    each: str = field(default="words", kw_only=True)
+
+    @property
+    def expected(self) -> str:
+        return f"{self.each}, several with commas" if self.least else f"a list, or {self.each} with commas between them"
+
+    def parse(self, value: Any) -> tuple[str, ...]:
+        if not isinstance(value, str | list | tuple | set | frozenset):
+            raise TypeError
+        entries = value.split(",") if isinstance(value, str) else value
+        words = tuple(str(entry).strip() for entry in entries if str(entry).strip())
+        if len(words) < self.least:
+            raise ValueError
+        return words
+
+
+@dataclass(frozen=True)
+class Line(Setting[str]):
+    """Any text, or one of a form.
+
+    Attributes:
+        pattern: A regular expression that all of it has to match.
+        form: The same in words.
+    """
+
+    pattern: str = field(default=r"(?s:.*)", kw_only=True)
+    form: str = field(default="any text", kw_only=True)
+
+    @property
+    def expected(self) -> str:
+        return self.form
+
+    def parse(self, value: Any) -> str:
+        text = "" if value is None else str(value).strip()
+        if not re.fullmatch(self.pattern, text):
+            raise ValueError
+        return text
+
+
+@dataclass(frozen=True)
+class Choice(Setting[str]):
+    """One of a few words, as they are written."""
+
+    choices: tuple[str, ...] = field(kw_only=True)
+
+    @property
+    def expected(self) -> str:
+        return " or ".join(choice or "nothing" for choice in self.choices)
+
+    def parse(self, value: Any) -> str:
+        if value not in self.choices:
+            raise ValueError
+        return str(value)
+
+
+@dataclass(frozen=True)
+class Location(Setting[str]):
+    """A file or a folder. A relative one is below where the process runs; in scrapy.cfg, below that file's folder."""
+
+    form: str = field(default="a folder", kw_only=True)
+
+    @property
+    def expected(self) -> str:
+        return self.form
+
+    def parse(self, value: Any) -> str:
+        if not isinstance(value, str | os.PathLike) or "\0" in (path := os.fspath(value)):
+            raise ValueError
+        return path
+
+    def from_file(self, value: str, file: str) -> str:
+        """Returns the path as it is meant in a file; addresses such as s3:// stay."""
+        return value if not value or "://" in value else os.path.join(os.path.dirname(file), value)  # noqa: PTH118, PTH120 -- a text stays one
+
+
+@dataclass(frozen=True)
+class Address(Setting[str]):
+    """A server's URL; it may hold a password, which isn't shown.
+
+    Attributes:
+        schemes: How it may begin.
+    """
+
+    schemes: tuple[str, ...] = field(kw_only=True)
+
+    @property
+    def expected(self) -> str:
+        return "a URL that begins with " + " or ".join(f"{scheme}://" for scheme in self.schemes)
+
+    def parse(self, value: Any) -> str:
+        url = str(value).strip()
+        if url.partition("://")[0] not in self.schemes:
+            raise ValueError
+        return url
+
+    def shown(self, value: object) -> object:
+        return redacted_address(str(value))
+
+
+@dataclass(frozen=True)
+class Options(Setting[dict[str, Any]]):
+    """A dict, or a JSON object as text; an empty text is an empty dict."""
+
+    form: str = field(kw_only=True)
+
+    @property
+    def expected(self) -> str:
+        return f"{self.form}, as a dict or as JSON"
+
+    def parse(self, value: Any) -> dict[str, Any]:
+        found = orjson.loads(value or "{}") if isinstance(value, str) else value
+        if not isinstance(found, dict) and not hasattr(found, "items"):  # Scrapy keeps dicts as settings in settings
+            raise TypeError
+        return dict(found)

@@ -1,0 +1,89 @@
+"""Refuses wrong values and misspelt names as a process starts, before anything acts on them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING, Any
+
+from scrapy.settings import SETTINGS_PRIORITIES
+
+from crawler import config, setting_file
+from crawler.errors import HeadroomError, UnknownSettingError
+from crawler.redaction import Redaction
+from crawler.setting import Flag
+from crawler.setting_names import meant_by
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scrapy.settings import BaseSettings
+
+
+def check(settings: Mapping[str, Any]) -> None:
+    """Reads every setting of the table, and looks for names that are none.
+
+    A name in the settings that resembles one of ours is refused, unless that one is set too: who has set both MONGO_URL
+    and MONGO_URLS knows which is which. In scrapy.cfg's section, which is ours alone, every unknown name is refused.
+
+    Raises:
+        ConfigError: A setting has a value that it can't have.
+        UnknownSettingError: A name is misspelt.
+        HeadroomError: A scrapy.cfg can't be read.
+    """
+    for setting in config.ALL:
+        setting.of(settings)
+    for name in _names(settings):
+        meant = meant_by(name)
+        if meant and not config.BY_NAME[meant].is_set(settings):
+            raise UnknownSettingError(name, meant)
+    for name, (_value, file) in setting_file.read().items():
+        if name not in config.BY_NAME or config.BY_NAME[name].owner:
+            raise UnknownSettingError(name, meant_by(name) or "one that docs/settings.md lists", f" in {file}")
+
+
+def misspelt_variables() -> list[str]:
+    """Returns a line about each variable of the environment that resembles a setting and is none.
+
+    They are told, not refused: an environment is shared with other programs, which have names of their own.
+    """
+    return [
+        f"the environment's {name} is no setting and does nothing here; did you mean {meant}?"
+        for name in sorted(os.environ)
+        if (meant := meant_by(name)) and meant not in os.environ and not config.BY_NAME[meant].owner
+    ]
+
+
+def complete(settings: BaseSettings) -> None:
+    """Writes into the settings what the table, the environment and scrapy.cfg say where nothing else does.
+
+    For those who read settings by themselves: Scrapy's media pipeline, an add-on, a user's component. A flag that is
+    written as a word (`yes`, `off`) becomes a bool, since Scrapy's own reader knows fewer words.
+
+    Raises:
+        ConfigError: A setting has a value that it can't have.
+    """
+    for setting in config.ALL:
+        is_set = setting.is_set(settings)
+        if isinstance(setting, Flag):
+            priority = settings.getpriority(setting.name) if is_set else None
+            settings.set(setting.name, setting.of(settings), priority or "addon")
+        elif not is_set:
+            settings.set(setting.name, setting.given(settings).value, "addon")
+
+
+def redaction_of(settings: Mapping[str, Any]) -> Redaction:
+    """Returns a redaction of all secrets that this process was given, wherever they stand."""
+    in_file: dict[str, str] = {}
+    with contextlib.suppress(HeadroomError):  # `check` raises it; here a file that can't be read holds no secrets
+        in_file = {name: value for name, (value, _file) in setting_file.read().items()}
+    return Redaction.of(settings, os.environ, in_file)
+
+
+def _names(settings: Mapping[str, Any]) -> list[str]:
+    """Returns the names in settings but for those that are Scrapy's defaults."""
+    priority_of = getattr(settings, "getpriority", None)
+    names = [name for name in settings if isinstance(name, str)]
+    if priority_of is None:
+        return names
+    return [name for name in names if priority_of(name) > SETTINGS_PRIORITIES["default"]]

@@ -1,0 +1,55 @@
+"""Settings in scrapy.cfg, in a section of their own:
+
+    [headroom]
+    SITES_DIR = sites
+    REDIS_URL = redis://redis.example.org:6379/0
+
+Scrapy's own places are looked into, in Scrapy's own order: /etc/scrapy.cfg, then the user's, then that of the project;
+the last one that has a name wins. Passwords belong into the environment instead: such files are read by all.
+"""  # noqa: D415 -- the example ends the sentence
+
+from __future__ import annotations
+
+import functools
+import os
+from configparser import ConfigParser, Error
+from typing import TYPE_CHECKING
+
+from scrapy.utils.conf import get_sources
+
+from crawler.errors import HeadroomError, short
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SECTION = "headroom"
+
+
+def read() -> Mapping[str, tuple[str, str]]:
+    """Returns what the section says: name -> value and file.
+
+    Raises:
+        HeadroomError: A file can't be read as such.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for file in get_sources():
+        try:
+            changed = os.stat(file).st_mtime_ns if file else None  # noqa: PTH116 -- Scrapy gives texts
+        except OSError:  # most of them don't exist
+            continue
+        if changed is not None:
+            found |= {name: (value, file) for name, value in _section(file, changed).items()}
+    return found
+
+
+@functools.lru_cache(maxsize=16)
+def _section(file: str, _changed: int) -> dict[str, str]:
+    """Returns the section of one file, which is read anew after a change."""
+    # Names keep their case, and a % in a password means itself.
+    parser = ConfigParser(interpolation=None)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]  # as ConfigParser's documentation says it
+    try:
+        parser.read(file, encoding="utf-8")
+    except (Error, UnicodeDecodeError) as error:
+        raise HeadroomError(f"{short(file)}: {' '.join(str(error).split())}") from None
+    return dict(parser[SECTION]) if parser.has_section(SECTION) else {}
