@@ -1,0 +1,89 @@
+"""A site of a few pages that link to each other, and scrapy-redis's spiders beside a crawl on one Redis."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+PAGES = 8
+SPIDER_SECONDS = 60.0  # each takes some 5 s on an idle machine: an idle engine looks at its scheduler every 5 s
+# How the spiders of the example run in this project, whose settings don't name scrapy-redis.
+IN_THIS_PROJECT = {
+    "SPIDER_MODULES": "example.spiders",
+    "SCHEDULER": "scrapy_redis.scheduler.Scheduler",
+    "SCHEDULER_PERSIST": 1,
+    "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter",
+    "ITEM_PIPELINES": json.dumps({"example.pipelines.StampPipeline": 300, "scrapy_redis.pipelines.RedisPipeline": 400}),
+    "ALLOW_PRIVATE_ADDRESSES": 1,
+    "DOWNLOAD_DELAY": 0,
+}
+
+
+class Pages(BaseHTTPRequestHandler):
+    """Each page links to the next two, the last ones to the first ones."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.server.asked[self.path] += 1
+        number = int(self.path.removeprefix("/page/")) if self.path.startswith("/page/") else None
+        links = (
+            "".join(f'<a href="/page/{(number + step) % PAGES}">on</a>' for step in (1, 2))
+            if number is not None
+            else ""
+        )
+        text = f"<html><title>Page {number}</title><article>{'Words of a page. ' * 9}</article>{links}</html>".encode()
+        self.send_response(404 if number is None else 200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def site():
+    """The site; `url(N)` is a page's address, `asked` counts the requests by path."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Pages)
+    server.daemon_threads = True
+    server.asked = Counter()
+    server.url = lambda number: f"http://127.0.0.1:{server.server_port}/page/{number}"
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(params=["its own project", "this project"])
+def run_spider(request, redis_url):
+    """Returns `run(NAME, *ARGUMENTS, **SETTINGS)`: a spider of the example to its end; returns its log."""
+    is_own = request.param == "its own project"
+
+    def run(name, *arguments, **settings):
+        chosen = {"REDIS_URL": redis_url} | ({} if is_own else IN_THIS_PROJECT) | settings
+        options = [word for key, value in chosen.items() for word in ("-s", f"{key}={value}")]
+        done = subprocess.run(
+            [sys.executable, "-m", "scrapy", "crawl", name, *options, *arguments],
+            cwd=HERE / "example" if is_own else ROOT,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(HERE / "example")])},
+            capture_output=True,
+            text=True,
+            timeout=SPIDER_SECONDS,
+            check=True,
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        return done.stderr
+
+    return run
