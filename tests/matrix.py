@@ -26,14 +26,14 @@ TESTS = (
     "tests/fast",
     "tests/spiders",
     "tests/middlewares",
-    "tests/pipelines",
-    "tests/download",
-    "tests/cli",
-    "tests/commands",
+    "tests/from_scrapy_redis",
+    "tests/pipelines/test_media.py",
+    "tests/download/test_handler.py",
+    "tests/commands/test_crawl.py",
+    "tests/test_crawl_settings.py",
     "tests/test_scheduler.py",
     "tests/test_scrapy_private.py",
     "tests/end_to_end/test_workers.py",
-    "tests/end_to_end/test_plan_to_items.py",
 )
 PAIR_SECONDS = 3_600  # ten times what a pair takes on an idle machine
 PINNED = re.compile(r"([A-Za-z0-9._-]+)(\[.*\])?==")  # a line of a package; its hashes follow on lines of their own

@@ -15,7 +15,8 @@ import crawler
 from crawler.fast.addon import TESTED_VERSIONS
 
 # They compare the engine with Scrapy's; on other versions the add-on steps back, which test_addon.py shows.
-collect_ignore = [] if scrapy.__version__.startswith(TESTED_VERSIONS) else ["test_engine.py", "test_equivalence.py"]
+COMPARING = ["test_cancellation.py", "test_engine.py", "test_equivalence.py"]
+collect_ignore = [] if scrapy.__version__.startswith(TESTED_VERSIONS) else COMPARING
 HERE = Path(__file__).parent
 ROOT = Path(crawler.__file__).parent.parent
 CRAWLS_SECONDS = 120.0  # a script takes 4 s on an idle machine

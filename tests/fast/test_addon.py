@@ -14,6 +14,11 @@ from crawler.fast.downloaderstats import LeanDownloaderStats
 from crawler.fast.stats import LeanStats
 
 
+@pytest.fixture(autouse=True)
+def _tested_version(monkeypatch):
+    monkeypatch.setattr(scrapy, "__version__", "2.19.0")
+
+
 @pytest.mark.parametrize(("version", "flag"), [("2.20.0", True), ("2.17.0", True), ("2.19.0", False)])
 def test_scrapys_own_parts_stay_where_the_add_on_is_off_or_was_not_tested(monkeypatch, caplog, version, flag):
     monkeypatch.setattr(scrapy, "__version__", version)
