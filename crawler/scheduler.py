@@ -26,6 +26,7 @@ from crawler.errors import ConfigError
 from crawler.frontier.session import SessionExpired, SessionLost
 from crawler.models import Frontier
 from crawler.robots.finder import RobotsAsked
+from crawler.seldom import Seldom
 from crawler.servers.redis_retry import RETRY_SECONDS
 from crawler.tasks import TaskDied, cancel, start
 from crawler.worker.egress import EgressChanged
@@ -95,6 +96,7 @@ class Scheduler(BaseScheduler):
         self._stop_when_done = stop_when_done
         self._errback = errback
         self._lanes = Lanes(worker.events)
+        self._warn = Seldom(logger.warning)
         self._follow_ups: deque[Request] = deque()  # redirects on the same host, requests of users' callbacks
         self._visits: set[Visit] = set()
         self._runs_alone = False  # a quarantined seed is held, which may kill its worker: nothing is claimed beside it
@@ -227,7 +229,7 @@ class Scheduler(BaseScheduler):
             try:
                 wait_s = await self._claim()
             except RedisError as error:
-                logger.warning("claims: waiting for Redis: %s", error)
+                self._warn("claims: waiting for Redis: %s", error)
                 wait_s = RETRY_SECONDS
             except Exception:  # without a loop that claims, the worker would look idle for ever
                 logger.exception("claims go on after an error")

@@ -24,6 +24,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from crawler import tasks
 from crawler.frontier import scripts
 from crawler.frontier.keys import partition_of
+from crawler.seldom import Seldom
 from crawler.servers.redis_cluster import node_of
 
 if TYPE_CHECKING:
@@ -197,6 +198,7 @@ class Session:
         self._events = events
         self._loop: asyncio.AbstractEventLoop | None = None  # known once it is opened
         self._stop = threading.Event()
+        self._warn = Seldom(logger.warning)
         self._thread: threading.Thread | None = None
         self._loop_seen = boottime()
 
@@ -292,7 +294,7 @@ class Session:
                 if now_ms := self._renew():
                     self._events.publish(SessionRenewed(self._redis, self.name, now_ms // 1000))
             except RedisError as error:
-                logger.warning("session renewed, but a subscriber to its renewals failed: %s", error)
+                self._warn("session renewed, but a subscriber to its renewals failed: %s", error)
             except Exception:  # a worker whose session is renewed no more would lose all that it holds
                 logger.exception("session thread")
 
@@ -318,7 +320,7 @@ class Session:
                 away[node] = error
                 lease.reachable = False
             except RedisError as error:
-                logger.warning("session not renewed in partition %d: %s", lease.partition, error)
+                self._warn("session not renewed in partition %d: %s", lease.partition, error)
                 lease.reachable = False
             else:
                 lease.reachable = True
@@ -328,7 +330,7 @@ class Session:
                     self._publish_on_loop(SessionLost(lease.partition, lease.owner))
         for node_error in away.values():
             unreachable = sum(not lease.reachable for lease in self.leases)
-            logger.warning("session not renewed in %d of %d partitions: %s", unreachable, len(self.leases), node_error)
+            self._warn("session not renewed in %d of %d partitions: %s", unreachable, len(self.leases), node_error)
         return latest_ms
 
     def _publish_on_loop(self, event: object) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from crawler import config
 from crawler.errors import SinkRejectedError, UnavailableError
+from crawler.seldom import Seldom
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -100,6 +101,7 @@ class Batcher(Generic[T]):
         self._retrying = 0  # batches that met the outage and are sent again
         self._down = False  # whether the process was told of an outage, and not yet of its end
         self._closed = False
+        self._warn, self._complain = Seldom(logger.warning), Seldom(logger.error)
 
     async def put(self, item: T) -> None:
         """Delivers one item; returns when the sink has acknowledged it.
@@ -211,7 +213,7 @@ class Batcher(Generic[T]):
             _fail([(item, waiter)], error)
             return
         if reason:
-            logger.warning("%s: refuses an item for good, and takes others: %s", self._name, reason)
+            self._warn("%s: refuses an item for good, and takes others: %s", self._name, reason)
             _fail([(item, waiter)], SinkRejectedError(self._name, reason))
         elif not waiter.done():
             waiter.set_result(None)
@@ -264,12 +266,12 @@ class Batcher(Generic[T]):
         except Exception as error:
             if not items:  # a probe, which no item can have spoilt
                 raise UnavailableError(f"{self._name}: {type(error).__name__}") from error
-            logger.exception("%s: can't send a batch", self._name)
+            self._complain("%s: can't send a batch", self._name, exc_info=error)
             reason = UNKNOWN_REFUSAL
         else:
             if isinstance(refused, Mapping):
                 return refused
-            logger.error("%s: answers with %s, not with its refusals by position", self._name, type(refused).__name__)
+            self._complain("%s: answers with %s, not with its refusals by position", self._name, type(refused).__name__)
             reason = UNKNOWN_REFUSAL
         return dict.fromkeys(range(len(items)), reason)
 

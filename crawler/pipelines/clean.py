@@ -41,7 +41,7 @@ class CleanPipeline:
                 setattr(item, name, form(value or "") or getattr(_EMPTY, name))
         item.extra = _cleaned(item.extra)
         if not item.title and not item.content:
-            raise DropItem("no-content")
+            raise DropItem("no-content", "DEBUG")  # the failure log counts it
         item.language = item.language or language.language_of(f"{item.title}\n{item.content}")
         return item
 

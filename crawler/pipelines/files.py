@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from crawler import config
 from crawler.errors import ConfigError, UnavailableError
 from crawler.pipelines.sink import Record, Sink
+from crawler.seldom import Seldom
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,6 +45,7 @@ class FilesSink(Sink):
     def __init__(self, folder: Path, node: str, *, fsync: bool) -> None:
         self._folder, self._node, self._fsync = folder, node, fsync
         self._files: dict[str, LinesFile] = {}  # by the beginning of their names: `SITE` or `SITE.also`
+        self._warn = Seldom(logger.warning)
         self._repaired = False  # whether the files of dead workers were looked through
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="files-sink")  # the disk must not stop the event loop
 
@@ -109,7 +111,7 @@ class FilesSink(Sink):
                     file = self._open(stem)
                 except OSError as error:
                     self._write_proof()
-                    logger.warning("files: no file for %s in %s: %s", stem, self._folder, error.strerror)
+                    self._warn("files: no file for %s in %s: %s", stem, self._folder, error.strerror)
                     refused |= dict.fromkeys(of_stem, NO_FILE)
                     continue
                 self._append(stem, file, [batch[position].value for position in of_stem])

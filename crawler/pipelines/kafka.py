@@ -27,6 +27,7 @@ from crawler import config
 from crawler.errors import ConfigError, UnavailableError
 from crawler.pipelines.sink import Record, Sink, server_words
 from crawler.redaction import redacted_address
+from crawler.seldom import Seldom
 from crawler.servers.kafka import DELIVERY_MILLISECONDS, kafka_admin, kafka_producer, kafka_security
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class KafkaSink(Sink):
         self._producer: KafkaProducer | None = None
         self._topics: set[str] = set()  # those that are known to exist
         self._last_taken: Record | None = None
+        self._warn = Seldom(logger.warning)
         self._last_refusal = ""  # in Kafka's words
         self._opening = Lock()  # of the producer, which all threads share
         self._threads = ThreadPoolExecutor(self.in_flight, thread_name_prefix="kafka-sink")
@@ -174,7 +176,7 @@ class KafkaSink(Sink):
             if error.retriable or isinstance(error, IllegalStateError):
                 raise UnavailableError(f"Kafka: {_words(error)}")
             self._last_refusal = _words(error)
-            logger.warning("kafka: refuses messages: %s", self._last_refusal)
+            self._warn("kafka: refuses messages: %s", self._last_refusal)
         return {position: OF_ONE_MESSAGE.get(type(error), REFUSED) for position, error in errors.items()}
 
     def _open(self) -> KafkaProducer:

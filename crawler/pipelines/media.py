@@ -31,7 +31,9 @@ from crawler import config, urls
 from crawler.errors import HostBackoffError, PageTimeoutError, SessionLostError, UnavailableError, UrlError
 from crawler.item import Item, Media
 from crawler.redaction import without_credentials
+from crawler.seldom import Seldom
 from crawler.worker.delivery import UndeliveredError
+from crawler.worker.failure_log import FetchFailed
 from crawler.worker.outcomes import EMPTY_BODY, UNKNOWN_ERROR, Outcome, outcome_of_error, outcome_of_status
 from crawler.worker.request_state import RequestState
 from crawler.worker.worker import Worker
@@ -121,6 +123,7 @@ class PageMediaPipeline:
     def __init__(self, crawler: Crawler, worker: Worker, files: FilesPipeline, max_files: int) -> None:
         self._crawler, self._worker, self._scrapy, self._max_files = crawler, worker, files, max_files
         self._info = FilesPipeline.SpiderInfo(crawler.spider)  # type: ignore[arg-type]  # there is one by now
+        self._warn = Seldom(logger.warning)
         self._files: LocalCache[str, asyncio.Task[StoredFile]] = LocalCache(REMEMBERED_FILES)  # by URL
 
     @classmethod
@@ -227,6 +230,7 @@ class PageMediaPipeline:
                 if outcome.leaves_gap:
                     still_missing.append(one)
                 one.error = outcome.reason
+                self._worker.events.publish(FetchFailed(files.host, f"media {outcome.reason}", one.url, str(error)))
             else:
                 one.path, one.sha256, one.bytes, one.error = file.path, file.sha256, file.bytes, None
         files.media = still_missing
@@ -286,7 +290,7 @@ class PageMediaPipeline:
                 self._worker.sink_down(STORE, said)
                 if self._worker.stopping.is_set():
                     raise UnavailableError(f"media store: {said}") from error
-                logger.warning("the media store takes nothing: %s", said)
+                self._warn("the media store takes nothing: %s", said)
                 await asyncio.sleep(STORE_RETRY_SECONDS)
             else:
                 self._worker.sink_up(STORE)

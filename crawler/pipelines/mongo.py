@@ -17,6 +17,7 @@ from crawler import config
 from crawler.errors import SinkRejectedError, UnavailableError
 from crawler.pipelines.sink import Record, Sink, server_words
 from crawler.redaction import redacted_address
+from crawler.seldom import Seldom
 from crawler.servers.mongo import mongo_client
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ class MongoSink(Sink):
         self._client = client
         self._items = client.get_database(database).get_collection(COLLECTION)
         self._address = redacted_address(address)
+        self._warn = Seldom(logger.warning)
         self._indexed = False  # whether the indexes were made, or refused
 
     @classmethod
@@ -144,11 +146,11 @@ class MongoSink(Sink):
         except PyMongoError as error:
             if not isinstance(error, OperationFailure) or error.has_error_label("RetryableWriteError"):
                 raise self._unavailable(error) from None
-            logger.warning("mongo: refuses a batch of %d: %s", len(writes), _words(error))
+            self._warn("mongo: refuses a batch of %d: %s", len(writes), _words(error))
             raise SinkRejectedError("mongo", REFUSED) from None
         if failed:
             said = _words_of(next(iter(failed.values())))
-            logger.warning("mongo: refuses %d of %d documents: %s", len(failed), len(writes), said)
+            self._warn("mongo: refuses %d of %d documents: %s", len(failed), len(writes), said)
         return refused | dict.fromkeys(failed, REFUSED)
 
     async def prove(self) -> None:

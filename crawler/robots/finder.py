@@ -26,6 +26,7 @@ from crawler.robots.file import RobotsFile, page_delay_s
 from crawler.robots.rules import MAX_FILE_BYTES, MAX_LINE_BYTES, parse
 from crawler.robots.shared import SharedRobots
 from crawler.robots.truncate import Truncation
+from crawler.worker.failure_log import FetchFailed
 from crawler.worker.outcomes import (
     PAGE_TIMEOUT,
     REDIRECT_STATUSES,
@@ -240,7 +241,8 @@ class RobotsFinder:
                     raise RefusedError(Outcome("postpone", NOT_ASKED), self._retry_s) from error
                 if _says_nothing(outcome) or (target == authority and outcome.reason == "private-address"):
                     raise
-                logger.info("%s: %s", url, outcome.reason)
+                failed = FetchFailed(urls.host(url), f"robots.txt {outcome.reason}", url, str(error))
+                self._worker.events.publish(failed)
                 no_response = RobotsFile.from_no_response(earlier, self._retry_s)
                 return nowhere if outcome.reason == "bad-redirect" else no_response
             wait_s = retry_after_s(response.headers.get("Retry-After"))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from redis.exceptions import RedisError
 
+from crawler.seldom import Seldom
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
@@ -22,12 +24,13 @@ async def until_redis_answers(what: str, call: Callable[[], Awaitable[T]]) -> T:
     """Calls until the call ends without an error of Redis, however long that takes; returns what it returned.
 
     Args:
-        what: What waits for Redis meanwhile; begins the line that each failure logs.
+        what: What waits for Redis meanwhile; begins the line that a failure logs.
         call: Must bear being made again after an error that may have come too late to undo its effect.
     """
+    warn = Seldom(logger.warning)
     while True:
         try:
             return await call()
         except (RedisError, OSError) as error:
-            logger.warning("%s: waiting for Redis: %s", what, error)
+            warn("%s: waiting for Redis: %s", what, error)
             await asyncio.sleep(RETRY_SECONDS)

@@ -128,7 +128,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
             for item in await self.read(fetched(response), visit, site):
                 yield item
         except ExtractError as error:
-            self.logger.info("%s: %s", error, visit.seed.url)
+            visit.why = str(error)
             self.decide_outcome(visit, outcome_of_extract_error(error, response.status))
         except UnavailableError as error:
             self._release(visit, error)
@@ -142,7 +142,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         visit = state.visit
         assert failure.value is not None  # it is never None, though Twisted's types allow it
         outcome = outcome_of_error(failure.value)
-        self.logger.info("%s: %s (%s)", outcome.reason, visit.seed.url, failure.value)
+        visit.why = str(failure.value)
         self.decide_outcome(visit, outcome, at_least_s=getattr(failure.value, "wait_s", 0.0))
         state.end_callback()
 
@@ -215,7 +215,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
 
     def _release(self, visit: Visit, error: UnavailableError) -> None:
         """Decides that a seed is released: it can't be finished here now, by no fault of its own."""
-        self.logger.info("%s: %s", error, visit.seed.url)
+        visit.why = str(error)
         visit.decide_outcome("release", "unavailable")
 
 

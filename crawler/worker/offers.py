@@ -13,6 +13,7 @@ from redis.exceptions import OutOfMemoryError, RedisError
 from crawler.errors import UnavailableError
 from crawler.frontier.keys import partition_of
 from crawler.frontier.queue import FULL_MILLISECONDS
+from crawler.seldom import Seldom
 from crawler.servers.redis_retry import RETRY_SECONDS
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Offers:
         self._redis_full = redis_full
         self._stopping = stopping
         self._stats = stats
+        self._warn = Seldom(logger.warning)
 
     async def offer(
         self, seeds: Iterable[Seed], frontier: Frontier = "content", *, edition: int = 0, budget: int = 0
@@ -109,7 +111,7 @@ class Offers:
                 if is_full:
                     self._redis_full.note("offers", refused=True)
                 else:
-                    logger.warning("%d offers: waiting for Redis: %s", number, error)
+                    self._warn("%d offers: waiting for Redis: %s", number, error)
                 if self._stopping.is_set():
                     raise UnavailableError(f"{number} offers are left to the next visit: {error}") from error
                 await asyncio.sleep(FULL_MILLISECONDS / 1000 if is_full else RETRY_SECONDS)

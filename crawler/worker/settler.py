@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from redis.exceptions import RedisError
 
 from crawler import tasks
+from crawler.seldom import Seldom
 from crawler.servers.redis_retry import RETRY_SECONDS
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Settler:
         self._wait_s = wait_s
         self._events = events
         self._stats = stats
+        self._warn = Seldom(logger.warning)
         # By partition and owner: after a lost session those of the old owner may still be here, beside the new one's.
         self._settlements: dict[tuple[int, str], deque[Settlement]] = defaultdict(deque)
         self._turns: dict[tuple[int, str], deque[TurnRelease]] = defaultdict(deque)
@@ -126,7 +128,7 @@ class Settler:
                     return
                 waiting.extendleft(reversed(settlements))
                 turns_waiting.extendleft(reversed(turns))
-                logger.warning("%d settlements: waiting for Redis: %s", len(waiting), error)
+                self._warn("%d settlements: waiting for Redis: %s", len(waiting), error)
                 await asyncio.sleep(RETRY_SECONDS)
             else:
                 self._subtract(len(settlements) + len(turns))
@@ -148,4 +150,4 @@ class Settler:
         self._stats.inc_value("frontier/settled", accepted)
         if refused:
             self._stats.inc_value("frontier/refused", refused)
-            logger.warning("%d settlements were refused: other workers have those seeds now", refused)
+            self._warn("%d settlements were refused: other workers have those seeds now", refused)

@@ -42,6 +42,7 @@ class Visit:
     Attributes:
         deadline: For all that the visit fetches. It is paused while a sink has an item.
         started: A request other than robots.txt's was sent for it; before that, a refusal doesn't count as a try.
+        why: What the error says for which it ends in vain, for the log; empty: no more than the settlement's reason.
         note: A word that the ledger counts beside a finish, such as `redirected`; empty: none.
         items: How many items it has yielded under the page's own `id`.
         seeds: The page as each plan wants it that isn't left out; the first plan's first.
@@ -67,6 +68,7 @@ class Visit:
         "note",
         "seeds",
         "started",
+        "why",
     )
 
     def __init__(self, claimed: Claimed, lane: Lane, events: Events) -> None:
@@ -75,6 +77,7 @@ class Visit:
         self.lane = lane
         self.started = False
         self.note = ""
+        self.why = ""
         self.items = 0
         self.leads_on = False
         self.has_gaps = False

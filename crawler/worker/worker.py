@@ -23,6 +23,7 @@ from crawler.tasks import TaskDied, cancel, start
 from crawler.worker.claims import Claims
 from crawler.worker.config import WorkerConfig
 from crawler.worker.egress import Egress
+from crawler.worker.failure_log import FailureLog
 from crawler.worker.fair_share import FairShare
 from crawler.worker.gaps import Gaps
 from crawler.worker.hand_backs import HandBacks
@@ -127,6 +128,7 @@ class Worker:
         self.searches = Searches(redis, keys)
         self.teller = Teller(self.events)
         self.gaps = Gaps()
+        self.failures = FailureLog(self.events)
         self.turns = Turns(self.queue, self.session, self.settler, events=self.events, stopping=self.stopping)
         self.egress = Egress(redis, keys.reached, self.events, doubt_s=config.egress_doubt_s)
 
@@ -197,6 +199,7 @@ class Worker:
         if not self._tasks:
             return
         await cancel(*self._tasks)
+        self.failures.close()
         await self.start_lists.close()
         await self.sites.close()
         await self.teller.close()
@@ -299,6 +302,7 @@ class Worker:
                     self.headroom.pace.sample(self.headroom.sampler.newest)
             await self.egress.share()
             self._log_claims(self.why_no_claims())
+            self.failures.tick()
             self.heartbeat.figures = self._figures()
             await asyncio.sleep(BEAT_SECONDS)
 

@@ -18,10 +18,12 @@ from scrapy.pipelines.files import FilesPipeline
 from scrapy.utils.test import get_crawler
 
 from crawler.errors import HostBackoffError, PageTimeoutError, SessionLostError, UnavailableError
+from crawler.events import Events
 from crawler.item import Media
 from crawler.pipelines import media as module
 from crawler.pipelines.media import MAX_PAUSE_SECONDS, MAX_TRIES, PageMediaPipeline
 from crawler.worker.delivery import UndeliveredError
+from crawler.worker.failure_log import FetchFailed
 from crawler.worker.outcomes import Outcome
 from crawler.worker.refused import RefusedError
 
@@ -44,6 +46,8 @@ class Crawl(Outages):
     def __init__(self, folder, most=10):
         super().__init__()
         self.answers, self.asked, self.log, self.backoff_s = {}, [], [], 0.0
+        self.events, self.failed = Events(), []
+        self.events.subscribe(FetchFailed, lambda event: self.failed.append((event.host, event.reason, event.url)))
         self.stopping, self.was_asked = asyncio.Event(), asyncio.Event()
         self.turns = SimpleNamespace(acquire=self.acquire, release=lambda lane: self.log.append(f"release {lane.host}"))
         crawler = get_crawler(Spider, {"FILES_STORE": str(folder), "MEDIA_ALLOW_REDIRECTS": True})
@@ -139,6 +143,7 @@ async def test_a_file_that_cannot_be_had_says_why_and_is_tried_again_for_the_nex
     assert [one.error for one in item.images] == [reason, None]
     assert item.gaps == gaps
     assert crawl.asked.count(PNG) == (MAX_TRIES if gaps else 1)
+    assert crawl.failed == [("a.test", f"media {reason}", PNG)] * crawl.asked.count(PNG)
     del crawl.answers[PNG]
     assert (await crawl.media(PNG))[0].error is None
 

@@ -1,0 +1,40 @@
+"""Log lines about what goes on: once a minute, however often it happens, with how often it did."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SILENT_SECONDS = 60.0  # between two lines about the same: an outage of an hour is 60 lines, not one for each try
+
+
+class Seldom:
+    """Logs the first of many equal messages, and from then on one a minute, which says how many were left out.
+
+    Messages are equal if their templates are. May be called by several threads: a count may then be one too low.
+
+    Args:
+        say: Such as `logger.warning`.
+        now: A clock in seconds, of any beginning.
+    """
+
+    def __init__(self, say: Callable[..., None], now: Callable[[], float] = time.monotonic) -> None:
+        self._say = say
+        self._now = now
+        self._silent_until_s: dict[str, float] = {}
+        self._left_out: Counter[str] = Counter()
+
+    def __call__(self, template: str, *args: Any, **options: Any) -> None:
+        """Logs a message, or counts it. Arguments as those of `logging.Logger.warning`."""
+        now_s = self._now()
+        if now_s < self._silent_until_s.get(template, now_s):
+            self._left_out[template] += 1
+            return
+        self._silent_until_s[template] = now_s + SILENT_SECONDS
+        left_out = self._left_out.pop(template, 0)
+        more = f" (and {left_out:,} times more since it was last said)" if left_out else ""
+        self._say(template + more, *args, **options)

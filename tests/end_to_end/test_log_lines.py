@@ -1,0 +1,60 @@
+"""What a worker's log says of what goes wrong: a few lines, whatever the number of pages."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+import yaml
+from hostile.hostile_wire_bodies import answer
+from hostile.hostile_wire_server import RESET, Host
+
+PAGES = 15  # of each host that fails
+LINE = re.compile(r"\[crawler\.worker\.failure_log\] INFO: (.*)")
+GONE = [answer(b"gone", status=b"404 Not Found")]
+
+
+@pytest.fixture
+def hosts():
+    """Hosts on addresses of their own: one has pages, one has none, one won't give its robots.txt, one no images."""
+    made = [
+        Host(lambda _path: [answer(f'<article>text</article><img src="{made[3].url}/x.png">'.encode())]),
+        Host(lambda _path: GONE, address="127.0.0.2"),
+        Host(lambda _path: GONE, robots=lambda _path: [RESET], address="127.0.0.3"),
+        Host(lambda _path: GONE, address="127.0.0.4"),
+    ]
+    yield made
+    for host in made:
+        host.close()
+
+
+def test_failures_of_pages_robots_and_images_are_a_line_for_each_host(hosts, crawl):
+    well, gone, robots, media = hosts
+    search = {"url": f"{gone.url}/find?q={{query}}&page={{page}}", "paging": {"kind": "page"}}
+    site = {
+        "name": "s",
+        "search": search,
+        "results": {"links": "css:a.result"},
+        "content": {"content": "css:article", "images": "css:img"},
+        "politeness": {"delay": 0},
+    }
+    crawl.write_site("s", yaml.safe_dump(site))
+    crawl.submit(["s"], [f"word{number}" for number in range(PAGES)])
+    crawl.offer([f"{well.url}/{number}" for number in range(PAGES)])
+    crawl.offer([f"{host.url}/{number}" for host in (gone, robots) for number in range(PAGES)])
+    log = crawl.finish(producers=1, MAX_ATTEMPTS=2, ROBOTS_RETRY_SECONDS=0.1).decode()
+    total = crawl.total()
+    assert total["failures"] == {"http-404": 2 * PAGES, "robots-unreachable": PAGES}
+    lines = LINE.findall(log)
+    assert len(lines) < PAGES
+    for host in (gone, robots, media):
+        assert log.count(f"{host.url}/") <= len(lines)  # as an example
+    print(f"{log.count(chr(10))} lines of both logs, {len(lines)} of them about what failed")
+    told = " ".join(lines)
+    counted = Counter()
+    for reason, number in re.findall(r"((?:media )?[a-z0-9-]+) (\d+)(?=,| in )", told):
+        counted[reason] += int(number)
+    assert (counted["http-404"], counted["media http-404"]) == (2 * PAGES, PAGES)
+    assert counted["robots-unreachable"] >= 2 * PAGES
+    assert "robots.txt connection" in told
