@@ -7,6 +7,7 @@ them by those names. Only the modules of chosen sinks are imported.
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from crawler.also import Also
 from crawler.errors import ConfigError, SinkRejectedError, UnavailableError
 from crawler.item import Item, is_site_name
 from crawler.pipelines.batch import BatchConfig, Batcher
+from crawler.pipelines.media import media_place
 from crawler.worker.delivery import UndeliveredError
 from crawler.worker.worker import Worker
 
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
     from crawler.worker.visits import Visit
 
+logger = logging.getLogger(__name__)
 _BEFORE_VALUES = re.compile("[^{\"'`]{0,120}")  # what an error says before the first value, which may be an item's
 CLOSE_SECONDS = 5.0  # by then Scrapy has waited for every item; only a probe can be left
 
@@ -83,7 +86,7 @@ class Sink(ABC):
 
     @classmethod
     def place(cls, settings: Mapping[str, Any]) -> str:  # noqa: ARG003 -- of subclasses
-        """Returns where items land, in words for `scrapy items`; where a subclass doesn't say, its own name."""
+        """Returns where items land, in words for `scrapy items` and the log; a subclass that says nothing: its name."""
         return f"{cls.__module__}.{cls.__qualname__}"
 
     @abstractmethod
@@ -175,6 +178,9 @@ class SinkPipeline:
         sinks = chosen_sinks(crawler.settings)
         if not sinks:
             raise NotConfigured
+        places = [f"{name}: {kind.place(crawler.settings)}" for name, kind in chosen_classes(crawler.settings).items()]
+        media = media_place(crawler.settings) or "nowhere (FILES_STORE is empty)"
+        logger.info("items go to %s; images and videos to %s", "; ".join(places), media)
         process = CrawlProcess(crawler)
         pipeline = cls(sinks, BatchConfig.from_settings(crawler.settings), process)
         process.use_to_tell(pipeline.tell)

@@ -79,6 +79,9 @@ def test_a_sink_that_is_chosen_takes_the_items_and_no_other_is_imported(tmp_path
     [path] = (tmp_path / "items").iterdir()
     titles = {json.loads(line)["title"] for line in path.read_text("utf-8").splitlines()}
     assert titles == {f"Thread {number}" for number in range(20)}
+    [line] = [line for line in done.stderr.splitlines() if "items go to" in line]
+    assert f"items go to files: {tmp_path}/items/SITE.*.jsonl (ITEMS_DIR)" in line
+    assert line.endswith("; images and videos to " + str(Path.cwd() / "media"))
 
 
 def test_a_message_that_waits_for_a_sink_takes_no_more_memory_than_it_has_bytes():

@@ -1,0 +1,47 @@
+"""`scrapy settings`, as in Scrapy, but with the values that count here, without passwords; and the whole reference."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from typing import TYPE_CHECKING
+
+from scrapy.commands.settings import Command as ScrapySettings
+
+from crawler.cli.output import print_error
+from crawler.errors import HeadroomError
+from crawler.setting_check import complete, redaction_of
+
+if TYPE_CHECKING:
+    import argparse
+
+
+class Command(ScrapySettings):
+    """Prints the value of a setting, from wherever it comes, or the reference of all settings."""
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Adds `--reference` to Scrapy's options."""
+        super().add_options(parser)
+        parser.add_argument(
+            "--reference", action="store_true", help="print docs/settings.md: every setting of the crawl"
+        )
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Prints what was asked for."""
+        from crawler.cli.settings_reference import reference
+
+        if opts.reference:
+            print(reference(), end="")
+            return
+        assert self.settings is not None  # Scrapy has set it before it runs a command
+        settings = self.settings.copy()
+        printed = io.StringIO()
+        try:
+            complete(settings)
+            self.settings = settings
+            with contextlib.redirect_stdout(printed):
+                super().run(args, opts)
+        except HeadroomError as error:
+            print_error(error, settings)
+            self.exitcode = 1
+        print(redaction_of(settings)(printed.getvalue()), end="")
