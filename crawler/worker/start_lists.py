@@ -18,7 +18,7 @@ import contextlib
 import logging
 from typing import TYPE_CHECKING, Any
 
-from redis.exceptions import RedisError
+from redis.exceptions import NoPermissionError, RedisError, ResponseError
 
 from crawler import sites
 from crawler.errors import HeadroomError, UnavailableError, UrlError
@@ -108,7 +108,7 @@ class StartLists:
 
     async def has_entries(self) -> bool:
         """Returns whether any list has entries which this worker, as far as it knows, or another one will read."""
-        return any([await self._redis.exists(one.key) for one in self._lists if one.key not in self._unread])
+        return any([await self._is_filled(one) for one in self._lists if one.key not in self._unread])
 
     # -- Reading ------------------------------------------------------------------------------------------------------
 
@@ -118,20 +118,29 @@ class StartLists:
                 await asyncio.sleep(POLL_SECONDS)
 
     async def read_round(self, one: StartList) -> bool:
-        """Takes at most ROUND_ENTRIES of a list into the frontier; returns whether any left the list."""
-        if not await self._is_reader(one):
-            return False
+        """Takes at most ROUND_ENTRIES of a list into the frontier; returns whether any left the list.
+
+        Raises:
+            redis.exceptions.RedisError: Redis is away, or full. What keeps this list alone from being read is logged.
+        """
         try:
-            if not (entries := await self._entries(one)):
-                self._note(one, "")
-                return False
-            await self._registry.admit_pages(one.plan)
-            site = await self._site(one)
-        except UnavailableError:
+            return await self._is_reader(one) and await self._read_some(one)
+        except UnavailableError:  # it is tried again, unless the worker stops
             return False
         except HeadroomError as error:
             self._note(one, str(error))
+        except ResponseError as error:
+            if not _is_of_key(error):
+                raise
+            self._note(one, str(error))
+        return False
+
+    async def _read_some(self, one: StartList) -> bool:
+        if not (entries := await self._entries(one)):
+            self._note(one, "")
             return False
+        await self._registry.admit_pages(one.plan)
+        site = await self._site(one)
         seeds, refused = _sorted_out(one, entries, site)
         await self._offers.offer(seeds.values())
         kept = await self._keep(one, refused)
@@ -151,6 +160,12 @@ class StartLists:
             return False
         await self._redis.pexpire(lock, LOCK_MILLISECONDS)
         return True
+
+    async def _is_filled(self, one: StartList) -> bool:
+        try:
+            return bool(await self._redis.exists(one.key))
+        except NoPermissionError:  # whoever reads it says so
+            return False
 
     async def _entries(self, one: StartList) -> list[bytes]:
         """Returns the entries that are next, in scrapy-redis's order; they stay in the list.
@@ -230,6 +245,11 @@ class StartLists:
         else:
             del self._unread[one.key]
             logger.info("start list %s is read again", one.key)
+
+
+def _is_of_key(error: ResponseError) -> bool:
+    """Returns whether Redis refuses a command for its key: it is of another kind, or forbidden to this user."""
+    return isinstance(error, NoPermissionError) or str(error).startswith("WRONGTYPE")
 
 
 def _sorted_out(one: StartList, entries: Sequence[bytes], site: Site) -> tuple[dict[bytes, Seed], dict[bytes, str]]:

@@ -13,6 +13,7 @@ from samples import Stats
 
 from crawler.events import Events
 from crawler.plans.registry import PlanRecord, Registry
+from crawler.servers.redis import redis_async
 from crawler.servers.redis_full import RedisFull
 from crawler.tasks import cancel, start
 from crawler.worker import start_lists
@@ -76,13 +77,13 @@ on_both = pytest.mark.parametrize("redis_settings", ["redis", "cluster"], indire
 
 @pytest.fixture
 async def build(frontier):
-    """Returns a function that gives a reader of a list; `redis` may be another client."""
+    """Returns a function that gives a reader of lists; `redis` may be another client."""
 
-    def made(one=LIST, reader="reader", redis=frontier.redis, queues=frontier.queues):
+    def made(lists=(LIST,), reader="reader", redis=frontier.redis, queues=frontier.queues):
         stats, stopping = Stats(), asyncio.Event()
         registry = Registry(redis, frontier.keys, 1)
         reading = StartLists(
-            [one],
+            lists,
             redis=redis,
             keys=frontier.keys,
             reader=reader,
@@ -289,7 +290,7 @@ async def test_a_list_waits_while_its_plan_would_take_no_page(frontier, build, c
 async def test_a_list_of_a_site_that_nobody_knows_waits(frontier, build, caplog):
     one = StartList("k", "books", "nowhere")
     await fill(frontier.redis, "list", b"http://a.test/", key="k")
-    assert not await build(one).read_round(one)
+    assert not await build([one]).read_round(one)
     assert "start list k isn't read: unknown site 'nowhere'" in caplog.text
     assert await left(frontier.redis, "k") == [b"http://a.test/"]
 
@@ -298,6 +299,47 @@ async def test_a_key_that_is_no_list_is_told(frontier, build, caplog):
     await frontier.redis.set(LIST.key, "x")
     assert not await build().read_round(LIST)
     assert "a sorted set in Redis, which holds a string" in caplog.text
+
+
+async def test_a_hash_of_refused_entries_that_is_none_keeps_junk_where_it_is(frontier, build, caplog):
+    await frontier.redis.set(LIST.refused, "x")
+    await fill(frontier.redis, "list", b"http://a.test/", b"junk")
+    reading = build()
+    for _ in range(2):
+        assert not await reading.read_round(LIST)
+    assert caplog.text.count("isn't read: WRONGTYPE") == 1
+    assert await left(frontier.redis) == [b"http://a.test/", b"junk"]
+    assert not await reading.has_entries()
+
+
+async def test_a_list_that_the_user_may_not_read_is_told_and_keeps_no_other_back(
+    frontier, build, redis_settings, caplog
+):
+    one, other = StartList("forbidden", "books"), LIST
+    for key in (one.key, other.key):
+        await fill(frontier.redis, "list", b"http://a.test/", key=key)
+    user = ["~t:*", f"~{other.key}*", "&*", "+@all", "nopass", "on"]
+    await frontier.redis.execute_command("ACL", "SETUSER", "crawl", *user)
+    client = redis_async(redis_settings | {"REDIS_URL": redis_settings["REDIS_URL"].replace("//", "//crawl:x@")})
+    try:
+        reading = build([one, other], redis=client, queues=queues_over(frontier, client))
+        assert [await reading.read_round(each) for each in (one, other)] == [False, True]
+        assert not await reading.has_entries()
+    finally:
+        await client.aclose()
+        await frontier.redis.execute_command("ACL", "DELUSER", "crawl")
+    assert caplog.text.count("start list forbidden isn't read") == 1
+    assert await left(frontier.redis, one.key) == [b"http://a.test/"]
+
+
+async def test_a_worker_that_stops_leaves_the_entries_where_they_are(frontier, build, outage):
+    await fill(frontier.redis, "list", b"http://a.test/")
+    reading = build()
+    reading._offers._stopping.set()
+    outage(calls=1)
+    assert not await reading.read_round(LIST)
+    assert await left(frontier.redis) == [b"http://a.test/"]
+    assert await reading.has_entries()
 
 
 async def test_an_entry_is_read_by_an_idle_worker_through_an_outage(frontier, build, monkeypatch, caplog):
