@@ -11,7 +11,7 @@ from scrapy.settings import Settings
 
 from crawler.fast.unused import COOKIES, leave_out_unused
 
-REMOTE_CONTROL = "scrapy.extensions.remote_control.RemoteControl"
+TELNET = "scrapy.extensions.telnet.TelnetConsole"
 # Libraries that a consumer with the files sink has no use for; each takes 5 to 28 MiB.
 HEAVY = {"aiohttp", "dateparser", "kafka", "pymongo", "requests", "rich", "tldextract", "trafilatura"}
 # Loads what Scrapy loads for a crawl: the spider, the add-ons, and every component that the settings then name.
@@ -50,15 +50,15 @@ def test_a_consumer_loads_no_library_that_it_does_not_use(tmp_path):
 
 
 def test_a_component_that_is_none_is_named_nowhere():
-    own, base = enabled("EXTENSIONS", EXTENSIONS={REMOTE_CONTROL: None, "of.the.Project": 5})
+    own, base = enabled("EXTENSIONS", EXTENSIONS={TELNET: None, "of.the.Project": 5})
     assert own == {"of.the.Project"}
-    assert REMOTE_CONTROL not in base
+    assert TELNET not in base
 
 
 def test_a_component_with_an_order_stays():
-    own, base = enabled("EXTENSIONS", EXTENSIONS={REMOTE_CONTROL: 0})
-    assert own == {REMOTE_CONTROL}
-    assert REMOTE_CONTROL in base
+    own, base = enabled("EXTENSIONS", EXTENSIONS={TELNET: 0})
+    assert own == {TELNET}
+    assert TELNET in base
 
 
 @pytest.mark.parametrize("is_on", [True, False])
@@ -75,7 +75,7 @@ def test_a_middleware_of_cookies_that_the_project_names_itself_stays():
 
 def test_what_other_settings_say_keeps_its_priority():
     settings = Settings()
-    settings.set("EXTENSIONS", {REMOTE_CONTROL: None}, "spider")
+    settings.set("EXTENSIONS", {TELNET: None}, "spider")
     leave_out_unused(settings)
     settings.set("EXTENSIONS", {"of.the.Project": 1}, "project")
     assert settings.getdict("EXTENSIONS") == {}
