@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from scrapy.crawler import AsyncCrawlerRunner, Crawler
 from scrapy.settings import Settings
 
 from crawler.crawl_settings import COMPONENTS, FAST_ENGINE, VALUES
@@ -80,6 +81,13 @@ def test_they_have_the_crawl_s_values_and_the_fast_engine():
     assert settings["ADDONS"] == {FAST_ENGINE: 1000}
     assert {name: settings[name] for name in VALUES} == VALUES
     assert (settings["LOG_LEVEL"], settings["FAST_ENGINE"]) == ("INFO", True)
+
+
+@pytest.mark.parametrize("priority", ["default", "project", "spider", "cmdline"])
+def test_a_process_that_is_given_a_crawler_leaves_it_the_fast_engine(priority):
+    settings = Settings({"ADDONS": {"scrapy_poet.Addon": 1}}, priority)
+    crawler = AsyncCrawlerRunner(settings).create_crawler(Crawler(ConsumerSpider, settings))
+    assert crawler.settings.getdict("ADDONS") == {"scrapy_poet.Addon": 1, FAST_ENGINE: 1000}
 
 
 def test_add_ons_of_the_project_stay():
