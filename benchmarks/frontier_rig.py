@@ -29,6 +29,7 @@ BURST = 10  # the default politeness: seeds that a claim takes of one host
 URL_CHARACTERS = 80
 SESSION_MS = 86_400_000  # so that no session lapses meanwhile
 PLAN, SITE = "flood-2026", "city_news"
+OFFER_HEAD = ("wake", 0, "", "", "", 0)  # of offer.lua: for any edition, of nobody who remembers seeds, without counts
 KNOWN_PERCENT = 43  # of the links on pages, as seen in crawls
 
 
@@ -128,10 +129,10 @@ class Rig:
 
     def fill(self, seeds: Iterator[Seed], number: int) -> None:
         """Offers `number` seeds by ready-made calls."""
-        self.run_now("offer", "wake", 0)
+        self.run_now("offer", *OFFER_HEAD)
         digest, pipeline = scripts.digest("offer"), self.client.pipeline(transaction=False)
         for start in range(0, number, FILL_BATCH):
-            arguments: list[object] = ["wake", 0]
+            arguments: list[object] = [*OFFER_HEAD]
             for seed in itertools.islice(seeds, min(FILL_BATCH, number - start)):
                 arguments += (seed.fingerprint, seed.dump(), 0)
             pipeline.evalsha(digest, len(self.script_keys), *self.script_keys, *arguments)

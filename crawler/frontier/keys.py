@@ -205,6 +205,7 @@ SHARED_KEYS = (
     "sessions",
     "renewed",
     "spared",
+    "receipts",
     "plan_states",
     "ledger:",
     "ledgers",

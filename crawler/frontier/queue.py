@@ -11,7 +11,7 @@ from __future__ import annotations
 import secrets
 from collections import defaultdict
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, cast
 
 from redis.exceptions import OutOfMemoryError
 
@@ -40,8 +40,10 @@ DELIVERED = "+"  # in place of the host of a seed that needs no fetch
 NO_TURN, NO_SESSION, HOST_BACKOFF = 0, -1, -2  # in place of a token: no turn is free, no session, a backoff
 OTHERS_FIRST = -1  # in place of ms: other turns of the host are used first
 DAY_MILLISECONDS = 86_400_000
+COUNT_WORDS = 3  # of each count in the arguments of offer.lua
 FULL_MILLISECONDS = 5_000  # until a full Redis is tried again: seeds must end, or an operator make room
 SEED_FIELDS = 7  # of each seed in the answer of claim.lua
+NEW, STAYS_KNOWN = b"15", b"01"  # what offer.lua answers of a seed: new to its plan; known to it from now on
 
 
 ClaimState = Literal["ok", "locked", "lapsed", "drain", "quarantined", "full", "late"]
@@ -63,6 +65,62 @@ class ClaimAnswer:
     state: ClaimState
     wait_ms: int | None
     seeds: list[Claimed]
+
+
+class Kind(NamedTuple):
+    """What seeds are counted under."""
+
+    plan: str
+    site: str
+    interval_s: int
+
+
+class Proposal(NamedTuple):
+    """A seed as the frontier is offered it.
+
+    Attributes:
+        stored: What Redis is to store of it.
+        page: Its place among the pages of a search.
+    """
+
+    fingerprint: bytes
+    kind: Kind
+    stored: bytes
+    page: int
+
+    @classmethod
+    def of(cls, seed: Seed) -> Self:
+        """Returns the proposal of a seed."""
+        return cls(seed.fingerprint, Kind(seed.plan, seed.site, seed.interval_s), seed.dump(), seed.page)
+
+
+class Count(NamedTuple):
+    """Seeds that aren't offered, but that the ledger shall count.
+
+    Attributes:
+        what: `known`, or why they are refused.
+    """
+
+    kind: Kind
+    what: str
+    number: int
+
+
+class Receipt(NamedTuple):
+    """What an offer leaves in Redis, so that a later one may rely on its answer (lua/lib/receipts.lua).
+
+    Attributes:
+        owner: Of the lease in the partition; empty: nothing is left.
+        number: Left by this call; the owner never uses it again.
+        relied_on: Left by an earlier call, without which this one shall do nothing; empty: it relies on none.
+    """
+
+    owner: str
+    number: str
+    relied_on: str
+
+
+NO_RECEIPT = Receipt("", "", "")
 
 
 class Queue:
@@ -125,20 +183,66 @@ class Queue:
         for index, seed in enumerate(offered):
             by_partition[partition_of(seed.host, self.partitions)].append(index)
         fresh = [False] * len(offered)
-        run = scripts.run_confirmed if confirmed and self._confirms else scripts.run
         for partition, indexes in by_partition.items():
-            start = 0
-            while batch := indexes[start : start + OFFER_BATCH]:
-                arguments: list[object] = [self._channel, edition]
-                for one in (offered[index] for index in batch):
-                    arguments += (one.fingerprint, one.dump(), due_ms and due_ms + one.page - 1)
-                if budget:
-                    arguments.append(f"{budget} {self._fail_days * DAY_MILLISECONDS}")
-                answer = await run(self.redis, "offer", self._script_keys[partition], arguments)
-                for index, mark in zip(batch, answer, strict=False):
-                    fresh[index] = mark == ord("1")
-                start += len(answer)
+            proposals = [Proposal.of(offered[index]) for index in indexes]
+            found = await self.offer_to(
+                partition, proposals, due_ms, edition=edition, budget=budget, confirmed=confirmed
+            )
+            for index, is_new in zip(indexes, found, strict=True):
+                fresh[index] = is_new
         return fresh
+
+    async def offer_to(
+        self,
+        partition: int,
+        proposals: Sequence[Proposal],
+        due_ms: int = 0,
+        *,
+        edition: int = 0,
+        budget: int = 0,
+        confirmed: bool = False,
+    ) -> list[bool]:
+        """Proposes seeds of one partition; arguments and answer are those of `offer`."""
+        fresh: list[bool] = []
+        while len(fresh) < len(proposals):
+            batch = proposals[len(fresh) : len(fresh) + OFFER_BATCH]
+            answer = await self.offer_batch(
+                partition, batch, due_ms, edition=edition, budget=budget, confirmed=confirmed
+            )
+            assert answer is not None  # it relies on no receipt
+            fresh += [mark in NEW for mark in answer]
+        return fresh
+
+    async def offer_batch(
+        self,
+        partition: int,
+        proposals: Iterable[Proposal],
+        due_ms: int = 0,
+        *,
+        edition: int = 0,
+        budget: int = 0,
+        confirmed: bool = False,
+        counts: Iterable[Count] = (),
+        receipt: Receipt = NO_RECEIPT,
+    ) -> bytes | None:
+        """Proposes up to OFFER_BATCH seeds of one partition by one call; `offer` explains what isn't said here.
+
+        Args:
+            receipt: What the caller relies on (lua/lib/receipts.lua).
+
+        Returns:
+            What offer.lua answers of each seed that it came to; None: the receipt isn't there, and nothing was done.
+        """
+        arguments: list[object] = [self._channel, edition, *receipt]
+        words = [word for kind, what, number in counts for word in (" ".join(map(str, kind)), what, number)]
+        arguments += (len(words) // COUNT_WORDS, *words)
+        for fingerprint, _kind, stored, page in proposals:
+            arguments += (fingerprint, stored, due_ms and due_ms + page - 1)
+        if budget:
+            arguments.append(f"{budget} {self._fail_days * DAY_MILLISECONDS}")
+        run = scripts.run_confirmed if confirmed and self._confirms else scripts.run
+        answer: bytes | None = await run(self.redis, "offer", self._script_keys[partition], arguments)
+        return answer
 
     async def refuse(self, seed: Seed, reason: str, number: int) -> None:
         """Counts pages that were found and can't be offered, in the ledger of a seed's plan and site.
@@ -147,8 +251,8 @@ class Queue:
             seed: Any seed of that plan and site; it isn't offered.
             reason: A short hyphenated word; one of the ledger's notes.
         """
-        arguments = (self._channel, 0, seed.fingerprint, seed.dump(), f"{reason}:{number}")
-        await self._run("offer", partition_of(seed.host, self.partitions), arguments)
+        count = Count(Proposal.of(seed).kind, reason, number)
+        await self.offer_batch(partition_of(seed.host, self.partitions), (), counts=[count])
 
     async def claim(self, partition: int, owner: str, claim: str, *, max_seeds: int, carrying: int) -> ClaimAnswer:
         """Claims up to `max_seeds` seeds of one partition, under its lock, in one round trip.

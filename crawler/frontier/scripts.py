@@ -8,6 +8,7 @@ don't.
 from __future__ import annotations
 
 import hashlib
+import re
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ SHARED = (
     "clock",
     "budget",
     "sessions",
+    "receipts",
     "ledger",
     "finished",
     "fence",
@@ -36,6 +38,8 @@ SHARED = (
     "states",
     "plans",
 )
+WORD, COMMENT = re.compile(r"\w+"), re.compile(r"--.*")
+LOCAL = re.compile(r"^local (?:function (\w+)|((?!function)\w[\w, \n]*?)(?<!,) *(?:=|--|$))", re.MULTILINE)
 CONFIRM_MILLISECONDS = 2_000  # a replica answers within ms, a disk is written to once a second
 EVEN_WHEN_FULL = "#!lua flags=allow-oom\nreturn redis.call(ARGV[1], KEYS[1], unpack(ARGV, 2))"
 COMPARE_AND_SET = """#!lua flags=allow-oom
@@ -47,15 +51,24 @@ return 1
 
 @cache
 def source(name: str) -> str:
-    """Returns the text of lua/NAME.lua with the parts in lua/lib/ inserted after its first line, which holds flags.
+    """Returns the text of lua/NAME.lua with what it uses of lua/lib/ inserted after its first line, which holds flags.
 
-    Each part says at its top which names it gives to the scripts, since a script can't import. The files are read
-    through the package, so that a zipped egg works.
+    Each part says at its top which names it gives to the scripts, since a script can't import. A part none of whose
+    names stands in the text behind it is left out: it would cost each call some microseconds, and Lua allows a function
+    no more than 200 local names. The files are read through the package, so that a zipped egg works.
     """
     folder = resources.files("crawler.frontier") / "lua"
     flags, text = (folder / f"{name}.lua").read_text("utf-8").split("\n", 1)
-    shared = [(folder / "lib" / f"{part}.lua").read_text("utf-8") for part in SHARED]
-    return "\n".join((flags, *shared, text))
+    for shared in reversed(SHARED):
+        part = (folder / "lib" / f"{shared}.lua").read_text("utf-8")
+        if _names_in(part).intersection(WORD.findall(COMMENT.sub("", text))):
+            text = f"{part}\n{text}"
+    return f"{flags}\n{text}"
+
+
+def _names_in(part: str) -> set[str]:
+    """Returns the names that a part defines for what stands behind it."""
+    return {name for match in LOCAL.finditer(part) for name in WORD.findall(match[1] or match[2])}
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Offers seeds to the frontier; an offer waits while Redis is away or full, until the worker stops."""
+"""Offers seeds to the frontier, in batches; an offer waits while Redis is away or full, until the worker stops."""
 
 from __future__ import annotations
 
@@ -6,52 +6,84 @@ import asyncio
 import logging
 from collections import defaultdict
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from redis.exceptions import OutOfMemoryError, RedisError
+from redis.exceptions import OutOfMemoryError, RedisError, ResponseError
 
+from crawler import tasks
 from crawler.errors import UnavailableError
 from crawler.frontier.keys import partition_of
-from crawler.frontier.queue import FULL_MILLISECONDS
+from crawler.frontier.queue import FULL_MILLISECONDS, OFFER_BATCH, Proposal
 from crawler.seldom import Seldom
 from crawler.servers.redis_retry import RETRY_SECONDS
+from crawler.worker.known import Known
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from scrapy.statscollectors import StatsCollector
 
+    from crawler.events import Events
     from crawler.frontier.queue import Queue
+    from crawler.frontier.session import Lease
     from crawler.models import Frontier, Seed
     from crawler.servers.redis_full import RedisFull
 
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
+# How long the first offer of a batch waits for those of other pages, which then cost a third of what they cost one by
+# one. The page's host is asked for the next page meanwhile.
+WAIT_SECONDS = 0.02
+
+
+class _Part(NamedTuple):
+    """What a page offers to one partition of a frontier; `Offers.offer` explains it.
+
+    Attributes:
+        new: How many of the proposals were new, once that is known.
+    """
+
+    proposals: list[Proposal]
+    edition: int
+    budget: int
+    new: asyncio.Future[int]
 
 
 class Offers:
-    """Offers the seeds that pages lead to.
+    """Offers the seeds that pages lead to, those of several pages together.
+
+    Those that Redis has lately said to be known it only has counted.
 
     Args:
+        leases: Of this worker, by partition.
         redis_full: Told whether offers are refused for want of memory.
         stopping: Set when the worker stops.
-        stats: Counts the seeds offered, and those of them that were new.
+        events: Told should a task die that sends.
+        stats: Counts the seeds offered, those of them that were new, and those that were only counted.
     """
 
     def __init__(
         self,
         queues: Mapping[Frontier, Queue],
+        leases: Sequence[Lease],
         *,
         redis_full: RedisFull,
         stopping: asyncio.Event,
+        events: Events,
         stats: StatsCollector,
     ) -> None:
         self._queues = queues
+        self._leases = leases
         self._redis_full = redis_full
         self._stopping = stopping
+        self._events = events
         self._stats = stats
         self._warn = Seldom(logger.warning)
+        self._known = Known(queues["content"])
+        self._waiting: dict[tuple[Frontier, int], list[_Part]] = defaultdict(list)
+        self._sending: dict[tuple[Frontier, int], asyncio.Task[None]] = {}  # by the same
+        self._alone: set[asyncio.Task[None]] = set()  # send parts that Redis doesn't take with others
 
     async def offer(
         self, seeds: Iterable[Seed], frontier: Frontier = "content", *, edition: int = 0, budget: int = 0
@@ -69,23 +101,22 @@ class Offers:
                 page offers them again.
         """
         offered = list(seeds)
-        queue = self._queues[frontier]
-        by_partition: dict[int, list[Seed]] = defaultdict(list)
+        by_partition: dict[int, list[Proposal]] = defaultdict(list)
         for seed in offered:
-            by_partition[partition_of(seed.host, queue.partitions)].append(seed)
-        # Side by side: seeds of a partition that is away hold up no other's.
-        news = await asyncio.gather(
-            *(
-                self._until_taken(partial(queue.offer, part, edition=edition, budget=budget, confirmed=True), len(part))
-                for part in by_partition.values()
-            ),
-            return_exceptions=True,
-        )
+            by_partition[partition_of(seed.host, len(self._leases))].append(Proposal.of(seed))
+        loop = asyncio.get_running_loop()
+        parts = [_Part(own, edition, budget, loop.create_future()) for own in by_partition.values()]
+        for partition, part in zip(by_partition, parts, strict=True):
+            key = (frontier, partition)
+            self._waiting[key].append(part)
+            if key not in self._sending:  # with a task of its own: one that is away holds up no other
+                name = f"offers to partition {partition}"
+                self._sending[key] = tasks.start(self._send(*key), name=name, died=self._events.publish)
         fresh = 0
-        for new in news:
+        for new in await asyncio.gather(*(part.new for part in parts), return_exceptions=True):
             if isinstance(new, BaseException):
                 raise new
-            fresh += sum(new)
+            fresh += new
         self._stats.inc_value("frontier/offered", len(offered))
         self._stats.inc_value("frontier/offered/new", fresh)
         return fresh
@@ -97,6 +128,78 @@ class Offers:
             UnavailableError: As `offer`.
         """
         await self._until_taken(partial(self._queues[seed.frontier].refuse, seed, reason, number), number)
+
+    async def close(self) -> None:
+        """Stops the tasks that send, if there are any left."""
+        await tasks.cancel(*self._sending.values(), *self._alone)
+
+    async def _send(self, frontier: Frontier, partition: int) -> None:
+        """Sends what waits for a partition, and what comes meanwhile; calls to a partition follow one another."""
+        key, parts = (frontier, partition), list[_Part]()
+        try:
+            while self._waiting[key]:
+                if sum(len(part.proposals) for part in self._waiting[key]) < OFFER_BATCH:
+                    await asyncio.sleep(WAIT_SECONDS)
+                parts = [part for part in self._waiting.pop(key) if not part.new.done()]  # some may be cancelled
+                for terms in dict.fromkeys((part.edition, part.budget) for part in parts):
+                    alike = [part for part in parts if (part.edition, part.budget) == terms]
+                    await self._send_together(frontier, partition, alike)
+        except BaseException as error:
+            _fail([*parts, *self._waiting[key]], UnavailableError(f"offers end: {error!r}"))
+            raise
+        finally:
+            del self._sending[key], self._waiting[key]
+
+    async def _send_together(self, frontier: Frontier, partition: int, parts: list[_Part]) -> None:
+        """Sends parts that differ in their proposals alone. If Redis can't do something, each is tried for itself."""
+        proposals = [one for part in parts for one in part.proposals]
+        terms: dict[str, Any] = {"edition": parts[0].edition, "budget": parts[0].budget}
+
+        async def offer() -> list[bool] | None:
+            try:
+                if frontier == "nav":  # whose pages are hardly ever offered twice
+                    return await self._queues[frontier].offer_to(partition, proposals, **terms, confirmed=True)
+                owner = self._leases[partition].owner
+                fresh, counted = await self._known.offer(partition, owner, proposals, **terms)
+            except OutOfMemoryError:
+                raise
+            except ResponseError as error:  # as for junk in a host's key, which must not hold up others
+                logger.warning("%d offers are sent page by page: %s", len(proposals), error)
+                return None
+            self._stats.inc_value("frontier/offered/remembered", counted)
+            return fresh
+
+        try:
+            fresh = await self._until_taken(offer, len(proposals))
+        except UnavailableError as error:
+            _fail(parts, error)
+            return
+        if fresh is not None:
+            _answer(parts, fresh)
+            return
+        for part in parts:
+            task = tasks.start(
+                self._send_alone(frontier, partition, part), name="offers of a page", died=self._events.publish
+            )
+            self._alone.add(task)
+            task.add_done_callback(self._alone.discard)
+
+    async def _send_alone(self, frontier: Frontier, partition: int, part: _Part) -> None:
+        """Sends one part until Redis takes it."""
+        offer = partial(
+            self._queues[frontier].offer_to,
+            partition,
+            part.proposals,
+            edition=part.edition,
+            budget=part.budget,
+            confirmed=True,
+        )
+        try:
+            _answer([part], await self._until_taken(offer, len(part.proposals)))
+        except BaseException as error:
+            _fail([part], error if isinstance(error, UnavailableError) else UnavailableError(f"offers end: {error!r}"))
+            if not isinstance(error, UnavailableError):
+                raise
 
     async def _until_taken(self, tell: Callable[[], Awaitable[T]], number: int) -> T:
         """Tells one partition of so many offers until Redis takes it.
@@ -118,3 +221,20 @@ class Offers:
             else:
                 self._redis_full.note("offers", refused=False)
                 return answer
+
+
+def _answer(parts: Sequence[_Part], fresh: list[bool]) -> None:
+    """Tells each part how many of its proposals were new."""
+    start = 0
+    for part in parts:
+        end = start + len(part.proposals)
+        if not part.new.done():
+            part.new.set_result(sum(fresh[start:end]))
+        start = end
+
+
+def _fail(parts: Iterable[_Part], error: UnavailableError) -> None:
+    """Tells parts that they may not have been offered."""
+    for part in parts:
+        if not part.new.done():
+            part.new.set_exception(error)

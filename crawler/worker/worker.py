@@ -113,7 +113,14 @@ class Worker:
             wake=self.wake,
             stats=stats,
         )
-        self.offers = Offers(self.queues, redis_full=self.redis_full, stopping=self.stopping, stats=stats)
+        self.offers = Offers(
+            self.queues,
+            self.session.leases,
+            redis_full=self.redis_full,
+            stopping=self.stopping,
+            events=self.events,
+            stats=stats,
+        )
         self.start_lists = StartLists(
             config.start_lists if frontier == "content" else (),
             redis=redis,
@@ -203,6 +210,7 @@ class Worker:
         await self.start_lists.close()
         await self.sites.close()
         await self.teller.close()
+        await self.offers.close()
         await self.fair_share.close()
         if not await self.settler.drain(self.config.frontier.session_s):
             logger.warning("Redis is away: other workers claim this worker's seeds when its session lapses")

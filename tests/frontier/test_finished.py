@@ -42,7 +42,7 @@ async def offer(frontier, prints):
     answer = b""
     for start in range(0, len(prints), BATCH):
         entries = [part for one in prints[start : start + BATCH] for part in (one, b"a.test p s 0 {}", 0)]
-        answer += await scripts.run(frontier.redis, "offer", keys, ["wake", 0, *entries])
+        answer += await scripts.run(frontier.redis, "offer", keys, ["wake", 0, "", "", "", 0, *entries])
     return answer
 
 
@@ -108,4 +108,4 @@ async def test_each_frontier_has_buckets_of_its_own(frontier):
     await frontier.offer(nav(1))
     keys = frontier.keys.partition(0).script_keys("nav")
     entries = [part for one in prints for part in (one, b"a.test p s 0 {}", 0)]
-    assert await scripts.run(frontier.redis, "offer", keys, ["wake", 0, *entries]) == b"1" * 10
+    assert await scripts.run(frontier.redis, "offer", keys, ["wake", 0, "", "", "", 0, *entries]) == b"1" * 10

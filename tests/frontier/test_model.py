@@ -19,7 +19,7 @@ SHORT, SHORT_FAULTS = 2_000, 20_000  # these begin with seed 1; the full form wi
 LONG = 200_000 if os.environ.get("FAULTS") == "full" else SHORT_FAULTS
 STEPS_OF_A_PROGRAM = 250
 REACHED = {  # what programs must make the frontier do, for what they don't come to isn't tested
-    *(f"offered: {what}" for what in ("new", "known", "over-budget", "deleted", "replaced")),
+    *(f"offered: {what}" for what in ("new", "known", "remembered", "over-budget", "deleted", "replaced")),
     *(f"claim answered: {what}" for what in ("ok", "drain", "quarantined", "lapsed")),
     *(f"claimed: to be {what}" for what in ("fetched", "told")),
     *(f"settled: {what}" for what in ("finish", "retry", "fail", "release", "postpone", "fetch", "refused")),

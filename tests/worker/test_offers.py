@@ -1,4 +1,4 @@
-"""A worker's offers outlast a Redis that is full or away; a worker that stops gives them up."""
+"""A worker's offers go out together, and outlast a Redis that is full or away; a worker that stops gives them up."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from frontier.driver import content
 from samples import Stats
 
 from crawler.errors import UnavailableError
+from crawler.events import Events
+from crawler.frontier import scripts
 from crawler.servers.redis_full import RedisFull
 from crawler.worker import offers
 from crawler.worker.offers import Offers
@@ -23,8 +25,8 @@ def _room_soon(monkeypatch):
 @pytest.fixture
 def offering(frontier):
     """The offers of a worker, with what they are built of."""
-    parts = {"redis_full": RedisFull(), "stopping": asyncio.Event(), "stats": Stats()}
-    return SimpleNamespace(offers=Offers(frontier.queues, **parts), **parts)
+    parts = {"redis_full": RedisFull(), "stopping": asyncio.Event(), "events": Events(), "stats": Stats()}
+    return SimpleNamespace(offers=Offers(frontier.queues, [SimpleNamespace(owner="A")], **parts), **parts)
 
 
 @pytest.fixture
@@ -46,7 +48,8 @@ async def test_offers_wait_for_a_full_redis(frontier, full_redis, offering):
     assert await waiting == 2
     assert not offering.redis_full.now
     assert (await frontier.totals()).ready == 2
-    assert offering.stats.values == {"frontier/offered": 2, "frontier/offered/new": 2}
+    counted = {"frontier/offered": 2, "frontier/offered/new": 2, "frontier/offered/remembered": 0}
+    assert offering.stats.values == counted
 
 
 async def test_refused_pages_wait_for_a_redis_that_is_away_too(frontier, offering, outage):
@@ -66,3 +69,67 @@ async def test_offers_wait_for_a_redis_that_is_away(offering, outage, caplog):
     assert await offering.offers.offer([content(1)]) == 1
     assert caplog.text.count("1 offers: waiting for Redis: away") == 1
     assert not offering.redis_full.now
+
+
+# -- Together ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """The arguments of each call of offer.lua."""
+    made, real = [], scripts.run
+
+    async def run(redis, name, keys, arguments):
+        made.append(arguments)
+        return await real(redis, name, keys, arguments)
+
+    monkeypatch.setattr(scripts, "run", run)
+    return made
+
+
+async def test_offers_of_several_pages_go_out_in_one_call(frontier, offering, calls):
+    pages = [[content(10 * page + number) for number in range(3)] for page in range(5)]
+    assert await asyncio.gather(*map(offering.offers.offer, [*pages, pages[0]])) == [3] * 5 + [0]
+    assert len(calls) == 1
+    account = await frontier.account()
+    assert (account.offered, account.known, account.ready) == (18, 3, 15)
+    await offering.offers.close()
+
+
+async def test_offers_of_another_edition_or_budget_go_out_apart(frontier, offering, calls):
+    terms = [{"edition": 1}, {"edition": 2}, {"budget": 1}]
+    seeds = [[content(2 * number), content(2 * number + 1)] for number in range(3)]
+    offers = [offering.offers.offer(own, **how) for own, how in zip(seeds, terms, strict=True)]
+    assert await asyncio.gather(*offers) == [2, 2, 1]
+    assert [arguments[1] for arguments in calls] == [1, 2, 0]
+    assert (await frontier.account()).notes == {"over-budget": 1}
+
+
+async def test_a_page_whose_offers_redis_can_t_take_holds_up_no_other(frontier, offering, caplog):
+    await frontier.redis.set(frontier.key("ready:junk.test"), "junk")
+    stuck = asyncio.create_task(offering.offers.offer([content(1, "junk.test")]))
+    assert await offering.offers.offer([content(2)]) == 1
+    assert await offering.offers.offer([content(3)]) == 1
+    assert "2 offers are sent page by page" in caplog.text
+    assert not stuck.done()
+    await frontier.redis.delete(frontier.key("ready:junk.test"))
+    await stuck
+
+
+async def test_a_page_that_is_given_up_takes_no_other_with_it(frontier, offering):
+    given_up = asyncio.create_task(offering.offers.offer([content(1)]))
+    other = asyncio.create_task(offering.offers.offer([content(2)]))
+    await asyncio.sleep(0)
+    given_up.cancel()
+    assert await other == 1
+    assert (await frontier.totals()).ready == 1
+
+
+async def test_what_redis_said_to_be_known_is_only_counted(frontier, offering, calls):
+    for page in range(3):
+        await offering.offers.offer([content(1), content(2), content(3 + page)])
+    assert [len(arguments) for arguments in calls] == [6 + 3 * 3, 6 + 3 + 3, 6 + 3 + 3]
+    assert offering.stats.values["frontier/offered/remembered"] == 4
+    account = await frontier.account()
+    assert (account.offered, account.known, account.ready, account.difference) == (9, 4, 5, 0)
+    assert await frontier.problems() == []

@@ -54,6 +54,7 @@ local function end_lapsed_sessions()
     call('ZADD', lapsed, deadline, gone)
     call('ZADD', other_lapsed, deadline, gone)
     call('ZREM', sessions, gone)
+    call('HDEL', receipts, gone)
     call('SREM', spared, gone)
   end
 end

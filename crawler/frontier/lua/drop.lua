@@ -56,5 +56,6 @@ for i = 3, #ARGV do
   end
   done = i - 2
 end
+if dropped > 0 then void_receipts() end
 flush_ledger()
 return { dropped, done }

@@ -5,20 +5,30 @@
 -- its plan was cancelled is as good as new. One whose failure says nothing of the page to this plan, or whose page was
 -- delivered before it failed, becomes ready again, for this plan and those that it failed for. Those beyond a host's budget of followed links are counted as over-budget,
 -- and nowhere else: they were never offered. Nor were those that the caller refuses: they are counted under its reason.
+-- Seeds that the caller remembers as known are only counted, as if they had been offered.
 -- What a search page of a submission leads to that was replaced since is counted as replaced, and nowhere else: the new
 -- one reads for itself what it asks for.
 --
 -- ARGV: wake channel; the plan's edition that asked for the page which led to these seeds (0: not said);
---   for each seed: fingerprint, stored value, when it is due in ms ('0': now; 'REASON:NUMBER': never, it stands for so
---     many that are refused);
+--   owner ('': one who remembers nothing); number of the receipt that this call leaves, and of the one that it relies on
+--     ('': none);
+--   how many counts follow;
+--   for each count: `PLAN SITE INTERVAL`; 'known' (they are remembered so) or the reason why they are refused; of how
+--     many seeds;
+--   for each seed: fingerprint, stored value, when it is due in ms ('0': now);
 --   for followed links only: the budget of each host, as 'SEEDS WINDOW_MS'.
--- Returns one byte for each seed that it came to, from the first on: '1' new to its plan, '0' known, '2' over budget,
--- refused or of a replaced edition, '3' of a plan that was deleted, which is counted nowhere.
+-- Returns one byte for each seed that it came to, from the first on: '1' new to its plan, '0' known, and both so that it
+-- stays known to the plan until receipts are voided; '5' and '4' likewise, but it may not stay so; '2' over budget or of
+-- a replaced edition; '3' of a plan that was deleted, which is counted nowhere. Returns nil, and does nothing, where the
+-- receipt that it relies on isn't there any more.
 
-local SEEDS_FROM = 3 -- place in ARGV
+local COUNTS_FROM = 7 -- place in ARGV
+local COUNT_WORDS = 3
 local SEED_WORDS = 3
 
-local channel, edition, number = ARGV[1], tonumber(ARGV[2]), math.floor((#ARGV - SEEDS_FROM + 1) / SEED_WORDS)
+local channel, edition, owner, receipt, relied_on = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
+local SEEDS_FROM = COUNTS_FROM + COUNT_WORDS * tonumber(ARGV[6])
+local number = math.floor((#ARGV - SEEDS_FROM + 1) / SEED_WORDS)
 local has_budget = #ARGV > SEED_WORDS * number + SEEDS_FROM - 1
 local budget, window_ms = string.match(has_budget and ARGV[#ARGV] or '', '^(%d+) (%d+)$')
 
@@ -141,6 +151,26 @@ local function has_room(host)
   return true
 end
 
+-- Books what is only counted.
+local function book_counts()
+  for at = COUNTS_FROM, SEEDS_FROM - 1, COUNT_WORDS do
+    local kind, what, seeds = kind_of(ARGV[at]), ARGV[at + 1], tonumber(ARGV[at + 2])
+    local refusal = refusal_of(kind.plan)
+    if refusal == 'replaced' then
+      book(kind, refusal, seeds)
+    elseif not refusal then
+      book(kind, what, seeds)
+      if what == 'known' then book(kind, 'offered', seeds) end
+    end
+  end
+end
+
+-- Returns whether a seed that its plan has just asked for stays known to the plan until receipts are voided: it is
+-- finished for the plan, or it is on its way for one that isn't stopped. A scheduled one is never finished.
+local function stays_known(fingerprint, kind)
+  return kind.interval == 0 and not has_failed[fingerprint] and not stop_of(kind.plan)
+end
+
 -- Answers each seed and books it. Returns the answers; the new seeds as fingerprint, value, fingerprint, value...; for
 -- each plan the fingerprints of its new seeds; and for each host of theirs a list due, fingerprint, due,
 -- fingerprint..., and when the first of them is due.
@@ -162,15 +192,12 @@ local function sort_out()
     elseif refusal then
       book(kind, refusal, 1)
       answers[n] = '2'
-    elseif string.find(due_text, ':', 1, true) then
-      local reason, refused = string.match(due_text, '^(.+):(%d+)$')
-      book(kind, reason, tonumber(refused))
-      answers[n] = '2'
     elseif stored[fingerprint] or finished[n] == 'known' then
       local known = finished[n] == 'known' or share(fingerprint, value, kind, finished[n] == 'delivered')
       book(kind, 'offered', 1)
       if known then book(kind, 'known', 1) end
-      answers[n] = known and '0' or '1'
+      local stays = finished[n] == 'known' or stays_known(fingerprint, kind)
+      answers[n] = known and (stays and '0' or '4') or stays and '1' or '5'
     elseif finished[n] ~= 'delivered' and not has_room(host) then
       book(kind, 'over-budget', 1)
       answers[n] = '2'
@@ -181,7 +208,7 @@ local function sort_out()
       end
       book(kind, 'offered', 1)
       book(kind, 'ready', 1)
-      answers[n] = '1'
+      answers[n] = stays_known(fingerprint, kind) and '1' or '5'
       stored[fingerprint] = value -- should it come twice in this call
       local due = tonumber(due_text)
       if due == 0 then due, due_text = now, now_text end
@@ -196,11 +223,10 @@ local function sort_out()
   return answers, new, new_to, new_of, first_of
 end
 
--- Writes the new seeds: `seed`, wanted:PLAN, ready:HOST, `hosts`, followed:HOST. A host with older seeds keeps its
+-- Writes the new seeds: ready:HOST, `hosts`, followed:HOST, wanted:PLAN; and `seed` at the end, so that none is known
+-- where junk in another key breaks the call off before. A host with older seeds keeps its
 -- score, which may be later than their time since its turns are taken; unless a new seed is due before all of them.
 local function store(new, new_to, new_of, first_of)
-  write_all('HSET', seed, new)
-  for plan, fingerprints in pairs(new_to) do write_all('SADD', wanted .. plan, fingerprints) end
   local names = {}
   for host in pairs(new_of) do names[#names + 1] = host end
   for n, score in ipairs(read_all('ZMSCORE', hosts, names)) do
@@ -212,8 +238,13 @@ local function store(new, new_to, new_of, first_of)
   for host, seeds in pairs(followed_now) do
     if call('INCRBY', followed .. host, seeds) == seeds then call('PEXPIRE', followed .. host, window_ms) end
   end
+  for plan, fingerprints in pairs(new_to) do write_all('SADD', wanted .. plan, fingerprints) end
+  write_all('HSET', seed, new)
 end
 
+if relied_on ~= '' and call('HGET', receipts, owner) ~= relied_on then return false end
+if receipt ~= '' then call('HSET', receipts, owner, receipt) end
+book_counts()
 local answers, new, new_to, new_of, first_of = sort_out()
 if #new > 0 then store(new, new_to, new_of, first_of) end
 if #new > 0 or is_any_ready_again then call('PUBLISH', channel, 'offer') end

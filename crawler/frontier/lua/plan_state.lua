@@ -22,5 +22,6 @@ if state == 'deleted' then -- a good moment to look at some of them
     if at < now - DELETED_MS then call('HDEL', plan_states, flat[i]) end
   end
 end
+void_receipts()
 call('HSET', plan_states, plan, text(version) .. ' ' .. edition .. ' ' .. state)
 return version

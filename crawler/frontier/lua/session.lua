@@ -10,6 +10,7 @@ spare_sessions()
 if what == 'end' then
   if call('EXISTS', held .. owner, other_held .. owner, turns .. owner) > 0 then return 0 end
   call('ZREM', sessions, owner)
+  call('HDEL', receipts, owner)
   call('SREM', spared, owner)
   return now
 end

@@ -98,7 +98,7 @@ end
 
 -- Ends the claim of a seed that failed for a reason which says nothing of the page to other plans than those in
 -- `served`. For plans that have asked since it was claimed it becomes ready. Writes `seed` and `also`; deletes from
--- `tries` and `reasons`.
+-- `tries` and `reasons`; the seed is new again to the plans that it failed for.
 local function end_refused(fingerprint, value, further, host, kinds, served, reason)
   local refused, later, is_late = {}, {}, {}
   for _, kind in ipairs(kinds) do
@@ -115,6 +115,7 @@ local function end_refused(fingerprint, value, further, host, kinds, served, rea
   call('HDEL', tries, fingerprint)
   call('HDEL', reasons, fingerprint)
   keep_plans(fingerprint, value, further, is_late, host)
+  void_receipts()
   make_ready_later(fingerprint, host, later, now)
   announces_release = true
 end

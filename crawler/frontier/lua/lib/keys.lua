@@ -53,6 +53,7 @@
 --   renewed           String: `TIME LENGTH_MS AHEAD_MS`, when a session was last opened or renewed by anybody, its
 --                     length, and how far the partition's clock was ahead of Redis's.
 --   spared            Set: owners whose deadline lib/sessions.lua has moved since they last renewed it.
+--   receipts          Hash: owner -> the number of the offer that the owner has made last, as lib/receipts.lua says.
 --   plan_states       Hash: plan -> `VERSION EDITION STATE`, as plan_state.lua writes it; also of plans that were
 --                     deleted lately.
 --   ledger:PLAN:SITE  Hash: `FRONTIER:STATE` -> number of seeds.
@@ -62,7 +63,7 @@
 
 local lock, hosts, ready, execute, claims, held, finish, plan_numbers, fail, seed, also, wanted, tries, reasons,
   crashes, quarantine, quarantine_owner, scheduled, parked, counts, wake_pause, lapsed, followed, turn, turns, fence,
-  sessions, renewed, spared, plan_states, ledger, ledgers, politeness, other_hosts, other_ready, other_held,
+  sessions, renewed, spared, receipts, plan_states, ledger, ledgers, politeness, other_hosts, other_ready, other_held,
   other_wake_pause, other_lapsed = unpack(KEYS)
 
 local frontier = string.match(lock, ':(%a+):lock$') -- 'nav' or 'content'

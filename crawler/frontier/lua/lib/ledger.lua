@@ -1,6 +1,6 @@
 -- What a stored seed is counted under, and the counting itself. A script calls `flush_ledger` once, at its end.
 --
--- Gives the scripts: `DELIVERED`, `all_kinds`, `host_and_kinds`, `book`, `book_all`, `flush_ledger`.
+-- Gives the scripts: `DELIVERED`, `all_kinds`, `kind_of`, `host_and_kinds`, `book`, `book_all`, `flush_ledger`.
 --
 -- A seed's kind is what it shares with many others: `plan`, `site` and `interval` (s); and, under `booked`, how this
 -- call has changed the number of seeds of that kind, by state. A seed has a kind for each plan that wants it, and each
@@ -11,6 +11,7 @@ local DELIVERED = '+' -- in place of the host, of a seed whose page needs no fet
 
 local all_kinds = {} -- `PLAN SITE INTERVAL` -> kind
 
+-- Returns the kind that three words of a stored seed name, `PLAN SITE INTERVAL`.
 local function kind_of(words)
   local kind = all_kinds[words]
   if not kind then

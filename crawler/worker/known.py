@@ -1,0 +1,123 @@
+"""Which pages Redis has told this worker to be known to their plans. They needn't be offered again, only counted."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from itertools import count
+from typing import TYPE_CHECKING
+
+from crawler.frontier.queue import NEW, OFFER_BATCH, STAYS_KNOWN, Count, Receipt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from crawler.frontier.queue import Proposal, Queue
+
+# Half of what is remembered at most; a page takes some 180 bytes. A site's menu is on each of its pages, and what one
+# search of a plan has found, the next ones find, too: both soon or not at all.
+HALF_PAGES = 10_000
+HALF_SECONDS = 200.0  # so that nothing is remembered for 10 minutes; lua/lib/receipts.lua says why not for a day
+
+
+class Known:
+    """Offers seeds to one frontier, but only counts those that it remembers as known to their plans.
+
+    What it remembers of a partition holds as long as Redis has the receipt of the last offer there
+    (lua/lib/receipts.lua). Each call shows that receipt and leaves another one, so the calls to a partition must follow
+    one another. After a call without an answer nothing of the partition is remembered.
+
+    It has two halves: the younger one is filled, and takes the place of the older one when it is full or old enough.
+
+    Args:
+        clock: In seconds; it never goes back.
+    """
+
+    def __init__(self, queue: Queue, clock: Callable[[], float] = time.monotonic) -> None:
+        self._queue = queue
+        self._clock = clock
+        self._numbers = count(1)  # of receipts
+        self._receipts: dict[int, str] = {}  # by partition; missing: nothing of it is remembered
+        self._emptied: Counter[int] = Counter()  # by partition: how often what was remembered of it was forgotten
+        # Fingerprint and plan -> `_emptied` of its partition at that time.
+        self._younger: dict[bytes, int] = {}
+        self._older: dict[bytes, int] = {}
+        self._younger_since_s = clock()
+
+    async def offer(
+        self, partition: int, owner: str, offered: Sequence[Proposal], *, edition: int = 0, budget: int = 0
+    ) -> tuple[list[bool], int]:
+        """Offers seeds of one partition as `Queue.offer` does, confirmed.
+
+        Args:
+            owner: Of the lease in the partition; the receipts are made out to it.
+
+        Returns:
+            For each seed whether it was new to its plan; and how many were only counted.
+
+        Raises:
+            redis.exceptions.RedisError: Redis is away or full; some of the seeds may have been offered.
+        """
+        try:
+            return await self._offer(partition, owner, offered, edition, budget)
+        except BaseException:  # a cancellation, too: nobody knows which receipt was left last
+            self._forget(partition)
+            raise
+
+    async def _offer(
+        self, partition: int, owner: str, offered: Sequence[Proposal], edition: int, budget: int
+    ) -> tuple[list[bool], int]:
+        fresh = [False] * len(offered)
+        self._age()
+        left: list[int] = []  # places in `offered`
+        remembered: list[int] = []
+        for n, one in enumerate(offered):
+            (remembered if self._has(partition, one) else left).append(n)
+        counts = Counter(offered[n].kind for n in remembered)
+        while left or counts:
+            batch = left[:OFFER_BATCH]
+            receipt = Receipt(owner, str(next(self._numbers)), self._receipts.get(partition, ""))
+            answer = await self._queue.offer_batch(
+                partition,
+                [offered[n] for n in batch],
+                edition=edition,
+                budget=budget,
+                confirmed=True,
+                counts=[Count(kind, "known", number) for kind, number in counts.items()],
+                receipt=receipt,
+            )
+            if answer is None:  # the receipt isn't there any more, and nothing was done
+                self._forget(partition)
+                left, remembered = sorted([*left, *remembered]), []
+            else:
+                self._receipts[partition] = receipt.number
+                for n, mark in zip(batch, answer, strict=False):
+                    fresh[n] = mark in NEW
+                    if mark in STAYS_KNOWN:
+                        self._younger[_name(offered[n])] = self._emptied[partition]
+                left = left[len(answer) :]
+            counts = Counter()
+        return fresh, len(remembered)
+
+    def _has(self, partition: int, one: Proposal) -> bool:
+        """Returns whether a seed is remembered as known to its plan."""
+        name = _name(one)
+        return self._younger.get(name, self._older.get(name)) == self._emptied[partition]
+
+    def _forget(self, partition: int) -> None:
+        """Forgets all seeds of a partition."""
+        self._receipts.pop(partition, None)
+        self._emptied[partition] += 1
+
+    def _age(self) -> None:
+        """Has the younger half take the place of the older one, if it is full or old enough."""
+        since_s = self._clock() - self._younger_since_s
+        if len(self._younger) >= HALF_PAGES or since_s >= HALF_SECONDS:
+            self._older = self._younger if since_s < 2 * HALF_SECONDS else {}
+            self._younger = {}
+            self._younger_since_s += since_s
+
+
+def _name(one: Proposal) -> bytes:
+    """Returns what a seed is remembered by: its fingerprint, which is always as long, and its plan."""
+    return one.fingerprint + one.kind.plan.encode()
