@@ -145,7 +145,7 @@ class Offers:
                     alike = [part for part in parts if (part.edition, part.budget) == terms]
                     await self._send_together(frontier, partition, alike)
         except BaseException as error:
-            _fail([*parts, *self._waiting[key]], UnavailableError(f"offers end: {error!r}"))
+            _fail([*parts, *self._waiting[key]], error)
             raise
         finally:
             del self._sending[key], self._waiting[key]
@@ -164,9 +164,10 @@ class Offers:
             except OutOfMemoryError:
                 raise
             except ResponseError as error:  # as for junk in a host's key, which must not hold up others
-                logger.warning("%d offers are sent page by page: %s", len(proposals), error)
+                self._warn("%d offers are sent page by page: %s", len(proposals), error)
                 return None
-            self._stats.inc_value("frontier/offered/remembered", counted)
+            if counted:
+                self._stats.inc_value("frontier/offered/remembered", counted)
             return fresh
 
         try:
@@ -196,10 +197,11 @@ class Offers:
         )
         try:
             _answer([part], await self._until_taken(offer, len(part.proposals)))
+        except UnavailableError as error:
+            _fail([part], error)
         except BaseException as error:
-            _fail([part], error if isinstance(error, UnavailableError) else UnavailableError(f"offers end: {error!r}"))
-            if not isinstance(error, UnavailableError):
-                raise
+            _fail([part], error)
+            raise
 
     async def _until_taken(self, tell: Callable[[], Awaitable[T]], number: int) -> T:
         """Tells one partition of so many offers until Redis takes it.
@@ -233,8 +235,10 @@ def _answer(parts: Sequence[_Part], fresh: list[bool]) -> None:
         start = end
 
 
-def _fail(parts: Iterable[_Part], error: UnavailableError) -> None:
-    """Tells parts that they may not have been offered."""
+def _fail(parts: Iterable[_Part], error: BaseException) -> None:
+    """Tells parts that they may not have been offered, and why."""
     for part in parts:
-        if not part.new.done():
+        if isinstance(error, asyncio.CancelledError):
+            part.new.cancel()
+        elif not part.new.done():
             part.new.set_exception(error)

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import inspect
 import json
+from types import SimpleNamespace
 
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -87,7 +88,14 @@ async def build(frontier):
             redis=redis,
             keys=frontier.keys,
             reader=reader,
-            offers=Offers(queues, redis_full=RedisFull(), stopping=stopping, stats=stats),
+            offers=Offers(
+                queues,
+                [SimpleNamespace(owner=reader)],
+                redis_full=RedisFull(),
+                stopping=stopping,
+                events=Events(),
+                stats=stats,
+            ),
             registry=registry,
             site_cache=SiteCache(registry, Events()),
             sites_dir="",
