@@ -67,7 +67,7 @@ class ClaimAnswer:
     seeds: list[Claimed]
 
 
-class Kind(NamedTuple):
+class SeedKind(NamedTuple):
     """What seeds are counted under."""
 
     plan: str
@@ -84,14 +84,14 @@ class Proposal(NamedTuple):
     """
 
     fingerprint: bytes
-    kind: Kind
+    kind: SeedKind
     stored: bytes
     page: int
 
     @classmethod
     def of(cls, seed: Seed) -> Self:
         """Returns the proposal of a seed."""
-        return cls(seed.fingerprint, Kind(seed.plan, seed.site, seed.interval_s), seed.dump(), seed.page)
+        return cls(seed.fingerprint, SeedKind(seed.plan, seed.site, seed.interval_s), seed.dump(), seed.page)
 
 
 class Count(NamedTuple):
@@ -101,7 +101,7 @@ class Count(NamedTuple):
         what: `known`, or why they are refused.
     """
 
-    kind: Kind
+    kind: SeedKind
     what: str
     number: int
 
