@@ -9,15 +9,15 @@ from crawler.cli.tables import print_table
 from crawler.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from crawler.plans import Check
 
 COLUMNS = ("site", "host", "search pages", "all pages", "time")
 
 
-def print_check(check: Check) -> None:
-    """Prints a dry run."""
+def print_check(check: Check, warnings: Sequence[str]) -> None:
+    """Prints a dry run, with warnings at its end."""
     combinations = quantity(len(check.combinations), "combination")
     search_pages, sites = quantity(check.nav_seeds, "search page"), quantity(len(check.sites), "site")
     print(f"plan {check.plan}: {combinations}, {search_pages}, {sites}\n")
@@ -35,6 +35,8 @@ def print_check(check: Check) -> None:
     print("\nPages and time are upper bounds: every result is new; images and later pages of a thread come on top.")
     for hint in _hints(check):
         print(hint)
+    for warning in warnings:
+        print(one_line(warning))
 
 
 def _hints(check: Check) -> Iterator[str]:

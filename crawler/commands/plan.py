@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from crawler.cli.actions import FLAG, Action, ActionCommand, Option
@@ -67,12 +68,15 @@ class Command(ActionCommand):
         max_seeds = config.PLAN_MAX_SEEDS.of(self.values)
         return plans.load(path, sites_dir=config.SITES_DIR.of(self.values), max_seeds=max_seeds)
 
-    def do_check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Shows what a plan would do; opens no connection."""
+    async def do_check(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Shows what a plan would do; looks its hosts up, and connects to none."""
         from crawler import plans
+        from crawler.cli import reach
         from crawler.cli.plan_check import print_check
 
-        print_answer(opts, plans.check(self.read(args[0])), print_check)
+        plan = self.read(args[0])
+        check, found = plans.check(plan), await reach.warnings(plan, self.values)
+        print_answer(opts, asdict(check) | {"warnings": found}, lambda _: print_check(check, reach.lines(found)))
 
     async def do_submit(self, args: list[str], opts: argparse.Namespace) -> None:
         """Submits a plan.
@@ -81,7 +85,10 @@ class Command(ActionCommand):
             PlanError: There is another plan of that name.
             UnavailableError: Redis can't be reached, or is full. What had begun is completed by the same command.
         """
+        from crawler.cli import reach
+
         plan, begun = self.read(args[0]), False
+        warnings = await reach.warnings(plan, self.values)
         try:
             async with self.connect(begin=True) as operator:
                 await _warn_of_data_loss(operator)
@@ -105,6 +112,7 @@ class Command(ActionCommand):
             "resumed": old is not None and old.edition == record.edition,
             "replaced": old is not None and old.edition != record.edition,
             "sites": sites,
+            "warnings": warnings,
         }
         print_answer(opts, result, _print_submitted)
 
@@ -203,6 +211,7 @@ async def _base(operator: Operator, name: str) -> str:
 
 
 def _print_submitted(result: dict[str, Any]) -> None:
+    from crawler.cli import reach
     from crawler.cli.plan_status import print_sites
 
     name = result["plan"]
@@ -210,6 +219,8 @@ def _print_submitted(result: dict[str, Any]) -> None:
     pages = f"{quantity(result['offered'], 'search page')} offered: {result['new']:,} new, {result['known']:,} known"
     print(f"plan {name}{how}: {quantity(result['combinations'], 'combination')}, {pages}")
     print_sites(result["sites"])
+    for line in reach.lines(result["warnings"]):
+        print(one_line(line))
     print(
         f"next: scrapy crawl producer and scrapy crawl consumer, on any node; scrapy ledger {name} shows how far it is"
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 from scrapy.settings import Settings
 
@@ -15,6 +17,19 @@ sites: [{use: demo_forum, name: board, base: "http://board.test"}]
 keywords: {event: {optional: [洪水, flood]}}
 pages: 2
 """
+
+
+@pytest.fixture(autouse=True)
+def _made_up_names(monkeypatch):
+    """Has made-up names not be found at once, whatever name server this machine asks."""
+    real = socket.getaddrinfo
+
+    def look_up(host, *arguments, **options):
+        if isinstance(host, str) and host.endswith((".test", ".invalid", ".example.org")):
+            raise socket.gaierror(socket.EAI_NONAME, "made up")
+        return real(host, *arguments, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
 
 
 def content_seed(number, plan="flood", site="board"):

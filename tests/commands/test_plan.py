@@ -19,6 +19,7 @@ match: region and event
 pages: 2
 schedule: every 30m
 """
+NO_ADDRESS = "board.test has no address, so nothing is found there"
 NOBODY = {"REDIS_URL": "redis://:secret@127.0.0.1:1/0"}
 
 
@@ -47,6 +48,18 @@ class TestCheck:
         assert (len(result["combinations"]), result["nav_seeds"]) == (4, 16)
         assert [(site["site"], site["nav_seeds"]) for site in result["sites"]] == [("demo_forum", 8), ("city-wiki", 8)]
         assert result["overlaps"] == []
+
+    def test_hosts_that_would_be_asked_in_vain_are_warned_of(self, check):
+        private = (
+            "127.0.0.1 has a private address, which these settings refuse: ALLOW_PRIVATE_ADDRESSES=1 lets it be crawled"
+        )
+        plan = PLAN.replace("wiki.example.org", "wiki.invalid")
+        assert lines_of(check(plan))[-2:] == [
+            f"warning: site demo_forum: {private}",
+            "warning: site city-wiki: wiki.invalid has no address, so nothing is found there",
+        ]
+        found = json_of(check(plan, "--json", "-s", "ALLOW_PRIVATE_ADDRESSES=1"))["warnings"]
+        assert [(one["site"], one["host"]) for one in found] == [("city-wiki", "wiki.invalid")]
 
     def test_overlap_is_shown_with_an_example(self, check):
         done = check(PLAN.replace("match: region and event", "match: region or region and person"))
@@ -102,6 +115,7 @@ def test_a_plan_s_life(scrapy, plan_file):
     assert lines_of(scrapy("plan", "submit", plan_file)) == [
         "plan flood: 2 combinations, 4 search pages offered: 4 new, 0 known",
         "sites: board (version 1, http://board.test)",
+        f"warning: site board: {NO_ADDRESS}",
         "next: scrapy crawl producer and scrapy crawl consumer, on any node; scrapy ledger flood shows how far it is",
     ]
     assert lines_of(scrapy("plan", "list"))[1] == "flood active 4 4 0 0 0 %"
@@ -126,6 +140,7 @@ def test_submitting_again_goes_on_and_replacing_begins_anew(scrapy, plan_file):
         "resumed": False,
         "replaced": False,
         "sites": [{"site": "board", "version": 1, "base": "http://board.test"}],
+        "warnings": [{"site": "board", "host": "board.test", "why": NO_ADDRESS}],
     }
     again = json_of(scrapy("plan", "submit", plan_file, "--json"))
     assert again == first | {"new": 0, "known": 4, "resumed": True}
