@@ -118,8 +118,8 @@ def set_for_frontier(settings: BaseSettings, custom: Mapping[str, Any] | None) -
             settings.set(name, added, "spider")
     addons = settings.getdict("ADDONS")
     addons.setdefault(FAST_ENGINE, FAST_ENGINE_ORDER)
-    # Above the priority that it has: a process that is given a crawler sets its own settings there once more, and of two
-    # values of one priority the later stays.
+    # Above the priority that it has: a process that is given a crawler sets its own settings there once more, and of
+    # two values of one priority the later stays.
     above = (settings.getpriority("ADDONS") or 0) + 1
     settings.set("ADDONS", addons, max(above, SETTINGS_PRIORITIES["spider"]))
 
