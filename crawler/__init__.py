@@ -14,4 +14,19 @@ The packages, in the order in which a plan becomes items; `docs/architecture.md`
 - `commands/`, `cli/`: `scrapy plan`, `seeds`, `ledger`, `nodes`, `site`, `items`, `crawl`, and what they share.
 """
 
+from typing import Any
+
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """Returns the add-on for `crawler.Headroom`: read when it is asked for, since it is built on all of the settings.
+
+    Raises:
+        AttributeError: It is any other name.
+    """
+    if name == "Headroom":
+        from crawler.addon import Headroom
+
+        return Headroom
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

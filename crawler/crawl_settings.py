@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 FAST_ENGINE = "crawler.fast.addon.FastEngine"
+PRIVATE_ADDRESSES = "crawler.middlewares.private_addresses.PrivateAddressMiddleware"
 FAST_ENGINE_ORDER = 1000  # in ADDONS: last, since other add-ons may replace Scrapy's downloader statistics
 _REMOTE_CONTROL = {"scrapy.extensions.remote_control.RemoteControl"}  # since Scrapy 2.19
 
@@ -65,6 +66,7 @@ VALUES: Mapping[str, Any] = {
         "crawler.middlewares.robots.RobotsMiddleware": 100,
         "crawler.middlewares.decoding.DecodingMiddleware": 590,
         "crawler.middlewares.redirect.RedirectMiddleware": 600,
+        PRIVATE_ADDRESSES: None,  # the scope and the download handler see to that
         "crawler.middlewares.turns.TurnMiddleware": 990,  # the last before the wire: what it lets through is sent
         "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,  # reads an error page as rules
         "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,  # no bound on codings

@@ -5,12 +5,32 @@ and reason, in `config.py`. Neither is repeated here. Any other spider has Scrap
 words of the template of `scrapy startproject`.
 """
 
+from pathlib import Path
+
+from scrapy.utils.conf import closest_scrapy_cfg
+
+ADDONS = {"crawler.Headroom": 100}
 BOT_NAME = "headroom"
 SPIDER_MODULES = ["crawler.spiders"]
 NEWSPIDER_MODULE = "crawler.spiders"
-COMMANDS_MODULE = "crawler.commands"
-DOWNLOADER_MIDDLEWARES = {"crawler.middlewares.private_addresses.PrivateAddressMiddleware": 1_000_000}
 ROBOTSTXT_OBEY = True
 CONCURRENT_REQUESTS_PER_DOMAIN = 1
 DOWNLOAD_DELAY = 1
 FEED_EXPORT_ENCODING = "utf-8"
+
+
+def _refuse_to_hide_another() -> None:
+    """Ends the process where these settings would stand in for those of a project whose package has the same name.
+
+    Scrapy puts a project's folder behind the installed packages, so `crawler.settings` of such a project means these.
+    """
+    own, configuration = Path(__file__).parent, closest_scrapy_cfg()
+    other = Path(configuration).parent / own.name
+    if configuration and other.is_dir() and not other.samefile(own):
+        raise SystemExit(
+            f"error: Headroom's package `crawler` hides this project's at {other}; "
+            "rename that one, or install Headroom in an environment of its own"
+        )
+
+
+_refuse_to_hide_another()

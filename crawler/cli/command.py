@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 from scrapy.utils.log import configure_logging
+from scrapy.utils.project import inside_project
 
-from crawler import logs
+from crawler import addon, logs
 from crawler.cli.output import print_error
 from crawler.errors import HeadroomError, shown
 from crawler.setting_check import check, misspelt_variables
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from crawler.plans.operator import Operator
 
+ADD_ON = 'ADDONS = {"crawler.Headroom": 100}'  # what switches Headroom on in a project
 INTERRUPTED = 130  # the exit status that shells expect after Ctrl-C: 128 + SIGINT
 HELP_CHARACTERS_MIN = 60  # width of the help text, however narrow the terminal is
 HELP_INDENT_CHARACTERS = 24  # of what an option does: where Scrapy's help texts have it
@@ -100,6 +102,7 @@ class HeadroomCommand(ScrapyCommand):
         if isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # a terminal that can't show Chinese shows question marks
         try:
+            self._refuse_other_projects()
             self._refuse_options(args)
             check(self.values)
             for line in misspelt_variables():
@@ -125,6 +128,15 @@ class HeadroomCommand(ScrapyCommand):
         """Ends the process because of what the parser says of the command line."""
         print_error(UsageError(message), self.values)
         sys.exit(1)
+
+    def _refuse_other_projects(self) -> None:
+        """Refuses a project without the add-on: the command would act on a crawl that is none of this project's."""
+        if addon.is_switched_on(self.values):
+            return
+        if not inside_project():
+            raise HeadroomError(f"no Scrapy project here; scrapy {self.name} runs in one whose settings say {ADD_ON}")
+        module = os.environ.get("SCRAPY_SETTINGS_MODULE", "")
+        raise HeadroomError(f"the settings of this project ({module}) don't say {ADD_ON}")
 
     def _refuse_options(self, args: list[str]) -> None:
         """Refuses unknown options: Scrapy leaves them among the arguments."""

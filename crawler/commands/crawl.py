@@ -1,4 +1,7 @@
-"""`scrapy crawl`, as in Scrapy. A spider of the frontier starts only with valid settings and a Redis that answers."""
+"""`scrapy crawl`, as in Scrapy. A spider of the frontier starts only with valid settings and a Redis that answers.
+
+Scrapy finds the command by an entry point, in every project. One without the add-on gets Scrapy's command unchanged.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,13 @@ import logging
 import sys
 from typing import TYPE_CHECKING, Any
 
+from scrapy.addons import AddonManager
 from scrapy.commands.crawl import Command as ScrapyCrawl
+from scrapy.exceptions import UsageError
 from scrapy.spiderloader import get_spider_loader
+from scrapy.utils.project import inside_project
 
-from crawler import logs
+from crawler import addon, logs
 from crawler.cli.command import INTERRUPTED
 from crawler.cli.output import print_error
 from crawler.errors import HeadroomError, existing, shown
@@ -38,9 +44,11 @@ class Command(ScrapyCrawl):
             SystemExit: The spider can't start.
         """
         super().process_options(args, opts)
-        logs.install(self.settings or {})
+        if not inside_project():
+            raise UsageError("scrapy crawl runs a spider of a project, and here is none", print_help=False)
         try:
             if settings := self._frontier_settings(args):
+                logs.install(settings)
                 for line in misspelt_variables():
                     print("warning:", line, file=sys.stderr)
                 _check_settings(settings)
@@ -53,8 +61,8 @@ class Command(ScrapyCrawl):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Runs the spider. A HeadroomError that is raised only while the spider's parts are built is one line, too."""
-        if len(args) != 1:
-            super().run(args, opts)  # raises a UsageError
+        if len(args) != 1 or not addon.is_switched_on(self.settings or {}):
+            super().run(args, opts)
             return
         assert self.crawler_process is not None  # Scrapy has made it, since requires_crawler_process is True
         crawler = create_crawler(self, args[0])
@@ -80,18 +88,19 @@ class Command(ScrapyCrawl):
         Raises:
             HeadroomError: There is no such spider.
         """
+        assert self.settings is not None  # set before a command's options are read
+        if len(args) != 1 or not addon.is_switched_on(self.settings):
+            return None
         from crawler.spiders.base import FrontierSpider
 
-        assert self.settings is not None  # set before a command's options are read
-        loader = get_spider_loader(self.settings)
-        if len(args) != 1:
-            return None
+        settings = self.settings.copy()
+        AddonManager.load_pre_crawler_settings(settings)  # as Scrapy does when it comes to run the spider
+        loader = get_spider_loader(settings)
         if args[0] not in loader.list():
             raise HeadroomError(f"no spider {shown(args[0])}; {existing(args[0], loader.list(), 'there are')}")
         spider = loader.load(args[0])
         if not issubclass(spider, FrontierSpider):
             return None
-        settings = self.settings.copy()
         spider.update_settings(settings)
         return settings
 

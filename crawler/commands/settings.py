@@ -1,4 +1,8 @@
-"""`scrapy settings`, as in Scrapy, but with the values that count here, without passwords; and the whole reference."""
+"""`scrapy settings`, as in Scrapy, but with the crawl's own settings from wherever they come; and their reference.
+
+Scrapy's settings are shown as a project's own spiders have them. A project without the add-on gets Scrapy's command
+unchanged.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.commands.settings import Command as ScrapySettings
 
+from crawler import addon, config
 from crawler.cli.output import print_error
 from crawler.errors import HeadroomError
 from crawler.setting_check import complete, redaction_of
@@ -34,10 +39,16 @@ class Command(ScrapySettings):
             print(reference(), end="")
             return
         assert self.settings is not None  # Scrapy has set it before it runs a command
+        if not addon.is_switched_on(self.settings):
+            super().run(args, opts)
+            return
         settings = self.settings.copy()
         printed = io.StringIO()
         try:
-            complete(settings)
+            completed = settings.copy()
+            complete(completed)
+            for name in (setting.name for setting in config.ALL if not setting.owner):
+                settings.set(name, completed[name], completed.getpriority(name) or 0)
             self.settings = settings
             with contextlib.redirect_stdout(printed):
                 super().run(args, opts)

@@ -194,7 +194,7 @@ class Rate:
         return len(self._settled_at) / min(RATE_WINDOW_SECONDS, max(1.0, now - self._started_at))
 
 
-class Headroom:
+class NodeHeadroom:
     """Says how many more seeds this worker may claim now, and whether it may send one more request.
 
     Args:

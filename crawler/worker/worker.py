@@ -27,7 +27,7 @@ from crawler.worker.failure_log import FailureLog
 from crawler.worker.fair_share import FairShare
 from crawler.worker.gaps import Gaps
 from crawler.worker.hand_backs import HandBacks
-from crawler.worker.headroom import Headroom
+from crawler.worker.headroom import NodeHeadroom
 from crawler.worker.heartbeat import Heartbeat, load_figures
 from crawler.worker.offers import Offers
 from crawler.worker.outcomes import OUT_OF_MEMORY
@@ -91,7 +91,7 @@ class Worker:
         self.death: TaskDied | None = None
         self.events = Events()
         self.redis_full = RedisFull()
-        self.headroom = Headroom(config.limits, batch_max=config.batch_max, claim_ahead_s=config.claim_ahead_s)
+        self.headroom = NodeHeadroom(config.limits, batch_max=config.batch_max, claim_ahead_s=config.claim_ahead_s)
         self._hand_backs = HandBacks()
         self.registry = Registry(redis, keys, partitions)
         self.sites = SiteCache(self.registry, self.events)

@@ -13,9 +13,9 @@ from crawler.worker.headroom import (
     LACK_SECONDS,
     MIN_COST_PERCENT,
     UNLIMITED_SEEDS,
-    Headroom,
     Limits,
     Load,
+    NodeHeadroom,
     Sampler,
     batch_size,
     short_of,
@@ -101,7 +101,7 @@ def test_what_a_node_has_no_more_of_is_named(load, what):
 
 
 def headroom(*, used_percent, limit_percent=80):
-    headroom = Headroom(Limits(limit_percent, 90, 5), batch_max=500, claim_ahead_s=60)
+    headroom = NodeHeadroom(Limits(limit_percent, 90, 5), batch_max=500, claim_ahead_s=60)
     headroom.sampler.newest = Load(memory=used_percent)
     headroom.sampler.memory_bytes = 1_000_000
     return headroom
