@@ -28,6 +28,15 @@ PRIVATE_ADDRESSES = "crawler.middlewares.private_addresses.PrivateAddressMiddlew
 FAST_ENGINE_ORDER = 1000  # in ADDONS: last, since other add-ons may replace Scrapy's downloader statistics
 _REMOTE_CONTROL = {"scrapy.extensions.remote_control.RemoteControl"}  # since Scrapy 2.19
 
+# What Scrapy 2.16 reads, though only later versions list it among their defaults.
+READ_BEFORE_2_17: Mapping[str, Any] = {
+    "CLOSESPIDER_PAGECOUNT_NO_ITEM": 0,
+    "CLOSESPIDER_TIMEOUT_NO_ITEM": 0,
+    "DOWNLOAD_SLOTS": {},
+    "DUPEFILTER_DEBUG": False,
+    "REFERRER_POLICIES": {},
+}
+
 # Scrapy's settings of which the project's values hold for the frontier's spiders too: who runs the process, its event
 # loop, its log and statistics, its way to the network, where media are stored, and how `-o FILE` writes.
 PROJECT_WIDE = re.compile(
@@ -129,12 +138,13 @@ def set_for_frontier(settings: BaseSettings, custom: Mapping[str, Any] | None) -
 def _set_aside_project(settings: BaseSettings) -> None:
     """Sets Scrapy's settings back to their defaults where the project has set them, but for PROJECT_WIDE."""
     set_aside = []
-    for name in default_settings.__all__:
+    defaults = {**READ_BEFORE_2_17, **{name: getattr(default_settings, name) for name in default_settings.__all__}}
+    for name, default in defaults.items():
         if (settings.getpriority(name) or 0) < SETTINGS_PRIORITIES["project"] or PROJECT_WIDE.fullmatch(name):
             continue
         if settings.getpriority(name) == SETTINGS_PRIORITIES["project"]:
             set_aside.append(name)
-        settings.set(name, getattr(default_settings, name), "spider")
+        settings.set(name, default, "spider")
     if set_aside:
         logger.info(
             "the project's %s are for its own spiders; what FRONTIER_SETTINGS says is for this one",
