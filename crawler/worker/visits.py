@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from crawler.worker.lanes import Lane
 
 T = TypeVar("T")
+_NO_PLANS: frozenset[str] = frozenset()  # one for all visits
 
 
 class PageFetched(NamedTuple):
@@ -83,8 +84,8 @@ class Visit:
         self.has_gaps = False
         self.deadline = Deadline(self._cancel_fetches)
         self._events = events
-        self._left_out: frozenset[str] = frozenset()  # plans
-        self._running: set[asyncio.Future[Any]] = set()
+        self._left_out = _NO_PLANS
+        self._running: list[asyncio.Future[Any]] = []  # no set: thousands of visits wait, and each would take 216 bytes
         self._open = 1  # parts that haven't ended; the first is the page's callback
         self._fetching = 1  # those of them that may still fetch from the visit's host
         self._settlement: Settlement | None = None
@@ -137,14 +138,14 @@ class Visit:
 
     async def wait(self, under_way: asyncio.Future[T]) -> T:
         """As `run`, for a future that needs no task of its own; call `check` before."""
-        self._running.add(under_way)
+        self._running.append(under_way)
         try:
             return await under_way
         except asyncio.CancelledError:
             self.check()
             raise  # the visit may still fetch: somebody else cancelled it
         finally:
-            self._running.discard(under_way)
+            self._running.remove(under_way)
 
     # -- Parts and the end --------------------------------------------------------------------------------------------
 
@@ -232,5 +233,5 @@ class Visit:
         self._cancel_fetches()
 
     def _cancel_fetches(self) -> None:
-        for fetch in list(self._running):
+        for fetch in tuple(self._running):
             fetch.cancel()

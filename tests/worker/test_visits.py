@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import tracemalloc
 
 import pytest
 
 from crawler.errors import PageTimeoutError, SessionLostError
+from crawler.events import Events
 from crawler.frontier.settlement import Settlement
+from crawler.models import Claimed, Seed
+from crawler.worker.lanes import Lane
+from crawler.worker.visits import Visit
 
 
 async def test_a_page_without_items_finishes_when_its_callback_ends(recorded):
@@ -104,3 +109,17 @@ async def test_a_fetch_that_somebody_else_cancels_leaves_the_visit_as_it_is(reco
     await asyncio.wait([running])
     assert running.cancelled()
     assert await recorded.visit.run(asyncio.sleep(0, "others go on")) == "others go on"
+
+
+def test_a_seed_that_waits_takes_a_kilobyte():
+    stored = [Seed(f"http://a.test/thread/{number:06}", "flood", "forum").dump() for number in range(200)]
+    lane, events = Lane("a.test", 1, 0, 1.0), Events()
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        seeds = [Seed.load(raw, "content") for raw in stored]
+        visits = [Visit(Claimed(seed, seed.fingerprint, 0, "owner#1", 1, 0, 0, 1.0), lane, events) for seed in seeds]
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert after - before < 1_000 * len(visits)
