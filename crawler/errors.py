@@ -136,6 +136,14 @@ class UnavailableError(HeadroomError):
     """
 
 
+class AccessError(UnavailableError):
+    """A server answers and refuses this client: a wrong password, a missing right, no such database, no trust in TLS.
+
+    It ends a start at once, since waiting mends none of these. Once a worker runs it is an outage like others:
+    passwords are changed and rights are taken by mistake, and what the worker holds is not lost.
+    """
+
+
 class NodeError(UnavailableError):
     """This node lacks what a request needs, such as file descriptors or memory: no host is at fault, and no page.
 

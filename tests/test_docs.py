@@ -13,6 +13,7 @@ import yaml
 from scrapy.settings import default_settings
 
 from crawler import config, plans, settings, sites
+from crawler.frontier.rights import IN_A_CLUSTER, acl_rule
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [
@@ -57,6 +58,12 @@ def test_every_make_target_exists(document):
 def test_every_file_exists(document):
     for path in re.findall(r"(?<![\w/])((?:crawler|plans|benchmarks|testbed|tests)/[\w./-]*)", document):
         assert any((folder / path.rstrip(".")).exists() for folder in (ROOT, ROOT / "crawler")), path
+
+
+def test_the_rights_in_redis_are_those_that_a_test_crawls_with():
+    text = (ROOT / "docs" / "servers.md").read_text(encoding="utf-8")
+    assert f"\nACL SETUSER headroom on >PASSWORD {acl_rule('hr')}\n" in text
+    assert all(f"+{name}" in text for name in IN_A_CLUSTER)
 
 
 def defined_in(path):

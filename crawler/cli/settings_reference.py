@@ -43,6 +43,7 @@ alike (KAFKA_TOPIC) may be yours. If the resembling one is yours, too, set the r
 the environment is warned of: others may have use for it.
 
 `scrapy settings --get NAME` shows what counts here, without passwords; `scrapy items where` shows where output lands.
+[servers.md](servers.md) has passwords, TLS and least rights.
 """
 
 

@@ -1,4 +1,4 @@
-"""Checks, before anything is claimed or offered, that a Redis can hold the frontier."""
+"""Checks, before anything is claimed or offered, that a Redis can hold the frontier and lets this client in."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import RedisError
 
-from crawler.errors import FrontierError, UnavailableError
+from crawler.errors import AccessError, FrontierError, UnavailableError
 from crawler.frontier.keys import SCHEMA_VERSION, Keys, as_text
+from crawler.frontier.rights import missing_rights
 from crawler.servers.redis_cluster import each_primary, is_cluster
+from crawler.servers.redis_refusal import RIGHTS, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,14 +99,21 @@ async def wait_until_ready(
 
     Raises:
         UnavailableError: Redis could not be reached in that time.
+        AccessError: It refuses this client; said at once.
         FrontierError: As from `prepare`.
     """
     deadline, pause_s = time.monotonic() + seconds, PAUSE_FIRST_SECONDS
     needs = "; a worker starts when every primary of the cluster answers" if is_cluster(redis) else ""
     while True:
         try:
+            missing = await missing_rights(redis, keys)
+            if missing:
+                lacks = f"its user lacks rights ({' '.join('+' + name for name in missing)} on {keys.prefix}:*)"
+                raise AccessError(f"Redis at {where}: {lacks}; {RIGHTS}")
             return await prepare(redis, keys, partitions)
         except (RedisError, OSError) as error:
+            if why := refusal(error):
+                raise AccessError(f"Redis at {where}: {why}") from error
             if time.monotonic() + pause_s > deadline:
                 raise UnavailableError(f"Redis at {where}: {error}{needs}") from error
             say(f"Redis at {where}: {error}{needs}; next try in {pause_s:.1f} s")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from redis.exceptions import OutOfMemoryError, RedisError
 
-from crawler.errors import PlanError, UnavailableError, shown
+from crawler.errors import AccessError, PlanError, UnavailableError, shown
 from crawler.frontier import ledger, recount
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.preflight import prepare
@@ -17,6 +17,7 @@ from crawler.frontier.seed_admin import SeedAdmin
 from crawler.plans.registry import Registry
 from crawler.servers.redis import redis_address, redis_async
 from crawler.servers.redis_full import REMEDY
+from crawler.servers.redis_refusal import refusal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
@@ -67,6 +68,7 @@ class Operator:
         Raises:
             ConfigError: A setting has a value that it can't have.
             UnavailableError: Redis can't be reached, goes away during the block, or is too full.
+            AccessError: Redis refuses this client, or a command of the block.
             FrontierError: Redis holds something that these settings can't work on.
         """
         config = FrontierConfig.from_settings(settings)
@@ -86,6 +88,8 @@ class Operator:
         except OutOfMemoryError as error:
             raise UnavailableError(f"{where} is full: {REMEDY}") from error
         except RedisError as error:
+            if why := refusal(error):
+                raise AccessError(f"{where}: {why}") from error
             raise UnavailableError(f"{where}: {str(error).rstrip('.')}") from error
         finally:
             await redis.aclose()

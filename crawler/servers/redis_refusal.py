@@ -1,0 +1,51 @@
+"""What a Redis that answers, and refuses this client, means: no waiting mends it."""
+
+from __future__ import annotations
+
+import re
+import ssl
+from typing import TYPE_CHECKING
+
+from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RIGHTS = "docs/servers.md has the rights that it needs"
+# The error's class, a part of Redis's or Valkey's words (empty: any), and what that means. The first that fits counts.
+REFUSALS: tuple[tuple[type[RedisError], str, str], ...] = (
+    (AuthenticationError, "already authenticated", "it asks for a password, and REDIS_URL has none"),
+    (AuthenticationError, "Authentication required", "it asks for a password, and REDIS_URL has none"),
+    (AuthenticationError, "", "it refuses the user or the password in REDIS_URL"),
+    (NoPermissionError, "'select'", "its user may not choose a database: end REDIS_URL in /0, or grant +select"),
+    (NoPermissionError, "", f"its user lacks a right; {RIGHTS}"),
+    (ResponseError, "ACL failure in script", f"its user lacks a right; {RIGHTS}"),
+    (ResponseError, "can't run this command", f"its user lacks a right; {RIGHTS}"),  # Redis 7.0, of scripts
+    (ResponseError, "DB index is out of range", "it has no database of the number in REDIS_URL"),
+    (ResponseError, "SELECT is not allowed in cluster mode", "a cluster has no database but 0: end REDIS_URL in /0"),
+)
+_IN_SCRIPT = re.compile(r" script: \S+, on .*| script: on .*", re.DOTALL)  # which script it was, and where in it
+
+
+def refusal(error: BaseException) -> str:
+    """Returns why Redis refuses this client, and what to do; empty: it is away, or something else is wrong."""
+    text = str(error)
+    for kind, words, meaning in REFUSALS:
+        if isinstance(error, kind) and words in text:
+            said = _IN_SCRIPT.sub("", text).strip().rstrip(".")
+            return f"{meaning} ({said})"
+    for cause in _causes(error):
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return (
+                f"its certificate isn't trusted: ssl_ca_certs in REDIS_URL names who may sign ({cause.verify_message})"
+            )
+        if isinstance(cause, ssl.SSLError):
+            return f"TLS fails: rediss:// is with it, redis:// without ({cause.reason or cause})"
+    return ""
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yields an error, and each that it was raised from or while handling."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
