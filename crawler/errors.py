@@ -72,15 +72,16 @@ class InputError(HeadroomError):
         self.file, self.line, self.key, self.value, self.expected = file, line, key, value, expected
 
 
-def existing(name: str, known: Iterable[str], what: str) -> str:
+def existing(name: str, known: Iterable[str], what: str, possible: Iterable[str] = ()) -> str:
     """Returns what an error message says of a name that nothing has: the nearest name that there is, else all of them.
 
     Args:
         known: The names that there are.
         what: What these name, in plural, such as `submitted plans`.
+        possible: Names that there may be; only the nearest is told.
     """
     names = sorted(known)
-    by_folded = {one.casefold(): one for one in names}
+    by_folded = {one.casefold(): one for one in (*possible, *names)}
     if close := difflib.get_close_matches(name.casefold()[:MAX_SHOWN_CHARACTERS], by_folded, 1):
         return f"did you mean {by_folded[close[0]]}?"
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from crawler.errors import InputError, short
+from crawler.errors import MAX_SHOWN_CHARACTERS, InputError, short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 KeyPath = tuple[str | int, ...]
 Model = TypeVar("Model", bound=BaseModel)
+SUFFIXES = (".yaml", ".yml")
 MAX_FILE_BYTES = 1_000_000  # a plan or site is written by a person; more is a mistake or an attack
 MAX_DEPTH = 20  # levels of mappings and lists; a site file has 6
 MAX_ENTRIES = 200_000  # values, also mappings and lists, with every alias unfolded; 1 MB of short words has 150,000
@@ -94,10 +95,20 @@ def read(path: str) -> YamlDocument:
         with Path(path).open("rb") as file:
             text = file.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
-        raise InputError(path, 0, "", "no such file", "a file that exists") from None
+        raise InputError(path, 0, "", "no such file", f"a file that exists{_nearest_file(Path(path))}") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise InputError(path, 0, "", getattr(error, "strerror", None) or str(error), "a readable file") from None
     return parse(text, path)
+
+
+def _nearest_file(path: Path) -> str:
+    """Returns which file of the same folder may have been meant, for an error; empty: none looks like it."""
+    try:
+        names = [other.name for other in path.parent.iterdir() if other.suffix in SUFFIXES]
+    except OSError:
+        return ""
+    close = difflib.get_close_matches(path.name[:MAX_SHOWN_CHARACTERS], names, 1)
+    return f" (did you mean {path.parent / close[0]}?)" if close else ""
 
 
 def parse(text: str | bytes, file: str) -> YamlDocument:

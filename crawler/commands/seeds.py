@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy.exceptions import UsageError
 
 from crawler.cli.actions import FLAG, Action, ActionCommand, Option
-from crawler.cli.ledger_words import FINISHED_PAGES, meaning
+from crawler.cli.ledger_words import FINISHED_PAGES, REASONS, meaning
 from crawler.cli.output import print_answer
 from crawler.cli.tables import print_table
 from crawler.errors import HeadroomError, existing, shown
@@ -263,7 +263,7 @@ async def _refuse_unknown_names(operator: Operator, opts: argparse.Namespace) ->
     await _refuse_unknown_site(operator, opts.site)
     reasons = sorted({reason for pair in accounts.values() for one in pair.values() for reason in one.failures})
     if opts.reason and opts.reason not in reasons and not meaning(opts.reason):
-        there_are = existing(opts.reason, reasons, "reasons of failed seeds")
+        there_are = existing(opts.reason, reasons, "reasons of failed seeds", {*REASONS})
         raise HeadroomError(f"no seeds with the reason {shown(opts.reason)}; {there_are}")
 
 

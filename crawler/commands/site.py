@@ -60,7 +60,7 @@ class Command(ActionCommand):
     def _load_site(self, name: str, base: str | None) -> Site:
         from crawler import config, sites, yamlfile
 
-        if name.endswith((".yaml", ".yml")) or "/" in name:
+        if name.endswith(yamlfile.SUFFIXES) or "/" in name:
             site = yamlfile.validate(yamlfile.read(name), sites.Site)
         else:
             site = sites.load(name, config.SITES_DIR.of(self.values))

@@ -97,6 +97,10 @@ class TestCheck:
         ("check", "plan check: expected FILE"),
         ("check a b", "plan check: expected FILE"),
         ("check no-such.yaml", "no-such.yaml: got 'no such file', expected a file that exists"),
+        (
+            "check plans/dmo.yaml",
+            "plans/dmo.yaml: got 'no such file', expected a file that exists (did you mean plans/demo",
+        ),
         ("list x", "plan list: expected nothing more"),
         ("show none", "no plan 'none'; submitted plans: there are none"),
         ("pause none", "no plan 'none'; submitted plans: there are none"),

@@ -286,6 +286,7 @@ class TestRetry:
         assert error == "no seeds of a site 'nosuch'; sites that have some: board"
         assert error_of(scrapy(*words, "--site", "bord")) == "no seeds of a site 'bord'; did you mean board?"
         if action != "show":
+            assert error_of(scrapy(*words, "--reason", "dsn")) == "no seeds with the reason 'dsn'; did you mean dns?"
             error = error_of(scrapy(*words, "--reason", "nosuch"))
             assert error == "no seeds with the reason 'nosuch'; reasons of failed seeds: robots"
 
