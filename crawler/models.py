@@ -97,8 +97,8 @@ class Seed:
             compact = orjson.loads(rest)
             values = {key: compact[short] for key, short in _SEED_KEYS.items() if short in compact}
             values["keywords"] = tuple(values.get("keywords", ()))
-            words = {"plan": intern(plan.decode()), "site": intern(site.decode())}  # once for thousands of seeds
-            seed = cls(**words, frontier=frontier, interval_s=int(interval), **values)
+            values["plan"], values["site"] = intern(plan.decode()), intern(site.decode())  # once for thousands of seeds
+            seed = cls(frontier=frontier, interval_s=int(interval), **values)
             canonical(seed.url)  # it may have been canonical by other rules than today's, but must be a URL
         except (ValueError, TypeError, KeyError, AttributeError, UrlError) as error:
             raise FrontierError(f"not a seed: {raw[:80]!r}") from error
