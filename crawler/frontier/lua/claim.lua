@@ -23,6 +23,9 @@ local HOSTS_PER_READ = 200     -- hosts read from `hosts` at once
 local HOSTS_MAX = 500          -- hosts looked at in one call: some 15 ms where all of their turns are held
 local MOVES_MAX = 500          -- what is reclaimed, set aside (which costs twice) and given in one call: some 15 ms
 local LAPSE_GRACE_MS = 100     -- added to the next session's deadline, so that one look finds it lapsed
+-- Redis keeps a key with few entries as a list, and searches it from its head for each entry: the first hundred would
+-- cost three times what they do in a table. An entry as long as this makes it a table, and it stays one.
+local LONG = string.rep('-', 65)
 local DRAIN_LOOK_MS = 1000     -- until the next look for a quarantined seed: another owner may be draining for it
 
 local channel, other_channel, token, owner, claim = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -347,9 +350,20 @@ local function record_given()
     claimed_at[2 * n - 1], claimed_at[2 * n] = now_text, fingerprint
     claim_ids[2 * n - 1], claim_ids[2 * n] = fingerprint, claim
   end
+  local is_first, is_first_of_owner = call('EXISTS', execute) == 0, call('EXISTS', held .. owner) == 0
+  if is_first then
+    call('ZADD', execute, 0, LONG)
+    call('HSET', claims, LONG, '')
+  end
+  if is_first_of_owner then call('SADD', held .. owner, LONG) end
   write_all('ZADD', execute, claimed_at)
   write_all('HSET', claims, claim_ids)
   write_all('SADD', held .. owner, fingerprints)
+  if is_first then
+    call('ZREM', execute, LONG)
+    call('HDEL', claims, LONG)
+  end
+  if is_first_of_owner then call('SREM', held .. owner, LONG) end
   if call('EXISTS', tries) == 1 then
     for n, count in ipairs(read_all('HMGET', tries, fingerprints)) do given.tries[n] = count and tonumber(count) end
   end

@@ -36,14 +36,20 @@ local function first_due(ready_prefix, host)
   return #first > 0 and tonumber(first[2]) or nil
 end
 
+local has_other_hosts -- whether any host has ready seeds of the other frontier; known once it was asked
+
 -- Places a host in both frontiers after one of its turns was freed. Returns whether seeds of it are ready in this
 -- frontier, and in the other.
 local function update_host_in_both(host_turns)
   local host, _, concurrency = host_turns.host, politeness_of(host_turns)
   local _, free_at = free_turns(host_turns, concurrency)
-  local due, other_due = first_due(ready, host), first_due(other_ready, host)
+  local due, other_due = first_due(ready, host), nil
   update_host(place_host_no_later, hosts, host, due, free_at)
-  update_host(place_host_no_later, other_hosts, host, other_due, free_at)
+  if has_other_hosts == nil then has_other_hosts = call('EXISTS', other_hosts) == 1 end
+  if has_other_hosts then
+    other_due = first_due(other_ready, host)
+    update_host(place_host_no_later, other_hosts, host, other_due, free_at)
+  end
   return due ~= nil, other_due ~= nil
 end
 
