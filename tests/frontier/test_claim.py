@@ -307,3 +307,15 @@ async def test_a_cancelled_claim_is_taken_back_too(frontier):
 
     assert len(await frontier.until(again)) == 1
     assert await frontier.problems() == []
+
+
+async def test_what_claims_write_is_no_list_that_redis_searches_from_its_head(frontier):
+    """A small key would be one; 100 entries would cost three times as much."""
+    await frontier.offer(*(content(number) for number in range(3)))
+    claimed = (await frontier.claim()).seeds
+    names = {"execute": b"skiplist", "claims": b"hashtable", "held:A": b"hashtable"}
+    for name, encoding in names.items():
+        assert await frontier.redis.object("ENCODING", frontier.key(name)) == encoding
+    assert await frontier.problems() == []
+    await frontier.finish("A", claimed)
+    assert await frontier.redis.exists(*map(frontier.key, names)) == 0

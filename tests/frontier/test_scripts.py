@@ -72,3 +72,12 @@ def test_no_script_reads_the_whole_of_what_grows_with_the_crawl():
         "plan_ledger",
     }
     assert set(re.findall(r"call\('ZRANGE', ([^,]+), 0, -1", text)) == {"sessions"}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_is_sent_the_parts_that_it_uses(name):
+    words = set(re.findall(r"\w+", code_of(SCRIPTS[name])))
+    for part, text in PARTS.items():
+        if not words.isdisjoint(re.findall(r"^local function (\w+)", text, re.MULTILINE)):
+            assert text in scripts.source(name), part
+    assert (PARTS["finished"] in scripts.source(name)) == (name in {"offer", "settle"})
