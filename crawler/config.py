@@ -475,7 +475,8 @@ FAST_ENGINE: Final = Flag(
     default=True,
     section=DOWNLOAD,
     why="One asyncio task for each request, and less work for signals, statistics and log lines. Off, or with a Scrapy "
-    "that it wasn't tested with: Scrapy's own engine, with which a page takes half as much CPU time again.",
+    "that it wasn't tested with: Scrapy's own engine, with which a page takes half as much CPU time again. "
+    "A project's own spiders have Scrapy's unless this is set to 1.",
 )
 CONCURRENT_REQUESTS: Final = Whole(
     "CONCURRENT_REQUESTS",

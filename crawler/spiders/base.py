@@ -11,7 +11,7 @@ from scrapy import Request, Spider
 
 from crawler import config, crawl_settings, urls
 from crawler.download.other_handlers import warn_of_other_handlers
-from crawler.errors import ExtractError, UnavailableError, UrlError
+from crawler.errors import ExtractError, HeadroomError, UnavailableError, UrlError
 from crawler.models import Fetched, Frontier
 from crawler.setting_check import check, complete
 from crawler.worker.outcomes import (
@@ -66,7 +66,12 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
 
         Raises:
             ConfigError: A setting is wrong.
+            HeadroomError: A command such as `scrapy shell --spider consumer` would send its page among the seeds that
+                the spider claims, and end with some of them in its hands.
         """
+        if not crawler.crawling or cls.start.__module__.startswith("scrapy.commands"):
+            advice = "scrapy site check FILE URL shows what a page yields"
+            raise HeadroomError(f"the spider {cls.name!r} runs by scrapy crawl {cls.name} alone; {advice}")
         spider = super().from_crawler(crawler, *args, **kwargs)
         warn_of_other_handlers(crawler.settings)
         spider.retry_base_s = config.RETRY_BASE_SECONDS.of(crawler.settings)

@@ -22,6 +22,29 @@ name: flood
 sites: [{{use: demo_forum, name: board, base: "{base}"}}]
 keywords: {{event: {{required: [洪水], optional: [救援]}}}}
 """
+# What a team adds: a pipeline of its own spiders, in which the crawl's items would fail, one for the crawl's, a spider.
+SETTINGS = """
+ITEM_PIPELINES = {"shop.pipelines.ShopPipeline": 300}
+FRONTIER_SETTINGS = {"ITEM_PIPELINES": {"shop.pipelines.PricePipeline": 300}}
+"""
+PIPELINES = """
+class ShopPipeline:
+    def process_item(self, item):
+        return item["price"]
+
+
+class PricePipeline:
+    def process_item(self, item):
+        item.extra["price"] = len(item.title)
+        return item
+"""
+SPIDER = """
+from crawler.spiders.consumer import ConsumerSpider
+
+
+class PriceSpider(ConsumerSpider):
+    name = "prices"
+"""
 BUILD = "import sys; from setuptools import build_meta; print(build_meta.build_wheel(sys.argv[1]))"
 
 
@@ -75,7 +98,10 @@ def test_a_project_fresh_from_scrapy_crawls_a_plan_to_items(installed, forum, re
 
     scrapy("startproject", "shop", project, cwd=tmp_path)
     settings = project / "shop" / "settings.py"
-    settings.write_text(settings.read_text().replace("ADDONS = {}", 'ADDONS = {"crawler.Headroom": 100}'))
+    text = settings.read_text().replace("ADDONS = {}", 'ADDONS = {"crawler.Headroom": 100}')
+    settings.write_text(text + SETTINGS)
+    (project / "shop" / "pipelines.py").write_text(PIPELINES)
+    (project / "shop" / "spiders" / "prices.py").write_text(SPIDER)
     (project / "flood.yaml").write_text(PLAN.format(base=forum.url), encoding="utf-8")
     where = run("-c", "import crawler; print(crawler.__file__)", cwd=project, env=environment)
     assert Path(where.strip()).parent == installed / "crawler"
@@ -85,7 +111,7 @@ def test_a_project_fresh_from_scrapy_crawls_a_plan_to_items(installed, forum, re
     options = [word for name, value in words.items() for word in ("-s", f"{name}={value}")]
     with ExitStack() as running:
         workers = []
-        for spider in ("producer", "consumer"):
+        for spider in ("producer", "prices"):
             log = running.enter_context((tmp_path / f"{spider}.log").open("w"))
             command = [sys.executable, "-m", "scrapy", "crawl", spider, *options]
             worker = subprocess.Popen(command, cwd=project, env=environment, stdout=log, stderr=log)
@@ -93,7 +119,7 @@ def test_a_project_fresh_from_scrapy_crawls_a_plan_to_items(installed, forum, re
             workers.append(worker)
         for worker in workers:
             worker.wait(CRAWL_SECONDS)
-    logs = [(tmp_path / f"{spider}.log").read_text() for spider in ("producer", "consumer")]
+    logs = [(tmp_path / f"{spider}.log").read_text() for spider in ("producer", "prices")]
     assert [worker.returncode for worker in workers] == [0, 0], logs
 
     items = [
@@ -102,4 +128,4 @@ def test_a_project_fresh_from_scrapy_crawls_a_plan_to_items(installed, forum, re
     (row,) = json.loads(scrapy("ledger", "--verify", "--json"))["rows"]
     assert (row["content"]["ready"], row["content"]["executing"]) == (0, 0)
     assert len({item["id"] for item in items}) > 20
-    assert {item["resource"] for item in items} == {"board"}
+    assert all(item["resource"] == "board" and item["extra"]["price"] == len(item["title"]) for item in items)

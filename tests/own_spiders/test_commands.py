@@ -65,6 +65,16 @@ def test_a_command_does_the_same_everywhere(projects, run, url, tmp_path, words)
     assert answers["ours"] == answers["bare"]
 
 
+@pytest.mark.parametrize("project", PROJECTS[1:])
+@pytest.mark.parametrize("words", [("fetch",), ("shell", "-c", "1"), ("parse", "-c", "parse")], ids=" ".join)
+def test_no_command_but_crawl_makes_a_spider_claim_seeds(projects, run, url, project, words):
+    """With a Redis that answers it would; here it would look for one for half a minute."""
+    project = projects[project]
+    output, errors = run(project, [words[0], *project.options, "--spider", "consumer", *words[1:], url])[1:]
+    assert "the spider 'consumer' runs by scrapy crawl consumer alone; scrapy site check FILE URL shows" in errors
+    assert "Redis" not in output + errors
+
+
 @pytest.mark.parametrize("project", PROJECTS[:2])
 def test_a_spider_that_genspider_writes_filters_what_it_has_seen(projects, run, url, tmp_path, project):
     project = projects[project]
