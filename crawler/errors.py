@@ -61,7 +61,12 @@ class InputError(HeadroomError):
         key: Dotted path of the key (`keywords.event.optional`); empty when the error is about the whole file.
         value: The wrong value; None when a value is missing.
         expected: What is allowed there, in words.
+
+    Attributes:
+        further: What else is wrong with the file, in its order.
     """
+
+    further: tuple[InputError, ...] = ()
 
     def __init__(self, file: str, line: int, key: str, value: object, expected: str) -> None:
         path = short(file, MAX_FILE_CHARACTERS)

@@ -2,7 +2,8 @@
 
 `parse` measures the text first (its depth, and its entries with all aliases unfolded), so that no file can exhaust the
 process; then it constructs plain values with YAML's safe types. `validate` makes a model of them. The first thing in
-the file that doesn't fit becomes an `InputError` with file, line, key, value and what was expected.
+the file that doesn't fit becomes an `InputError` with file, line, key, value and what was expected; it knows the errors
+after it.
 
 Deviations from YAML 1.1: dates stay text, keys are text and stand once in a mapping, there are no tags, and a file is a
 single document.
@@ -16,15 +17,15 @@ import stat
 import types
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, Union, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from crawler.errors import MAX_SHOWN_CHARACTERS, InputError, short
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pydantic.fields import FieldInfo
     from pydantic_core import ErrorDetails
@@ -73,6 +74,27 @@ class Part(BaseModel):
     """A mapping in a YAML file, as a model: values of the exact types, no other keys, unchangeable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True)
+
+
+class ShortPart(Part):
+    """A part that a text alone can stand for.
+
+    Attributes:
+        short_for: The key that has this text.
+        forms: What may stand in place of anything else, for errors; empty: as of any part.
+    """
+
+    short_for: ClassVar[str]
+    forms: ClassVar[str] = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return {cls.short_for: value}
+        if cls.forms and not isinstance(value, dict | cls):
+            raise ValueError(cls.forms)  # pydantic collects ValueErrors
+        return value
 
 
 @dataclass(frozen=True)
@@ -145,18 +167,29 @@ def validate(document: YamlDocument, model: type[Model]) -> Model:
     """Returns the document as a model.
 
     Raises:
-        InputError: Something in the document doesn't fit; the error names what comes first in the file. Unknown keys
-            are named before missing ones, since a misspelt key is both.
+        InputError: Something in the document doesn't fit. The error names what comes first in the file, and knows all
+            that comes after. Unknown keys are named before missing ones, since a misspelt key is both.
     """
     try:
         return model.model_validate(document.value)
     except ValidationError as failure:
         details = failure.errors(include_url=False)
-        path, value, expected = min(
+        order = {path: number for number, path in enumerate(document.lines)}
+        found = sorted(
             (_explain(document.value, document.texts, detail, model) for detail in details),
-            key=lambda found: (found[1] is None, document.line(found[0])),
+            key=lambda one: (one[1] is None, document.line(one[0]), order.get(one[0], 0)),
         )
-        raise document.error(path, value, expected) from None
+        unknown = [_path_in(document.value, detail["loc"]) for detail in details if detail["type"] == "extra_forbidden"]
+        meant = {(*path[:-1], _nearest(path[-1], _keys_at(model, path[:-1]))) for path in unknown}
+        errors = [document.error(*one) for one in found if one[1] is not None or one[0] not in meant]
+        raise in_one(errors) from None
+
+
+def in_one(errors: Iterable[InputError]) -> InputError:
+    """Returns the first of several errors, at least one, which has all others as its `further`."""
+    first, *further = (one for error in errors for one in (error, *error.further))
+    first.further = tuple(further)
+    return first
 
 
 class _Loader(yaml.CSafeLoader):
@@ -283,9 +316,10 @@ def _explain(
     if kind == "missing":
         return (*path, detail["loc"][-1]), None, "this key"
     if kind == "extra_forbidden":
-        known = sorted(_keys_at(model, path[:-1]))
-        close = difflib.get_close_matches(str(path[-1]), known, 1)
-        return path, path[-1], f"{close[0]} (did you mean it?)" if close else "one of " + ", ".join(known)
+        known = _keys_at(model, path[:-1])
+        allowed = ", ".join(known)
+        near = _nearest(path[-1], known)
+        return path, path[-1], f"{near} (did you mean it?); keys here: {allowed}" if near else f"one of {allowed}"
     if kind in ("union_tag_not_found", "union_tag_invalid"):
         key = detail["ctx"]["discriminator"].strip("'")
         allowed, _, last = detail["ctx"].get("expected_tags", "").rpartition(", ")
@@ -309,12 +343,17 @@ def _path_in(value: Any, loc: Sequence[str | int]) -> KeyPath:
     return tuple(path)
 
 
-def _keys_at(model: type[BaseModel], path: KeyPath) -> set[str]:
-    """Returns the keys of the models that may stand at `path`."""
+def _nearest(key: str | int, known: Sequence[str]) -> str:
+    """Returns the known key that is spelt most like one; empty when none is like it."""
+    return next(iter(difflib.get_close_matches(str(key), known, 1)), "")
+
+
+def _keys_at(model: type[BaseModel], path: KeyPath) -> list[str]:
+    """Returns the keys of the models that may stand at `path`, sorted."""
     current: list[Any] = [model]
     for part in path:
         current = [inner for outer in current for inner in _step(outer, part)]
-    return {_key(name, info) for found in current if _is_model(found) for name, info in found.model_fields.items()}
+    return sorted({_key(name, info) for one in current if _is_model(one) for name, info in one.model_fields.items()})
 
 
 def _step(annotation: Any, part: str | int) -> list[Any]:

@@ -182,6 +182,9 @@ def test_a_file_is_read(tmp_path):
     assert yamlfile.read(str(tmp_path / "f.yaml")).value == {"a": 1}
 
 
+INNER_KEYS = "choice, flag, is, letters, number, ratio, required"
+
+
 class Inner(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
     required: str
@@ -219,9 +222,18 @@ class Outer(BaseModel):
         ("pair: 5", "f:1: pair: got 5, expected a list"),
         ("pair: [a, b, c]", "f:1: pair: got ['a', 'b', 'c'], expected at most 2 items"),
         ("many:\n- required: a\n- {}", "f:3: many.1.required: got nothing, expected this key"),
-        ("many:\n- required: a\n  numbr: 1", "f:3: many.0.numbr: got 'numbr', expected number (did you mean it?)"),
-        ("named:\n  k:\n    requird: a", "f:3: named.k.requird: got 'requird', expected required (did you mean it?)"),
-        ("named: {k: {required: a, iss: 1}}", "f:1: named.k.iss: got 'iss', expected is (did you mean it?)"),
+        (
+            "many:\n- required: a\n  numbr: 1",
+            "f:3: many.0.numbr: got 'numbr', expected number (did you mean it?); keys here: " + INNER_KEYS,
+        ),
+        (
+            "named:\n  k:\n    requird: a",
+            "f:3: named.k.requird: got 'requird', expected required (did you mean it?); keys here: " + INNER_KEYS,
+        ),
+        (
+            "named: {k: {required: a, iss: 1}}",
+            "f:1: named.k.iss: got 'iss', expected is (did you mean it?); keys here: " + INNER_KEYS,
+        ),
         ("zzz: 1", "f:1: zzz: got 'zzz', expected one of many, named, one, pair"),
         ("one: {required: a, number: 9}\nzzz: 1", "f:1: one.number: got 9, expected at most 5"),
     ],
@@ -230,6 +242,20 @@ def test_the_first_thing_that_does_not_fit_is_named(text, expected):
     with pytest.raises(InputError) as caught:
         yamlfile.validate(yamlfile.parse(text, "f"), Outer)
     assert str(caught.value) == expected
+
+
+def test_all_that_does_not_fit_is_named_in_the_order_of_the_file():
+    text = "many:\n- {requird: a, number: 9}\n- {}\nzzz: 1\npair: 5"
+    with pytest.raises(InputError) as caught:
+        yamlfile.validate(yamlfile.parse(text, "f"), Outer)
+    errors = (caught.value, *caught.value.further)
+    assert [(error.line, error.key) for error in errors] == [
+        (2, "many.0.requird"),  # and not that many.0.required is missing
+        (2, "many.0.number"),
+        (4, "zzz"),
+        (5, "pair"),
+        (3, "many.1.required"),
+    ]
 
 
 def test_a_valid_document_becomes_the_model():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 
+from crawler.errors import InputError
 from crawler.setting_check import redaction_of
 from crawler.text import one_line
 
@@ -17,13 +18,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 T = TypeVar("T")
+ERRORS_MAX = 50  # of a file; whoever has mended so many looks again
 ERROR_CHARACTERS_MAX = 2_000  # of an error, which is one line to read: what it quotes is much shorter
 
 
 def print_error(error: Exception, settings: Mapping[str, Any]) -> None:
-    """Prints an error as one line on stderr, without the secrets of the settings and the environment."""
-    text = one_line(redaction_of(settings)(str(error)))
-    print("error:", text if len(text) <= ERROR_CHARACTERS_MAX else text[:ERROR_CHARACTERS_MAX] + "...", file=sys.stderr)
+    """Prints an error as one line on stderr, without the secrets of the settings and the environment.
+
+    Of a file, whatever is wrong with it has a line, the first `ERRORS_MAX` of them.
+    """
+    errors = [error, *error.further] if isinstance(error, InputError) else [error]
+    for one in errors[:ERRORS_MAX]:
+        text = one_line(redaction_of(settings)(str(one)))
+        short = text if len(text) <= ERROR_CHARACTERS_MAX else text[:ERROR_CHARACTERS_MAX] + "..."
+        print("error:", short, file=sys.stderr)
+    if len(errors) > ERRORS_MAX:
+        print(f"error: and {len(errors) - ERRORS_MAX} more", file=sys.stderr)
 
 
 def print_answer(opts: argparse.Namespace, answer: T, print_text: Callable[[T], object]) -> None:

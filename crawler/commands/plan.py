@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from crawler.cli.actions import FLAG, Action, ActionCommand, Option
 from crawler.cli.ledger_words import FINISHED_PAGES
-from crawler.cli.output import print_answer, quantity
+from crawler.cli.output import print_answer, print_json, quantity
 from crawler.errors import FrontierError, UnavailableError
 from crawler.text import one_line
 
@@ -53,6 +53,8 @@ class Command(ActionCommand):
             "delete demo",
             more=(FINISHED_PAGES,),
         ),
+        "schema": Action("", "print the JSON Schema of plan files, by which editors complete and check keys", "schema"),
+        "reference": Action("", "print docs/plan-files.md: every key of a plan file", "reference"),
     }
     summary = f"Plans: {', '.join(actions)}"
 
@@ -136,6 +138,19 @@ class Command(ActionCommand):
             plan["definition"] = record.definition
             plan["ledger"] = ledger_as_json(await operator.ledger(record.name))
         print_answer(opts, plan, print_plan)
+
+    def do_schema(self, _args: list[str], _opts: argparse.Namespace) -> None:
+        """Prints the JSON Schema."""
+        from crawler.plans.plan_file import PlanFile
+        from crawler.yaml_schema import schema_of
+
+        print_json(schema_of(PlanFile, "plan file"))
+
+    def do_reference(self, _args: list[str], _opts: argparse.Namespace) -> None:
+        """Prints the reference."""
+        from crawler.cli.plan_reference import plan_reference
+
+        print(plan_reference(), end="")
 
     async def do_pause(self, args: list[str], opts: argparse.Namespace) -> None:
         """Pauses a plan."""

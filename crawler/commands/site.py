@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from crawler.cli.actions import Action, ActionCommand, Option
-from crawler.cli.output import print_answer
+from crawler.cli.output import print_answer, print_json
 from crawler.cli.tables import print_pairs
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ EXAMPLE_BASE = "https://example.org"  # stands for the base of a kind of site, w
 class Command(ActionCommand):
     """Checks a site file and shows what it reads on one page."""
 
-    summary = "Check a site file; show what it reads on a page, field by field"
+    summary = "Check a site file; show what it reads on a page; say every key of one"
     actions: ClassVar[dict[str, Action]] = {
         "check": Action(
             "FILE|NAME [URL]",
@@ -36,6 +36,8 @@ class Command(ActionCommand):
             ),
             ("A NAME is a site that Headroom knows, or a file in the folder that the setting SITES_DIR names.",),
         ),
+        "schema": Action("", "print the JSON Schema of site files, by which editors complete and check keys", "schema"),
+        "reference": Action("", "print docs/site-files.md: every key of a site file", "reference"),
     }
 
     async def do_check(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -56,6 +58,19 @@ class Command(ActionCommand):
         print_answer(
             opts, await self._read(site, rest[0]) if rest else _summary(site), lambda shown: print_pairs(_rows(shown))
         )
+
+    def do_schema(self, _args: list[str], _opts: argparse.Namespace) -> None:
+        """Prints the JSON Schema."""
+        from crawler import sites
+        from crawler.yaml_schema import schema_of
+
+        print_json(schema_of(sites.Site, "site file"))
+
+    def do_reference(self, _args: list[str], _opts: argparse.Namespace) -> None:
+        """Prints the reference."""
+        from crawler.cli.site_reference import site_reference
+
+        print(site_reference(), end="")
 
     def _load_site(self, name: str, base: str | None) -> Site:
         from crawler import config, sites, yamlfile

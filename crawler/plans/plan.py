@@ -151,11 +151,21 @@ def parse(text: str | bytes, file: str, *, sites_dir: str = "", max_seeds: int) 
 def _from_document(document: YamlDocument, sites_dir: str, max_seeds: int) -> Plan:
     file = yamlfile.validate(document, PlanFile)
     sites: dict[str, Site] = {}
+    errors: list[InputError] = []
     for index, use in enumerate(file.sites):
-        site = _site(document, index, use, sites_dir)
-        if sites.setdefault(site.name, site) is not site:
-            raise document.error(("sites", index), site.name, "each site once; {use, name, base} gives it another name")
-    plan = _build(document, file, tuple(sites.values()), max_seeds)
+        try:
+            site = _site(document, index, use, sites_dir)
+            if sites.setdefault(site.name, site) is not site:
+                expected = "each site once; {use, name, base} gives it another name"
+                raise document.error(("sites", index), site.name, expected)
+        except InputError as error:
+            errors.append(error)
+    try:
+        plan = _build(document, file, tuple(sites.values()), max_seeds)
+    except InputError as error:
+        errors.append(error)
+    if errors:
+        raise yamlfile.in_one(errors)
     _count(document, plan)
     _ask(document, plan)
     return plan

@@ -18,7 +18,7 @@ from pydantic import (
 
 from crawler.models import is_plan_name
 from crawler.plans.match import OPERATORS
-from crawler.yamlfile import Part
+from crawler.yamlfile import Part, ShortPart
 
 MAX_WORD_CHARACTERS = 200  # of a keyword: search boxes take no more
 MAX_SITES = 1_000  # of a plan: each is a file to read
@@ -33,17 +33,18 @@ Words = Annotated[tuple[Word, ...], Field(strict=False)]
 
 
 class KeywordClass(Part):
-    """Words of one kind.
+    """Words of one kind. A class without words is left out of combinations."""
 
-    Attributes:
-        required: Words of every combination of the class.
-        optional: Words of which each combination has `choose`.
-        choose: From 1 to the number of different optional words.
-    """
-
-    required: Words = ()
-    optional: Words = ()
-    choose: int = Field(1, ge=1)
+    required: Words = Field((), description="Words that stand in every combination of the class.", examples=[["洪水"]])
+    optional: Words = Field(
+        (), description="Words of which each combination has `choose`.", examples=[["救援", "停电"]]
+    )
+    choose: int = Field(
+        1,
+        ge=1,
+        description="How many optional words a combination has, from 1 to the number of different ones.",
+        examples=[2],
+    )
 
     @field_validator("choose")
     @classmethod
@@ -54,27 +55,25 @@ class KeywordClass(Part):
         return value
 
 
-class SiteUse(Part):
-    """A site of a plan; in a file, its name alone will do.
+class SiteUse(ShortPart):
+    """A site of a plan. Its name alone will do, unless it is a kind of software that many places run."""
 
-    Attributes:
-        use: Name of a site file.
-        name: What the site is called in this plan; empty: as in its file.
-        base: Where the site of that name is; only with `name`, and `name` only with it.
-    """
+    use: str = Field(
+        description="Name of a site file: a built-in one, or one in the folder `SITES_DIR`.", examples=["mediawiki"]
+    )
+    name: str = Field(
+        "",
+        description="What this place is called, in the ledger and as the `resource` of items; only with `base`.",
+        examples=["city-wiki"],
+    )
+    base: str = Field(
+        "",
+        description="Where it is: what {base} stands for in the site's file; only with `name`.",
+        examples=["https://wiki.example.org/w"],
+    )
 
-    use: str
-    name: str = ""
-    base: str = ""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _short_form(cls, value: Any) -> Any:
-        if isinstance(value, str):
-            return {"use": value}
-        if not isinstance(value, dict | SiteUse):
-            raise ValueError(_SITE_FORMS)  # noqa: TRY004 -- pydantic collects ValueErrors
-        return value
+    short_for = "use"
+    forms = _SITE_FORMS
 
     @model_validator(mode="after")
     def _both(self) -> Self:
@@ -93,25 +92,50 @@ ClassName = Annotated[str, BeforeValidator(_class_name)]
 
 
 class PlanFile(Part):
-    """A plan file.
+    """What to look for, and where: keywords and their logic, sites, pages, schedule."""
 
-    Attributes:
-        match: How the keyword classes are joined; empty: all that have words, by and.
-        pages: Pages of search results, for each combination and site.
-        per_page: Results on each page; a site may give fewer.
-        since: First day that results may be from, as YYYY-MM-DD; empty for all.
-        schedule: `every 30m`, `every 2h`, `every 1d`; empty: once.
-    """
-
-    name: str
-    sites: tuple[SiteUse, ...] = Field(strict=False, min_length=1, max_length=MAX_SITES)
-    keywords: dict[ClassName, KeywordClass] = Field(min_length=1, max_length=100)
-    match: str = Field("", max_length=2_000)
-    pages: int = Field(5, ge=1, le=1_000)
-    per_page: int = Field(20, ge=1, le=500)
-    sort: Literal["newest", "relevance"] = "newest"
-    since: str = ""
-    schedule: str = ""
+    name: str = Field(
+        description="Name of the plan, in the ledger and in every item: 1 to 64 of a-z, 0-9 and -. One name, one plan: "
+        "another file of that name needs `--replace`.",
+        examples=["flood-2026"],
+    )
+    sites: tuple[SiteUse, ...] = Field(
+        strict=False,
+        min_length=1,
+        max_length=MAX_SITES,
+        description="Where to search. Each site once; another name tells two places of one kind apart.",
+        examples=[["city_news", {"use": "mediawiki", "name": "city-wiki", "base": "https://wiki.example.org/w"}]],
+    )
+    keywords: dict[ClassName, KeywordClass] = Field(
+        min_length=1,
+        max_length=100,
+        description="Classes of words, by names of your own: small letters, digits and _, other than and, or.",
+        examples=[{"region": {"optional": ["重庆", "四川"]}, "event": {"required": ["洪水"]}}],
+    )
+    match: str = Field(
+        "",
+        max_length=2_000,
+        description="How the classes are joined: their names with `and`, `or` and parentheses; `and` goes before `or`. "
+        "Without it, all classes that have words, by `and`. A class that isn't named is never searched; "
+        "`scrapy plan check` says so.",
+        examples=["region and (event or person)"],
+    )
+    pages: int = Field(5, ge=1, le=1_000, description="Pages of results, for each combination and site.", examples=[10])
+    per_page: int = Field(20, ge=1, le=500, description="Results on each page; a site may give fewer.", examples=[50])
+    sort: Literal["newest", "relevance"] = Field(
+        "newest", description="Which results come first, where a site's search can say so.", examples=["relevance"]
+    )
+    since: str = Field(
+        "",
+        description="First day that results may be from, as YYYY-MM-DD, where a site can search so; empty for all.",
+        examples=["2026-11-01"],
+    )
+    schedule: str = Field(
+        "",
+        description="How often it is searched again: `every` and a number with m, h or d, up to 366d; empty: once. "
+        "Pages that are known aren't fetched again.",
+        examples=["every 30m"],
+    )
 
     @field_validator("name")
     @classmethod

@@ -21,13 +21,13 @@ from pydantic import (
 )
 from pydantic_core import core_schema
 
-from crawler.item import READ_FIELDS
+from crawler.item import READ_FIELDS, ReadAs
 from crawler.models import Politeness
 from crawler.redaction import has_credentials
 from crawler.sites import search as searching
 from crawler.sites.paging import KINDS, AnyPaging
 from crawler.sites.selector import Selector, SelectorField  # noqa: TC001 -- pydantic reads the annotations
-from crawler.yamlfile import Part, WrittenAs
+from crawler.yamlfile import Part, ShortPart, WrittenAs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,15 +44,61 @@ _LANGUAGES = {"html": ("css", "xpath"), "json": ("json",)}
 class Search(Part):
     """How the site is searched: by GET, or by POST if there is a `body`."""
 
-    encoding: ShortText = "utf-8"
-    join: str = Field(" ", max_length=20)
-    sort: dict[Sort, ShortText] = Field({})
-    since_format: ShortText = ""
-    max_per_page: int = Field(1_000, ge=1, le=10_000)
-    paging: AnyPaging | None = None
-    body_type: Literal["json", "form"] = "json"
-    url: Template
-    body: dict[str, JsonValue] = Field({})
+    encoding: ShortText = Field(
+        "utf-8",
+        description="How the words are written in the URL or in a form. A plan with a word that it can't write is "
+        "refused.",
+        examples=["gbk"],
+    )
+    join: str = Field(
+        " ",
+        max_length=20,
+        description="What stands between the words of a combination: a space, or what the site wants to find them all.",
+        examples=[" AND "],
+    )
+    sort: dict[Sort, ShortText] = Field(
+        {},
+        description="What the site calls each order of results; it becomes {sort}. An order that a plan wants and the "
+        "site doesn't name leaves the parameter out.",
+        examples=[{"newest": "date", "relevance": "score"}],
+    )
+    since_format: ShortText = Field(
+        "",
+        description="How {since}, a plan's first day, is written: a strftime format, or `epoch` for seconds since "
+        "1970. The day begins in the site's `timezone`.",
+        examples=["%Y-%m-%d"],
+    )
+    max_per_page: int = Field(
+        1_000,
+        ge=1,
+        le=10_000,
+        description="Most results that the site gives on a page. {per_page} never asks for more, so that offsets are "
+        "right.",
+        examples=[50],
+    )
+    paging: AnyPaging | None = Field(
+        None,
+        description="How further pages of results are asked for. Without it a search has one page.",
+        examples=[{"kind": "page"}],
+    )
+    body_type: Literal["json", "form"] = Field(
+        "json",
+        description="What `body` is sent as: JSON, or the fields of a form.",
+        examples=["form"],
+    )
+    url: Template = Field(
+        description="The address of a page of results, with placeholders: {base}, {query} (the words), {per_page}, "
+        "{sort}, {since}, and {page}, {offset} or {cursor} as `paging` says. Values are percent-encoded; a parameter "
+        "that is only a placeholder without a value is left out.",
+        examples=["{base}/search?q={query}&page={page}"],
+    )
+    body: dict[str, JsonValue] = Field(
+        {},
+        description="The body of the request; with one, the search is a POST. Its texts may hold the placeholders of "
+        "`url` except {base}; one that is nothing but a placeholder keeps the value's type, so that {page} is a number "
+        "in JSON.",
+        examples=[{"q": "{query}", "page": "{page}"}],
+    )
 
     @field_validator("encoding")
     @classmethod
@@ -122,11 +168,36 @@ class Search(Part):
 class Results(Part):
     """Where the links stand on a page of results, and what a page without results looks like."""
 
-    type: Kind = "html"
-    links: SelectorField
-    link: Template | None = None
-    next: SelectorField | None = None
-    empty: SelectorField | None = None
+    type: Kind = Field(
+        "html",
+        description="What a page of results is. It decides the language of its selectors: `css:` and `xpath:`, or "
+        "`json:`.",
+        examples=["json"],
+    )
+    links: SelectorField = Field(
+        description="Selects the results: elements with a `href`, or texts that are addresses. A page on which it "
+        "finds nothing fails as `not-results`, unless `empty` finds something, or `empty` isn't given.",
+        examples=["css:.result h2 a"],
+    )
+    link: Template | None = Field(
+        None,
+        description="Makes an address of what `links` selects, where that is only an id; {value} stands for it, "
+        "percent-encoded.",
+        examples=["{base}/thread/{value}"],
+    )
+    next: SelectorField | None = Field(
+        None,
+        description="Selects what {cursor} is on the next page, for `paging: {kind: cursor}`. Where it finds nothing, "
+        "the search ends. With other kinds of paging it isn't used.",
+        examples=["json:meta.next_cursor"],
+    )
+    empty: SelectorField | None = Field(
+        None,
+        description="Finds something only on a page without results; `text:` and a phrase will do, too. The pages "
+        "behind it aren't fetched. Without it, any page without links counts as one without results, "
+        "a login page as well; of JSON, an empty list does.",
+        examples=["css:.nothing-found"],
+    )
 
     @field_validator("links", "next", "empty")
     @classmethod
@@ -147,29 +218,46 @@ class Results(Part):
         return value
 
 
-class Rule(Part):
-    """Where the value of a field stands, and how it is read. In a file, the selector alone is enough.
+class Rule(ShortPart):
+    """Where the value of a field stands, and how it is read. The selector alone is enough where that is all."""
 
-    Attributes:
-        select: Selects the value. Text fields take an element's text, URL fields its `src` or `href`.
-        all: Take every match instead of the first one.
-        remove: Select elements within the value that are left out (signatures, share buttons).
-        required: A page without any of its required fields fails. If no field is required, `content` is.
-        html: The value is HTML inside JSON.
-        format: strptime format of a date that would be ambiguous.
-    """
+    select: SelectorField = Field(
+        description="Selects the value. Of an element, fields of text take its text (`published` its `datetime`, if it "
+        "has one, and a `<meta>` its `content`), images and videos its `src`, `href` or `content`.",
+        examples=["css:article"],
+    )
+    all: bool = Field(
+        default=False,
+        description="Take every match instead of the first; texts are joined, a field of `extra` becomes a list. "
+        "Images and videos always take every match.",
+        examples=[True],
+    )
+    remove: tuple[SelectorField, ...] = Field(
+        (),
+        strict=False,
+        max_length=50,
+        description="Select elements within the value that are left out of its text, such as signatures.",
+        examples=[["css:.signature", "css:.share"]],
+    )
+    required: bool = Field(
+        default=False,
+        description="A page that has none of the required fields fails as `no-content`. Where no field is required, "
+        "`content` is; where there is no `content`, any field will do.",
+        examples=[True],
+    )
+    html: bool = Field(
+        default=False,
+        description="The value is HTML inside JSON: its text is taken, or the images or videos in it.",
+        examples=[True],
+    )
+    format: ShortText = Field(
+        "",
+        description="The strptime format of a date that could be read in two ways, such as 03/04/2026. It is "
+        "tried first; a date in another form is read as without it.",
+        examples=["%d/%m/%Y %H:%M"],
+    )
 
-    select: SelectorField
-    all: bool = False
-    remove: tuple[SelectorField, ...] = Field((), strict=False, max_length=50)
-    required: bool = False
-    html: bool = False
-    format: ShortText = ""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _short_form(cls, value: Any) -> Any:
-        return {"select": value} if isinstance(value, str) else value
+    short_for = "select"
 
     @field_validator("remove")
     @classmethod
@@ -180,27 +268,59 @@ class Rule(Part):
 
 
 class _Typed(Part):
-    type: Kind = "html"
+    type: Kind = Field(
+        "html",
+        description="What content pages are. It decides the language of their selectors, here and in `follow`: `css:` "
+        "and `xpath:`, or `json:`.",
+        examples=["json"],
+    )
+
+
+# What a rule reads for each mark of a field, and an example of one.
+_READ: dict[ReadAs, tuple[str, JsonValue]] = {
+    ReadAs.LINE: ("text on one line", "css:h1"),
+    ReadAs.NAMES: ("text on one line, several matches with commas between them", "css:.author"),
+    ReadAs.INSTANT: (
+        "a date, of several matches the first that is one; without a zone, in the site's `timezone`",
+        "css:time",
+    ),
+    ReadAs.PARAGRAPHS: (
+        "text, each paragraph on a line; that of further pages follows",
+        {"select": "css:article", "required": True},
+    ),
+    ReadAs.IMAGES: ("addresses of images, which are fetched where `FILES_STORE` is set", "css:article img"),
+    ReadAs.VIDEOS: ("addresses of videos", "css:article video source"),
+}
+
+
+def _field_of(name: str) -> Any:
+    how, example = _READ[READ_FIELDS[name]]
+    description = f"Rule of the item's `{name}`: {how}. Where it finds nothing, the item has none."
+    return Rule | None, Field(None, description=description, examples=[example])
 
 
 # A rule for each field of the item that is read from content pages.
-_rules: dict[str, Any] = dict.fromkeys(READ_FIELDS, (Rule | None, None))
+_rules: dict[str, Any] = {name: _field_of(name) for name in READ_FIELDS}
 _FieldRules: Any = create_model("_FieldRules", __base__=_Typed, **_rules)
 
 
 class Content(_FieldRules):
-    """How a content page is read: a rule for each field that it has, and these.
+    """How a content page is read: a rule for each field that it has; at least one."""
 
-    Attributes:
-        type: What the pages are.
-        extra: Rules of fields that only this site has.
-        next_page: Where the address of the next page stands, when one item goes over several pages.
-        max_pages: Pages of one item that are fetched.
-    """
-
-    extra: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")], Rule] = Field({}, max_length=50)
-    next_page: Rule | None = None
-    max_pages: int = Field(20, ge=1, le=500)
+    extra: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")], Rule] = Field(
+        {},
+        max_length=50,
+        description="Rules of fields that only this site has, by their names (small letters, digits and _). They stand "
+        "under `extra` in the item.",
+        examples=[{"views": "css:.views", "tags": {"select": "css:.tag", "all": True}}],
+    )
+    next_page: Rule | None = Field(
+        None,
+        description="Where the address of the next page stands, when one item goes over several pages. It must be on "
+        "the same host; another address ends the item.",
+        examples=["css:a[rel=next]"],
+    )
+    max_pages: int = Field(20, ge=1, le=500, description="Most pages of one item that are fetched.", examples=[5])
 
     @field_validator(*READ_FIELDS, "next_page")
     @classmethod
@@ -241,16 +361,38 @@ class Content(_FieldRules):
 _POLITENESS = Politeness()
 
 
-class _Pace(Part):
-    delay: float = Field(_POLITENESS.delay_s, ge=0, le=3_600)
-    concurrency: int = Field(_POLITENESS.concurrency, ge=1, le=64)
-    burst: int = Field(_POLITENESS.burst, ge=1, le=500)
+class PolitenessPart(Part):
+    """How hard each host of the site may be asked, by all nodes together."""
+
+    delay: float = Field(
+        _POLITENESS.delay_s,
+        ge=0,
+        le=3_600,
+        description="Seconds between two starts of requests on a turn; a longer Crawl-delay in robots.txt counts "
+        "instead.",
+        examples=[2],
+    )
+    concurrency: int = Field(
+        _POLITENESS.concurrency,
+        ge=1,
+        le=64,
+        description="Requests at once: the host's number of turns. With a Crawl-delay it is 1.",
+        examples=[4],
+    )
+    burst: int = Field(
+        _POLITENESS.burst,
+        ge=1,
+        le=500,
+        description="Pages that a worker takes over at once for each turn. More is less work for Redis, fewer lets "
+        "other workers have the host sooner.",
+        examples=[50],
+    )
 
 
 def _pace_schema(_source: object, handler: Any) -> core_schema.CoreSchema:
     return core_schema.no_info_after_validator_function(
         lambda pace: Politeness(pace.delay, pace.concurrency, pace.burst),
-        handler(_Pace),
+        handler(PolitenessPart),
         serialization=core_schema.plain_serializer_function_ser_schema(
             lambda pace: {"delay": pace.delay_s, "concurrency": pace.concurrency, "burst": pace.burst}
         ),
@@ -258,7 +400,7 @@ def _pace_schema(_source: object, handler: Any) -> core_schema.CoreSchema:
 
 
 # In a file `delay` (seconds), `concurrency` and `burst`; in a Site the crawler's Politeness.
-PolitenessField = Annotated[Politeness, GetPydanticSchema(_pace_schema), WrittenAs(_Pace)]
+PolitenessField = Annotated[Politeness, GetPydanticSchema(_pace_schema), WrittenAs(PolitenessPart)]
 
 
 def _check_language(selector: Selector | None, info: ValidationInfo, extra: tuple[str, ...] = ()) -> Selector | None:

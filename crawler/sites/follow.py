@@ -69,28 +69,49 @@ PatternField = Annotated[
 
 
 class Follow(Part):
-    """How links of content pages are followed. Its keys are named as in Scrapy's LinkExtractor.
+    """Which links of content pages are followed; its keys are named as in Scrapy's LinkExtractor."""
 
-    Attributes:
-        links: Selects the links; of an element, the `href` counts. A `json:` selector if content pages are JSON.
-        allow: Patterns of which a link's URL must match one; empty: every URL is allowed.
-        deny: Patterns of links that aren't followed, even if `allow` matches.
-        allow_domains: Domains, each with its subdomains, that links may lead to besides the page's own host.
-        depth: Most links between a search result and a page.
-        per_page: Most links of one page that are followed; the first ones are.
-        per_host: Most pages of one host that are offered because of a link, over all pages and plans. The count is
-            forgotten FAIL_DAYS after its first page.
-    """
-
-    links: SelectorField = Selector.parse("css:a, area")
-    allow: tuple[PatternField, ...] = Field((), strict=False, max_length=50)
-    deny: tuple[PatternField, ...] = Field((), strict=False, max_length=50)
-    allow_domains: tuple[Annotated[str, Field(min_length=1, max_length=253)], ...] = Field(
-        (), strict=False, max_length=100
+    links: SelectorField = Field(
+        Selector.parse("css:a, area"),
+        description="Selects the links; of an element, the `href` counts. A `json:` selector if content pages are "
+        "JSON.",
+        examples=["css:article a"],
     )
-    depth: int = Field(1, ge=1, le=50)
-    per_page: int = Field(100, ge=1, le=10_000)
-    per_host: int = Field(10_000, ge=1, le=100_000_000)
+    allow: tuple[PatternField, ...] = Field(
+        (),
+        strict=False,
+        max_length=50,
+        description="Regular expressions (RE2) of which a link's address must match one, anywhere in it; empty: all "
+        "do.",
+        examples=[[r"/20\d\d/"]],
+    )
+    deny: tuple[PatternField, ...] = Field(
+        (),
+        strict=False,
+        max_length=50,
+        description="Regular expressions of addresses that aren't followed, even if `allow` matches.",
+        examples=[["/print$"]],
+    )
+    allow_domains: tuple[Annotated[str, Field(min_length=1, max_length=253)], ...] = Field(
+        (),
+        strict=False,
+        max_length=100,
+        description="Domains, each with its subdomains, that links may lead to besides the page's own host. A redirect "
+        "out of these fails the page as `out-of-scope`.",
+        examples=[["example.org"]],
+    )
+    depth: int = Field(1, ge=1, le=50, description="Most links between a search result and a page.", examples=[2])
+    per_page: int = Field(
+        100, ge=1, le=10_000, description="Most links of one page that are followed; the first ones are.", examples=[50]
+    )
+    per_host: int = Field(
+        10_000,
+        ge=1,
+        le=100_000_000,
+        description="Most pages of one host that are crawled because of a link, over all pages and plans; what is over "
+        "counts as `over-budget`. The count is forgotten `FAIL_DAYS` after its first page.",
+        examples=[5_000],
+    )
 
     @field_validator("allow_domains")
     @classmethod

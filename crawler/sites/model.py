@@ -39,35 +39,75 @@ _PARSER = r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*$"
 
 
 class Site(Part):
-    """A source of pages: how it is searched, how its pages are read, and how politely it is crawled.
+    """A source of pages: how it is searched, how its pages are read, and how politely it is crawled."""
 
-    Attributes:
-        name: Name of the site, and the `resource` of its items.
-        base: The URL that {base} stands for, without a slash at its end; empty for software that many places run.
-        timezone: IANA name of the time zone of `since` and of dates on pages that name none.
-        drop_parameters: Names of URL parameters that don't tell pages apart (session ids), of the query or of the path.
-        identity: `exact` where each spelling of a URL is a page of its own, such as `%7E` and `~`, `?a&b` and `?b&a`;
-            `folded` where they are one page.
-        search: How the site is searched. Without it, plans can't use the site; it only takes pages that are offered.
-        results: How pages of results are read; required with `search`.
-        parser: `package.module:function` that reads content pages instead of `content`; see `crawler.extract.parser`.
-        content: How content pages are read; with neither this nor a parser, trafilatura finds the article.
-        follow: Which links of content pages are followed; None for none.
-    """
-
-    name: Name
-    base: str = Field("", max_length=500)
-    timezone: str = "UTC"
-    politeness: PolitenessField = Politeness()
-    drop_parameters: tuple[Annotated[str, Field(min_length=1, max_length=100)], ...] = Field(
-        (), strict=False, max_length=100
+    name: Name = Field(
+        description="Name of the site: of its file without `.yaml`, in plans, and the `resource` of its items. 1 to 64 "
+        "of a-z, 0-9, _ and -, the first a letter or digit.",
+        examples=["city_news"],
     )
-    identity: Literal["folded", "exact"] = "folded"
-    search: Search = NO_SEARCH
-    results: Results = NO_RESULTS
-    parser: str = Field("", max_length=200, pattern=rf"{_PARSER}|^$")
-    content: Content | None = None
-    follow: Follow | None = None
+    base: str = Field(
+        "",
+        max_length=500,
+        description="The address that {base} stands for. Software that many places run leaves it out; then each plan "
+        "gives it, as `{use: NAME, name: ..., base: https://...}`.",
+        examples=["https://news.example.org"],
+    )
+    timezone: str = Field(
+        "UTC",
+        description="IANA name of the time zone of dates on pages that name none, and of {since}.",
+        examples=["Asia/Shanghai"],
+    )
+    politeness: PolitenessField = Field(
+        Politeness(),
+        description="How politely the site is crawled.",
+        examples=[{"delay": 2, "concurrency": 1}],
+    )
+    drop_parameters: tuple[Annotated[str, Field(min_length=1, max_length=100)], ...] = Field(
+        (),
+        strict=False,
+        max_length=100,
+        description="Names of parameters that don't tell pages apart, such as ids of sessions, in the query or in the "
+        "path (`;name=...`), in any case. They are taken off addresses.",
+        examples=[["sid", "from"]],
+    )
+    identity: Literal["folded", "exact"] = Field(
+        "folded",
+        description="`exact` where each spelling of an address is a page of its own, such as `%7E` and `~`, or `?a&b` "
+        "and `?b&a`; `folded` where they are one page.",
+        examples=["exact"],
+    )
+    search: Search = Field(
+        NO_SEARCH,
+        description="How the site is searched. Without it plans can't use the site; it only takes pages that are "
+        "offered (`scrapy seeds offer`).",
+        examples=[{"url": "{base}/search?q={query}&page={page}", "paging": {"kind": "page"}}],
+    )
+    results: Results = Field(
+        NO_RESULTS,
+        description="How pages of results are read; required with `search`.",
+        examples=[{"links": "css:.result h2 a", "empty": "css:.nothing-found"}],
+    )
+    parser: str = Field(
+        "",
+        max_length=200,
+        pattern=rf"{_PARSER}|^$",
+        description="A Python function `package.module:function` that reads content pages instead of `content`. Its "
+        "module must stand in the setting `PARSER_MODULES`, or pages fail as `parser-refused`.",
+        examples=["my_parsers.news:read"],
+    )
+    content: Content | None = Field(
+        None,
+        description="How content pages are read, field by field. With neither this nor a parser, the article is found "
+        "without selectors, by trafilatura.",
+        examples=[{"title": "css:h1", "content": "css:article"}],
+    )
+    follow: Follow | None = Field(
+        None,
+        description="Which links of content pages are followed; without it, none. `{}` follows the first links of the "
+        "page's own host.",
+        examples=[{"links": "css:article a", "depth": 2}],
+    )
 
     @field_validator("base")
     @classmethod

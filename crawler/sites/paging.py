@@ -20,19 +20,10 @@ if TYPE_CHECKING:
 
 
 class Paging(Part):
-    """A kind of paging.
-
-    Attributes:
-        kind: In a site file, it chooses the subclass. A placeholder of the same name stands in `url` or `body`.
-        first: The first page's number or offset; 1 and 0 when not given.
-        step: What a page adds; 1 for pages and `per_page` for offsets when not given.
-        names_next: Whether pages of results name the next page, where the site's `results.next` says.
-    """
+    """A kind of paging. In a site file, `kind` chooses the subclass."""
 
     kind: str
-    first: int | None = Field(None, ge=0, le=1_000)
-    step: int | None = Field(None, ge=1, le=1_000)
-    names_next: ClassVar[bool] = False
+    names_next: ClassVar[bool] = False  # whether pages of results name the next one, where `results.next` says
 
     def check(self, search: Search) -> None:
         """Looks whether the rest of a site's `search` goes with this paging.
@@ -62,21 +53,35 @@ class Paging(Part):
 class PageNumbers(Paging):
     """{page} counts pages."""
 
-    kind: Literal["page"]
+    kind: Literal["page"] = Field(
+        description="{page} counts pages: 1, 2, 3 with the default `first` and `step`.", examples=["page"]
+    )
+    first: int = Field(1, ge=0, le=1_000, description="Number of the first page.", examples=[0])
+    step: int = Field(1, ge=1, le=1_000, description="What each page adds to the number.", examples=[2])
 
     def positions(self, pages: int, per_page: int) -> list[int | str]:
-        first, step = 1 if self.first is None else self.first, self.step or 1
-        return [first + page * step for page in range(pages)]
+        return [self.first + page * self.step for page in range(pages)]
 
 
 class Offsets(Paging):
     """{offset} counts the results before the page."""
 
-    kind: Literal["offset"]
+    kind: Literal["offset"] = Field(
+        description="{offset} counts the results before the page: 0, 20, 40 for 20 results on a page.",
+        examples=["offset"],
+    )
+    first: int = Field(0, ge=0, le=1_000, description="Offset of the first page.", examples=[1])
+    step: int | None = Field(
+        None,
+        ge=1,
+        le=1_000,
+        description="What each page adds to the offset; when not given, the number of results that a page was asked "
+        "for.",
+        examples=[10],
+    )
 
     def positions(self, pages: int, per_page: int) -> list[int | str]:
-        first, step = self.first or 0, self.step or per_page
-        return [first + page * step for page in range(pages)]
+        return [self.first + page * (self.step or per_page) for page in range(pages)]
 
 
 class Cursors(Paging):
@@ -85,7 +90,11 @@ class Cursors(Paging):
     It is all of a parameter, so that it can be replaced in the request of the page before.
     """
 
-    kind: Literal["cursor"]
+    kind: Literal["cursor"] = Field(
+        description="{cursor} is a value that the page before names (`results.next`), and all of a parameter. The "
+        "first page is asked for without one.",
+        examples=["cursor"],
+    )
     names_next = True
 
     def check(self, search: Search) -> None:

@@ -113,6 +113,7 @@ SelectorField = Annotated[
             Selector.parse,
             core_schema.str_schema(strict=True),
             serialization=core_schema.plain_serializer_function_ser_schema(lambda selector: selector.text),
-        )
+        ),
+        lambda schema, handler: {**handler(schema), "format": "selector", "pattern": f"^({'|'.join(_COMPILERS)}):"},
     ),
 ]

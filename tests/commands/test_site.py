@@ -7,6 +7,7 @@ import threading
 from contextlib import suppress
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 from commands.answers import error_of, json_of
@@ -14,6 +15,7 @@ from commands.answers import error_of, json_of
 from testbed.forum import content
 from testbed.forum.routes import Forum, Request
 
+ROOT = Path(__file__).parent.parent.parent
 ANSI = b"<h1 class=title>\x1b[31mred\x1b]0;owned\x07</h1><p class=post-body>text \x9b2J</p>"
 PAGE = b"<h1 class=title>%b</h1><p class=post-body>text"
 
@@ -179,6 +181,27 @@ def test_a_bad_file_is_told_line_and_key(check, tmp_path):
     (tmp_path / "bad.yaml").write_text('name: bad\nsearch: {url: "http://x.org/?q={qery}"}\nresults: {links: css:a}\n')
     error = error_of(check(tmp_path / "bad.yaml"))
     assert error.startswith(f"{tmp_path}/bad.yaml:2: search.url: got 'http://x.org/?q={{qery}}', expected only")
+
+
+def test_all_that_is_wrong_with_a_file_is_told_at_once(check, tmp_path):
+    (tmp_path / "bad.yaml").write_text(
+        'name: bad\nserch: {url: "http://x.org/"}\ncontent: {title: h1}\npoliteness: {delay: -1}\n'
+    )
+    done = check(tmp_path / "bad.yaml")
+    assert done.returncode == 1
+    assert [line.partition(": got ")[0] for line in done.stderr.splitlines()] == [
+        f"error: {tmp_path}/bad.yaml:2: serch",
+        f"error: {tmp_path}/bad.yaml:3: content.title",
+        f"error: {tmp_path}/bad.yaml:4: politeness.delay",
+    ]
+    assert "search (did you mean it?); keys here: base, content, drop_parameters," in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["site", "plan"])
+def test_the_reference_and_the_schema_print_the_files_that_ship(scrapy, kind):
+    assert scrapy(kind, "reference").stdout == (ROOT / "docs" / f"{kind}-files.md").read_text("utf-8")
+    shipped = ROOT / "crawler" / f"{kind}s" / f"{kind}.schema.json"
+    assert scrapy(kind, "schema").stdout == shipped.read_text("utf-8")
 
 
 class TestFollow:

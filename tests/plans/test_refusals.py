@@ -28,8 +28,13 @@ KEYS_AND_VALUES = [
     ("sites: [board]\nkeywords: {a: {optional: [x]}}", ":1: name", "nothing", "this key"),
     ("name: test\nkeywords: {a: {optional: [x]}}", ":1: sites", "nothing", "this key"),
     ("name: test\nsites: [board]", ":1: keywords", "nothing", "this key"),
-    (HEAD + "page: 3", ":4: page", "'page'", "pages (did you mean it?)"),
-    (HEAD.replace("name", "nmae"), ":1: nmae", "'nmae'", "name (did you mean it?)"),
+    (HEAD + "page: 3", ":4: page", "'page'", f"pages (did you mean it?); keys here: {KEYS.removeprefix('one of ')}"),
+    (
+        HEAD.replace("name", "nmae"),
+        ":1: nmae",
+        "'nmae'",
+        f"name (did you mean it?); keys here: {KEYS.removeprefix('one of ')}",
+    ),
     (HEAD + "zzz: 3", ":4: zzz", "'zzz'", KEYS),
     (HEAD + "name: again", ":4: name", "'name'", "each key once"),
     (HEAD + "pages: '5'", ":4: pages", "'5'", "a whole number"),
@@ -58,7 +63,12 @@ KEYWORDS = [
     (BLOCK + "      - [z]", ":8: keywords.a.optional.1", "['z']", "text"),
     (BLOCK + "      - '  '", ":8: keywords.a.optional.1", "'  '", "at least 1 character"),
     (BLOCK + "      - " + "a" * 201, ":8: keywords.a.optional.1", f"'{'a' * 119}...", "at most 200 characters"),
-    (BLOCK + "    requird: [z]", ":8: keywords.a.requird", "'requird'", "required (did you mean it?)"),
+    (
+        BLOCK + "    requird: [z]",
+        ":8: keywords.a.requird",
+        "'requird'",
+        "required (did you mean it?); keys here: choose, optional, required",
+    ),
     (BLOCK + "  b:", ":8: keywords.b", "nothing", MAPPING),
     (BLOCK + "  1: {}", ":8: keywords", "'1'", 'text as key: put it in quotes, "1"'),
     (BLOCK + "  and: {}", ":8: keywords.and", "'and'", CLASS_NAME),
@@ -78,7 +88,12 @@ SITES = [
     (HEAD.replace("[board]", "board"), ":2: sites", "'board'", "a list"),
     (HEAD.replace("board", "3"), ":2: sites.0", "3", SITE_FORMS),
     (HEAD.replace("board", "{use: board, name: b}"), ":2: sites.0", "{'use': 'board', 'name': 'b'}", SITE_FORMS),
-    (HEAD.replace("board", "{use: b, nam: b, base: x}"), ":2: sites.0.nam", "'nam'", "name (did you mean it?)"),
+    (
+        HEAD.replace("board", "{use: b, nam: b, base: x}"),
+        ":2: sites.0.nam",
+        "'nam'",
+        "name (did you mean it?); keys here: base, name, use",
+    ),
     (HEAD.replace("board", "{use: board, name: b, base: b.c}"), ":2: sites.0.base", "'b.c'", "an http(s) URL"),
     (
         BLOCK.replace("- board", "- board\n  - board"),
@@ -135,6 +150,14 @@ def test_a_url_that_gets_too_long_is_refused_before_anything_is_sent(sites_dir):
     said = refusal(HEAD.replace("[x, y]", f"[{five}], choose: 5"), sites_dir)
     assert said.startswith("plan.yaml:3: keywords: got ['长")
     assert "expected site board: URL of 9" in said
+
+
+def test_every_site_and_the_logic_are_named_at_once(sites_dir):
+    text = HEAD.replace("[board]", "[bord, board, board, software]") + "match: a and ("
+    with pytest.raises(InputError) as caught:
+        plans.parse(text, "plan.yaml", sites_dir=sites_dir, max_seeds=100_000)
+    keys = [error.key for error in (caught.value, *caught.value.further)]
+    assert keys == ["sites.0", "sites.2", "sites.3", "match"]
 
 
 @pytest.mark.parametrize(("max_seeds", "allowed"), [(20, True), (19, False), (1, False)])

@@ -1,0 +1,137 @@
+"""docs/site-files.md, made from the model of a site file: `scrapy site reference > docs/site-files.md`."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields
+from functools import cached_property
+
+from crawler.cli.file_reference import reference
+from crawler.extract.field_kinds import Fields
+from crawler.extract.parser import Page
+from crawler.models import Fetched
+from crawler.sites import Site
+
+INTRODUCTION = """\
+# Site files
+
+Made from `crawler/sites/` by `scrapy site reference`; change it there.
+
+A site is a YAML file: how a source is searched, where its results stand, what a page holds, how politely it is asked.
+It lies in the folder that the setting `SITES_DIR` names, as `NAME.yaml`, and plans use it by its name. Most sites need
+a quarter of this one:
+
+```yaml
+# yaml-language-server: $schema=site.schema.json
+name: city_board # as the file is named, without .yaml
+base: https://board.example.org # what {base} stands for below
+timezone: Asia/Shanghai # of dates without a zone
+identity: folded # addresses that differ in spelling alone are one page
+drop_parameters: [sid] # says nothing of the page, so it is taken off addresses
+
+search: # how words become a request
+  url: "{base}/search?q={query}&page={page}&size={per_page}&sort={sort}&from={since}"
+  encoding: gbk # how this board wants 洪水 in its address
+  join: " AND " # 洪水 AND 救援
+  paging: {kind: page, first: 0} # pages 0, 1, 2
+  max_per_page: 50 # it gives no more, whatever is asked
+  sort: {newest: date, relevance: score} # its words for the orders of a plan
+  since_format: "%Y-%m-%d" # how it wants a plan's first day
+
+results: # what stands on a page of results
+  links: css:.result h2 a
+  empty: css:.nothing-found # only there where nothing was found
+
+content: # what stands on a page that a result leads to
+  title: css:h1
+  author: css:.author # several matches with `all: true`
+  published: {select: css:.date, format: "%d/%m/%Y %H:%M"} # 03/04 is in April here
+  content: # without it, a page fails: it was something else
+    select: css:.post
+    all: true
+    required: true
+    remove: [css:.signature, css:.share]
+  images: css:.post img
+  videos: css:.post video source
+  extra: # fields that only this site has
+    replies: css:.replies
+    tags: {select: css:.tag, all: true}
+  next_page: css:a[rel=next] # a thread goes on there
+  max_pages: 10
+
+follow: # which links of those pages are crawled, too
+  links: css:.post a
+  allow: [/thread/]
+  deny: [/print$]
+  allow_domains: [archive.example.org] # besides the page's own host
+  depth: 2
+  per_page: 50
+  per_host: 5000
+
+politeness: {delay: 2, concurrency: 1, burst: 10}
+```
+
+`scrapy site check FILE` names whatever is wrong with a file: line, key, value, what was expected, and the keys that may
+stand there. `scrapy site check FILE URL` shows what it reads on a page. A file that is wrong is refused as a whole,
+by `scrapy plan check` and `scrapy plan submit`, too: nothing of it is crawled. What can only be seen on a page (a
+selector that finds nothing) is said with the key below, and by `scrapy ledger` as the reason of a failed page.
+
+Editors that know the YAML language server complete and check keys: `scrapy site schema > site.schema.json` writes the
+schema, and the first line above names it, from the file's own folder.
+
+**Selectors** have their language in front: `css:h1`, `css:a::attr(title)`, `css:p::text`; `xpath://h1` (XPath 1.0);
+`json:data.items[].url` ([JMESPath](https://jmespath.org/specification.html)), for pages of `type: json`; `text:` and a
+phrase, for `results.empty`. YAML wants quotes around one with `: ` or ` #` in it, and around a URL that begins
+with `{`.
+"""
+
+HEADINGS = {
+    "Site": "The site",
+    "Search": "`search`",
+    "PageNumbers": "`search.paging` with `kind: page`",
+    "Offsets": "`search.paging` with `kind: offset`",
+    "Cursors": "`search.paging` with `kind: cursor`",
+    "Results": "`results`",
+    "Content": "`content`",
+    "Rule": "A rule: `content.title` and all other fields, those under `content.extra`, `content.next_page`",
+    "Follow": "`follow`",
+    "PolitenessPart": "`politeness`",
+}
+
+PARSER = """
+## A parser of your own
+
+What selectors can't say is a function `def read(page: Page, site: Site) -> Fields`, which
+`parser: package.module:function` names.
+Workers must be able to import the module, and the setting `PARSER_MODULES` must list it. An error that it raises
+fails the page as `parser-error`; `crawler.errors.ExtractError("my-reason")` fails it by a reason of yours.
+
+```python
+from crawler.extract.parser import Fields, Page
+from crawler.sites import Site
+
+
+def read(page: Page, site: Site) -> Fields:
+    heading = page.tree.select_one("h1")
+    return Fields(title=heading.text if heading else "", content=page.selector.css("article::text").get() or "")
+```
+"""
+
+
+def site_reference() -> str:
+    """Returns the document."""
+    return f"{INTRODUCTION}{reference(Site, HEADINGS)}{PARSER}\n{_page()}\n{_fields()}"
+
+
+def _page() -> str:
+    plain = ", ".join(f"`{field.name}`" for field in fields(Fetched))
+    rows = (
+        f"| `page.{name}` | {(inspect.getdoc(value) or '').splitlines()[0]} |\n"
+        for name, value in vars(Page).items()
+        if isinstance(value, property | cached_property)
+    )
+    return f"A `Page` has {plain}, as it was fetched, and\n\n| attribute | |\n|---|---|\n{''.join(rows)}"
+
+
+def _fields() -> str:
+    return f"`Fields` takes {', '.join(f'`{field.name}`' for field in fields(Fields) if field.name != 'missing')}.\n"

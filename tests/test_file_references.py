@@ -1,0 +1,169 @@
+"""The references and JSON Schemas of site and plan files say every key, truly."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import jsonschema
+import orjson
+import pytest
+import yaml
+
+from crawler import extract, plans, sites, yamlfile
+from crawler.cli.plan_reference import plan_reference
+from crawler.cli.site_reference import site_reference
+from crawler.errors import InputError
+from crawler.models import Fetched
+from crawler.plans.plan_file import PlanFile
+from crawler.yaml_schema import parts_of, schema_of
+
+ROOT = Path(__file__).parent.parent
+MODELS = {"site": sites.Site, "plan": PlanFile}
+SCHEMAS = {kind: orjson.loads((ROOT / "crawler" / f"{kind}s" / f"{kind}.schema.json").read_bytes()) for kind in MODELS}
+PAGES = {kind: (ROOT / "docs" / f"{kind}-files.md").read_text(encoding="utf-8") for kind in MODELS}
+PARTS = {name: part for model in MODELS.values() for name, part in parts_of(model).items()}
+KEYS = [(name, key) for name, part in PARTS.items() for key in part.model_fields]
+
+# What must stand beside an example for it to be a whole part.
+BESIDE = {
+    "Site": {
+        "name": "a",
+        "search": {"url": "https://example.org/?q={query}"},
+        "results": {"links": "css:a"},
+    },
+    "Search": {
+        "url": "{base}/?q={query}&p={page}",
+        "paging": {"kind": "page"},
+    },
+    "Results": {"links": "css:a"},
+    "Rule": {"select": "css:a"},
+    "Content": {"title": "css:h1"},
+    "PageNumbers": {"kind": "page"},
+    "Offsets": {"kind": "offset"},
+    "PlanFile": {"name": "a", "sites": ["b"], "keywords": {"c": {"required": ["d"]}}},
+    ("Results", "type"): {"links": "json:a"},
+    ("Results", "next"): {"type": "json", "links": "json:a"},
+    ("Content", "type"): {"title": "json:a"},
+    "KeywordClass": {"optional": ["a", "b"]},
+    "SiteUse": {"use": "a", "name": "b", "base": "https://example.org"},
+}
+
+
+def kind_of(name):
+    """Returns in which kind of file a part stands."""
+    return "plan" if name in parts_of(PlanFile) else "site"
+
+
+def example(kind):
+    """Returns the YAML at the top of a page."""
+    return re.search(r"```yaml\n(.*?)```", PAGES[kind], re.DOTALL)[1]
+
+
+def whole(name, key):
+    """Returns a part with the example of one of its keys."""
+    (value,) = PARTS[name].model_fields[key].examples
+    return BESIDE.get((name, key), BESIDE.get(name, {})) | {key: value}
+
+
+def test_pages_are_made_from_the_models():
+    """`scrapy site reference > docs/site-files.md` writes one, `scrapy plan reference` the other."""
+    assert {"site": site_reference(), "plan": plan_reference()} == PAGES
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_schemas_are_made_from_the_models(kind):
+    """`scrapy site schema > crawler/sites/site.schema.json` writes one, `scrapy plan schema` the other."""
+    jsonschema.Draft202012Validator.check_schema(SCHEMAS[kind])
+    assert schema_of(MODELS[kind], f"{kind} file") == SCHEMAS[kind]
+
+
+@pytest.mark.parametrize(("name", "key"), KEYS)
+def test_every_key_stands_there_with_a_description_and_an_example(name, key):
+    field = PARTS[name].model_fields[key]
+    rows = [line for line in PAGES[kind_of(name)].splitlines() if line.startswith(f"| `{key}` |")]
+    (row,) = [row for row in rows if field.description in row]
+    _key, values, _default, meaning, written = re.split(r" (?<!\\)\| ?", row.removeprefix("| "))[:5]
+    assert values and meaning and written, row  # noqa: PT018 -- the row says which
+
+
+@pytest.mark.parametrize(("name", "key"), KEYS)
+def test_every_example_loads(name, key):
+    value, kind = whole(name, key), kind_of(name)
+    yamlfile.validate(yamlfile.parse(yaml.safe_dump(value, allow_unicode=True), "f"), PARTS[name])
+    place = f"#/$defs/{name}" if name in SCHEMAS[kind]["$defs"] else "#"
+    jsonschema.validate(value, SCHEMAS[kind] if place == "#" else {"$defs": SCHEMAS[kind]["$defs"], "$ref": place})
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_the_schema_refuses_an_unknown_key(kind):
+    value = yaml.safe_load(example(kind)) | {"nmae": "a"}
+    assert not jsonschema.Draft202012Validator(SCHEMAS[kind]).is_valid(value)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [*(ROOT / "crawler" / "sites").glob("*.yaml"), *(ROOT / "plans").glob("*.yaml")],
+    ids=lambda path: path.name,
+)
+def test_files_that_ship_name_their_schema_and_keep_to_it(path):
+    text = path.read_text(encoding="utf-8")
+    named = re.match(r"# yaml-language-server: \$schema=(\S+)\n", text)[1]
+    schema = orjson.loads((path.parent / named).read_bytes())
+    jsonschema.validate(yamlfile.parse(text, path.name).value, schema)
+
+
+def test_the_plan_at_the_top_is_one_and_uses_every_key():
+    plan = plans.parse(example("plan"), "plan-files.md", max_seeds=1_000)
+    assert len(plan.combinations()) == 14
+    assert set(PlanFile.model_fields) == set(yaml.safe_load(example("plan")))
+
+
+def test_the_site_at_the_top_uses_every_key_that_goes_with_the_others():
+    value = yaml.safe_load(example("site"))
+    assert set(sites.Site.model_fields) - set(value) == {"parser"}
+    assert set(PARTS["Search"].model_fields) - set(value["search"]) == {"body", "body_type"}
+    assert set(PARTS["Results"].model_fields) - set(value["results"]) == {"type", "link", "next"}
+    assert set(PARTS["Content"].model_fields) - set(value["content"]) == {"type"}
+    assert set(PARTS["Follow"].model_fields) == set(value["follow"])
+    assert set(PARTS["PolitenessPart"].model_fields) == set(value["politeness"])
+    jsonschema.validate(value, SCHEMAS["site"])
+
+
+def test_the_site_at_the_top_searches_and_reads():
+    site = sites.parse(example("site"), "site-files.md")
+    first, second = site.search_targets(("洪水", "救援"), pages=2, per_page=100, sort="newest")
+    assert first.url == "https://board.example.org/search?q=%BA%E9%CB%AE%20AND%20%BE%C8%D4%AE&page=0&size=50&sort=date"
+    assert "page=1" in second.url
+
+    results = '<div class=result><h2><a href="/thread/1?sid=9">1</a></h2></div>'
+    assert extract.links(page(first.url, results), site).urls == ("https://board.example.org/thread/1",)
+    assert extract.links(page(first.url, "<p class=nothing-found>No results"), site).empty
+
+    thread = page(
+        "https://board.example.org/thread/1",
+        """<h1>Bridge <b>closed</b></h1><a class=author>Zhang San</a><span class=date>03/04/2026 12:30</span>
+        <div class=post><p>The water rises.</p><img src=/1.png><video><source src=/1.mp4></video>
+        <a href=/thread/2>more</a><a href=/thread/2/print>print</a><p class=signature>Z.</p></div>
+        <p class=replies>7</p><a class=tag>a</a><a class=tag>b</a><a rel=next href=/thread/1?page=2>2</a>""",
+    )
+    found = extract.fields(thread, site)
+    assert (found.title, found.author, found.published) == ("Bridge closed", "Zhang San", "2026-04-03T04:30:00Z")
+    assert found.content.startswith("The water rises.")
+    assert "Z." not in found.content
+    assert found.images == ("https://board.example.org/1.png",)
+    assert found.videos == ("https://board.example.org/1.mp4",)
+    assert found.extra == {"replies": "7", "tags": ["a", "b"]}
+    assert found.next_page == "https://board.example.org/thread/1?page=2"
+    assert found.missing == ()
+    assert extract.followed(thread, site).urls == ("https://board.example.org/thread/2",)
+
+
+def test_what_a_page_says_of_a_value_is_what_its_refusal_says():
+    with pytest.raises(InputError, match=r"expected an encoding such as utf-8, gbk or big5$"):
+        sites.parse(example("site").replace("gbk", "klingon"), "f")
+    assert "| `encoding` | an encoding such as utf-8, gbk or big5 |" in PAGES["site"]
+
+
+def page(url, body):
+    return Fetched(url, 200, "text/html; charset=utf-8", body.encode())
