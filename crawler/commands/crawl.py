@@ -52,7 +52,7 @@ class Command(ScrapyCrawl):
                 for line in misspelt_variables():
                     print("warning:", line, file=sys.stderr)
                 _check_settings(settings)
-                _wait_for_redis(settings)
+                _wait_for_servers(settings)
         except HeadroomError as error:
             print_error(error, self.settings or {})
             sys.exit(1)
@@ -128,16 +128,18 @@ def _check_settings(settings: BaseSettings) -> None:
         BatchConfig.from_settings(settings)
 
 
-def _wait_for_redis(settings: Mapping[str, Any]) -> None:
-    """Waits until Redis answers, for at most CONNECT_SECONDS.
+def _wait_for_servers(settings: BaseSettings) -> None:
+    """Waits until Redis answers, for at most CONNECT_SECONDS, and asks the sinks' servers whether they let us in.
 
     Raises:
         UnavailableError: Redis doesn't answer.
+        AccessError: A server refuses this client.
         FrontierError: Redis holds something that these settings can't work on.
     """
     # In a loop of its own, since Scrapy has not yet installed the one that the crawl runs on.
     with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
         runner.run(_connect_to_redis(settings))
+        runner.run(_check_sinks(settings))
 
 
 async def _connect_to_redis(settings: Mapping[str, Any]) -> None:
@@ -159,6 +161,21 @@ async def _connect_to_redis(settings: Mapping[str, Any]) -> None:
         )
     finally:
         await redis.aclose()
+
+
+async def _check_sinks(settings: BaseSettings) -> None:
+    """Asks the servers of the chosen sinks whether they let this client in.
+
+    Raises:
+        AccessError: One doesn't.
+    """
+    from crawler.pipelines.sink import chosen_sinks
+
+    sinks = chosen_sinks(settings).values()
+    try:
+        await asyncio.gather(*(sink.check_access() for sink in sinks))
+    finally:
+        await asyncio.gather(*(sink.close() for sink in sinks))
 
 
 def _has_died(crawler: Crawler) -> bool:

@@ -24,7 +24,7 @@ from kafka.errors import (
 )
 
 from crawler import config
-from crawler.errors import ConfigError, UnavailableError
+from crawler.errors import AccessError, ConfigError, UnavailableError
 from crawler.pipelines.sink import Record, Sink, server_words
 from crawler.redaction import redacted_address
 from crawler.seldom import Seldom
@@ -105,6 +105,19 @@ class KafkaSink(Sink):
         refused = await self._send_in_thread(batch)
         self._last_taken = next((record for record in batch if record.done), self._last_taken)
         return refused
+
+    async def check_access(self) -> None:
+        """Connects once.
+
+        Raises:
+            AccessError: The brokers refuse this client.
+        """
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._threads, self._open)
+        except AccessError:
+            raise
+        except UnavailableError as error:
+            logger.debug("kafka: %s", error)  # an outage, which the crawl waits for
 
     async def prove(self) -> None:
         """Sends a message to the topic `PROOF`; where this client may not, the last message that was taken, once more.

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import bson
 import orjson
+import pymongo
 from bson.errors import InvalidDocument
 from bson.raw_bson import RawBSONDocument
 from pymongo import InsertOne, UpdateOne
 from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError
 
 from crawler import config
-from crawler.errors import SinkRejectedError, UnavailableError
+from crawler.errors import AccessError, SinkRejectedError, UnavailableError
 from crawler.pipelines.sink import Record, Sink, server_words
 from crawler.redaction import redacted_address
 from crawler.seldom import Seldom
@@ -30,6 +31,8 @@ COLLECTION = "items"
 PROOF = "headroom.proof"  # the collection, and the `_id`, of a document that shows whether the database takes writes
 INDEXES = ("fingerprint",), ("plans",), ("resource", "time")  # to find a page, a plan's items, a site's latest
 # MongoDB's limit, less what `plans` may grow by: a thousand names of plans.
+ACCESS_SECONDS = 2.0  # a server that takes longer is taken for one that is away
+AUTHENTICATION_FAILED, UNAUTHORIZED = 18, 13  # MongoDB's error codes
 DOCUMENT_MAX_BYTES = 16 * 1024 * 1024 - 64 * 1024
 DEPTH_MAX = 100  # levels in `extra`: beyond some 180, MongoDB would refuse the whole batch
 TOO_LARGE = "document-too-large"
@@ -153,6 +156,20 @@ class MongoSink(Sink):
             self._warn("mongo: refuses %d of %d documents: %s", len(failed), len(writes), said)
         return refused | dict.fromkeys(failed, REFUSED)
 
+    async def check_access(self) -> None:
+        """Connects once.
+
+        Raises:
+            AccessError: The server refuses the user or the password, or isn't trusted itself. A user who may write and
+                not read isn't refused.
+        """
+        try:
+            with pymongo.timeout(ACCESS_SECONDS):
+                await self._items.find_one({"_id": PROOF})
+        except PyMongoError as error:
+            if why := _refusal(error):
+                raise AccessError(f"Mongo at {self._address}: {why}") from None
+
     async def prove(self) -> None:
         """Writes a document to the collection `PROOF`, and deletes it; to `items` where this user may write no other.
 
@@ -205,6 +222,18 @@ class MongoSink(Sink):
 
     def _unavailable(self, error: PyMongoError) -> UnavailableError:
         return UnavailableError(f"Mongo at {self._address}: {_words(error)}")
+
+
+def _refusal(error: PyMongoError) -> str:
+    """Returns why Mongo refuses this client, and what to do; empty: it is away, or something else is wrong."""
+    said = _words(error)
+    if isinstance(error, OperationFailure) and error.code == AUTHENTICATION_FAILED:
+        return f"it refuses the user or the password in MONGO_URL; its authSource may be another ({said})"
+    if isinstance(error, OperationFailure) and error.code == UNAUTHORIZED and "requires authentication" in str(error):
+        return f"it asks for a user and a password, and MONGO_URL has none ({said})"
+    if "CERTIFICATE_VERIFY_FAILED" in str(error):
+        return "its certificate isn't trusted: tlsCAFile in MONGO_URL names who may sign"
+    return ""
 
 
 async def _write_and_delete(place: AsyncCollection[Any]) -> None:

@@ -102,6 +102,13 @@ class Sink(ABC):
             SinkRejectedError: The sink refused the whole batch; which record is to blame isn't known.
         """
 
+    async def check_access(self) -> None:  # noqa: B027 -- a sink without a server has nothing to say
+        """Asks the server, before the crawl starts, whether it lets this client in; a server that is away does.
+
+        Raises:
+            AccessError: It doesn't.
+        """
+
     async def prove(self) -> None:
         """Shows that the sink takes writes; asked when it refused a record and has taken no other one since.
 

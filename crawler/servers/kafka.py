@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import socket
 from typing import TYPE_CHECKING, Any
 
 from crawler import config
-from crawler.errors import ConfigError, UnavailableError
+from crawler.errors import AccessError, ConfigError, UnavailableError, short
 from crawler.redaction import redacted_address
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
     from crawler.setting import Setting
 
 DEFAULT_PORT = 9_092
+CONNECTION_LOGGERS = ("kafka.net.manager", "kafka.net.transport")  # say why one failed; kafka-python 3.0 was read
 CONNECT_SECONDS = 3.0
 BOOTSTRAP_MILLISECONDS = 5_000
 BLOCK_MILLISECONDS = 5_000  # longest wait for a topic's metadata
@@ -46,7 +48,8 @@ def kafka_producer(settings: Mapping[str, Any]) -> KafkaProducer:
 
     Raises:
         ConfigError: KAFKA_BOOTSTRAP_SERVERS or another KAFKA_ setting can't be used.
-        UnavailableError: No broker answers, or none accepts the credentials.
+        UnavailableError: No broker answers.
+        AccessError: None accepts the credentials, or is trusted.
     """
     return _client(
         "KafkaProducer",
@@ -74,7 +77,8 @@ def kafka_consumer(
 
     Raises:
         ConfigError: KAFKA_BOOTSTRAP_SERVERS or another KAFKA_ setting can't be used.
-        UnavailableError: No broker answers, or none accepts the credentials.
+        UnavailableError: No broker answers.
+        AccessError: None accepts the credentials, or is trusted.
     """
     return _client(
         "KafkaConsumer",
@@ -94,7 +98,8 @@ def kafka_admin(settings: Mapping[str, Any]) -> KafkaAdminClient:
 
     Raises:
         ConfigError: KAFKA_BOOTSTRAP_SERVERS or another KAFKA_ setting can't be used.
-        UnavailableError: No broker answers, or none accepts the credentials.
+        UnavailableError: No broker answers.
+        AccessError: None accepts the credentials, or is trusted.
     """
     return _client("KafkaAdminClient", settings)
 
@@ -134,18 +139,22 @@ def _client(kind: str, settings: Mapping[str, Any], *args: str, **options: Any) 
     _quieten_library()
     if not any(_is_listening(address) for address in addresses):
         raise UnavailableError(f"Kafka at {where}: no connection")
+    failure = _LastFailure()
     try:
-        return getattr(kafka, kind)(
-            *args,
-            bootstrap_servers=list(addresses),
-            bootstrap_timeout_ms=BOOTSTRAP_MILLISECONDS,
-            request_timeout_ms=REQUEST_MILLISECONDS,
-            reconnect_backoff_max_ms=RECONNECT_MILLISECONDS,
-            client_id="headroom",
-            **security,
-            **options,
-        )
+        with failure.kept():
+            return getattr(kafka, kind)(
+                *args,
+                bootstrap_servers=list(addresses),
+                bootstrap_timeout_ms=BOOTSTRAP_MILLISECONDS,
+                request_timeout_ms=REQUEST_MILLISECONDS,
+                reconnect_backoff_max_ms=RECONNECT_MILLISECONDS,
+                client_id="headroom",
+                **security,
+                **options,
+            )
     except KafkaError as error:
+        if why := failure.refusal():
+            raise AccessError(f"Kafka at {where}: {why}") from None
         raise UnavailableError(f"Kafka at {where}: {type(error).__name__}") from None
     except (ValueError, TypeError, AssertionError, OSError) as error:
         raise ConfigError(
@@ -167,6 +176,56 @@ def _is_listening(address: str) -> bool:
     except (OSError, ValueError, OverflowError):
         return False
     return True
+
+
+class _LastFailure(logging.Filter):
+    """Why the library's last connection failed: it tells its log alone, and its callers that time was up."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._error: BaseException | None = None
+        self._closed = False  # the broker has closed a connection, which it does without a word to whom it refuses
+
+    @contextlib.contextmanager
+    def kept(self) -> Iterator[None]:
+        """Listens to the library's log during the block; nothing more is logged than otherwise."""
+        sources = [logging.getLogger(name) for name in CONNECTION_LOGGERS]
+        levels = [source.level for source in sources]
+        for source in sources:
+            source.addFilter(self)
+            source.setLevel(logging.ERROR)
+        try:
+            yield
+        finally:
+            for source, level in zip(sources, levels, strict=True):
+                source.setLevel(level)
+                source.removeFilter(self)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Keeps the error of a line; returns whether the line would be logged without this."""
+        from kafka.errors import KafkaTimeoutError
+
+        reason = record.args[0] if isinstance(record.args, tuple) and record.args else None
+        if isinstance(reason, BaseException) and not isinstance(reason, KafkaTimeoutError):
+            self._error = reason
+        self._closed = self._closed or "socket disconnected" in str(record.msg)
+        return logging.getLogger("kafka").isEnabledFor(record.levelno)
+
+    def refusal(self) -> str:
+        """Returns why the brokers refuse this client, and what to do; empty: they are away, or something is wrong."""
+        from kafka.errors import AuthorizationError, SaslAuthenticationFailedError, UnsupportedSaslMechanismError
+
+        said = short(str(self._error))
+        if isinstance(self._error, UnsupportedSaslMechanismError):
+            return f"it doesn't offer KAFKA_SASL_MECHANISM ({said})"
+        if isinstance(self._error, SaslAuthenticationFailedError | AuthorizationError):
+            return f"it refuses KAFKA_SASL_USERNAME or KAFKA_SASL_PASSWORD ({said})"
+        if "CERTIFICATE_VERIFY_FAILED" in said:
+            return f"its certificate isn't trusted: KAFKA_SSL_CAFILE names who may sign ({said})"
+        if "SSL" in said:
+            return f"TLS fails: see KAFKA_SECURITY_PROTOCOL ({said})"
+        closes = "it closes every connection: KAFKA_SASL_* is wrong, or it wants another KAFKA_SECURITY_PROTOCOL"
+        return closes if self._closed else ""
 
 
 def _quieten_library() -> None:
