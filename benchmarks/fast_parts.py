@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 PARTS = ("stats", "logformatter", "downloaderstats")
-ADDONS = {"crawler.fast.addon.FastEngine": 1000, "benchmarks.fast_parts.Probe": 2000}
+ADDONS = {"crawler.Headroom": 100, "crawler.fast.addon.FastEngine": 1000, "benchmarks.fast_parts.Probe": 2000}
 
 
 class Probe:

@@ -26,7 +26,7 @@ def _refuse_to_hide_another() -> None:
     """
     own, configuration = Path(__file__).parent, closest_scrapy_cfg()
     other = Path(configuration).parent / own.name
-    if configuration and other.is_dir() and not other.samefile(own):
+    if configuration and (other / "settings.py").is_file() and not other.samefile(own):
         raise SystemExit(
             f"error: Headroom's package `crawler` hides this project's at {other}; "
             "rename that one, or install Headroom in an environment of its own"

@@ -22,7 +22,7 @@ from testbed.servers.wiki_pages import wiki_pages
 # Who is started in the background ignores interrupts, and so would all that the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 SLOW_FOLDERS = ("end_to_end", "hostile", "commands")
-PROCESS_FOLDERS = (*SLOW_FOLDERS, "faults", "frontier", "testbed")  # where nearly every test starts some
+PROCESS_FOLDERS = (*SLOW_FOLDERS, "faults", "frontier", "own_spiders", "testbed")  # where nearly every test starts some
 
 
 def pytest_collection_modifyitems(items):

@@ -53,6 +53,7 @@ def test_another_package_of_the_same_name_is_named(shadowed):
 
 def test_a_project_that_headroom_would_hide_is_told(shadowed):
     (shadowed.folder / "scrapy.cfg").write_text("[settings]\ndefault = crawler.settings\n")
+    (shadowed.folder / "crawler" / "settings.py").touch()
     done = shadowed.run("list", python=["-P"])  # as the program `scrapy`, which doesn't look into the folder first
     assert done.returncode == 1
     assert done.stderr == (

@@ -93,6 +93,14 @@ def test_no_setting_differs_but_those_that_the_add_on_brings(runs, project):
     assert runs[project].settings["DOWNLOADER_MIDDLEWARES"] == {MIDDLEWARE: 1_000_000}
 
 
+def test_a_spider_that_asks_for_the_fast_engine_does_the_same_on_it(runs, projects, server, tmp_path_factory):
+    options = ("-s", "FAST_ENGINE=1", "-s", "ALLOW_PRIVATE_ADDRESSES=1")
+    folder = tmp_path_factory.mktemp("run")  # a path as long as the others': it counts as bytes of a request
+    run = Run(projects["with the add-on"], server, folder, *options)
+    assert "crawler.fast.engine.LeanEngine" in run.components["others"]
+    assert (run.requests, run.items, run.stats) == (runs["bare"].requests, runs["bare"].items, runs["bare"].stats)
+
+
 @pytest.mark.parametrize("project", PROJECTS[1:])
 def test_private_addresses_are_refused_with_the_setting_that_allows_them(projects, project, server, tmp_path):
     run = Run(projects[project], server, tmp_path)
