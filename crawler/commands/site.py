@@ -82,26 +82,29 @@ class Command(ActionCommand):
         return site.named(site.name, base) if base else site
 
     async def _read(self, site: Site, url: str) -> dict[str, Any]:
-        """Returns what a site reads on a page: the results of a search page, or the fields and links of another."""
+        """Returns what a site reads on a page: the results that it has, the fields, and the links that are followed."""
         from crawler import config, extract
-        from crawler.cli.fetch import fetch, refusal
+        from crawler.cli.fetch import CrawlRefusesError, fetch
         from crawler.errors import ExtractError
 
-        page = await fetch(url, self.values)
+        try:
+            page = await fetch(url, self.values)
+        except CrawlRefusesError as error:
+            return {"site": site.name, "base": site.base, "url": error.address, "refused": str(error)}
         shown = {
             "site": site.name,
             "base": site.base,
             "url": page.url,
             "status": page.status,
             "content_type": page.content_type,
-            "refused": await refusal(page.url, self.values),
+            "refused": "",
         }
         try:
             links = extract.links(page, site)
         except ExtractError:
             links = extract.Links()
         if links.urls or links.routes:
-            return shown | {"links": asdict(links)}
+            shown["links"] = asdict(links)
         follows = {}
         with contextlib.suppress(ExtractError):  # `extract.fields` raises it below, too
             follows = {"follows": asdict(extract.followed(page, site))} if site.follow else {}
@@ -110,8 +113,8 @@ class Command(ActionCommand):
             return shown | {"fields": asdict(extract.fields(page, site, parser_modules=modules))} | follows
         except ExtractError as error:
             if links.empty and site.results.empty:
-                return shown | {"links": asdict(links)}
-            if follows:  # the page is no item, but leads to others
+                shown["links"] = asdict(links)
+            if "links" in shown or follows:  # the page is no item, but leads to others, or says that there are none
                 return shown | {"fails": error.reason} | follows
             raise
 
@@ -155,6 +158,8 @@ def _rows(shown: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield from _left_out_rows(value)
         elif name == "searches":
             yield "search", "\n".join(map(_request, value)) or "none: its pages are only offered"
+        elif name == "fails":
+            yield "fields", f"none, as a content page it fails: {value}"
         elif value not in ("", None):
             yield name, _as_text(value)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import threading
 from contextlib import suppress
-from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -30,6 +29,7 @@ class Handler(BaseHTTPRequestHandler):
     """The forum's answers, and a few that it doesn't give."""
 
     forum = Forum()
+    robots_status = 200
 
     def do_GET(self):
         path, _, query = self.path.partition("?")
@@ -50,6 +50,8 @@ class Handler(BaseHTTPRequestHandler):
             case "/large":
                 with suppress(ConnectionError):  # it is told to be large, and not read
                     self.answer(200, "text/html", b"x" * 2_000_000)
+            case "/robots.txt" if self.robots_status != 200:
+                self.answer(self.robots_status, "text/plain", b"")
             case "/slow":
                 self.server.closing.wait()
             case _:
@@ -86,7 +88,10 @@ def origin():
 
 @pytest.fixture
 def check(scrapy):
-    return partial(scrapy, "site", "check")
+    def run(*words, settings=None):
+        return scrapy("site", "check", *words, settings={"ALLOW_PRIVATE_ADDRESSES": 1} | (settings or {}))
+
+    return run
 
 
 def test_a_good_site_shows_what_it_searches_like(check):
@@ -109,13 +114,37 @@ def test_a_content_page_is_shown_field_by_field(check, origin):
     assert shown["fields"]["missing"] == ["videos"]
 
 
-def test_a_page_that_a_crawl_refuses_for_its_address_says_so(check, origin):
-    why = "a crawl refuses this page: private-address (ALLOW_PRIVATE_ADDRESSES)"
-    page = ("demo_forum", f"{origin}/gzip")
-    assert json_of(check(*page, "--json", settings={"ALLOW_PRIVATE_ADDRESSES": 0}))["refused"] == why
-    shown = check(*page, settings={"ALLOW_PRIVATE_ADDRESSES": 0}).stdout
-    assert f"refused       {why}" in shown
-    assert json_of(check(*page, "--json", settings={"ALLOW_PRIVATE_ADDRESSES": 1}))["refused"] == ""
+def test_a_page_that_a_crawl_refuses_for_its_address_is_not_asked_for(check, origin):
+    url = f"{origin}/gzip"
+    shown = json_of(check("demo_forum", url, "--json", settings={"ALLOW_PRIVATE_ADDRESSES": 0}))
+    why = f"a crawl refuses {url}: private-address (ALLOW_PRIVATE_ADDRESSES)"
+    assert (shown["url"], shown["refused"]) == (url, why)
+    assert "fields" not in shown
+    assert json_of(check("demo_forum", url, "--json"))["refused"] == ""
+
+
+def test_robots_txt_is_obeyed_after_a_redirect_too(check, origin):
+    private = f"{origin}/private/1"
+    why = f"a crawl refuses {private}: robots ({origin}/robots.txt forbids it; ROBOTSTXT_OBEY)"
+    for url in (private, f"{origin}/to-thread?/private/1"):
+        shown = json_of(check("demo_forum", url, "--json"))
+        assert (shown["url"], shown["refused"]) == (private, why)
+    assert f"refused  {why}" in check("demo_forum", private).stdout
+    assert "private/1 answered 4" in error_of(check("demo_forum", private, settings={"ROBOTSTXT_OBEY": 0}))
+
+
+@pytest.mark.parametrize(("status", "asked"), [(503, False), (404, True)])
+def test_a_robots_txt_without_an_answer_keeps_the_page_from_being_asked_for(check, origin, monkeypatch, status, asked):
+    monkeypatch.setattr(Handler, "robots_status", status)
+    shown = json_of(check("demo_forum", f"{origin}/gzip", "--json"))
+    assert ("fields" in shown) == asked
+    assert ("robots-unreachable" in shown["refused"]) != asked
+
+
+def test_a_page_of_results_shows_what_it_is_as_a_content_page(check, origin):
+    shown = json_of(check("demo_forum", f"{origin}/search?q=%E6%B4%AA%E6%B0%B4", "--json"))
+    assert shown["links"]["urls"]
+    assert shown["fails"] == "no-content"
 
 
 def test_a_parser_whose_module_the_settings_refuse_is_an_error(check, tmp_path):
