@@ -341,7 +341,7 @@ class Interleaving:
     async def refuse(self, frontier, page):
         seed = self._seed(frontier, page)
         await self.driver.queues[frontier].refuse(seed, "script-route", 2)
-        self.model.refuse(frontier, seed.fingerprint, self._record(seed), "script-route", 2)
+        self.model.refuse(frontier, self._record(seed), "script-route", 2)
 
     async def claim(self, who, max_seeds, fate="heard"):
         slot = self.slots[who]

@@ -313,9 +313,8 @@ class Model:
         self.make_ready(seed, self.now_ms)
         self.reached["failed for others only"] += 1
 
-    def refuse(self, frontier, fingerprint, seed, reason, number):
+    def refuse(self, frontier, seed, reason, number):
         """Counts pages that can't be offered."""
-        self._free_cancelled(frontier, fingerprint, seed.plans[0])
         if not self._refusal_of(seed.plans[0]):
             self.count(frontier, seed, reason, by=number)
 
