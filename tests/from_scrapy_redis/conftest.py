@@ -16,7 +16,7 @@ import pytest
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 PAGES = 8
-SPIDER_SECONDS = 60.0  # each takes some 5 s on an idle machine: an idle engine looks at its scheduler every 5 s
+SPIDER_SECONDS = 300.0  # each takes some 5 s on an idle machine: an idle engine looks at its scheduler every 5 s
 # How the spiders of the example run in this project, whose settings don't name scrapy-redis.
 IN_THIS_PROJECT = {
     "SPIDER_MODULES": "example.spiders",
