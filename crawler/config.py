@@ -49,6 +49,17 @@ REDIS_URL: Final = Address(
 REDIS_CLUSTER: Final = Flag(
     "REDIS_CLUSTER", default=False, section=SERVERS, why="On: REDIS_URL names nodes of a Redis Cluster."
 )
+REDIS_SENTINEL: Final = Line(
+    "REDIS_SENTINEL",
+    "",
+    SERVERS,
+    "The name under which sentinels know the primary: REDIS_URL then names the sentinels, with the primary's user, "
+    "password and database. Empty: there are none.",
+)
+REDIS_SENTINEL_USERNAME: Final = Line("REDIS_SENTINEL_USERNAME", "", SERVERS, "The sentinels' own user.")
+REDIS_SENTINEL_PASSWORD: Final = Line(
+    "REDIS_SENTINEL_PASSWORD", "", SERVERS, "The sentinels' own password, where they ask for one.", secret=True
+)
 REDIS_PARAMS: Final = Options(
     "REDIS_PARAMS",
     {},

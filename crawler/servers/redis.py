@@ -14,6 +14,7 @@ from crawler import config
 from crawler.errors import ConfigError
 from crawler.redaction import redacted_address
 from crawler.servers.redis_cluster import cluster_async, cluster_sync
+from crawler.servers.redis_sentinel import sentinel_async, sentinel_sync
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +29,8 @@ def redis_async(settings: Mapping[str, Any]) -> AsyncRedis:
 
     `rediss://USER:PASSWORD@HOST:PORT/DB` is TLS with an ACL user; options in the URL's query win over those set here.
     scrapy-redis's REDIS_HOST, REDIS_PORT, REDIS_DB and REDIS_PARAMS count while REDIS_URL is at its default. With
-    REDIS_CLUSTER, the URL may name several nodes, separated by commas; one that answers tells of all others.
+    REDIS_CLUSTER, the URL may name several nodes, separated by commas; one that answers tells of all others. With
+    REDIS_SENTINEL it names sentinels, likewise.
 
     Raises:
         ConfigError: REDIS_URL or REDIS_PARAMS can't be used.
@@ -37,6 +39,8 @@ def redis_async(settings: Mapping[str, Any]) -> AsyncRedis:
     try:
         if config.REDIS_CLUSTER.of(settings):
             return cast("AsyncRedis", cluster_async(url, options))
+        if primary := config.REDIS_SENTINEL.of(settings):
+            return sentinel_async(url, primary, {"retry": AsyncRetry(NoBackoff(), 0), **options}, _login(settings))
         return AsyncRedis.from_url(url, **{"retry": AsyncRetry(NoBackoff(), 0), **options})
     except (ValueError, TypeError):
         raise _refused(url) from None
@@ -56,6 +60,8 @@ def redis_sync(settings: Mapping[str, Any], *, timeout_s: float = SOCKET_SECONDS
     try:
         if config.REDIS_CLUSTER.of(settings):
             return cast("Redis", cluster_sync(url, options))
+        if primary := config.REDIS_SENTINEL.of(settings):
+            return sentinel_sync(url, primary, {"retry": Retry(NoBackoff(), 0), **options}, _login(settings))
         return Redis.from_url(url, **{"retry": Retry(NoBackoff(), 0), **options})
     except (ValueError, TypeError):
         raise _refused(url) from None
@@ -90,9 +96,20 @@ def _url(settings: Mapping[str, Any]) -> str:
     return url
 
 
+def _login(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Returns with what the sentinels are asked."""
+    login = {
+        "username": config.REDIS_SENTINEL_USERNAME.of(settings),
+        "password": config.REDIS_SENTINEL_PASSWORD.of(settings),
+    }
+    return {name: value for name, value in login.items() if value}
+
+
 def _options(settings: Mapping[str, Any], timeout_s: float = SOCKET_SECONDS) -> tuple[str, dict[str, Any]]:
     """Returns the URL and the client's options: those set here, overridden by scrapy-redis's REDIS_PARAMS."""
     url = _url(settings)
+    if config.REDIS_CLUSTER.of(settings) and (primary := config.REDIS_SENTINEL.of(settings)):
+        raise ConfigError(config.REDIS_SENTINEL.name, primary, "nothing, as REDIS_CLUSTER is on")
     options: dict[str, Any] = {
         "socket_timeout": timeout_s,
         "socket_connect_timeout": min(timeout_s, CONNECT_SECONDS),
