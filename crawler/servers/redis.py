@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import parse_qsl
 
 from redis import Redis
 from redis.asyncio import Redis as AsyncRedis
@@ -19,6 +21,7 @@ from crawler.servers.redis_sentinel import sentinel_async, sentinel_sync
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")  # in REDIS_URL's query; redis-py would say no file's name
 CONNECT_SECONDS = 3.0  # a node on the same network answers within ms; a dead address must not hold up a heartbeat
 SOCKET_SECONDS = 5.0  # no command takes 0.1 s; and a third of SESSION_SECONDS is left to try a renewal again
 HEALTH_CHECK_SECONDS = 15.0  # an idle connection is checked before use: firewalls drop those silently
@@ -110,6 +113,9 @@ def _options(settings: Mapping[str, Any], timeout_s: float = SOCKET_SECONDS) -> 
     url = _url(settings)
     if config.REDIS_CLUSTER.of(settings) and (primary := config.REDIS_SENTINEL.of(settings)):
         raise ConfigError(config.REDIS_SENTINEL.name, primary, "nothing, as REDIS_CLUSTER is on")
+    for name, path in parse_qsl(url.partition("?")[2]):
+        if name in FILES and not os.access(path, os.R_OK):
+            raise ConfigError(config.REDIS_URL.name, f"{name}={path}", "a file that can be read")
     options: dict[str, Any] = {
         "socket_timeout": timeout_s,
         "socket_connect_timeout": min(timeout_s, CONNECT_SECONDS),
