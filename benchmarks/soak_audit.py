@@ -156,7 +156,7 @@ def _worse(items: list[tuple[int, dict[str, Any]]]) -> list[tuple[int, str]]:
 def _judge_requests(soak: Soak, faults: Faults, rules: Rules, found: Findings) -> None:
     """Holds the forum's log against the rules of politeness and robots.txt.
 
-    What a frozen worker may do is a limit that README names: such requests are counted, but break no rule.
+    What a frozen worker may do is a limit that docs/guarantees.md names: such requests are counted, but break no rule.
     """
     requests = read_requests(soak.forum.log_file)
     found.row("requests", len(requests))

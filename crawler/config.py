@@ -476,7 +476,8 @@ PAGE_SECONDS: Final = Number(
     300,
     DOWNLOAD,
     "For all that one page fetches, with the delays between: 50 images at 5 s. Further pages past it retry the page as "
-    "`page-timeout`, and are named in the item's `missing_pages` at the last try; images are left out.",
+    "`page-timeout`, and are named in the item's `missing_pages` at the last try; images are left out. Until then an "
+    "image is tried up to three times.",
     unit="s",
     low=1,
     high=86_400,

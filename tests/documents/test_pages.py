@@ -1,0 +1,61 @@
+"""Follows the pages for analysts, operators and Scrapy developers, each from README's first steps to its own end."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from documents.walk import ROOT, first_steps, script_of
+
+DOCS = ROOT / "docs"
+UNTIL_LOGGED = """
+until_logged() {
+    for _ in $(seq 600); do
+        if grep -q "$1" producer.log && grep -q "$1" consumer.log; then return; fi
+        sleep 0.1
+    done 2>/dev/null
+    return 1
+}
+"""
+
+
+def items(folder, site):
+    """Returns the items of a site that were delivered to files."""
+    lines = [line for file in folder.glob(f"items/{site}.*.jsonl") for line in file.read_text("utf-8").splitlines()]
+    return [json.loads(line) for line in lines]
+
+
+def test_an_analyst_gets_items_of_a_site_and_a_plan_of_their_own_and_a_page_again(walk):
+    printed = walk.follow(first_steps() + script_of(DOCS / "analyst.md"))
+    walk.check_text(DOCS / "analyst.md", printed)
+    found = items(walk.folder, "town_forum")
+    assert len(found) == len({item["id"] for item in found}) > 20
+    assert {item["plan"] for item in found} == {"flood"}
+    (again,) = items(walk.folder, "town_forum_again")
+    (first,) = (item for item in found if item["url"] == again["url"])
+    assert (again["content"], again["id"] != first["id"]) == (first["content"], True)
+
+
+def test_a_scrapy_developer_gets_items_by_each_kind_of_code_of_their_own(walk):
+    printed = walk.follow(first_steps() + script_of(DOCS / "scrapy.md"))
+    walk.check_text(DOCS / "scrapy.md", printed)
+    shop = walk.folder / "shop"
+    own = [json.loads(line) for line in (shop / "threads.jsonl").read_text("utf-8").splitlines()]
+    assert len(own) == len({item["url"] for item in own}) == 20
+    english = [item for item in items(shop, "demo_forum") if item["plan"] == "english"]
+    assert [item["extra"]["characters"] for item in english] == [len(item["content"]) for item in english]
+    assert {item["language"] for item in english} == {"en"}
+    posts = items(shop, "shop_forum")
+    assert all(item["title"] and item["content"] for item in posts)
+    assert sorted(item["extra"]["posts"] for item in posts) == [2, 3]
+
+
+def test_an_operator_starts_workers_looks_and_stops_them(walk):
+    script = script_of(DOCS / "operator.md")
+    assert script.count("\nkill -TERM") == 1
+    # A reader takes longer than a worker does to start or to end; a shell that types at once must wait for both.
+    started, ended = "until_logged 'worker .* on frontier'\n", "until_logged 'Spider closed (shutdown)'\n"
+    script = script.replace("\nkill -TERM", f"\n{started}kill -TERM") + ended
+    printed = walk.follow(UNTIL_LOGGED + first_steps() + script)
+    assert re.search(r"^all +(\d+) .* 0$", printed, re.MULTILINE)
+    assert walk.redis_url in printed.splitlines()
