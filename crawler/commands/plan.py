@@ -39,7 +39,10 @@ class Command(ActionCommand):
             "FILE",
             "send a plan to the crawl; the same file again completes a submission that was broken off",
             "submit plans/demo.yaml",
-            (Option("--replace", "begin the plan of the same name anew, be it changed, done or cancelled", FLAG),),
+            (
+                Option("--replace", "begin the plan of the same name anew, be it changed, done or cancelled", FLAG),
+                Option("--replace-sites", "store its sites where others of their names are stored", FLAG),
+            ),
             (REPLACING, FINISHED_PAGES),
         ),
         "list": Action("", "show all plans and how far they are", "list"),
@@ -84,7 +87,7 @@ class Command(ActionCommand):
         """Submits a plan.
 
         Raises:
-            PlanError: There is another plan of that name.
+            PlanError: There is another plan of that name, or a stored site differs from the plan's.
             UnavailableError: Redis can't be reached, or is full. What had begun is completed by the same command.
         """
         from crawler.cli import reach
@@ -96,7 +99,7 @@ class Command(ActionCommand):
                 await _warn_of_data_loss(operator)
                 old = (await operator.registry.plans()).get(plan.name)
                 begun = True
-                offered, new = await _offer(operator, plan, replace=opts.replace)
+                offered, new = await _offer(operator, plan, replace=opts.replace, replace_sites=opts.replace_sites)
                 record = await operator.registry.plan(plan.name)
                 sites = await _sites(operator, record.sites)
         except UnavailableError as error:
@@ -194,7 +197,7 @@ async def _warn_of_data_loss(operator: Operator) -> None:
         print(f"{logging.getLevelName(level).lower()}:", text, file=sys.stderr)
 
 
-async def _offer(operator: Operator, plan: Plan, *, replace: bool) -> tuple[int, int]:
+async def _offer(operator: Operator, plan: Plan, *, replace: bool, replace_sites: bool) -> tuple[int, int]:
     """Submits a plan, with a progress bar on a terminal; returns how many seeds were offered and were new."""
     from rich.console import Console
     from rich.progress import Progress
@@ -203,9 +206,10 @@ async def _offer(operator: Operator, plan: Plan, *, replace: bool) -> tuple[int,
 
     bar = Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
     offered = new = 0
+    offers = submit(plan, operator.registry, operator.queues, replace=replace, replace_sites=replace_sites)
     with bar:
         task = bar.add_task("search pages", total=plan.seeds_per_combination * len(plan.combinations()))
-        async for offered, new in submit(plan, operator.registry, operator.queues, replace=replace):  # noqa: B007 -- the last pair is the result
+        async for offered, new in offers:  # noqa: B007 -- the last pair is the result
             bar.update(task, completed=offered)
     return offered, new
 

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from crawler.errors import FrontierError, InputError, PlanError, UnavailableError, existing, shown
+from crawler.errors import (
+    MAX_NAMES,
+    FrontierError,
+    InputError,
+    PlanError,
+    UnavailableError,
+    existing,
+    short,
+    shown,
+)
 from crawler.frontier import clock
 from crawler.frontier.keys import as_count, as_text
 from crawler.frontier.ledger import FRONTIERS
@@ -20,7 +29,7 @@ from crawler.frontier.scripts import compare_and_set, run
 from crawler.sites import Site
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from redis.asyncio import Redis
 
@@ -30,6 +39,7 @@ if TYPE_CHECKING:
 
 PlanState = Literal["active", "paused", "cancelled"]
 SITES_CHANGED = "sites"  # what workers are sent on their wake channels
+MAX_KEYS_CHARACTERS = 500  # of the keys in an error that says where two sites differ
 WRITE_TRIES = 100  # of a record that others change, too: each try that fails is a command of theirs that succeeded
 
 
@@ -175,20 +185,22 @@ class Registry:
         except (InputError, FrontierError) as error:
             raise FrontierError(f"the definition of site {name!r} in Redis is damaged: {error}") from error
 
-    async def admit_sites(self, sites: tuple[Site, ...], plan: str = "") -> None:
+    async def admit_sites(self, sites: tuple[Site, ...], plan: str = "", *, replace: bool = True) -> None:
         """Keeps a plan from moving the site of another one: a name stands for one place.
 
         Args:
             plan: Whose sites they are; empty: no plan's.
+            replace: Whether a site may take the place of a stored one that differs.
 
         Raises:
-            PlanError: Another plan that isn't cancelled uses a name for another `base`.
+            PlanError: Another plan that isn't cancelled uses a name for another `base`. Or a stored site differs, and
+                `replace` is off.
         """
         for site in sites:
             raw = await self._redis.hget(self._keys.sites, site.name)
-            await self._refuse_to_move(site, _load_site_or_none(raw)[1], plan)
+            await self._admit_site(site, _load_site_or_none(raw)[1], plan, replace=replace)
 
-    async def save_sites(self, sites: tuple[Site, ...], plan: str = "") -> None:
+    async def save_sites(self, sites: tuple[Site, ...], plan: str = "", *, replace: bool = True) -> None:
         """Writes sites. A changed one gets the next version, and workers have it within seconds.
 
         The plan's record must be there before, so that of two plans at once that name different places alike, one is
@@ -199,7 +211,7 @@ class Registry:
         """
         changed = False
         for site in sites:
-            changed |= await self._save_site(site, plan)
+            changed |= await self._save_site(site, plan, replace=replace)
             rule = site.politeness
             for keys in self._partitions:
                 value = f"{rule.delay_s * 1000:.0f} {rule.concurrency} {rule.burst}".encode()
@@ -208,26 +220,40 @@ class Registry:
             for frontier in FRONTIERS:
                 await self._redis.publish(self._keys.wake(frontier), SITES_CHANGED)
 
-    async def _save_site(self, site: Site, plan: str) -> bool:
+    async def _save_site(self, site: Site, plan: str, *, replace: bool) -> bool:
         """Writes a site's definition; returns whether it has changed.
 
         Raises:
             PlanError: As `admit_sites`.
         """
-        definition = orjson.loads(orjson.dumps(site.definition()))
+        definition = _as_stored(site)
         for _ in range(WRITE_TRIES):
             raw = await self._redis.hget(self._keys.sites, site.name)
             version, old = _load_site_or_none(raw)
             if old == definition:
                 return False
-            await self._refuse_to_move(site, old, plan)
+            await self._admit_site(site, old, plan, replace=replace)
             value = orjson.dumps({"version": version + 1, "definition": definition})
             if await compare_and_set(self._redis, self._keys.sites, site.name, raw or b"", value):
                 return True
         raise UnavailableError(f"site {site.name!r} is changed by others all the time; try again")
 
-    async def _refuse_to_move(self, site: Site, stored: Any, plan: str) -> None:
+    async def _admit_site(self, site: Site, stored: Any, plan: str, *, replace: bool) -> None:
         """Raises PlanError as `admit_sites`, for one site whose stored definition is given."""
+        await self._refuse_to_move(site, stored, plan)
+        if replace or not isinstance(stored, dict):
+            return
+        if stored != _as_stored(site):
+            keys = list(_differences(_in_full(stored), site.model_dump(mode="json")))
+            more = f" and {len(keys) - MAX_NAMES} more" if len(keys) > MAX_NAMES else ""
+            which = short(", ".join(keys[:MAX_NAMES]) + more, MAX_KEYS_CHARACTERS)
+            raise PlanError(
+                f"site {site.name!r} is stored with another definition, which differs in {which}: "
+                "--replace-sites stores this one, for all plans that use the site"
+            )
+
+    async def _refuse_to_move(self, site: Site, stored: Any, plan: str) -> None:
+        """Raises PlanError where another plan uses the site's name for another place."""
         base = stored.get("base", "") if isinstance(stored, dict) else site.base
         if base == site.base:
             return
@@ -279,6 +305,28 @@ class Registry:
 
 
 _record_type = TypeAdapter(PlanRecord)
+
+
+def _as_stored(site: Site) -> Any:
+    """Returns a site's definition as it comes back from Redis."""
+    return orjson.loads(orjson.dumps(site.definition()))
+
+
+def _in_full(stored: dict[str, Any]) -> dict[str, Any]:
+    """Returns a stored definition with its defaults; as it is where it isn't a site's."""
+    try:
+        return Site.from_definition(stored).model_dump(mode="json")
+    except InputError:
+        return stored
+
+
+def _differences(old: Any, new: Any, place: str = "") -> Iterator[str]:
+    """Yields the dotted keys under which two definitions differ."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in sorted(old.keys() | new.keys()):
+            yield from _differences(old.get(key), new.get(key), f"{place}.{key}" if place else key)
+    elif old != new:
+        yield place
 
 
 def _load_site_or_none(raw: bytes | None) -> tuple[int, Any]:

@@ -27,7 +27,12 @@ OFFERING_MILLISECONDS = 60_000
 
 
 async def submit(
-    plan: Plan, registry: Registry, queues: Mapping[Frontier, Queue], *, replace: bool = False
+    plan: Plan,
+    registry: Registry,
+    queues: Mapping[Frontier, Queue],
+    *,
+    replace: bool = False,
+    replace_sites: bool = True,
 ) -> AsyncIterator[tuple[int, int]]:
     """Stores a plan and offers its nav seeds; yields (offered, new) after each batch.
 
@@ -41,17 +46,19 @@ async def submit(
         replace: Begins a new edition: search pages of the one before are dropped as `replaced`, and so is what those
             lead to that are being read. Content pages that were found before stay; those that failed as `cancelled` may
             be found again.
+        replace_sites: Whether its sites may take the place of stored ones that differ.
 
     Raises:
-        PlanError: Another plan of that name is there, or this one was cancelled, and `replace` is off. Or somebody else
+        PlanError: Another plan of that name is there, or this one was cancelled, and `replace` is off. Or a stored site
+            differs from the plan's, and `replace_sites` is off. Or somebody else
             has cancelled, replaced or deleted it meanwhile; what was offered since is ended likewise.
     """
     nav_seeds = sum(1 for _ in plan.nav_seeds(0))
     now_ms = max(await registry.now_ms(), await registry.told_version(plan.name) + 1)
     admit = partial(_admit, plan, nav_seeds, now_ms, replace=replace)
     admit((await registry.plans()).get(plan.name))
-    await registry.admit_sites(plan.sites, plan.name)
-    record = await _store(plan, registry, admit)  # from here on the same call completes it
+    await registry.admit_sites(plan.sites, plan.name, replace=replace_sites)
+    record = await _store(plan, registry, admit, replace_sites=replace_sites)  # from here on the same call completes it
     await registry.tell_partitions(record)
     nav, content = SeedAdmin(queues["nav"]), SeedAdmin(queues["content"])
     if record.replacing:
@@ -71,12 +78,14 @@ async def submit(
     await _move_deadline(record, registry, nav, 0)
 
 
-async def _store(plan: Plan, registry: Registry, admit: Callable[[PlanRecord | None], PlanRecord]) -> PlanRecord:
+async def _store(
+    plan: Plan, registry: Registry, admit: Callable[[PlanRecord | None], PlanRecord], *, replace_sites: bool
+) -> PlanRecord:
     """Stores a plan's record, then its sites; returns the record.
 
     Raises:
         PlanError: `admit` raised it; or another plan was submitted at the same time that gives the name of a site to
-            another place. Then the record is what it was before.
+            another place, or to another definition. Then the record is what it was before.
     """
     before: PlanRecord | None = None
 
@@ -87,7 +96,7 @@ async def _store(plan: Plan, registry: Registry, admit: Callable[[PlanRecord | N
 
     record = await registry.change_plan(plan.name, admitted)
     try:
-        await registry.save_sites(plan.sites, plan.name)
+        await registry.save_sites(plan.sites, plan.name, replace=replace_sites)
     except PlanError:
         await registry.replace_plan(record, before)
         raise

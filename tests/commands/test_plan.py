@@ -158,6 +158,33 @@ def test_submitting_again_goes_on_and_replacing_begins_anew(scrapy, plan_file):
     assert replaced["edition"] > first["edition"]
 
 
+def test_a_stored_site_that_differs_is_replaced_only_where_that_is_said(scrapy, plan_file, tmp_path):
+    site = (
+        "name: board\nbase: http://board.test\npoliteness: {delay: 1}\nresults: {links: css:a}\n"
+        'search: {url: "{base}/?q={query}"}\n'
+    )
+    text = plan_file.read_text("utf-8").replace('{use: demo_forum, name: board, base: "http://board.test"}', "board")
+    settings = {"SITES_DIR": tmp_path / "sites"}
+    (tmp_path / "sites").mkdir()
+
+    def submit(*options, plan="flood", pace="{delay: 1}"):
+        (tmp_path / "sites" / "board.yaml").write_text(site.replace("{delay: 1}", pace))
+        plan_file.write_text(text.replace("flood", plan, 1), encoding="utf-8")
+        return scrapy("plan", "submit", plan_file, *options, settings=settings)
+
+    assert json_of(submit("--json"))["sites"][0]["version"] == 1
+    refusal = (
+        "site 'board' is stored with another definition, which differs in politeness.burst, politeness.delay: "
+        "--replace-sites stores this one, for all plans that use the site"
+    )
+    assert error_of(submit(pace="{delay: 2, burst: 3}")) == refusal
+    assert error_of(submit(pace="{delay: 2, burst: 3}", plan="storm")) == refusal
+    assert [plan["plan"] for plan in json_of(scrapy("plan", "list", "--json"))["plans"]] == ["flood"]
+    assert json_of(submit("--json"))["sites"][0]["version"] == 1
+    assert "differs in follow: --replace" in error_of(submit(pace="{delay: 1}\nfollow: {}"))
+    assert json_of(submit("--replace-sites", "--json", pace="{delay: 2, burst: 3}"))["sites"][0]["version"] == 2
+
+
 def test_show_has_state_definition_and_ledger(scrapy, plan_file):
     edition = json_of(scrapy("plan", "submit", plan_file, "--json"))["edition"]
     shown = json_of(scrapy("plan", "show", "flood", "--json"))
