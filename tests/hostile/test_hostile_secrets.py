@@ -184,14 +184,17 @@ def feeds():
 
 
 def sinks(crawl, web, places, mongo_server, kafka_server):
-    """Has a worker meet sinks that refuse its password, and a store that is away."""
+    """Has workers meet sinks that refuse their password, and a store that is away."""
     crawl.offer([f"{web.url}/image"], "hostile")
     environment = SASL | {
         "KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap,
         "MONGO_URL": with_user(mongo_server.url, "MONGO_URL") + "/?authSource=admin",
         "MONGO_DATABASE": "secrets",
     }
-    worker = crawl.worker(ITEM_SINKS="files,mongo,kafka", environment=environment)
+    done = crawl.run("crawl", "consumer", settings={"ITEM_SINKS": "mongo"}, environment=environment)
+    assert done.returncode == 1
+    places["start of a worker that Mongo refuses"] = (done.stdout + done.stderr).encode()
+    worker = crawl.worker(ITEM_SINKS="files,kafka", environment=environment)
 
     def down():
         workers = crawl.workers()
