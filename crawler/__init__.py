@@ -10,7 +10,7 @@ The packages, in the order in which a plan becomes items; `docs/architecture.md`
 - `spiders/`: `producer` reads search pages and offers content seeds, `consumer` reads items from content pages.
 - `sites/`, `extract/`: how a source is searched and read, as its YAML says; bytes become fields and links.
 - `pipelines/`: an item is cleaned, its media are fetched, and every sink acknowledges it; then its seed is finished.
-- `servers/`: how Redis, Kafka and MongoDB are connected. `fast/`: Scrapy's engine in less time.
+- `servers/`: how Redis, Kafka and MongoDB are connected. `fast/`: Scrapy's engine in less time. `config/`: settings.
 - `commands/`, `cli/`: `scrapy plan`, `seeds`, `ledger`, `nodes`, `site`, `items`, `crawl`, and what they share.
 """
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from crawler.crawl_settings import FAST_ENGINE, FAST_ENGINE_ORDER, PRIVATE_ADDRESSES
+from crawler.config.crawl_settings import FAST_ENGINE, FAST_ENGINE_ORDER, PRIVATE_ADDRESSES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

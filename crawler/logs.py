@@ -10,9 +10,9 @@ import logging
 import threading
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from crawler.config.check import redaction_of
 from crawler.errors import HeadroomError
 from crawler.redaction import Redaction
-from crawler.setting_check import redaction_of
 from crawler.text import inert, one_line
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ TESTS = (
     "tests/download/test_handler.py",
     "tests/commands/test_crawl.py",
     "tests/test_addon.py",
-    "tests/test_crawl_settings.py",
+    "tests/config/test_crawl_settings.py",
     "tests/test_scheduler.py",
     "tests/test_scrapy_private.py",
     "tests/end_to_end/test_workers.py",

@@ -9,7 +9,7 @@ from scrapy.utils.misc import load_object
 
 import crawler
 from crawler.addon import Headroom, is_switched_on
-from crawler.crawl_settings import FAST_ENGINE, PRIVATE_ADDRESSES
+from crawler.config.crawl_settings import FAST_ENGINE, PRIVATE_ADDRESSES
 from crawler.spiders.consumer import ConsumerSpider
 
 OWN_SPIDER = """

@@ -20,8 +20,8 @@ from scrapy.utils.project import inside_project
 
 from crawler import addon, logs
 from crawler.cli.output import print_error
+from crawler.config.check import check, misspelt_variables
 from crawler.errors import HeadroomError, shown
-from crawler.setting_check import check, misspelt_variables
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine

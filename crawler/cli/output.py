@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 
+from crawler.config.check import redaction_of
 from crawler.errors import InputError
-from crawler.setting_check import redaction_of
 from crawler.text import one_line
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from crawler import config
 
 if TYPE_CHECKING:
-    from crawler.setting import Setting
+    from crawler.config.setting import Setting
 
 INTRODUCTION = """\
 # Settings
 
-Made from `crawler/config.py` by `scrapy settings --reference`; change it there.
+Made from `crawler/config/__init__.py` by `scrapy settings --reference`; change it there.
 
 A setting's value is the first that there is of these:
 

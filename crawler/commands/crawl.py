@@ -19,9 +19,9 @@ from scrapy.utils.project import inside_project
 from crawler import addon, logs
 from crawler.cli.command import INTERRUPTED
 from crawler.cli.output import print_error
+from crawler.config.check import misspelt_variables, redaction_of
 from crawler.errors import HeadroomError, existing, shown
 from crawler.scrapy_private import create_crawler
-from crawler.setting_check import misspelt_variables, redaction_of
 from crawler.text import one_line
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from scrapy.commands.settings import Command as ScrapySettings
 
 from crawler import addon, config
 from crawler.cli.output import print_error
+from crawler.config.check import complete, redaction_of
 from crawler.errors import HeadroomError
-from crawler.setting_check import complete, redaction_of
 
 if TYPE_CHECKING:
     import argparse

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
-    from crawler.setting import Setting
+    from crawler.config.setting import Setting
 
 DEFAULT_PORT = 9_092
 CONNECTION_LOGGERS = ("kafka.net.manager", "kafka.net.transport")  # say why one failed; kafka-python 3.0 was read

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import Request, Spider
 
-from crawler import config, crawl_settings, urls
+from crawler import config, urls
+from crawler.config import crawl_settings
+from crawler.config.check import check, complete
 from crawler.download.other_handlers import warn_of_other_handlers
 from crawler.errors import ExtractError, HeadroomError, UnavailableError, UrlError
 from crawler.models import Fetched, Frontier
-from crawler.setting_check import check, complete
 from crawler.worker.outcomes import (
     OUT_OF_MEMORY,
     OUT_OF_SCOPE,

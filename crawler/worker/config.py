@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WorkerConfig:
-    """The settings of one worker; `crawler/config.py` explains them.
+    """The settings of one worker; `crawler/config/__init__.py` explains them.
 
     Attributes:
         frontier: Settings that are the same for all workers and commands of a cluster.

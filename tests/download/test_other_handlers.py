@@ -6,7 +6,7 @@ import pytest
 from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
 
-from crawler.crawl_settings import VALUES
+from crawler.config.crawl_settings import VALUES
 from crawler.download.handler import CurlDownloadHandler
 from crawler.download.other_handlers import GIVEN_UP, warn_of_other_handlers
 from crawler.spiders.consumer import ConsumerSpider

@@ -11,7 +11,7 @@ import pytest
 from needs import need
 from waiting import until
 
-from crawler.crawl_settings import VALUES
+from crawler.config.crawl_settings import VALUES
 from crawler.errors import UnavailableError
 from crawler.scheduler import FORCED_STOP_SECONDS
 from testbed.forum import content, kinds

@@ -12,7 +12,7 @@ from scrapy import Request, signals
 from scrapy.core.scheduler import Scheduler
 from scrapy.exceptions import IgnoreRequest
 
-from crawler import crawl_settings
+from crawler.config import crawl_settings
 from crawler.middlewares.visits import VisitSpiderMiddleware
 from crawler.worker.delivery import Delivery
 from crawler.worker.request_state import state_of

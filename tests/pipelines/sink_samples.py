@@ -9,10 +9,10 @@ from typing import Any
 import orjson
 import pytest
 
+from crawler.config.setting import Line
 from crawler.item import Item, Media
 from crawler.pipelines.batch import BatchConfig
 from crawler.pipelines.sink import Sink, SinkPipeline
-from crawler.setting import Line
 from crawler.worker.delivery import UndeliveredError
 from crawler.worker.gaps import Gaps
 

@@ -4,7 +4,7 @@
 
 1. the command line (`-s NAME=VALUE`), then what a spider or a project's settings module says: Scrapy's own order;
 2. the environment, a variable of the same name: what a container is given wins over what is baked into its image;
-3. the section `[headroom]` of scrapy.cfg (`setting_file.py`);
+3. the section `[headroom]` of scrapy.cfg (`scrapy_cfg.py`);
 4. the default in the table.
 
 A setting that is Scrapy's or scrapy-redis's own has only 1 and 4: such names (LOG_LEVEL, REDIS_PORT) stand in many
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import orjson
 from scrapy.settings import SETTINGS_PRIORITIES
 
-from crawler import setting_file
+from crawler.config import scrapy_cfg
 from crawler.errors import ConfigError
 from crawler.redaction import HIDDEN, redacted_address
 
@@ -98,7 +98,7 @@ class Setting(ABC, Generic[T]):
         if not self.owner:
             if value := os.environ.get(self.name):
                 return Given(value, " in the environment")
-            if (entry := setting_file.read().get(self.name)) is not None:
+            if (entry := scrapy_cfg.read().get(self.name)) is not None:
                 return Given(self.from_file(*entry), f" in {entry[1]}")
         return Given(self.default)
 

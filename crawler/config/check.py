@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.settings import SETTINGS_PRIORITIES
 
-from crawler import config, setting_file
+from crawler import config
+from crawler.config import scrapy_cfg
+from crawler.config.names import meant_by
+from crawler.config.setting import Flag
 from crawler.errors import HeadroomError, UnknownSettingError
 from crawler.redaction import Redaction
-from crawler.setting import Flag
-from crawler.setting_names import meant_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,7 +38,7 @@ def check(settings: Mapping[str, Any]) -> None:
         meant = meant_by(name)
         if meant and not config.BY_NAME[meant].is_set(settings):
             raise UnknownSettingError(name, meant)
-    for name, (_value, file) in setting_file.read().items():
+    for name, (_value, file) in scrapy_cfg.read().items():
         if name not in config.BY_NAME or config.BY_NAME[name].owner:
             raise UnknownSettingError(name, meant_by(name) or "one that docs/settings.md lists", f" in {file}")
 
@@ -76,7 +77,7 @@ def redaction_of(settings: Mapping[str, Any]) -> Redaction:
     """Returns a redaction of all secrets that this process was given, wherever they stand."""
     in_file: dict[str, str] = {}
     with contextlib.suppress(HeadroomError):  # `check` raises it; here a file that can't be read holds no secrets
-        in_file = {name: value for name, (value, _file) in setting_file.read().items()}
+        in_file = {name: value for name, (value, _file) in scrapy_cfg.read().items()}
     return Redaction.of(settings, os.environ, in_file)
 
 

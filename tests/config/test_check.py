@@ -6,8 +6,8 @@ import pytest
 from scrapy.settings import Settings
 
 from crawler import config
+from crawler.config.check import check, complete, misspelt_variables, redaction_of
 from crawler.errors import ConfigError, HeadroomError, UnknownSettingError
-from crawler.setting_check import check, complete, misspelt_variables, redaction_of
 from crawler.spiders.consumer import ConsumerSpider
 
 

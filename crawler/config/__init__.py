@@ -1,14 +1,14 @@
 """The table of all settings: each stands here once, with its type, range, default and reason.
 
 A new setting is one entry here. Everything else follows from it: `NAME.of(settings)` reads it, typed and checked, from
-the command line, the project, the environment or scrapy.cfg (`setting.py` says which wins); `setting_check.py` refuses
+the command line, the project, the environment or scrapy.cfg (`setting.py` says which wins); `check.py` refuses
 a wrong value, or a misspelt name, as a process starts; docs/settings.md has it after
 `scrapy settings --reference > docs/settings.md`.
 
 How the table is consumed: no settings module repeats it. A component asks `config.SESSION_SECONDS.of(settings)`, which
 needs nothing to be set. What Scrapy's own components read of it by themselves (FILES_STORE, DOWNLOAD_TIMEOUT ...) has
 to stand in a crawler's settings, and does: `crawler/spiders/base.py:FrontierSpider.update_settings` calls
-`setting_check.complete`, so that nothing of it is set for other spiders. Who needs a value of the table earlier, such
+`check.complete`, so that nothing of it is set for other spiders. Who needs a value of the table earlier, such
 as `crawl_settings.py`, takes `config.NAME.default`.
 
 `owner="Scrapy"` marks Scrapy's own settings for which the crawl has a type or a default of its own. They aren't read
@@ -21,7 +21,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from crawler import __version__
-from crawler.setting import Address, Choice, Flag, Line, Location, Number, Options, Setting, Whole, Words
+from crawler.config.setting import Address, Choice, Flag, Line, Location, Number, Options, Setting, Whole, Words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,7 @@ import pytest
 from scrapy.crawler import AsyncCrawlerRunner, Crawler
 from scrapy.settings import Settings, default_settings
 
-from crawler.crawl_settings import COMPONENTS, FAST_ENGINE, READ_BEFORE_2_17, VALUES
+from crawler.config.crawl_settings import COMPONENTS, FAST_ENGINE, READ_BEFORE_2_17, VALUES
 from crawler.errors import ConfigError
 from crawler.spiders.consumer import ConsumerSpider
 from crawler.spiders.producer import ProducerSpider

@@ -6,7 +6,7 @@ import pytest
 from scrapy.settings import default_settings
 
 from crawler import config
-from crawler.setting_names import meant_by
+from crawler.config.names import meant_by
 
 
 @pytest.mark.parametrize(
