@@ -173,7 +173,7 @@ def validate(document: YamlDocument, model: type[Model]) -> Model:
     try:
         return model.model_validate(document.value)
     except ValidationError as failure:
-        details = failure.errors(include_url=False)
+        details = [detail for detail in failure.errors(include_url=False) if not _lacks_wrong_ones(detail)]
         order = {path: number for number, path in enumerate(document.lines)}
         found = sorted(
             (_explain(document.value, document.texts, detail, model) for detail in details),
@@ -183,6 +183,11 @@ def validate(document: YamlDocument, model: type[Model]) -> Model:
         meant = {(*path[:-1], _nearest(path[-1], _keys_at(model, path[:-1]))) for path in unknown}
         errors = [document.error(*one) for one in found if one[1] is not None or one[0] not in meant]
         raise in_one(errors) from None
+
+
+def _lacks_wrong_ones(detail: ErrorDetails) -> bool:
+    """Returns whether a list is only too short since pydantic leaves out its wrong entries, which it names as well."""
+    return detail["type"] == "too_short" and len(detail["input"]) >= detail["ctx"]["min_length"]
 
 
 def in_one(errors: Iterable[InputError]) -> InputError:
