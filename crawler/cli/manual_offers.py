@@ -7,7 +7,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from crawler import sites, urls
-from crawler.errors import FrontierError, ScriptRouteError, UrlError
+from crawler.errors import FrontierError, PlanError, ScriptRouteError, UrlError
 from crawler.frontier.queue import OFFER_BATCH
 from crawler.models import Seed
 from crawler.redaction import without_credentials
@@ -67,6 +67,10 @@ async def offer_urls(
 
     Returns:
         How many were offered, how many of these were new, and the lines that are no URLs, each with the reason.
+
+    Raises:
+        PlanError: The plan was deleted meanwhile: what was offered before is gone with it, and what follows would be
+            refused.
     """
     offered = new = 0
     bad: list[dict[str, str]] = []
@@ -83,4 +87,6 @@ async def offer_urls(
                     await operator.queues["content"].refuse(place, SCRIPT_ROUTE, 1)
         new += sum(await operator.queues["content"].offer(seeds, confirmed=True))
         offered += len(seeds)
+        if await operator.registry.was_deleted(plan):
+            raise PlanError(f"plan {plan!r} was deleted meanwhile, and what was offered to it is gone")
     return offered, new, bad

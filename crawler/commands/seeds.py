@@ -154,7 +154,7 @@ class Command(ActionCommand):
 
         Raises:
             HeadroomError: Some of the arguments are no URLs; the others were offered. Or the plan was cancelled or
-                deleted, and nothing was.
+                deleted before, and nothing was; or it was deleted meanwhile, and nothing of it is left.
             UsageError: A plan can't have the name, or `-` isn't the only argument.
         """
         from crawler import config

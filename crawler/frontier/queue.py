@@ -43,7 +43,9 @@ DAY_MILLISECONDS = 86_400_000
 COUNT_WORDS = 3  # of each count in the arguments of offer.lua
 FULL_MILLISECONDS = 5_000  # until a full Redis is tried again: seeds must end, or an operator make room
 SEED_FIELDS = 7  # of each seed in the answer of claim.lua
-NEW, STAYS_KNOWN = b"15", b"01"  # what offer.lua answers of a seed: new to its plan; known to it from now on
+# What offer.lua answers of a seed: new to its plan; known to it from now on; refused, and counted nowhere, since its
+# plan was deleted. Whatever else is refused stands in the ledger.
+NEW, STAYS_KNOWN, PLAN_DELETED = b"15", b"01", b"3"
 
 
 ClaimState = Literal["ok", "locked", "lapsed", "drain", "quarantined", "full", "late"]
@@ -185,11 +187,11 @@ class Queue:
         fresh = [False] * len(offered)
         for partition, indexes in by_partition.items():
             proposals = [Proposal.of(offered[index]) for index in indexes]
-            found = await self.offer_to(
+            marks = await self.offer_to(
                 partition, proposals, due_ms, edition=edition, budget=budget, confirmed=confirmed
             )
-            for index, is_new in zip(indexes, found, strict=True):
-                fresh[index] = is_new
+            for index, mark in zip(indexes, marks, strict=True):
+                fresh[index] = mark in NEW
         return fresh
 
     async def offer_to(
@@ -201,17 +203,17 @@ class Queue:
         edition: int = 0,
         budget: int = 0,
         confirmed: bool = False,
-    ) -> list[bool]:
-        """Proposes seeds of one partition; arguments and answer are those of `offer`."""
-        fresh: list[bool] = []
-        while len(fresh) < len(proposals):
-            batch = proposals[len(fresh) : len(fresh) + OFFER_BATCH]
+    ) -> bytes:
+        """Proposes seeds of one partition; arguments are those of `offer`. Returns what offer.lua answers of each."""
+        marks = b""
+        while len(marks) < len(proposals):
+            batch = proposals[len(marks) : len(marks) + OFFER_BATCH]
             answer = await self.offer_batch(
                 partition, batch, due_ms, edition=edition, budget=budget, confirmed=confirmed
             )
             assert answer is not None  # it relies on no receipt
-            fresh += [mark in NEW for mark in answer]
-        return fresh
+            marks += answer
+        return marks
 
     async def offer_batch(
         self,

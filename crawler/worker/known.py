@@ -7,7 +7,7 @@ from collections import Counter
 from itertools import count
 from typing import TYPE_CHECKING
 
-from crawler.frontier.queue import NEW, OFFER_BATCH, STAYS_KNOWN, Count, Receipt
+from crawler.frontier.queue import OFFER_BATCH, STAYS_KNOWN, Count, Receipt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,14 +46,14 @@ class Known:
 
     async def offer(
         self, partition: int, owner: str, offered: Sequence[Proposal], *, edition: int = 0, budget: int = 0
-    ) -> tuple[list[bool], int]:
+    ) -> tuple[bytes, int]:
         """Offers seeds of one partition as `Queue.offer` does, confirmed.
 
         Args:
             owner: Of the lease in the partition; the receipts are made out to it.
 
         Returns:
-            For each seed whether it was new to its plan; and how many were only counted.
+            What offer.lua answers of each seed, also of one that was only counted; and how many those were.
 
         Raises:
             redis.exceptions.RedisError: Redis is away or full; some of the seeds may have been offered.
@@ -66,8 +66,8 @@ class Known:
 
     async def _offer(
         self, partition: int, owner: str, offered: Sequence[Proposal], edition: int, budget: int
-    ) -> tuple[list[bool], int]:
-        fresh = [False] * len(offered)
+    ) -> tuple[bytes, int]:
+        marks = bytearray(STAYS_KNOWN[:1] * len(offered))
         self._age()
         left: list[int] = []  # places in `offered`
         remembered: list[int] = []
@@ -92,12 +92,12 @@ class Known:
             else:
                 self._receipts[partition] = receipt.number
                 for n, mark in zip(batch, answer, strict=False):
-                    fresh[n] = mark in NEW
+                    marks[n] = mark
                     if mark in STAYS_KNOWN:
                         self._younger[_name(offered[n])] = self._emptied[partition]
                 left = left[len(answer) :]
             counts = Counter()
-        return fresh, len(remembered)
+        return bytes(marks), len(remembered)
 
     def _has(self, partition: int, one: Proposal) -> bool:
         """Returns whether a seed is remembered as known to its plan."""

@@ -13,7 +13,7 @@ from redis.exceptions import OutOfMemoryError, RedisError, ResponseError
 from crawler import tasks
 from crawler.errors import UnavailableError
 from crawler.frontier.keys import partition_of
-from crawler.frontier.queue import FULL_MILLISECONDS, OFFER_BATCH, Proposal
+from crawler.frontier.queue import FULL_MILLISECONDS, NEW, OFFER_BATCH, PLAN_DELETED, Proposal
 from crawler.seldom import Seldom
 from crawler.servers.redis_retry import RETRY_SECONDS
 from crawler.worker.known import Known
@@ -37,17 +37,30 @@ logger = logging.getLogger(__name__)
 WAIT_SECONDS = 0.02
 
 
+class Offered(NamedTuple):
+    """What became of the seeds of an offer.
+
+    Attributes:
+        new: How many were new to their plans.
+        refused: Those of plans that were deleted, maybe while the offer waited. They are neither in the frontier nor in
+            the ledger: who has them from elsewhere must keep them there.
+    """
+
+    new: int
+    refused: tuple[Seed, ...]
+
+
 class _Part(NamedTuple):
     """What a page offers to one partition of a frontier; `Offers.offer` explains it.
 
     Attributes:
-        new: How many of the proposals were new, once that is known.
+        answer: What offer.lua answers of each of the proposals, once that is known.
     """
 
     proposals: list[Proposal]
     edition: int
     budget: int
-    new: asyncio.Future[int]
+    answer: asyncio.Future[bytes]
 
 
 class Offers:
@@ -87,8 +100,8 @@ class Offers:
 
     async def offer(
         self, seeds: Iterable[Seed], frontier: Frontier = "content", *, edition: int = 0, budget: int = 0
-    ) -> int:
-        """Offers seeds and returns how many were new; waits as long as Redis is away or full.
+    ) -> Offered:
+        """Offers seeds and returns what became of them; waits as long as Redis is away or full.
 
         The seeds that wait here are those of visits under way, because a visit doesn't end before its offers.
 
@@ -100,26 +113,29 @@ class Offers:
             UnavailableError: The worker stops, and Redis has taken some of the seeds at most. The next visit of the
                 page offers them again.
         """
-        offered = list(seeds)
-        by_partition: dict[int, list[Proposal]] = defaultdict(list)
-        for seed in offered:
-            by_partition[partition_of(seed.host, len(self._leases))].append(Proposal.of(seed))
+        by_partition: dict[int, list[Seed]] = defaultdict(list)
+        for seed in seeds:
+            by_partition[partition_of(seed.host, len(self._leases))].append(seed)
         loop = asyncio.get_running_loop()
-        parts = [_Part(own, edition, budget, loop.create_future()) for own in by_partition.values()]
+        parts = [
+            _Part(list(map(Proposal.of, own)), edition, budget, loop.create_future()) for own in by_partition.values()
+        ]
         for partition, part in zip(by_partition, parts, strict=True):
             key = (frontier, partition)
             self._waiting[key].append(part)
             if key not in self._sending:  # with a task of its own: one that is away holds up no other
                 name = f"offers to partition {partition}"
                 self._sending[key] = tasks.start(self._send(*key), name=name, died=self._events.publish)
-        fresh = 0
-        for new in await asyncio.gather(*(part.new for part in parts), return_exceptions=True):
-            if isinstance(new, BaseException):
-                raise new
-            fresh += new
-        self._stats.inc_value("frontier/offered", len(offered))
+        marked: list[tuple[Seed, int]] = []
+        answers = await asyncio.gather(*(part.answer for part in parts), return_exceptions=True)
+        for own, answer in zip(by_partition.values(), answers, strict=True):
+            if isinstance(answer, BaseException):
+                raise answer
+            marked += zip(own, answer, strict=True)
+        fresh = sum(mark in NEW for _, mark in marked)
+        self._stats.inc_value("frontier/offered", len(marked))
         self._stats.inc_value("frontier/offered/new", fresh)
-        return fresh
+        return Offered(fresh, tuple(seed for seed, mark in marked if mark in PLAN_DELETED))
 
     async def refuse(self, seed: Seed, reason: str, number: int) -> None:
         """Counts pages that can't be offered, as `Queue.refuse`; waits as `offer` does.
@@ -140,7 +156,7 @@ class Offers:
             while self._waiting[key]:
                 if sum(len(part.proposals) for part in self._waiting[key]) < OFFER_BATCH:
                     await asyncio.sleep(WAIT_SECONDS)
-                parts = [part for part in self._waiting.pop(key) if not part.new.done()]  # some may be cancelled
+                parts = [part for part in self._waiting.pop(key) if not part.answer.done()]  # some may be cancelled
                 for terms in dict.fromkeys((part.edition, part.budget) for part in parts):
                     alike = [part for part in parts if (part.edition, part.budget) == terms]
                     await self._send_together(frontier, partition, alike)
@@ -155,12 +171,12 @@ class Offers:
         proposals = [one for part in parts for one in part.proposals]
         terms: dict[str, Any] = {"edition": parts[0].edition, "budget": parts[0].budget}
 
-        async def offer() -> list[bool] | None:
+        async def offer() -> bytes | None:
             try:
                 if frontier == "nav":  # whose pages are hardly ever offered twice
                     return await self._queues[frontier].offer_to(partition, proposals, **terms, confirmed=True)
                 owner = self._leases[partition].owner
-                fresh, counted = await self._known.offer(partition, owner, proposals, **terms)
+                marks, counted = await self._known.offer(partition, owner, proposals, **terms)
             except OutOfMemoryError:
                 raise
             except ResponseError as error:  # as for junk in a host's key, which must not hold up others
@@ -168,15 +184,15 @@ class Offers:
                 return None
             if counted:
                 self._stats.inc_value("frontier/offered/remembered", counted)
-            return fresh
+            return marks
 
         try:
-            fresh = await self._until_taken(offer, len(proposals))
+            marks = await self._until_taken(offer, len(proposals))
         except UnavailableError as error:
             _fail(parts, error)
             return
-        if fresh is not None:
-            _answer(parts, fresh)
+        if marks is not None:
+            _answer(parts, marks)
             return
         for part in parts:
             task = tasks.start(
@@ -225,13 +241,13 @@ class Offers:
                 return answer
 
 
-def _answer(parts: Sequence[_Part], fresh: list[bool]) -> None:
-    """Tells each part how many of its proposals were new."""
+def _answer(parts: Sequence[_Part], marks: bytes) -> None:
+    """Tells each part what became of its proposals."""
     start = 0
     for part in parts:
         end = start + len(part.proposals)
-        if not part.new.done():
-            part.new.set_result(sum(fresh[start:end]))
+        if not part.answer.done():
+            part.answer.set_result(marks[start:end])
         start = end
 
 
@@ -239,6 +255,6 @@ def _fail(parts: Iterable[_Part], error: BaseException) -> None:
     """Tells parts that they may not have been offered, and why."""
     for part in parts:
         if isinstance(error, asyncio.CancelledError):
-            part.new.cancel()
-        elif not part.new.done():
-            part.new.set_exception(error)
+            part.answer.cancel()
+        elif not part.answer.done():
+            part.answer.set_exception(error)

@@ -3,7 +3,7 @@
 An entry is lost nowhere, whenever a worker dies: it is offered first, as pages that are found are (`offers.py`, which
 on a Redis Cluster waits until the offer survives a node), then taken out of its list, by its value. If its reader dies
 in between, the next one offers it again, which the ledger counts as known. List and frontier may lie on different
-nodes, since nothing needs both at once.
+nodes, since nothing needs both at once. If its plan is deleted while its offer waits, it stays.
 
 An entry that can't be a seed goes into the hash `KEY:refused`, with the reason, before it leaves its list. When that
 holds REFUSED_MAX of them, those that follow stay where they are, and keep back what stands behind them.
@@ -142,14 +142,16 @@ class StartLists:
         await self._registry.admit_pages(one.plan)
         site = await self._site(one)
         seeds, refused = _sorted_out(one, entries, site)
-        await self._offers.offer(seeds.values())
+        left_out = set((await self._offers.offer(seeds.values())).refused)
+        taken = {entry for entry, seed in seeds.items() if seed not in left_out}
         kept = await self._keep(one, refused)
-        await self._remove(one, [entry for entry in entries if entry in seeds or entry in kept])
-        self._stats.inc_value("start_lists/read", len(seeds))
+        await self._remove(one, [entry for entry in entries if entry in taken or entry in kept])
+        self._stats.inc_value("start_lists/read", len(taken))
         self._stats.inc_value("start_lists/refused", len(kept))
         full = f"{one.refused} holds {REFUSED_MAX:,} refused entries: delete those you have looked at"
-        self._note(one, "" if len(kept) == len(refused) else full)
-        return bool(seeds or kept)
+        deleted = f"plan {one.plan!r} was deleted while its pages were offered"
+        self._note(one, deleted if left_out else "" if len(kept) == len(refused) else full)
+        return bool(taken or kept)
 
     async def _is_reader(self, one: StartList) -> bool:
         """Returns whether this worker is the one that reads a list now, and renews that."""

@@ -9,6 +9,8 @@ from commands.answers import error_of, json_of, lines_of
 from commands.conftest import content_seed
 
 from crawler import plans
+from crawler.cli.manual_offers import offer_urls, prepare_site
+from crawler.errors import PlanError
 from crawler.frontier.settlement import Settlement
 from crawler.plans.submission import submit
 
@@ -100,6 +102,20 @@ class TestOffer:
         await operator.delete("flood")
         error = error_of(scrapy("seeds", "offer", "http://board.test/1", "--plan", "flood"))
         assert error == "plan 'flood' was deleted lately: its pages would be refused; use another name"
+
+    async def test_not_to_a_plan_that_is_deleted_meanwhile(self, operator, submitted, monkeypatch):
+        queue = operator.queues["content"]
+        offer = queue.offer
+
+        async def delete_and_offer(*seeds, **terms):
+            await operator.cancel("flood")
+            await operator.delete("flood")
+            return await offer(*seeds, **terms)
+
+        monkeypatch.setattr(queue, "offer", delete_and_offer)
+        site = await prepare_site(operator, "web", "")
+        with pytest.raises(PlanError, match="plan 'flood' was deleted meanwhile"):
+            await offer_urls(operator, site, "flood", ["http://board.test/1"])
 
     def test_to_a_plan_that_nobody_submitted_says_what_cannot_be_done_to_it(self, scrapy):
         note = "no plan flod was submitted: these pages can't be paused, cancelled or deleted"

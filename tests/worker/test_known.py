@@ -8,7 +8,7 @@ from frontier.observed import LOAD, SAVE
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.frontier import scripts
-from crawler.frontier.queue import Proposal
+from crawler.frontier.queue import NEW, Proposal
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.worker import known
 from crawler.worker.known import Known
@@ -23,7 +23,8 @@ class Remembering:
 
     async def offer(self, *seeds, **terms):
         """Returns which seeds were new, and how many were only counted."""
-        return await self.known.offer(0, self.owner, list(map(Proposal.of, seeds)), **terms)
+        marks, counted = await self.known.offer(0, self.owner, list(map(Proposal.of, seeds)), **terms)
+        return [mark in NEW for mark in marks], counted
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ async def test_offers_wait_for_a_full_redis(frontier, full_redis, offering):
     await frontier.until(refused)
     assert not waiting.done()
     await full_redis.config_set("maxmemory", 0)
-    assert await waiting == 2
+    assert (await waiting).new == 2
     assert not offering.redis_full.now
     assert (await frontier.totals()).ready == 2
     assert offering.stats.values == {"frontier/offered": 2, "frontier/offered/new": 2}
@@ -66,7 +66,7 @@ async def test_a_worker_that_stops_gives_its_offers_up(full_redis, offering):
 
 async def test_offers_wait_for_a_redis_that_is_away(offering, outage, caplog):
     outage(calls=2)
-    assert await offering.offers.offer([content(1)]) == 1
+    assert (await offering.offers.offer([content(1)])).new == 1
     assert caplog.text.count("1 offers: waiting for Redis: away") == 1
     assert not offering.redis_full.now
 
@@ -89,7 +89,8 @@ def calls(monkeypatch):
 
 async def test_offers_of_several_pages_go_out_in_one_call(frontier, offering, calls):
     pages = [[content(10 * page + number) for number in range(3)] for page in range(5)]
-    assert await asyncio.gather(*map(offering.offers.offer, [*pages, pages[0]])) == [3] * 5 + [0]
+    answers = await asyncio.gather(*map(offering.offers.offer, [*pages, pages[0]]))
+    assert [answer.new for answer in answers] == [3] * 5 + [0]
     assert len(calls) == 1
     account = await frontier.account()
     assert (account.offered, account.known, account.ready) == (18, 3, 15)
@@ -100,7 +101,7 @@ async def test_offers_of_another_edition_or_budget_go_out_apart(frontier, offeri
     terms = [{"edition": 1}, {"edition": 2}, {"budget": 1}]
     seeds = [[content(2 * number), content(2 * number + 1)] for number in range(3)]
     offers = [offering.offers.offer(own, **how) for own, how in zip(seeds, terms, strict=True)]
-    assert await asyncio.gather(*offers) == [2, 2, 1]
+    assert [answer.new for answer in await asyncio.gather(*offers)] == [2, 2, 1]
     assert [arguments[1] for arguments in calls] == [1, 2, 0]
     assert (await frontier.account()).notes == {"over-budget": 1}
 
@@ -108,8 +109,8 @@ async def test_offers_of_another_edition_or_budget_go_out_apart(frontier, offeri
 async def test_a_page_whose_offers_redis_can_t_take_holds_up_no_other(frontier, offering, caplog):
     await frontier.redis.set(frontier.key("ready:junk.test"), "junk")
     stuck = asyncio.create_task(offering.offers.offer([content(1, "junk.test")]))
-    assert await offering.offers.offer([content(2)]) == 1
-    assert await offering.offers.offer([content(3)]) == 1
+    assert (await offering.offers.offer([content(2)])).new == 1
+    assert (await offering.offers.offer([content(3)])).new == 1
     assert "2 offers are sent page by page" in caplog.text
     assert not stuck.done()
     await frontier.redis.delete(frontier.key("ready:junk.test"))
@@ -121,8 +122,17 @@ async def test_a_page_that_is_given_up_takes_no_other_with_it(frontier, offering
     other = asyncio.create_task(offering.offers.offer([content(2)]))
     await asyncio.sleep(0)
     given_up.cancel()
-    assert await other == 1
+    assert (await other).new == 1
     assert (await frontier.totals()).ready == 1
+
+
+async def test_whoever_offers_hears_what_a_deleted_plan_was_refused(frontier, offering):
+    keys = frontier.keys.partition(0).script_keys("content")
+    await scripts.run(frontier.redis, "plan_state", keys, ["gone", 1, 1, "deleted"])
+    gone, known = content(1, plan="gone"), content(2)
+    await frontier.offer(known)
+    assert await offering.offers.offer([gone, known, content(3)]) == (1, (gone,))
+    assert await offering.offers.offer([known, gone]) == (0, (gone,))  # one of them is remembered
 
 
 async def test_what_redis_said_to_be_known_is_only_counted(frontier, offering, calls):

@@ -295,6 +295,26 @@ async def test_a_list_waits_while_its_plan_would_take_no_page(frontier, build, c
     assert caplog.text.count(f"isn't read: plan 'books' was {state}") == 1
 
 
+async def test_entries_stay_where_their_plan_is_deleted_while_their_offer_waits(frontier, build, caplog):
+    await fill(frontier.redis, "list", b"http://a.test/", b"junk")
+    reading = build()
+    offer = reading._offers.offer
+    record = PlanRecord("books", {}, [], edition=1, nav_seeds=0, version=1)
+
+    async def delete_and_offer(seeds):
+        await Registry(frontier.redis, frontier.keys, 1).tell_partitions(record, deleted=True)
+        return await offer(seeds)
+
+    reading._offers.offer = delete_and_offer
+    assert await reading.read_round(LIST)  # the junk has left
+    assert await left(frontier.redis) == [b"http://a.test/"]
+    assert reading.counted["start_lists/read"] == 0
+    assert "isn't read: plan 'books' was deleted while its pages were offered" in caplog.text
+    assert not await reading.has_entries()  # a crawl that stops when all is done doesn't wait for it
+    assert not await reading.read_round(LIST)
+    assert "isn't read: plan 'books' was deleted lately" in caplog.text
+
+
 async def test_a_list_of_a_site_that_nobody_knows_waits(frontier, build, caplog):
     one = StartList("k", "books", "nowhere")
     await fill(frontier.redis, "list", b"http://a.test/", key="k")
