@@ -32,12 +32,14 @@ def has_credentials(url: str) -> bool:
 def redacted_address(url: str) -> str:
     """Returns a server's address without user, password and query (which may hold passwords), for logs and errors.
 
-    An unescaped `@`, `/` or `?` in a password hides more of the address, never less.
+    An unescaped `@`, `/` or `?` in a password hides more of the address, never less. An `@` behind a `?` hides all of
+    it, since it may follow a password or be in one.
     """
     scheme, separator, rest = url.partition("://")
     if not separator:
         scheme, rest = "", url
-    return scheme + separator + rest.rpartition("@")[2].partition("?")[0]
+    address, _, query = rest.partition("?")
+    return scheme + separator + (HIDDEN if "@" in query else address.rpartition("@")[2])
 
 
 class Redaction:

@@ -85,7 +85,9 @@ def test_a_secret_of_some_letters_does_not_hide_the_log():
         ("mongodb+srv://user:secret@cluster.example", "mongodb+srv://cluster.example"),
         ("kafka-1.example:9092", "kafka-1.example:9092"),
         ("user:secret@h:9092", "h:9092"),
-        ("redis://user:se/cr@et?@h:1/0", "redis://h:1/0"),  # unescaped, as people do
+        ("redis://user:se/cr@et@h:1/0", "redis://h:1/0"),  # unescaped, as people do
+        ("redis://user:se?cr@h:1/0", "redis://***"),
+        ("redis://h:1/0?password=a@secret", "redis://***"),
         ("redis://user:secret@", "redis://"),
         ("", ""),
     ],

@@ -130,6 +130,7 @@ MONGO_URL: Final = Address(
     "`mongodb://USER:PASSWORD@HOST:PORT/?authSource=admin&tls=true&tlsCAFile=/path`; its query holds options of "
     "MongoDB, which win over the crawler's.",
     schemes=("mongodb", "mongodb+srv"),
+    ends="/?",  # pymongo takes a `#` for a part of the password
     secret=True,
 )
 MONGO_DATABASE: Final = Line(

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+ESCAPED = "escape the password: %40 for @, %2F for /, %3F for ?, %23 for #, %25 for %, %5B for ["
+
 
 @dataclass(frozen=True)
 class Given:
@@ -259,19 +261,30 @@ class Location(Setting[str]):
 class Address(Setting[str]):
     """A server's URL; it may hold a password, which isn't shown.
 
+    One in which an `@` follows the server's name is refused: it belongs to a password in which something isn't escaped,
+    and whose first part the client would take for the server's name.
+
     Attributes:
         schemes: How it may begin.
+        ends: Characters of which the first one, to the client, ends the part with password and server's name.
     """
 
     schemes: tuple[str, ...] = field(kw_only=True)
+    ends: str = field(default="/?#", kw_only=True)
 
     @property
     def expected(self) -> str:
-        return "a URL that begins with " + " or ".join(f"{scheme}://" for scheme in self.schemes)
+        return f"a URL that begins with {' or '.join(f'{scheme}://' for scheme in self.schemes)}; {ESCAPED}"
 
     def parse(self, value: Any) -> str:
         url = str(value).strip()
-        if url.partition("://")[0] not in self.schemes:
+        scheme, _, rest = url.partition("://")
+        if scheme not in self.schemes:
+            raise ValueError
+        first = re.split(f"[{self.ends}]", rest, maxsplit=1)[0]
+        if scheme == "unix" and first[-1:] in ("", "@"):  # who logs in, if anybody; the path behind it may have an `@`
+            return url
+        if scheme == "unix" or "@" in rest[len(first) :]:
             raise ValueError
         return url
 

@@ -42,7 +42,7 @@ def mongo_client(settings: Mapping[str, Any]) -> AsyncMongoClient[dict[str, Any]
     try:
         return AsyncMongoClient(url, **{key: value for key, value in options.items() if key.lower() not in in_url})
     except (PyMongoError, ValueError, TypeError):
-        raise ConfigError("MONGO_URL", redacted_address(url), "a mongodb:// or mongodb+srv:// URL") from None
+        raise ConfigError("MONGO_URL", redacted_address(url), config.MONGO_URL.expected) from None
 
 
 def _quieten_library() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qsl
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")  # in REDIS_URL's query; redis-py would say no file's name
+# A URL whose path is a database's number, or missing; redis-py would take database 0 for any other path.
+WITH_DATABASE = re.compile(r"rediss?://[^/?#]*(/([0-9]+/?)?)?([?#].*)?", re.DOTALL)
 CONNECT_SECONDS = 3.0  # a node on the same network answers within ms; a dead address must not hold up a heartbeat
 SOCKET_SECONDS = 5.0  # no command takes 0.1 s; and a third of SESSION_SECONDS is left to try a renewal again
 HEALTH_CHECK_SECONDS = 15.0  # an idle connection is checked before use: firewalls drop those silently
@@ -113,6 +116,9 @@ def _options(settings: Mapping[str, Any], timeout_s: float = SOCKET_SECONDS) -> 
     url = _url(settings)
     if config.REDIS_CLUSTER.of(settings) and (primary := config.REDIS_SENTINEL.of(settings)):
         raise ConfigError(config.REDIS_SENTINEL.name, primary, "nothing, as REDIS_CLUSTER is on")
+    if not url.startswith("unix:") and not WITH_DATABASE.fullmatch(url):
+        expected = "the number of a database behind the host and its port, or nothing: redis://HOST:PORT/0"
+        raise ConfigError(config.REDIS_URL.name, redacted_address(url), expected)
     for name, path in parse_qsl(url.partition("?")[2]):
         if name in FILES and not os.access(path, os.R_OK):
             raise ConfigError(config.REDIS_URL.name, f"{name}={path}", "a file that can be read")
@@ -130,6 +136,5 @@ def _options(settings: Mapping[str, Any], timeout_s: float = SOCKET_SECONDS) -> 
 
 
 def _refused(url: str) -> ConfigError:
-    return ConfigError(
-        "REDIS_URL", redacted_address(url), "redis://, rediss:// or unix:// and REDIS_PARAMS that redis.Redis takes"
-    )
+    expected = f"{config.REDIS_URL.expected}; and REDIS_PARAMS that redis.Redis takes"
+    return ConfigError(config.REDIS_URL.name, redacted_address(url), expected)

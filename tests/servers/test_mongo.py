@@ -17,6 +17,18 @@ async def test_mongo_writes_to_the_majority_unless_the_url_says_otherwise():
         assert client.options.server_selection_timeout == 0.07
 
 
+@pytest.mark.parametrize("password", ["12/34secret", "ab@:/secret", "12?secret", "h/?w=1&secret", "se@secret"])
+async def test_a_password_that_is_not_escaped_is_refused_and_never_shown(password):
+    with pytest.raises(ConfigError, match="escape the password: %40 for @") as error:
+        mongo_client({"MONGO_URL": f"mongodb://u:{password}@127.0.0.1:1/"})
+    assert "secret" not in str(error.value)
+
+
+async def test_a_number_sign_in_a_password_misleads_nobody():
+    async with mongo_client({"MONGO_URL": "mongodb://u:a#b@h"}) as client:
+        assert client.options._options["appname"] == "headroom"
+
+
 @pytest.mark.parametrize("url", ["", "http://user:secret@h", "mongodb://user:se:cret@h", "mongodb://u:secret@h:port"])
 async def test_a_mongo_url_that_is_none_is_refused_without_its_secrets(url):
     with pytest.raises(ConfigError) as error:

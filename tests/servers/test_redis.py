@@ -20,6 +20,32 @@ def test_a_redis_url_that_is_none_is_refused_without_its_secrets(opened, url):
 
 
 @pytest.mark.parametrize("opened", [redis_async, redis_sync])
+@pytest.mark.parametrize(
+    "password", ["ab@:/cdsecret", "12/34secret", "12?secret", "12#secret", "1@h2/secret", "ab#secret", "s3cr[secret]"]
+)
+def test_a_password_that_is_not_escaped_is_refused_and_never_shown(opened, password):
+    for url in (f"redis://:{password}@127.0.0.1:1/0", f"unix://u:/{password}@/s.sock"):
+        with pytest.raises(ConfigError, match="escape the password: %40 for @") as error:
+            opened({"REDIS_URL": url})
+        assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize("opened", [redis_async, redis_sync])
+@pytest.mark.parametrize("url", ["redis://h:1/frontier", "redis://h/-1", "rediss://:p@h/0/1", "redis://h/0x?db=1"])
+def test_a_database_that_is_no_number_is_refused(opened, url):
+    for further in ({}, {"REDIS_CLUSTER": 1}, {"REDIS_SENTINEL": "primary"}):
+        with pytest.raises(ConfigError, match="expected the number of a database"):
+            opened({"REDIS_URL": url, **further})
+
+
+def test_a_password_may_have_an_at_sign_where_that_misleads_nobody():
+    options = redis_sync({"REDIS_URL": "redis://:a@b@h:1/0/"}).connection_pool.connection_kwargs
+    assert (options["password"], options["host"], options["port"], options["db"]) == ("a@b", "h", 1, 0)
+    options = redis_sync({"REDIS_URL": "unix://u:p@/a/b@c.sock?db=2"}).connection_pool.connection_kwargs
+    assert (options["password"], options["path"], options["db"]) == ("p", "/a/b@c.sock", 2)
+
+
+@pytest.mark.parametrize("opened", [redis_async, redis_sync])
 def test_redis_takes_what_the_url_says_and_never_retries(opened):
     client = opened({"REDIS_URL": "rediss://user:p%40ss@h:1/2?socket_timeout=1"})
     options = client.connection_pool.connection_kwargs
