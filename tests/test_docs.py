@@ -57,6 +57,12 @@ def test_every_make_target_exists(document):
         assert target in targets, target
 
 
+@pytest.mark.parametrize("path", [*DOCUMENTS, ROOT / "CHANGELOG.md"], ids=lambda path: str(path.relative_to(ROOT)))
+def test_headroom_is_installed_from_a_clone_since_its_name_on_the_public_index_is_another_projects(path):
+    for what in re.findall(r"pip install ([^`\n]*)", path.read_text(encoding="utf-8")):
+        assert not re.search(r"(?<![\w./-])headroom(?![\w./-])", what, re.IGNORECASE), what
+
+
 def test_every_file_exists(document):
     for path in re.findall(r"(?<![\w/])((?:crawler|plans|benchmarks|testbed|tests)/[\w./-]*)", document):
         assert any((folder / path.rstrip(".")).exists() for folder in (ROOT, ROOT / "crawler")), path
