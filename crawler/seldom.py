@@ -15,8 +15,7 @@ SILENT_SECONDS = 60.0  # between two lines about the same: an outage of an hour 
 class Seldom:
     """Logs the first of many equal messages, and later ones now and then, which say how many were left out.
 
-    Messages are equal if their templates are, and what they are about. May be called by several threads: a count may
-    then be one too low.
+    Messages of one template are equal. It may be called by several threads: a count may then be one too low.
 
     Args:
         say: Such as `logger.warning`.
@@ -30,16 +29,16 @@ class Seldom:
         self._say = say
         self._now = now
         self._silent_s = silent_s
-        self._silent_until_s: dict[tuple[str, str], float] = {}
-        self._left_out: Counter[tuple[str, str]] = Counter()
+        self._silent_until_s: dict[str, float] = {}  # by template, as are the counts
+        self._left_out: Counter[str] = Counter()
 
-    def __call__(self, template: str, *args: Any, about: str = "", **options: Any) -> None:
-        """Logs a message, or counts it. Arguments but `about` as those of `logging.Logger.warning`."""
-        now_s, key = self._now(), (template, about)
-        if now_s < self._silent_until_s.get(key, now_s):
-            self._left_out[key] += 1
+    def __call__(self, template: str, *args: Any, **options: Any) -> None:
+        """Logs a message, or counts it. The arguments are those of `logging.Logger.warning`."""
+        now_s = self._now()
+        if now_s < self._silent_until_s.get(template, now_s):
+            self._left_out[template] += 1
             return
-        self._silent_until_s[key] = now_s + self._silent_s
-        left_out = self._left_out.pop(key, 0)
+        self._silent_until_s[template] = now_s + self._silent_s
+        left_out = self._left_out.pop(template, 0)
         more = f" (and {left_out:,} times more since it was last said)" if left_out else ""
         self._say(template + more, *args, **options)

@@ -351,7 +351,7 @@ async def test_a_sink_that_is_away_stops_claims(build):
 
 
 async def test_a_worker_says_why_it_claims_nothing_and_logs_each_change_once(build, caplog):
-    caplog.set_level("INFO", "crawler.worker.worker")
+    caplog.set_level("INFO", "crawler.worker.claims_log")
     scheduler = await build()
     worker = scheduler.worker
     assert worker.why_no_claims() == ""

@@ -12,14 +12,6 @@ def test_an_hour_of_failing_tries_is_a_line_a_minute_which_counts_them():
     assert len(said) == 3_600 / SILENT_SECONDS
 
 
-def test_the_same_about_something_else_is_said():
-    said = []
-    say = Seldom(lambda template, *args: said.append(template % args), lambda: 0.0, silent_s=600)
-    for why in ("CPU", "memory", "CPU"):
-        say("nothing is claimed: no %s", why, about=why)
-    assert said == ["nothing is claimed: no CPU", "nothing is claimed: no memory"]
-
-
 def test_what_is_said_of_something_else_is_not_held_back():
     said = []
     warn = Seldom(lambda template, *args: said.append(template % args), lambda: 0.0)

@@ -17,11 +17,11 @@ from crawler.events import Events
 from crawler.frontier import durability, preflight, scripts
 from crawler.frontier.session import RENEWALS_PER_SESSION, Session, SessionLost
 from crawler.plans.registry import Registry
-from crawler.seldom import Seldom
 from crawler.servers.redis import SOCKET_SECONDS, redis_address, redis_async, redis_sync
 from crawler.servers.redis_full import RedisFull
 from crawler.tasks import TaskDied, cancel, start
 from crawler.worker.claims import Claims
+from crawler.worker.claims_log import ClaimsLog
 from crawler.worker.config import WorkerConfig
 from crawler.worker.egress import Egress
 from crawler.worker.failure_log import FailureLog
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from crawler.worker.visits import Visit
 
 logger = logging.getLogger(__name__)
-CLAIMS_SILENT_SECONDS = 600.0  # between two lines that nothing is claimed for the same reason
 BEAT_SECONDS = 1.0  # between two samples of the load
 MIN_RENEWAL_SECONDS = 0.5  # a busy machine may hold an answer up so long
 
@@ -85,8 +84,7 @@ class Worker:
         self._redis_address = redis_address  # without its password, for messages
         self._stats = stats
         self._sinks_down: dict[str, str] = {}  # sinks that can't be reached, and why
-        self._say_claims = Seldom(logger.info, silent_s=CLAIMS_SILENT_SECONDS)
-        self._why_no_claims = ""  # why nothing was claimed when the load was last sampled
+        self._claims_log = ClaimsLog()
         self._tasks: list[asyncio.Task[None]] = []
 
         self.wake = asyncio.Event()
@@ -312,23 +310,10 @@ class Worker:
                 if self.headroom.pace:
                     self.headroom.pace.sample(self.headroom.sampler.newest)
             await self.egress.share()
-            self._log_claims(self.why_no_claims())
+            self._claims_log.tick(self.why_no_claims())
             self.failures.tick()
             self.heartbeat.figures = self._figures()
             await asyncio.sleep(BEAT_SECONDS)
-
-    def _log_claims(self, why_not: str) -> None:
-        """Logs that nothing is claimed any more, and why, or that seeds are claimed again: each change once.
-
-        And seldom: a node at the edge of its headroom changes every few seconds. `scrapy nodes` knows how it is now.
-        """
-        if why_not == self._why_no_claims:
-            return
-        self._why_no_claims = why_not
-        if why_not:
-            self._say_claims("nothing is claimed: %s", why_not, about=why_not)
-        else:
-            self._say_claims("claims go on")
 
     def _figures(self) -> dict[str, Any]:
         return {

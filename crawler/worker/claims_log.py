@@ -1,0 +1,46 @@
+"""What the log says of a worker's claims: that nothing is claimed and why, or that claims go on."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+logger = logging.getLogger(__name__)
+SILENT_SECONDS = 600.0  # between two lines of one kind: a node at the edge of its headroom changes every few seconds
+
+
+class ClaimsLog:
+    """Logs changes, each kind seldom, and in the end always the state that lasts. `scrapy nodes` shows it at any time.
+
+    A change within the silence of its kind is said when the silence is over, if it holds by then and isn't what the
+    last line says. So the last line of a lasting outage tells of the outage.
+
+    Args:
+        now: A clock in seconds, of any beginning.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._said = ""  # the reason of the last line; empty: claims go on, as is taken for granted at the start
+        self._silent_until_s: dict[str, float] = {}  # by kind of reason, of which there are few
+
+    def tick(self, why_not: str) -> None:
+        """Notes the present state, and says it if that is due; to be called about once a second.
+
+        Args:
+            why_not: Why nothing is claimed; empty: seeds are claimed. What follows its first parenthesis may be any
+                text, such as the message of an error, and makes no kind of its own.
+        """
+        now_s, kind = self._now(), why_not.partition(" (")[0]
+        if why_not == self._said or now_s < self._silent_until_s.get(kind, now_s):
+            return
+        self._said = why_not
+        self._silent_until_s[kind] = now_s + SILENT_SECONDS
+        if why_not:
+            logger.info("nothing is claimed: %s", why_not)
+        else:
+            logger.info("claims go on")
