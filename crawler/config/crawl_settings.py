@@ -37,14 +37,15 @@ READ_BEFORE_2_17: Mapping[str, Any] = {
     "REFERRER_POLICIES": {},
 }
 
-# Scrapy's settings of which the project's values hold for the frontier's spiders too: who runs the process, its event
-# loop, its log and statistics, its way to the network, where media are stored, and how `-o FILE` writes.
+# Scrapy's settings of which the project's values hold for the frontier's spiders too: who runs the process, its log and
+# statistics, its way to the network, where media are stored, and how `-o FILE` writes. Of its event loop, all but
+# TWISTED_REACTOR: the crawl runs on asyncio alone.
 PROJECT_WIDE = re.compile(
     r"ADDONS|ASYNCIO_EVENT_LOOP|BOT_NAME|COMMANDS_MODULE|DOWNLOAD_BIND_ADDRESS|EDITOR|FILES_STORE|FORCE_CRAWLER_PROCESS"
     r"|IMAGES_STORE|NEWSPIDER_MODULE|REACTOR_THREADPOOL_MAXSIZE|ROBOTSTXT_USER_AGENT|SPIDER_MODULES"
-    r"|TEMPLATES_DIR|USER_AGENT"
+    r"|TEMPLATES_DIR|TWISTED_REACTOR_ENABLED|USER_AGENT"
     r"|(?:AWS|DNS|DNSCACHE|DOWNLOAD_TLS|FEED|FILES_STORE|FTP|GCS|HTTPPROXY|IMAGES_STORE|LOG|MAIL|MEMDEBUG|MEMUSAGE"
-    r"|PERIODIC_LOG|SPIDER_LOADER|STATS|TWISTED)_\w+"
+    r"|PERIODIC_LOG|SPIDER_LOADER|STATS)_\w+"
 )
 
 VALUES: Mapping[str, Any] = {

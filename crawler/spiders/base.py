@@ -1,13 +1,20 @@
-"""The base of producer and consumer, which differ only in what they read from a page."""
+"""The base of producer and consumer, which differ only in what they read from a page.
+
+What the annotations of callbacks and errbacks name is imported at run time: add-ons such as scrapy-poet look them up to
+learn what a callback asks for, and a name that only type checkers see would fail every request.
+"""
 
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
+from collections.abc import AsyncIterator  # noqa: TC003 -- a callback's annotation
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import Request, Spider
+from scrapy.http import Response  # noqa: TC002 -- a callback's annotation
+from twisted.python.failure import Failure  # noqa: TC002 -- a callback's annotation
 
 from crawler import config, urls
 from crawler.config import crawl_settings
@@ -28,15 +35,14 @@ from crawler.worker.outcomes import (
     retry_delay_ms,
 )
 from crawler.worker.request_state import RequestState, state_of
+from crawler.worker.required import require_parts
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import Sequence
 
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
     from scrapy.settings import BaseSettings
-    from twisted.python.failure import Failure
 
     from crawler.extract import Links
     from crawler.models import Seed
@@ -93,6 +99,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         super().update_settings(settings)
         crawl_settings.set_for_frontier(settings, cls.custom_settings)
         check(settings)
+        require_parts(settings)
         complete(settings)
         if contact := config.CONTACT.of(settings):
             settings.set("USER_AGENT", f"{settings['USER_AGENT']} (+{contact})", priority="spider")

@@ -1,7 +1,8 @@
 """Refuses to start a spider of the frontier without the components that its guarantees rest on.
 
 A dict that is given on the command line replaces the crawl's: `-s ITEM_PIPELINES={...}` with one's own pipeline alone
-would finish seeds that no sink has, one of downloader middlewares would ask hosts without their turns.
+would finish seeds that no sink has, one of downloader middlewares would ask hosts without their turns. Another
+scheduler would end the crawl at once, without an error, and another event loop fails in the middle of its start.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.utils.misc import load_object
 
 from crawler import config
-from crawler.errors import HeadroomError
+from crawler.errors import ConfigError, HeadroomError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +29,25 @@ ROBOTS_MIDDLEWARE = "crawler.middlewares.robots.RobotsMiddleware"
 VISITS_MIDDLEWARE = "crawler.middlewares.visits.VisitSpiderMiddleware"
 SINK_PIPELINE = "crawler.pipelines.sink.SinkPipeline"
 DELIVERY = "crawler.worker.delivery.Delivery"
+REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
+PARTS = {  # settings that name one class each
+    "SCHEDULER": "crawler.scheduler.Scheduler",  # any other asks the frontier for nothing
+    "DOWNLOADER": "scrapy.core.downloader.Downloader",  # runs the downloader middlewares
+    "ITEM_PROCESSOR": "scrapy.pipelines.ItemPipelineManager",  # runs the pipelines, and with them the sinks
+}
+
+
+def require_parts(settings: BaseSettings) -> None:
+    """Checks that the parts of Scrapy's process that the crawl runs in are what it expects, or subclasses of that.
+
+    Raises:
+        ConfigError: One of them isn't, or can't be loaded.
+    """
+    has_reactor = settings.getbool("TWISTED_REACTOR_ENABLED", default=True)
+    for name, path in (PARTS | ({"TWISTED_REACTOR": REACTOR} if has_reactor else {})).items():
+        value = settings[name]
+        if value != path and path not in _paths_or_none(value):
+            raise ConfigError(name, value, f"{path} or a subclass of it")
 
 
 def require_components(settings: BaseSettings) -> None:
@@ -52,6 +72,14 @@ def require_components(settings: BaseSettings) -> None:
             if path not in enabled:
                 why = "a dict on the command line replaces the crawl's"
                 raise HeadroomError(f"setting {name}: expected {path} in it, which is missing ({why})")
+
+
+def _paths_or_none(component: Any) -> tuple[str, ...]:
+    """Returns what `_paths` yields; nothing for a component that can't be found."""
+    try:
+        return tuple(_paths(component))
+    except (ImportError, NameError, TypeError, ValueError):  # what `load_object` raises
+        return ()
 
 
 def _paths(component: Any) -> Iterator[str]:

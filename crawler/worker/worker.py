@@ -32,6 +32,7 @@ from crawler.worker.headroom import NodeHeadroom
 from crawler.worker.heartbeat import Heartbeat, load_figures
 from crawler.worker.offers import Offers
 from crawler.worker.outcomes import OUT_OF_MEMORY
+from crawler.worker.required import require_parts
 from crawler.worker.searches import Searches
 from crawler.worker.settler import Settler
 from crawler.worker.site_cache import SiteCache
@@ -150,6 +151,7 @@ class Worker:
         Raises:
             ConfigError: A setting has a value that it can't have.
         """
+        require_parts(crawler.settings)  # once more: add-ons have changed the settings by now
         settings: Mapping[str, Any] = crawler.settings
         assert crawler.stats is not None  # Scrapy makes the statistics before its extensions
         return cls(

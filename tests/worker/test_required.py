@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import pytest
 from scrapy.settings import Settings
 
-from crawler.errors import HeadroomError
+from crawler.errors import ConfigError, HeadroomError
 from crawler.middlewares.turns import TurnMiddleware
+from crawler.scheduler import Scheduler
 from crawler.spiders.consumer import ConsumerSpider
-from crawler.worker.required import require_components
+from crawler.worker.required import REACTOR, require_components, require_parts
 
 DICTS = {
     "crawler.middlewares.known_site.KnownSiteMiddleware": "DOWNLOADER_MIDDLEWARES",
@@ -20,6 +23,10 @@ DICTS = {
     "crawler.worker.delivery.Delivery": "EXTENSIONS",
     "crawler.pipelines.sink.SinkPipeline": "ITEM_PIPELINES",
 }
+
+
+class OwnScheduler(Scheduler):
+    pass
 
 
 class OwnTurns(TurnMiddleware):
@@ -60,3 +67,48 @@ def test_a_subclass_stands_for_its_base(settings):
     path = "crawler.middlewares.turns.TurnMiddleware"
     settings.set(name, {**settings.getdict(name), path: None, OwnTurns: 990}, "spider")
     require_components(settings)
+
+
+WRONG_PARTS = {
+    "SCHEDULER": "scrapy.core.scheduler.Scheduler",
+    "DOWNLOADER": "scrapy.core.engine.ExecutionEngine",
+    "ITEM_PROCESSOR": "crawler.pipelines.clean.CleanPipeline",
+    "TWISTED_REACTOR": "twisted.internet.selectreactor.SelectReactor",
+}
+
+
+@pytest.mark.parametrize("name", WRONG_PARTS)
+@pytest.mark.parametrize("value", [None, "no.such.Part", "nothing"])
+@pytest.mark.parametrize("where", ["cmdline", "spider"])
+def test_another_part_is_refused(name, value, where):
+    value = value or WRONG_PARTS[name]
+    settings = Settings({"FRONTIER_SETTINGS": {name: value}} if where == "spider" else None)
+    if where == "cmdline":
+        settings.set(name, value, "cmdline")
+    with pytest.raises(ConfigError, match=f"^setting {name}: got '?{value}'?, expected .* or a subclass of it$"):
+        ConsumerSpider.update_settings(settings)
+
+
+def test_a_subclass_says_no_other_scheduler():
+    class Own(ConsumerSpider):
+        custom_settings: ClassVar = {"SCHEDULER": "scrapy.core.scheduler.Scheduler"}
+
+    with pytest.raises(ConfigError, match=r"^setting SCHEDULER: "):
+        Own.update_settings(Settings())
+
+
+def test_a_subclass_of_a_part_stands_for_it(settings):
+    settings.set("SCHEDULER", OwnScheduler, "spider")
+    require_parts(settings)
+
+
+def test_the_projects_reactor_is_set_aside():
+    settings = Settings({"TWISTED_REACTOR": WRONG_PARTS["TWISTED_REACTOR"]})
+    ConsumerSpider.update_settings(settings)
+    assert settings["TWISTED_REACTOR"] == REACTOR
+
+
+def test_without_a_reactor_none_is_required(settings):
+    settings.set("TWISTED_REACTOR_ENABLED", value=False, priority="spider")
+    settings.set("TWISTED_REACTOR", None, "spider")
+    require_parts(settings)

@@ -1,0 +1,56 @@
+"""Producer and consumer crawl beside popular add-ons, on both engines, and refuse to start on what can't run them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+ADDONS = {
+    "scrapy-poet": {"ADDONS": json.dumps({"scrapy_poet.Addon": 300})},
+    "spidermon": {
+        "SPIDERMON_ENABLED": 1,
+        "FRONTIER_SETTINGS": json.dumps({"EXTENSIONS": {"spidermon.contrib.scrapy.extensions.Spidermon": 500}}),
+    },
+    "scrapy-fake-useragent": {
+        "FRONTIER_SETTINGS": json.dumps(
+            {
+                "DOWNLOADER_MIDDLEWARES": {
+                    "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware": None,
+                    "scrapy_fake_useragent.middleware.RandomUserAgentMiddleware": 400,
+                }
+            }
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("engine", ["fast", "Scrapy's"])
+@pytest.mark.parametrize("name", ADDONS)
+def test_producer_and_consumer_crawl(many_hosts, crawl, name, engine):
+    web = many_hosts(1, 1)
+    (host,) = web.hosts
+    crawl.site(search=f"http://{host}/search?q={{query}}&page={{page}}")
+    crawl.submit(["s"], ["word"])
+    crawl.offer([f"http://{host}/page/0", f"http://{host}/page/1"])
+    log = crawl.finish(producers=1, FAST_ENGINE=int(engine == "fast"), **ADDONS[name]).decode(errors="replace")
+    assert "Traceback" not in log
+    total = crawl.total()
+    assert (total["failed"], total["ready"], total["executing"]) == (0, 0, 0)
+    assert total["finished"] >= 3, total  # the pages, and the search
+    assert len(crawl.items()) >= 2
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("SCHEDULER", "scrapy.core.scheduler.Scheduler"),
+        ("TWISTED_REACTOR", "twisted.internet.selectreactor.SelectReactor"),
+    ],
+)
+def test_what_cannot_run_them_is_refused_in_one_line(crawl, setting, value):
+    done = crawl.run("crawl", "consumer", settings={setting: value})
+    assert done.returncode == 1
+    (line,) = (done.stdout + done.stderr).splitlines()
+    assert f"setting {setting}: got" in line
+    assert value in line
