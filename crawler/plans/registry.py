@@ -25,7 +25,7 @@ from crawler.errors import (
 from crawler.frontier import clock
 from crawler.frontier.keys import as_count, as_text
 from crawler.frontier.ledger import FRONTIERS
-from crawler.frontier.scripts import compare_and_set, run
+from crawler.frontier.scripts import compare_and_set, even_when_full, run
 from crawler.sites import Site
 
 if TYPE_CHECKING:
@@ -212,10 +212,7 @@ class Registry:
         changed = False
         for site in sites:
             changed |= await self._save_site(site, plan, replace=replace)
-            rule = site.politeness
-            for keys in self._partitions:
-                value = f"{rule.delay_s * 1000:.0f} {rule.concurrency} {rule.burst}".encode()
-                await self._redis.hset(keys.politeness, site.name, value)
+            await self._tell_politeness(site, "HSET")
         if changed:
             for frontier in FRONTIERS:
                 await self._redis.publish(self._keys.wake(frontier), SITES_CHANGED)
@@ -233,10 +230,20 @@ class Registry:
             if old == definition:
                 return False
             await self._admit_site(site, old, plan, replace=replace)
+            # Whoever finds the definition must find a politeness, too, even if this process dies in between. That of a
+            # site which has one is changed only once the definition is: somebody else's may come first, and stay.
+            await self._tell_politeness(site, "HSETNX")
             value = orjson.dumps({"version": version + 1, "definition": definition})
             if await compare_and_set(self._redis, self._keys.sites, site.name, raw or b"", value):
                 return True
         raise UnavailableError(f"site {site.name!r} is changed by others all the time; try again")
+
+    async def _tell_politeness(self, site: Site, command: Literal["HSET", "HSETNX"]) -> None:
+        """Tells every partition how politely a site is asked, also when Redis is full."""
+        rule = site.politeness
+        value = f"{rule.delay_s * 1000:.0f} {rule.concurrency} {rule.burst}".encode()
+        for keys in self._partitions:
+            await even_when_full(self._redis, keys.politeness, command, site.name, value)
 
     async def _admit_site(self, site: Site, stored: Any, plan: str, *, replace: bool) -> None:
         """Raises PlanError as `admit_sites`, for one site whose stored definition is given."""

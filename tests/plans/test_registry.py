@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from redis.asyncio import Redis
+from redis.exceptions import ResponseError
 
 from crawler import sites
 from crawler.errors import FrontierError, PlanError
@@ -44,6 +45,36 @@ async def test_a_changed_definition_gets_the_next_version_and_is_announced(regis
         heard = [(await channel.get_message(timeout=5))["data"] for _ in range(2)]
     assert heard == [SITES_CHANGED.encode()] * 2
     assert (await registry.site("wiki")).base == "https://b.test"
+
+
+async def test_a_full_redis_takes_a_site_with_its_politeness(registry, redis):
+    site = sites.load("web")
+    await redis.config_set("maxmemory", 1)
+    try:
+        await registry.save_sites((site,))
+    finally:
+        await redis.config_set("maxmemory", 0)
+    for number in range(3):
+        assert await redis.hexists(KEYS.partition(number).politeness, "web")
+
+
+async def test_no_site_has_a_definition_before_each_partition_has_its_politeness(registry, redis):
+    await redis.set(KEYS.partition(2).politeness, "junk")
+    with pytest.raises(ResponseError, match="WRONGTYPE"):
+        await registry.save_sites((sites.load("web"),))
+    assert await registry.versions(["web"]) == {"web": 0}
+
+
+async def test_a_site_refused_leaves_the_politeness_of_the_stored_one(registry, redis):
+    site = sites.load("web")
+    await registry.save_sites((site,))
+    before = await redis.hget(KEYS.partition(0).politeness, "web")
+    slower = site.model_copy(update={"politeness": replace(site.politeness, delay_s=77.0)})
+    with pytest.raises(PlanError, match="another definition"):
+        await registry.save_sites((slower,), replace=False)
+    assert await redis.hget(KEYS.partition(0).politeness, "web") == before
+    await registry.save_sites((slower,))
+    assert (await redis.hget(KEYS.partition(0).politeness, "web")).startswith(b"77000 ")
 
 
 @pytest.mark.parametrize("raw", [b"", b"{", b"[]", b"3", b'{"version": 1}', b'{"version": 1, "definition": {"x": 1}}'])
