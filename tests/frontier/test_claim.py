@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from frontier.driver import content, ends, nav, turns
 from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import ResponseError
 
 from crawler.frontier import scripts
 from crawler.servers.redis_cluster import each_primary
@@ -307,6 +308,14 @@ async def test_a_cancelled_claim_is_taken_back_too(frontier):
 
     assert len(await frontier.until(again)) == 1
     assert await frontier.problems() == []
+
+
+async def test_a_claim_that_junk_breaks_off_leaves_nothing_but_seeds(frontier):
+    await frontier.offer(content(1))
+    await frontier.redis.set(frontier.key("claims"), "junk")
+    with pytest.raises(ResponseError, match="WRONGTYPE"):
+        await frontier.claim()
+    assert await frontier.redis.zrange(frontier.key("execute"), 0, -1) == [content(1).fingerprint]
 
 
 async def test_what_claims_write_is_no_list_that_redis_searches_from_its_head(frontier):

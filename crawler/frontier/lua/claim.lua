@@ -350,20 +350,20 @@ local function record_given()
     claimed_at[2 * n - 1], claimed_at[2 * n] = now_text, fingerprint
     claim_ids[2 * n - 1], claim_ids[2 * n] = fingerprint, claim
   end
-  local is_first, is_first_of_owner = call('EXISTS', execute) == 0, call('EXISTS', held .. owner) == 0
-  if is_first then
-    call('ZADD', execute, 0, LONG)
-    call('HSET', claims, LONG, '')
+  -- Each pair leaves LONG nowhere, whatever fails behind it; with an entry that stays, since an empty key would go.
+  if call('EXISTS', execute) == 0 then
+    call('ZADD', execute, 0, LONG, now_text, fingerprints[1])
+    call('ZREM', execute, LONG)
+    call('HSET', claims, LONG, '', fingerprints[1], claim)
+    call('HDEL', claims, LONG)
   end
-  if is_first_of_owner then call('SADD', held .. owner, LONG) end
+  if call('EXISTS', held .. owner) == 0 then
+    call('SADD', held .. owner, LONG, fingerprints[1])
+    call('SREM', held .. owner, LONG)
+  end
   write_all('ZADD', execute, claimed_at)
   write_all('HSET', claims, claim_ids)
   write_all('SADD', held .. owner, fingerprints)
-  if is_first then
-    call('ZREM', execute, LONG)
-    call('HDEL', claims, LONG)
-  end
-  if is_first_of_owner then call('SREM', held .. owner, LONG) end
   if call('EXISTS', tries) == 1 then
     for n, count in ipairs(read_all('HMGET', tries, fingerprints)) do given.tries[n] = count and tonumber(count) end
   end
