@@ -6,6 +6,7 @@ import pytest
 from frontier.driver import content, ends, turns
 from frontier.observed import LOAD, SAVE
 from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import ResponseError
 
 from crawler.frontier import scripts
 from crawler.frontier.queue import NEW, Proposal
@@ -98,6 +99,15 @@ async def test_a_seed_taken_away_from_its_plan_is_offered_again(frontier, memory
     assert await memory.offer(content(1)) == ([True], 0)
 
 
+async def test_a_seed_is_offered_again_that_was_forgotten_before_junk_broke_the_call_off(frontier, memory):
+    await memory.offer(content(1))
+    await frontier.redis.set(frontier.key("tries"), "junk")
+    with pytest.raises(ResponseError, match="WRONGTYPE"):
+        await SeedAdmin(frontier.queues["content"]).drop("p", lambda _found: True, "replaced")
+    await frontier.redis.delete(frontier.key("tries"))
+    assert await memory.offer(content(1)) == ([True], 0)
+
+
 async def test_a_page_out_of_scope_is_offered_again_while_it_is_on_its_way_for_another_plan(frontier, memory):
     await memory.offer(content(1))
     claimed = (await frontier.claim()).seeds
@@ -170,4 +180,6 @@ async def test_receipts_go_with_their_workers(frontier, memory):
     await frontier.session("B", what="end")
     await frontier.lapse("C")
     await frontier.claim("A")
+    assert await frontier.redis.hkeys(receipts) == [b"A"]
+    await others[1].offer(content(3))  # it doesn't know yet that its session has lapsed
     assert await frontier.redis.hkeys(receipts) == [b"A"]

@@ -40,6 +40,7 @@ for i = 3, #ARGV do
     if kind.plan == plan then own = kind else kept[kind.plan] = true end
   end
   if value and own then
+    if dropped == 0 then void_receipts() end
     local state = state_of(fingerprint)
     if not next(kept) then
       take_from(state, fingerprint, host, kinds)
@@ -56,6 +57,5 @@ for i = 3, #ARGV do
   end
   done = i - 2
 end
-if dropped > 0 then void_receipts() end
 flush_ledger()
 return { dropped, done }

@@ -243,7 +243,8 @@ local function store(new, new_to, new_of, first_of)
 end
 
 if relied_on ~= '' and call('HGET', receipts, owner) ~= relied_on then return false end
-if receipt ~= '' then call('HSET', receipts, owner, receipt) end
+-- A lapsed owner leaves none: no session would end any more that it goes with.
+if receipt ~= '' and call('ZSCORE', sessions, owner) then call('HSET', receipts, owner, receipt) end
 book_counts()
 local answers, new, new_to, new_of, first_of = sort_out()
 if #new > 0 then store(new, new_to, new_of, first_of) end

@@ -110,12 +110,12 @@ local function end_refused(fingerprint, value, further, host, kinds, served, rea
     end
   end
   if #later == 0 then make_failed(fingerprint, kinds, reason); return end
+  void_receipts()
   book_all(refused, 'failed', 1)
   book_all(refused, 'failed:' .. reason, 1)
   call('HDEL', tries, fingerprint)
   call('HDEL', reasons, fingerprint)
   keep_plans(fingerprint, value, further, is_late, host)
-  void_receipts()
   make_ready_later(fingerprint, host, later, now)
   announces_release = true
 end

@@ -12,5 +12,6 @@
 --     worker may remember anything for as long as a day, the least that FAIL_DAYS can be.
 -- With a session that ends or lapses its owner's receipt goes, too.
 
--- Has all workers offer what they remember once more.
+-- Has all workers offer what they remember once more. Void first, then change: a script that fails midway isn't undone,
+-- and a worker that still remembered a seed which was forgotten would never offer it again.
 local function void_receipts() call('DEL', receipts) end
