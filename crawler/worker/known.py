@@ -12,7 +12,7 @@ from crawler.frontier.queue import OFFER_BATCH, STAYS_KNOWN, Count, Receipt
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from crawler.frontier.queue import Proposal, Queue
+    from crawler.frontier.queue import Proposal, Queue, SeedKind
 
 # Half of what is remembered at most; a page takes some 180 bytes. A site's menu is on each of its pages, and what one
 # search of a plan has found, the next ones find, too: both soon or not at all.
@@ -67,37 +67,71 @@ class Known:
     async def _offer(
         self, partition: int, owner: str, offered: Sequence[Proposal], edition: int, budget: int
     ) -> tuple[bytes, int]:
-        marks = bytearray(STAYS_KNOWN[:1] * len(offered))
         self._age()
         left: list[int] = []  # places in `offered`
         remembered: list[int] = []
         for n, one in enumerate(offered):
             (remembered if self._has(partition, one) else left).append(n)
-        counts = Counter(offered[n].kind for n in remembered)
-        while left or counts:
-            batch = left[:OFFER_BATCH]
-            receipt = Receipt(owner, str(next(self._numbers)), self._receipts.get(partition, ""))
-            answer = await self._queue.offer_batch(
-                partition,
-                [offered[n] for n in batch],
-                edition=edition,
-                budget=budget,
-                confirmed=True,
-                counts=[Count(kind, "known", number) for kind, number in counts.items()],
-                receipt=receipt,
-            )
-            if answer is None:  # the receipt isn't there any more, and nothing was done
-                self._forget(partition)
-                left, remembered = sorted([*left, *remembered]), []
+        answers = b""  # of those in `left`, in their order
+        if remembered:
+            counts = Counter(offered[n].kind for n in remembered)
+            batch = [offered[n] for n in left[:OFFER_BATCH]]
+            answer = await self._call(partition, owner, batch, edition=edition, budget=budget, counts=counts)
+            if answer is None:
+                left, remembered = list(range(len(offered))), []
             else:
-                self._receipts[partition] = receipt.number
-                for n, mark in zip(batch, answer, strict=False):
-                    marks[n] = mark
-                    if mark in STAYS_KNOWN:
-                        self._younger[_name(offered[n])] = self._emptied[partition]
-                left = left[len(answer) :]
-            counts = Counter()
+                answers = answer
+        rest = [offered[n] for n in left[len(answers) :]]
+        answers += await self._offer_all(partition, owner, rest, edition, budget)
+        marks = bytearray(STAYS_KNOWN[:1] * len(offered))
+        for n, mark in zip(left, answers, strict=True):
+            marks[n] = mark
         return bytes(marks), len(remembered)
+
+    async def _offer_all(
+        self, partition: int, owner: str, proposals: Sequence[Proposal], edition: int, budget: int
+    ) -> bytes:
+        """Offers seeds, in as many calls as that takes. Returns what offer.lua answers of each."""
+        marks = b""
+        while len(marks) < len(proposals):
+            batch = proposals[len(marks) : len(marks) + OFFER_BATCH]
+            answer = await self._call(partition, owner, batch, edition=edition, budget=budget, counts=Counter())
+            marks += answer or b""  # the call after one that did nothing relies on no receipt
+        return marks
+
+    async def _call(
+        self,
+        partition: int,
+        owner: str,
+        batch: Sequence[Proposal],
+        *,
+        edition: int,
+        budget: int,
+        counts: Counter[SeedKind],
+    ) -> bytes | None:
+        """Makes one call, and remembers what it says to be known, or forgets all where the receipt isn't there.
+
+        Returns:
+            As `Queue.offer_batch`.
+        """
+        receipt = Receipt(owner, str(next(self._numbers)), self._receipts.get(partition, ""))
+        answer = await self._queue.offer_batch(
+            partition,
+            batch,
+            edition=edition,
+            budget=budget,
+            confirmed=True,
+            counts=[Count(kind, "known", number) for kind, number in counts.items()],
+            receipt=receipt,
+        )
+        if answer is None:
+            self._forget(partition)
+            return None
+        self._receipts[partition] = receipt.number
+        for one, mark in zip(batch, answer, strict=False):  # it may not have come to all of them
+            if mark in STAYS_KNOWN:
+                self._younger[_name(one)] = self._emptied[partition]
+        return answer
 
     def _has(self, partition: int, one: Proposal) -> bool:
         """Returns whether a seed is remembered as known to its plan."""

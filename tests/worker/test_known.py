@@ -140,6 +140,25 @@ async def test_nothing_is_remembered_after_a_call_without_an_answer(memory, monk
     assert await memory.offer(content(1), content(2)) == ([False, False], 0)
 
 
+async def test_what_a_first_batch_has_counted_is_not_counted_again(frontier, memory, monkeypatch):
+    await memory.offer(content(1))
+    queue = frontier.queues["content"]
+    real, calls = queue.offer_batch, 0
+
+    async def offer_batch(*arguments, **options):
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            await frontier.redis.delete(f"{frontier.keys.partition(0).stem}:receipts")
+        return await real(*arguments, **options)
+
+    monkeypatch.setattr(known, "OFFER_BATCH", 1)
+    monkeypatch.setattr(queue, "offer_batch", offer_batch)
+    assert await memory.offer(content(1), content(2), content(3)) == ([False, True, True], 1)
+    account = await frontier.account()
+    assert (calls, account.offered, account.known) == (3, 4, 1)
+
+
 async def test_nothing_is_remembered_under_a_new_lease(memory):
     await memory.offer(content(1))
     memory.owner = "B"
