@@ -20,15 +20,11 @@ class Seldom:
     Args:
         say: Such as `logger.warning`.
         now: A clock in seconds, of any beginning.
-        silent_s: Between two lines about the same.
     """
 
-    def __init__(
-        self, say: Callable[..., None], now: Callable[[], float] = time.monotonic, silent_s: float = SILENT_SECONDS
-    ) -> None:
+    def __init__(self, say: Callable[..., None], now: Callable[[], float] = time.monotonic) -> None:
         self._say = say
         self._now = now
-        self._silent_s = silent_s
         self._silent_until_s: dict[str, float] = {}  # by template, as are the counts
         self._left_out: Counter[str] = Counter()
 
@@ -38,7 +34,7 @@ class Seldom:
         if now_s < self._silent_until_s.get(template, now_s):
             self._left_out[template] += 1
             return
-        self._silent_until_s[template] = now_s + self._silent_s
+        self._silent_until_s[template] = now_s + SILENT_SECONDS
         left_out = self._left_out.pop(template, 0)
         more = f" (and {left_out:,} times more since it was last said)" if left_out else ""
         self._say(template + more, *args, **options)

@@ -22,6 +22,7 @@ from crawler.worker.lanes import Lane
 from crawler.worker.outcomes import OUT_OF_MEMORY
 from crawler.worker.request_state import state_of
 from crawler.worker.turns import HostBackoff
+from crawler.worker.visits import FetchFailed
 from crawler.worker.wakeups import SitesChanged
 from crawler.worker.worker import Worker
 
@@ -348,6 +349,20 @@ async def test_a_sink_that_is_away_stops_claims(build):
     assert worker.room() == 0
     worker.sink_up("kafka")
     assert worker.room() > 0
+
+
+async def test_what_fails_while_a_worker_closes_is_still_told(build, caplog, monkeypatch):
+    caplog.set_level("INFO", "crawler.worker.failure_log")
+    worker = (await build()).worker
+    drain = worker.settler.drain
+
+    async def fail_and_drain(seconds):
+        worker.events.publish(FetchFailed("a.test", "robots.txt timeout", "http://a.test/robots.txt", ""))
+        return await drain(seconds)
+
+    monkeypatch.setattr(worker.settler, "drain", fail_and_drain)
+    await worker.close()
+    assert caplog.messages == ["a.test: 1 failure in 1 s (robots.txt timeout 1), such as http://a.test/robots.txt"]
 
 
 async def test_a_worker_says_why_it_claims_nothing_and_logs_each_change_once(build, caplog):

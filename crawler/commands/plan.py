@@ -76,12 +76,14 @@ class Command(ActionCommand):
     async def do_check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Shows what a plan would do; looks its hosts up, and connects to none."""
         from crawler import plans
-        from crawler.cli import reach
+        from crawler.cli import unreachable_hosts
         from crawler.cli.plan_check import print_check
 
         plan = self.read(args[0])
-        check, found = plans.check(plan), await reach.warnings(plan, self.values)
-        print_answer(opts, asdict(check) | {"warnings": found}, lambda _: print_check(check, reach.lines(found)))
+        check, found = plans.check(plan), await unreachable_hosts.of_plan(plan, self.values)
+        print_answer(
+            opts, asdict(check) | {"warnings": found}, lambda _: print_check(check, unreachable_hosts.lines(found))
+        )
 
     async def do_submit(self, args: list[str], opts: argparse.Namespace) -> None:
         """Submits a plan.
@@ -90,10 +92,10 @@ class Command(ActionCommand):
             PlanError: There is another plan of that name, or a stored site differs from the plan's.
             UnavailableError: Redis can't be reached, or is full. What had begun is completed by the same command.
         """
-        from crawler.cli import reach
+        from crawler.cli import unreachable_hosts
 
         plan, begun = self.read(args[0]), False
-        warnings = await reach.warnings(plan, self.values)
+        warnings = await unreachable_hosts.of_plan(plan, self.values)
         try:
             async with self.connect(begin=True) as operator:
                 await _warn_of_data_loss(operator)
@@ -230,7 +232,7 @@ async def _base(operator: Operator, name: str) -> str:
 
 
 def _print_submitted(result: dict[str, Any]) -> None:
-    from crawler.cli import reach
+    from crawler.cli import unreachable_hosts
     from crawler.cli.plan_status import print_sites
 
     name = result["plan"]
@@ -238,7 +240,7 @@ def _print_submitted(result: dict[str, Any]) -> None:
     pages = f"{quantity(result['offered'], 'search page')} offered: {result['new']:,} new, {result['known']:,} known"
     print(f"plan {name}{how}: {quantity(result['combinations'], 'combination')}, {pages}")
     print_sites(result["sites"])
-    for line in reach.lines(result["warnings"]):
+    for line in unreachable_hosts.lines(result["warnings"]):
         print(one_line(line))
     print(
         f"next: scrapy crawl producer and scrapy crawl consumer, on any node; scrapy ledger {name} shows how far it is"

@@ -33,9 +33,9 @@ from crawler.item import Item, Media
 from crawler.redaction import without_credentials
 from crawler.seldom import Seldom
 from crawler.worker.delivery import UndeliveredError
-from crawler.worker.failure_log import FetchFailed
 from crawler.worker.outcomes import EMPTY_BODY, UNKNOWN_ERROR, Outcome, outcome_of_error, outcome_of_status
 from crawler.worker.request_state import RequestState
+from crawler.worker.visits import FetchFailed
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:

@@ -26,7 +26,6 @@ from crawler.robots.file import RobotsFile, page_delay_s
 from crawler.robots.rules import MAX_FILE_BYTES, MAX_LINE_BYTES, parse
 from crawler.robots.shared import SharedRobots
 from crawler.robots.truncate import Truncation
-from crawler.worker.failure_log import FetchFailed
 from crawler.worker.outcomes import (
     PAGE_TIMEOUT,
     REDIRECT_STATUSES,
@@ -37,6 +36,7 @@ from crawler.worker.outcomes import (
 )
 from crawler.worker.refused import RefusedError
 from crawler.worker.request_state import RequestState
+from crawler.worker.visits import FetchFailed
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

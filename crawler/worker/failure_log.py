@@ -11,10 +11,10 @@ import math
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from crawler.errors import short
-from crawler.worker.visits import VisitEnded
+from crawler.worker.visits import FetchFailed, VisitEnded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,36 +31,28 @@ FURTHER_HOSTS = "further hosts"
 COUNTED = ("retry", "fail", "postpone")  # a release says nothing of the page
 
 
-class FetchFailed(NamedTuple):
-    """Event: what a page needs beside itself, such as its host's robots.txt or an image, could not be had.
-
-    Attributes:
-        host: That was asked.
-        reason: What it is, and the ledger's word for why it could not be had: `robots.txt timeout`.
-        url: Its address.
-        why: What the error says; empty: no more than the reason.
-    """
-
-    host: str
-    reason: str
-    url: str
-    why: str
-
-
 @dataclass(slots=True)
 class HostFailures:
     """What failed at one host since it was last told of.
 
     Attributes:
         since_s: When the first failure was noted.
-        url: Of the first failure; `why` is what its error says, or empty.
-        reasons: How often which reason was given.
+        url: Of the first failure.
+        why: What the error of the first failure says; empty: no more than its reason.
+        total: How many failures there were: the log looks at it each second, for thousands of hosts.
+        reasons: How often which reason was given; together they are the total.
     """
 
     since_s: float
     url: str
     why: str
+    total: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
+
+    def count(self, reason: str) -> None:
+        """Notes one more failure."""
+        self.total += 1
+        self.reasons[reason] += 1
 
 
 class FailureLog:
@@ -112,19 +104,19 @@ class FailureLog:
             host = FURTHER_HOSTS
         if host not in self._hosts:
             self._hosts[host] = HostFailures(self._now(), url, short(why))
-        self._hosts[host].reasons[reason] += 1
+        self._hosts[host].count(reason)
 
     def _often(self) -> list[str]:
         """Returns the hosts that have failed often, the worst first."""
-        totals = {host: failures.reasons.total() for host, failures in self._hosts.items()}
-        return sorted((host for host in totals if totals[host] >= OFTEN), key=lambda host: -totals[host])
+        often = [host for host, failures in self._hosts.items() if failures.total >= OFTEN]
+        return sorted(often, key=lambda host: -self._hosts[host].total)
 
     def _others(self, now_s: float) -> list[str]:
         """Returns the hosts that have failed seldom, or have waited in vain for a line of their own."""
         return [
             host
             for host, failures in self._hosts.items()
-            if failures.reasons.total() < OFTEN or now_s >= failures.since_s + OTHERS_SECONDS
+            if failures.total < OFTEN or now_s >= failures.since_s + OTHERS_SECONDS
         ]
 
     def _say_together(self, hosts: list[str]) -> None:
@@ -136,9 +128,11 @@ class FailureLog:
         first = min(failures, key=lambda one: one.since_s)
         reasons = sum((one.reasons for one in failures), Counter())
         counted = ", ".join(f"{reason} {number:,}" for reason, number in reasons.most_common())
+        total = sum(one.total for one in failures)
+        number = f"{total:,} failure{'' if total == 1 else 's'}"
         why = f" ({first.why})" if first.why else ""
         seconds = max(1.0, self._now() - first.since_s)  # a tick is a second
-        logger.info("%s: in vain %s in %.0f s, such as %s%s", what, counted, seconds, first.url, why)
+        logger.info("%s: %s in %.0f s (%s), such as %s%s", what, number, seconds, counted, first.url, why)
 
 
 def _log_each(reason: str, url: str, why: str) -> None:

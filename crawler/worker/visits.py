@@ -33,6 +33,22 @@ class VisitEnded(NamedTuple):
     settlement: Settlement
 
 
+class FetchFailed(NamedTuple):
+    """Event: what a page needs beside itself, such as its host's robots.txt or an image, could not be had.
+
+    Attributes:
+        host: That was asked.
+        reason: What it is, and the ledger's word for why it could not be had: `robots.txt timeout`.
+        url: Its address.
+        why: What the error says; empty: no more than the reason.
+    """
+
+    host: str
+    reason: str
+    url: str
+    why: str
+
+
 class Visit:
     """The visit of one claimed seed. Publishes `PageFetched` and `VisitEnded`, each once.
 

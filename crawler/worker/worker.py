@@ -209,7 +209,6 @@ class Worker:
         if not self._tasks:
             return
         await cancel(*self._tasks)
-        self.failures.close()
         await self.start_lists.close()
         await self.sites.close()
         await self.teller.close()
@@ -218,6 +217,7 @@ class Worker:
         if not await self.settler.drain(self.config.frontier.session_s):
             logger.warning("Redis is away: other workers claim this worker's seeds when its session lapses")
         await self.settler.close()
+        self.failures.close()  # last: visits and fetches may fail until here
         for lease in self.session.leases:
             if not lease.reachable:
                 continue

@@ -23,9 +23,9 @@ from crawler.item import Media
 from crawler.pipelines import media as module
 from crawler.pipelines.media import MAX_PAUSE_SECONDS, MAX_TRIES, PageMediaPipeline
 from crawler.worker.delivery import UndeliveredError
-from crawler.worker.failure_log import FetchFailed
 from crawler.worker.outcomes import Outcome
 from crawler.worker.refused import RefusedError
+from crawler.worker.visits import FetchFailed
 
 PNG = "http://a.test/x.png"
 

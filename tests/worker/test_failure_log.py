@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -10,8 +11,8 @@ import pytest
 from crawler.events import Events
 from crawler.frontier.settlement import Settlement
 from crawler.worker import failure_log
-from crawler.worker.failure_log import FailureLog, FetchFailed
-from crawler.worker.visits import VisitEnded
+from crawler.worker.failure_log import FailureLog
+from crawler.worker.visits import FetchFailed, VisitEnded
 
 HOUR_SECONDS = 3_600
 LOGSTATS_LINES = 60  # Scrapy's own, one a minute
@@ -54,7 +55,7 @@ def worker(caplog):
 def test_the_first_failure_is_told_at_once_with_its_address_and_its_error(worker):
     worker.fail("http://a.test/1", why="no address of a.test")
     worker.run(1)
-    assert worker.lines == ["a.test: in vain dns 1 in 1 s, such as http://a.test/1 (no address of a.test)"]
+    assert worker.lines == ["a.test: 1 failure in 1 s (dns 1), such as http://a.test/1 (no address of a.test)"]
 
 
 def test_a_dead_host_is_one_line_a_minute_with_counts_by_reason(worker):
@@ -65,8 +66,8 @@ def test_a_dead_host_is_one_line_a_minute_with_counts_by_reason(worker):
     worker.run(1, fail)
     worker.run(60, fail)
     assert worker.lines == [
-        "a.test: in vain dns 30, timeout 5 in 1 s, such as http://a.test/0-0",
-        "a.test: in vain dns 1,800, timeout 300 in 59 s, such as http://a.test/0-0",
+        "a.test: 35 failures in 1 s (dns 30, timeout 5), such as http://a.test/0-0",
+        "a.test: 2,100 failures in 59 s (dns 1,800, timeout 300), such as http://a.test/0-0",
     ]
 
 
@@ -110,7 +111,7 @@ def test_what_pages_need_counts_too_and_a_release_does_not(worker):
     worker.fail("http://c.test/2", "", "finish")
     worker.run(1)
     assert worker.lines == [
-        "2 hosts: in vain robots.txt timeout 1, media http-404 1 in 1 s, such as http://a.test/robots.txt"
+        "2 hosts: 2 failures in 1 s (robots.txt timeout 1, media http-404 1), such as http://a.test/robots.txt"
     ]
 
 
@@ -123,5 +124,13 @@ def test_each_page_is_a_line_for_debugging(worker, caplog):
 
 def told(worker):
     """Returns how many failures the lines tell of."""
-    counts = [line.partition(": in vain ")[2].rpartition(" in ")[0] for line in worker.lines]
-    return sum(int(entry.rpartition(" ")[2].replace(",", "")) for count in counts for entry in count.split(", "))
+    told = [
+        re.match(r"[^:]+: ([\d,]+) failures? in \d+ s \(([^)]*)\), such as ", line).groups() for line in worker.lines
+    ]
+    totals = [number(total) for total, _ in told]
+    assert totals == [sum(number(reason.rpartition(" ")[2]) for reason in reasons.split(", ")) for _, reasons in told]
+    return sum(totals)
+
+
+def number(text):
+    return int(text.replace(",", ""))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LOOKUP_SECONDS = 3.0  # for all names together: a name server that is slower says nothing of a host
 
 
-async def warnings(plan: Plan, settings: BaseSettings) -> list[dict[str, str]]:
+async def of_plan(plan: Plan, settings: BaseSettings) -> list[dict[str, str]]:
     """Returns the `site`, `host` and `why` of each site whose search these settings refuse, or can't find.
 
     Names are looked up, and nothing is connected to. What isn't known in time isn't warned of.
