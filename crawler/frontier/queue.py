@@ -230,7 +230,9 @@ class Queue:
         """Proposes up to OFFER_BATCH seeds of one partition by one call; `offer` explains what isn't said here.
 
         Args:
-            receipt: What the caller relies on (lua/lib/receipts.lua).
+            counts: Seeds that aren't proposed, and that the ledgers of their plans shall count all the same.
+            receipt: What this call leaves for the owner's next one, and what it relies on itself
+                (lua/lib/receipts.lua).
 
         Returns:
             What offer.lua answers of each seed that it came to; None: the receipt isn't there, and nothing was done.
