@@ -9,13 +9,11 @@ from crawler.errors import ConfigError, UnavailableError
 from crawler.servers.kafka import kafka_admin, kafka_producer, kafka_security
 
 NOWHERE = "127.0.0.1:1"
-leaves_sockets = pytest.mark.filterwarnings(
-    "ignore:unclosed <socket:ResourceWarning"
-)  # Kafka's library, where it can't connect
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed <s:ResourceWarning")  # its failed connects leave some
 
 
-@pytest.fixture
-def collected():
+@pytest.fixture(autouse=True)
+def _collect():
     """Has what a test left collected while the warning about it is off."""
     yield
     gc.collect()
@@ -33,8 +31,6 @@ def test_an_unreachable_kafka_is_told_by_its_address(servers):
         kafka_admin({"KAFKA_BOOTSTRAP_SERVERS": servers})
 
 
-@pytest.mark.usefixtures("collected")
-@leaves_sockets
 def test_kafka_is_reached_if_one_of_its_addresses_answers(kafka_server):
     settings = {"KAFKA_BOOTSTRAP_SERVERS": f"{NOWHERE}, {kafka_server.bootstrap}"}
     with closing(kafka_admin(settings)) as client:
@@ -85,8 +81,6 @@ def refusal(settings) -> str:
     return str(error.value)
 
 
-@pytest.mark.usefixtures("collected")
-@leaves_sockets
 def test_a_refused_kafka_password_is_not_shown(monkeypatch, kafka_server):
     monkeypatch.setattr("crawler.servers.kafka.BOOTSTRAP_MILLISECONDS", 200)
     security = {**KAFKA_TLS, "KAFKA_SECURITY_PROTOCOL": "SASL_PLAINTEXT", "KAFKA_SASL_USERNAME": "crawler"}

@@ -15,7 +15,7 @@ from crawler.pipelines.mongo import MongoSink
 from crawler.servers.kafka import kafka_producer
 from crawler.servers.mongo import mongo_client
 
-leaves_sockets = pytest.mark.filterwarnings("ignore:unclosed <s:ResourceWarning")  # Kafka's library, when it is refused
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed <s:ResourceWarning")  # as Kafka refuses its client
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +30,8 @@ def mongo(server_folder):
         yield server
 
 
-@pytest.fixture
-def collected():
+@pytest.fixture(autouse=True)
+def _collect():
     """Has what a test left collected while the warning about it is off."""
     yield
     gc.collect()
@@ -42,8 +42,6 @@ def test_kafka_takes_messages_over_tls_from_who_has_the_password(kafka):
         assert producer.send("secured", b"x").get(10).offset == 0
 
 
-@pytest.mark.usefixtures("collected")
-@leaves_sockets
 @pytest.mark.parametrize(
     ("change", "said"),
     [
