@@ -50,8 +50,8 @@ async def submit(
 
     Raises:
         PlanError: Another plan of that name is there, or this one was cancelled, and `replace` is off. Or a stored site
-            differs from the plan's, and `replace_sites` is off. Or somebody else
-            has cancelled, replaced or deleted it meanwhile; what was offered since is ended likewise.
+            differs from the plan's, and `replace_sites` is off. Or somebody else has cancelled, replaced or deleted it
+            meanwhile; what was offered since is ended likewise.
     """
     nav_seeds = sum(1 for _ in plan.nav_seeds(0))
     now_ms = max(await registry.now_ms(), await registry.told_version(plan.name) + 1)

@@ -103,7 +103,7 @@ def _url(settings: Mapping[str, Any]) -> str:
 
 
 def _login(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Returns with what the sentinels are asked."""
+    """Returns the user name and password for the sentinels; of these, what is set."""
     login = {
         "username": config.REDIS_SENTINEL_USERNAME.of(settings),
         "password": config.REDIS_SENTINEL_PASSWORD.of(settings),

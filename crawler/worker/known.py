@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Half of what is remembered at most; a page takes some 180 bytes. A site's menu is on each of its pages, and what one
 # search of a plan has found, the next ones find, too: both soon or not at all.
 HALF_PAGES = 10_000
-HALF_SECONDS = 200.0  # so that nothing is remembered for 10 minutes; lua/lib/receipts.lua says why not for a day
+HALF_SECONDS = 200.0  # so a page is remembered for less than 10 minutes; lua/lib/receipts.lua says why not for a day
 
 
 class Known:

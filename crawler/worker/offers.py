@@ -66,7 +66,7 @@ class _Part(NamedTuple):
 class Offers:
     """Offers the seeds that pages lead to, those of several pages together.
 
-    Those that Redis has lately said to be known it only has counted.
+    Seeds that Redis has lately called known aren't offered again, but only counted.
 
     Args:
         leases: Of this worker, by partition.

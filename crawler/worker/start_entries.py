@@ -112,7 +112,7 @@ def start_lists(settings: Mapping[str, Any], key_prefix: str) -> tuple[StartList
         key_prefix: Of the frontier's keys, of which none can be a start list.
 
     Raises:
-        ConfigError: It isn't what the table says.
+        ConfigError: It has a value that the table of settings (`crawler/config/__init__.py`) doesn't allow.
     """
     chosen = config.START_LISTS.of(settings)
     try:
@@ -125,7 +125,7 @@ def _start_list(key: str, target: dict[str, Any], key_prefix: str) -> StartList:
     """Returns one list of the setting.
 
     Raises:
-        ValueError, TypeError: It isn't what the table says.
+        ValueError, TypeError: It has a value that the table of settings doesn't allow.
         ConfigError: The key can't be a start list.
     """
     if not isinstance(key, str) or not key or key.endswith(REFUSED) or key.startswith(f"{key_prefix}:"):

@@ -1,4 +1,4 @@
--- What proves that a worker may still rely on what offers have told it: hash `receipts`.
+-- The hash `receipts` proves to a worker that it may still rely on what offers have told it.
 --
 -- Gives the scripts: `void_receipts`.
 --
