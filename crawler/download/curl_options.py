@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from crawler.download.targets import Target
 
-CONNECT_SECONDS = 30.0  # for a server that answers at all: four tries of TCP lie within, or a slow handshake
+TCP_CONNECT_SECONDS = 30.0  # for a server that answers at all: four tries of TCP lie within, or a slow handshake
 IDLE_SECONDS = 30  # that a connection is kept for the next request: few hosts are asked again later
 # What changes something isn't sent again when a kept connection loses it, so it goes over none that the server may just
 # be closing: the shortest time that servers keep idle ones is 5 s, of Apache and Node.
@@ -66,7 +66,7 @@ class CurlOptions:
             pycurl.USERAGENT: "",
             pycurl.PROXY: "",
             pycurl.NOPROXY: "",
-            pycurl.CONNECTTIMEOUT_MS: int(CONNECT_SECONDS * 1000),
+            pycurl.CONNECTTIMEOUT_MS: int(TCP_CONNECT_SECONDS * 1000),
             pycurl.MAXAGE_CONN: IDLE_SECONDS,
             _SUPPRESS_CONNECT_HEADERS: 1,
             _DISALLOW_USERNAME_IN_URL: 1,

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # In one call; each takes some 5 ms of Redis's time then, so that claims of others aren't held up. One that takes longer
 # ends by itself (lua/lib/budget.lua) and says how far it came.
 OFFER_BATCH = 300  # seeds
-SETTLE_BATCH = 100  # settlements, and as many turns
+SETTLE_CALL_MAX = 100  # settlements, and as many turns
 BACKOFF_FIRST_SECONDS = 1.0  # a failing host's first backoff, where its delay is shorter; see settle.lua for the next
 BACKOFF_LONGEST_SECONDS = 300.0  # so that a host that is back is noticed within five minutes
 DELIVERED = "+"  # in place of the host of a seed that needs no fetch
@@ -325,8 +325,8 @@ class Queue:
         pauses = [int(BACKOFF_FIRST_SECONDS * 1000), int(BACKOFF_LONGEST_SECONDS * 1000)]
         accepted = settled = released = 0
         while True:
-            ends = settlements[settled : settled + SETTLE_BATCH]
-            releases = turns[released : released + SETTLE_BATCH]
+            ends = settlements[settled : settled + SETTLE_CALL_MAX]
+            releases = turns[released : released + SETTLE_CALL_MAX]
             limits = [self._max_attempts, self._fail_days, *pauses, len(ends)]
             arguments: list[object] = [self._channel, self._other_channel, owner, *limits]
             for end in ends:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 DEFAULT_PORT = 9_092
 CONNECTION_LOGGERS = ("kafka.net.manager", "kafka.net.transport")  # say why one failed; kafka-python 3.0 was read
-CONNECT_SECONDS = 3.0
+SOCKET_CONNECT_SECONDS = 3.0
 BOOTSTRAP_MILLISECONDS = 5_000
 BLOCK_MILLISECONDS = 5_000  # longest wait for a topic's metadata
 REQUEST_MILLISECONDS = 8_000
@@ -172,7 +172,7 @@ def _is_listening(address: str) -> bool:
         address.rpartition(":") if address[-1:].isdigit() and ":" in address else (address, "", DEFAULT_PORT)
     )
     try:
-        socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
+        socket.create_connection((host.strip("[]"), int(port)), SOCKET_CONNECT_SECONDS).close()
     except (OSError, ValueError, OverflowError):
         return False
     return True

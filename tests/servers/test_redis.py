@@ -7,7 +7,7 @@ import redis
 
 from crawler import config
 from crawler.errors import ConfigError
-from crawler.servers.redis import CONNECT_SECONDS, database_of, redis_async, redis_sync
+from crawler.servers.redis import SOCKET_CONNECT_SECONDS, database_of, redis_async, redis_sync
 
 
 @pytest.mark.parametrize("opened", [redis_async, redis_sync])
@@ -51,7 +51,7 @@ def test_redis_takes_what_the_url_says_and_never_retries(opened):
     options = client.connection_pool.connection_kwargs
     assert (options["username"], options["password"], options["db"]) == ("user", "p@ss", 2)
     assert options["socket_timeout"] == 1
-    assert options["socket_connect_timeout"] == CONNECT_SECONDS
+    assert options["socket_connect_timeout"] == SOCKET_CONNECT_SECONDS
     assert options["retry"].get_retries() == 0
     assert "SSL" in client.connection_pool.connection_class.__name__
 
