@@ -12,7 +12,13 @@ from __future__ import annotations
 
 import functools
 import os
-from configparser import ConfigParser, Error
+from configparser import (
+    ConfigParser,
+    DuplicateOptionError,
+    DuplicateSectionError,
+    MissingSectionHeaderError,
+    ParsingError,
+)
 from typing import TYPE_CHECKING
 
 from scrapy.utils.conf import get_sources
@@ -44,12 +50,24 @@ def read() -> Mapping[str, tuple[str, str]]:
 
 @functools.lru_cache(maxsize=16)
 def _section(file: str, _changed: int) -> dict[str, str]:
-    """Returns the section of one file, which is read anew after a change."""
+    """Returns the section of one file, which is read anew after a change.
+
+    No error quotes a line of the file: a password may stand in it.
+    """
     # Names keep their case, and a % in a password means itself.
     parser = ConfigParser(interpolation=None)
     parser.optionxform = str  # type: ignore[assignment,method-assign]  # as ConfigParser's documentation says it
     try:
-        parser.read(file, encoding="utf-8")
-    except (Error, UnicodeDecodeError) as error:
-        raise HeadroomError(f"{short(file)}: {' '.join(str(error).split())}") from None
+        with open(file, encoding="utf-8") as lines:  # noqa: PTH123 -- Scrapy gives texts
+            parser.read_file(lines)
+    except OSError as error:
+        raise HeadroomError(f"{short(file)}: can't be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise HeadroomError(f"{short(file)}: isn't UTF-8") from None
+    except (DuplicateOptionError, DuplicateSectionError) as error:
+        raise HeadroomError(f"{short(file)}, line {error.lineno}: a name that stands above already") from None
+    except MissingSectionHeaderError as error:
+        raise HeadroomError(f"{short(file)}, line {error.lineno}: stands above the first [section]") from None
+    except ParsingError as error:
+        raise HeadroomError(f"{short(file)}, line {error.errors[0][0]}: neither NAME = VALUE nor [section]") from None
     return dict(parser[SECTION]) if parser.has_section(SECTION) else {}

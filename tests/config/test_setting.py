@@ -181,8 +181,29 @@ def test_the_projects_file_wins_over_the_users(scrapy_cfg, tmp_path):
     assert (NUMBER.of({}), WORDS.of({})) == (2, ("a",))
 
 
-def test_a_file_that_is_none_is_refused_by_name(scrapy_cfg):
-    file = scrapy_cfg("no section\n")
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("PASSWORD hunter22\n", 1),
+        ("[headroom]\nN = 1\nPASSWORD hunter22\n", 3),
+        ("[headroom]\nhunter22 = 1\nhunter22 = 2\n", 3),
+        ("[hunter22]\n[hunter22]\n", 2),
+    ],
+)
+def test_a_file_that_is_none_is_refused_by_name_and_line_and_not_quoted(scrapy_cfg, text, line):
+    file = scrapy_cfg(text)
     with pytest.raises(HeadroomError) as caught:
         NUMBER.of({})
-    assert str(caught.value).startswith(f"{file}: ")
+    assert str(caught.value).startswith(f"{file}, line {line}: ")
+    assert "hunter22" not in str(caught.value)
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path, scrapy_cfg):
+    scrapy_cfg("", tmp_path / "user").unlink()
+    (tmp_path / "user" / "scrapy.cfg").mkdir()
+    with pytest.raises(HeadroomError, match=r"scrapy.cfg: can't be read: Is a directory$"):
+        NUMBER.of({})
+    (tmp_path / "user" / "scrapy.cfg").rmdir()
+    (tmp_path / "user" / "scrapy.cfg").write_bytes(b"[headroom]\nN = \xe9\n")
+    with pytest.raises(HeadroomError, match=r"scrapy.cfg: isn't UTF-8$"):
+        NUMBER.of({})
