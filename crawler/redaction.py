@@ -7,6 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote
 
+import orjson
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -75,6 +77,11 @@ def _in_setting(name: str, value: Any) -> Iterator[str]:
         if _SECRET_NAME.search(name):
             yield text
         yield from _in_urls(text)
+        if text.lstrip().startswith(("{", "[")):
+            yield from _in_json(name, text)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        if _SECRET_NAME.search(name):
+            yield str(value)
     elif hasattr(value, "items"):  # dict, and Scrapy's settings in settings
         for key, entry in value.items():
             yield from _in_setting(str(key), entry)
@@ -82,6 +89,18 @@ def _in_setting(name: str, value: Any) -> Iterator[str]:
     elif isinstance(value, list | tuple | set | frozenset):
         for entry in value:
             yield from _in_setting(name, entry)
+
+
+def _in_json(name: str, text: str) -> Iterator[str]:
+    """Yields the secrets in a mapping or a list that is written as JSON; all of the text if it is no JSON after all."""
+    try:
+        secrets = list(_in_setting(name, orjson.loads(text)))
+    except ValueError:
+        yield text
+        return
+    yield from secrets
+    if secrets and "\\" in text:  # a secret may be written in it in as many ways as JSON has escapes
+        yield text
 
 
 def _in_urls(text: str) -> Iterator[str]:

@@ -45,10 +45,35 @@ def test_credentials_in_urls_are_hidden_and_nothing_else(text, shown):
         {"MAIL_PASS": b"s3cret-value"},
         {"GITHUB_TOKEN": "s3cret-value"},
         {"password": "s3cret-value"},
+        {"REDIS_PARAMS": '{"password": "s3cret-value"}'},
+        {"FRONTIER_SETTINGS": ' {"FTP": [{"FTP_PASSWORD": "s3cret-value"}]}'},
+        {"FRONTIER_SETTINGS": b'{"FEEDS": {"ftp://user:s3cret-value@a.example/x": {}}}'},
+        {"REDIS_PARAMS": r'{"password": "s3cret\u002dvalue"}'},
     ],
 )
 def test_secrets_of_settings_are_hidden_wherever_they_stand(settings):
     assert Redaction.of(settings)("a s3cret-value, 's3cret-value'") == "a ***, '***'"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"password": "s3cret-value"',
+        "{'password': 's3cret-value'}",
+        r'{"password": "s3cret\u002dvalue"}',
+        '{"password": 12345678}',
+    ],
+)
+def test_no_secret_is_shown_of_json_however_it_is_written(text):
+    shown = Redaction.of({"REDIS_PARAMS": text})(f"REDIS_PARAMS: {text}")
+    assert "***" in shown
+    assert "s3cret" not in shown
+    assert "12345678" not in shown
+
+
+def test_json_without_a_secret_is_shown():
+    text = '{"socket_timeout": 3000, "name": "plain-value", "pattern": "a\\\\b"}'
+    assert Redaction.of({"REDIS_PARAMS": text})(text) == text
 
 
 @pytest.mark.parametrize(

@@ -190,6 +190,7 @@ FRONTIER_SETTINGS: Final = Options(
     "What a project wants of Scrapy's settings for producer and consumer; what it sets outside is for its own spiders. "
     "Components (pipelines, middlewares, extensions) are added to the crawl's, other values replace them.",
     form="settings for the frontier's spiders",
+    secret=True,
 )
 ALLOW_PRIVATE_ADDRESSES: Final = Flag(
     "ALLOW_PRIVATE_ADDRESSES",

@@ -48,6 +48,7 @@ def test_a_secret_is_hidden_wherever_it_is_shown(setting):
         "REDIS_URL": "redis://user:hunter22@h/0",
         "MONGO_URL": "mongodb://user:hunter22@h/",
         "REDIS_PARAMS": {"password": "hunter22"},
+        "FRONTIER_SETTINGS": '{"FTP_PASSWORD": "hunter22"}',
     }
     redact = Redaction.of({setting.name: values.get(setting.name, "hunter22")})
     assert redact("got hunter22") == f"got {HIDDEN}"
