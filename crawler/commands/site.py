@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from crawler.cli.actions import Action, ActionCommand, Option
@@ -76,7 +77,9 @@ class Command(ActionCommand):
         from crawler import config, sites, yamlfile
 
         if name.endswith(yamlfile.SUFFIXES) or "/" in name:
-            site = yamlfile.validate(yamlfile.read(name), sites.Site)
+            document = yamlfile.read(name)
+            site = yamlfile.validate(document, sites.Site)
+            sites.require_name(document, site, Path(name).stem)
         else:
             site = sites.load(name, config.SITES_DIR.of(self.values))
         return site.named(site.name, base) if base else site
@@ -116,6 +119,9 @@ class Command(ActionCommand):
                 shown["links"] = asdict(links)
             if "links" in shown or follows:  # the page is no item, but leads to others, or says that there are none
                 return shown | {"fails": error.reason} | follows
+            if site.searchable:
+                detail = str(error).removeprefix(f"{error.reason}: ")
+                raise ExtractError(error.reason, f"{detail}; nor does `results.links` find any on it") from None
             raise
 
 

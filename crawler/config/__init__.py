@@ -145,7 +145,7 @@ MONGO_DATABASE: Final = Line(
 # -- What is crawled ------------------------------------------------------------------------------------------------
 
 SITES_DIR: Final = Location(
-    "SITES_DIR", "", CRAWL, "Folder with an analyst's own site files; they go before the built-in ones."
+    "SITES_DIR", "", CRAWL, "Folder with an analyst's own site files; they go before the built-in ones.", is_read=True
 )
 PARSER_MODULES: Final = Words(
     "PARSER_MODULES",

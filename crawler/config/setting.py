@@ -17,6 +17,7 @@ import os
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import orjson
@@ -242,13 +243,16 @@ class Location(Setting[str]):
     """A file or a folder. A relative one is below where the process runs; in scrapy.cfg, below that file's folder."""
 
     form: str = field(default="a folder", kw_only=True)
+    is_read: bool = field(default=False, kw_only=True)  # a folder that must be there, since nothing makes it
 
     @property
     def expected(self) -> str:
-        return self.form
+        return f"{self.form} that is there" if self.is_read else self.form
 
     def parse(self, value: Any) -> str:
         if not isinstance(value, str | os.PathLike) or "\0" in (path := os.fspath(value)):
+            raise ValueError
+        if self.is_read and path and not Path(path).is_dir():
             raise ValueError
         return path
 

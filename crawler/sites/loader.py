@@ -74,6 +74,15 @@ def _read(file: Traversable, name: str) -> Site:
         raise InputError(str(file), 0, "", error.strerror, "a readable file") from None
     document = yamlfile.parse(text, str(file))
     site = yamlfile.validate(document, Site)
+    require_name(document, site, name)
+    return site
+
+
+def require_name(document: yamlfile.YamlDocument, site: Site, name: str) -> None:
+    """Refuses a site that isn't called as its file: plans would not find it.
+
+    Raises:
+        InputError: It has another name.
+    """
     if site.name != name:
         raise document.error(("name",), site.name, f"{name}, as the file is named")
-    return site

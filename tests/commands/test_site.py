@@ -187,7 +187,10 @@ def test_it_says_who_is_asking(check, origin):
     [
         (["demo_forum", "{origin}/gone/1033"], "{origin}/gone/1033 answered 404"),
         (["demo_forum", "{origin}/to-file"], "{origin}/to-file "),
-        (["demo_forum", "{origin}/ajax/"], "no-content: the page has no content"),
+        (
+            ["demo_forum", "{origin}/ajax/"],
+            "no-content: the page has no content; nor does `results.links` find any on it",
+        ),
         (
             ["demo_forum", "{origin}/large", "-s", "DOWNLOAD_MAXSIZE=1000000"],
             "{origin}/large is larger than 1000000 bytes",
@@ -210,6 +213,15 @@ def test_a_bad_file_is_told_line_and_key(check, tmp_path):
     (tmp_path / "bad.yaml").write_text('name: bad\nsearch: {url: "http://x.org/?q={qery}"}\nresults: {links: css:a}\n')
     error = error_of(check(tmp_path / "bad.yaml"))
     assert error.startswith(f"{tmp_path}/bad.yaml:2: search.url: got 'http://x.org/?q={{qery}}', expected only")
+
+
+def test_a_copied_file_is_told_to_change_its_name(check, tmp_path):
+    """Plans would not find it."""
+    (tmp_path / "copied.yaml").write_text(
+        'name: first\nsearch: {url: "http://x.org/?q={query}"}\nresults: {links: css:a}\n'
+    )
+    error = error_of(check(tmp_path / "copied.yaml"))
+    assert error == f"{tmp_path}/copied.yaml:1: name: got 'first', expected copied, as the file is named"
 
 
 def test_all_that_is_wrong_with_a_file_is_told_at_once(check, tmp_path):

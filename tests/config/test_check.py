@@ -61,7 +61,7 @@ def test_who_sets_both_names_knows_which_is_which():
 
 
 def test_in_scrapy_cfg_every_unknown_name_is_refused(in_file):
-    in_file("SITES_DIR = sites")
+    in_file("ITEMS_DIR = items")
     check(Settings())
     in_file("SITES_DRI = sites")
     with pytest.raises(UnknownSettingError, match=r"did you mean SITES_DIR\?$"):
@@ -104,3 +104,9 @@ def test_a_spider_of_the_frontier_is_refused_however_it_is_started():
 def test_a_secret_in_scrapy_cfg_is_hidden(in_file):
     in_file("KAFKA_SASL_PASSWORD = hunter22\nREDIS_URL = redis://user:hunter%2333@h")
     assert redaction_of(Settings())("hunter22 and hunter%2333, hunter#33") == "*** and ***, ***"
+
+
+def test_a_folder_of_sites_that_is_missing_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match=r"SITES_DIR.*a folder that is there"):
+        check(Settings({"SITES_DIR": str(tmp_path / "nowhere")}))
+    check(Settings({"SITES_DIR": str(tmp_path)}))
