@@ -21,6 +21,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import psutil
+from scrapy.settings import Settings
 
 from crawler.errors import HeadroomError
 from crawler.frontier import scripts, session
@@ -186,7 +187,7 @@ class Node:
         self._engine.downloader.active = self._fetching
         ignore = SimpleNamespace(connect=lambda *_args, **_options: None, inc_value=lambda *_args, **_options: None)
         crawler: Any = SimpleNamespace(
-            settings=values,
+            settings=Settings(values | {"SCHEDULER": Scheduler}),
             stats=ignore,
             signals=ignore,
             engine=self._engine,
