@@ -1,8 +1,8 @@
 """The Scrapy add-on: `ADDONS = {"crawler.Headroom": 100}` in the settings of any Scrapy project.
 
-It gives the project the spiders `producer` and `consumer`, and keeps its own spiders from private addresses. All else
-that a crawl needs is switched on by its spiders themselves (`crawl_settings.py`), so a project's own spiders, and
-commands such as `scrapy shell`, stay as they are.
+It gives the project the spiders `producer` and `consumer`, and keeps the project's own spiders from private addresses.
+All else that a crawl needs is switched on by its spiders themselves (`crawler/config/crawl_settings.py`). So the
+project's own spiders, and commands such as `scrapy shell`, stay as they are.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PRIVATE_ADDRESSES_ORDER = 1_000_000  # last before the download, whatever number
 
 
 class Headroom:
-    """The add-on. It has no settings of its own beyond those of the crawl."""
+    """The add-on, which Scrapy builds once for each crawler of a project that names it in ADDONS."""
 
     @classmethod
     def from_crawler(cls, _crawler: Crawler) -> Self:

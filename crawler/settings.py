@@ -1,8 +1,8 @@
 """This project for Scrapy: its modules, and what spiders of its own have.
 
-What the frontier's spiders run with is in `crawl_settings.py`; each setting of the crawl, with its type, range, default
-and reason, in `config.py`. Neither is repeated here. Any other spider has Scrapy's defaults, and what follows: the
-words of the template of `scrapy startproject`.
+What the frontier's spiders run with is in `crawler/config/crawl_settings.py`; each setting of the crawl, with its type,
+range, default and reason, in `crawler/config/__init__.py`. Neither is repeated here. Any other
+spider has Scrapy's defaults, and what follows: the words of the template of `scrapy startproject`.
 """
 
 from pathlib import Path

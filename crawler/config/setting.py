@@ -1,9 +1,9 @@
 """What a setting is: a name, a type with a range, a default and a reason; and where its value comes from.
 
-`config.py` is the table of all settings. The value of one is the first that there is of these:
+The table of all settings is `crawler/config/__init__.py`. The value of one is the first that there is of these:
 
 1. the command line (`-s NAME=VALUE`), then what a spider or a project's settings module says: Scrapy's own order;
-2. the environment, a variable of the same name: what a container is given wins over what is baked into its image;
+2. the environment, a variable of the same name: each node, or container, of one set-up can have its own;
 3. the section `[headroom]` of scrapy.cfg (`scrapy_cfg.py`);
 4. the default in the table.
 

@@ -68,24 +68,24 @@ class Known:
         self, partition: int, owner: str, offered: Sequence[Proposal], edition: int, budget: int
     ) -> tuple[bytes, int]:
         self._age()
-        left: list[int] = []  # places in `offered`
+        to_offer: list[int] = []  # places in `offered`, as those in `remembered`
         remembered: list[int] = []
-        for n, one in enumerate(offered):
-            (remembered if self._has(partition, one) else left).append(n)
-        answers = b""  # of those in `left`, in their order
+        for place, proposal in enumerate(offered):
+            (remembered if self._has(partition, proposal) else to_offer).append(place)
+        answers = b""  # of those in `to_offer`, in their order
         if remembered:
-            counts = Counter(offered[n].kind for n in remembered)
-            batch = [offered[n] for n in left[:OFFER_BATCH]]
+            counts = Counter(offered[place].kind for place in remembered)
+            batch = [offered[place] for place in to_offer[:OFFER_BATCH]]
             answer = await self._call(partition, owner, batch, edition=edition, budget=budget, counts=counts)
             if answer is None:
-                left, remembered = list(range(len(offered))), []
+                to_offer, remembered = list(range(len(offered))), []
             else:
                 answers = answer
-        rest = [offered[n] for n in left[len(answers) :]]
+        rest = [offered[place] for place in to_offer[len(answers) :]]
         answers += await self._offer_all(partition, owner, rest, edition, budget)
         marks = bytearray(STAYS_KNOWN[:1] * len(offered))
-        for n, mark in zip(left, answers, strict=True):
-            marks[n] = mark
+        for place, mark in zip(to_offer, answers, strict=True):
+            marks[place] = mark
         return bytes(marks), len(remembered)
 
     async def _offer_all(
@@ -128,14 +128,14 @@ class Known:
             self._forget(partition)
             return None
         self._receipts[partition] = receipt.number
-        for one, mark in zip(batch, answer, strict=False):  # it may not have come to all of them
+        for proposal, mark in zip(batch, answer, strict=False):  # it may not have come to all of them
             if mark in STAYS_KNOWN:
-                self._younger[_name(one)] = self._emptied[partition]
+                self._younger[_name(proposal)] = self._emptied[partition]
         return answer
 
-    def _has(self, partition: int, one: Proposal) -> bool:
+    def _has(self, partition: int, proposal: Proposal) -> bool:
         """Returns whether a seed is remembered as known to its plan."""
-        name = _name(one)
+        name = _name(proposal)
         return self._younger.get(name, self._older.get(name)) == self._emptied[partition]
 
     def _forget(self, partition: int) -> None:
@@ -152,6 +152,6 @@ class Known:
             self._younger_since_s += since_s
 
 
-def _name(one: Proposal) -> bytes:
+def _name(proposal: Proposal) -> bytes:
     """Returns what a seed is remembered by: its fingerprint, which is always as long, and its plan."""
-    return one.fingerprint + one.kind.plan.encode()
+    return proposal.fingerprint + proposal.kind.plan.encode()

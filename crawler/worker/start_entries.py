@@ -54,7 +54,7 @@ class StartList:
     ignore: frozenset[str] = frozenset()
 
     @property
-    def refused(self) -> str:
+    def refused_key(self) -> str:
         """The key of the hash of its refused entries, each with the reason."""
         return self.key + REFUSED
 

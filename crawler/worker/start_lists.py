@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from crawler.worker.site_cache import SiteCache
 
 logger = logging.getLogger(__name__)
-ROUND_ENTRIES = 100  # of a list in one round: one offer, and one removal of less than a millisecond of Redis's time
+ROUND_ENTRIES = 100  # of a list in one round, which is one offer and one removal; entries stand at their list's head
 POLL_SECONDS = 1.0  # between two looks at lists that are empty; scrapy-redis looks every 5 s
-LOCK_MILLISECONDS = 10_000  # a reader that died keeps others off so long; each round renews it
+READER_LOCK_MILLISECONDS = 10_000  # a reader that died keeps others off so long; each round renews it
 REFUSED_MAX = 10_000  # entries of a list that are kept with a reason, some MB; somebody must look at them by then
 REPORT_SECONDS = 60.0  # between two log lines on a list's refused entries
 SEARCHED_ENTRIES = 10_000  # from a list's head, for one to be removed: new ones are put before it, or behind all
@@ -90,8 +90,8 @@ class StartLists:
         self._site_cache = site_cache
         self._sites_dir = sites_dir
         self._stats = stats
-        self._unread: dict[str, str] = {}  # lists that have entries which stay there, and why
-        self._refused: dict[str, int] = {}  # by list: entries refused since that was last logged
+        self._blocked: dict[str, str] = {}  # by list: why its entries stay there
+        self._unreported: dict[str, int] = {}  # by list: entries refused since that was last logged
         self._report_from: dict[str, float] = {}  # from when on they are logged again, by the event loop's clock
 
     async def read(self) -> None:
@@ -108,7 +108,7 @@ class StartLists:
 
     async def has_entries(self) -> bool:
         """Returns whether any list has entries which this worker, as far as it knows, or another one will read."""
-        return any([await self._is_filled(one) for one in self._lists if one.key not in self._unread])
+        return any([await self._is_filled(one) for one in self._lists if one.key not in self._blocked])
 
     # -- Reading ------------------------------------------------------------------------------------------------------
 
@@ -148,7 +148,7 @@ class StartLists:
         await self._remove(one, [entry for entry in entries if entry in taken or entry in kept])
         self._stats.inc_value("start_lists/read", len(taken))
         self._stats.inc_value("start_lists/refused", len(kept))
-        full = f"{one.refused} holds {REFUSED_MAX:,} refused entries: delete those you have looked at"
+        full = f"{one.refused_key} holds {REFUSED_MAX:,} refused entries: delete those you have looked at"
         deleted = f"plan {one.plan!r} was deleted while its pages were offered"
         self._note(one, deleted if left_out else "" if len(kept) == len(refused) else full)
         return bool(taken or kept)
@@ -156,11 +156,11 @@ class StartLists:
     async def _is_reader(self, one: StartList) -> bool:
         """Returns whether this worker is the one that reads a list now, and renews that."""
         lock = self._keys.start_list(one.key)
-        if await even_when_full(self._redis, lock, "SET", self._reader, "NX", "PX", LOCK_MILLISECONDS):
+        if await even_when_full(self._redis, lock, "SET", self._reader, "NX", "PX", READER_LOCK_MILLISECONDS):
             return True
         if await self._redis.get(lock) != self._reader.encode():
             return False
-        await self._redis.pexpire(lock, LOCK_MILLISECONDS)
+        await self._redis.pexpire(lock, READER_LOCK_MILLISECONDS)
         return True
 
     async def _is_filled(self, one: StartList) -> bool:
@@ -221,31 +221,33 @@ class StartLists:
         """Writes refused entries down, each with the reason, as far as there is room; returns those."""
         if not refused:
             return []
-        room = max(0, REFUSED_MAX - await self._redis.hlen(one.refused))
+        room = max(0, REFUSED_MAX - await self._redis.hlen(one.refused_key))
         kept = list(refused)[:room]
         if kept:
-            await self._redis.hset(one.refused, mapping={entry: refused[entry] for entry in kept})
+            await self._redis.hset(one.refused_key, mapping={entry: refused[entry] for entry in kept})
             self._report(one, len(kept), refused[kept[0]])
         return kept
 
     def _report(self, one: StartList, number: int, why: str) -> None:
         """Logs how many entries were refused, and why one of them was; at most once in REPORT_SECONDS."""
-        self._refused[one.key] = self._refused.get(one.key, 0) + number
+        self._unreported[one.key] = self._unreported.get(one.key, 0) + number
         now = asyncio.get_running_loop().time()
         if now >= self._report_from.get(one.key, 0.0):
             self._report_from[one.key] = now + REPORT_SECONDS
             line = "start list %s: %d entries are refused, one of them for this: %s; the hash %s has them"
-            logger.warning(line, one.key, self._refused.pop(one.key), one_line(without_credentials(why)), one.refused)
+            logger.warning(
+                line, one.key, self._unreported.pop(one.key), one_line(without_credentials(why)), one.refused_key
+            )
 
     def _note(self, one: StartList, why: str) -> None:
         """Logs that a list isn't read any more, and why, or that it is read again: each change once."""
-        if why == self._unread.get(one.key, ""):
+        if why == self._blocked.get(one.key, ""):
             return
         if why:
-            self._unread[one.key] = why
+            self._blocked[one.key] = why
             logger.warning("start list %s isn't read: %s", one.key, one_line(why))
         else:
-            del self._unread[one.key]
+            del self._blocked[one.key]
             logger.info("start list %s is read again", one.key)
 
 

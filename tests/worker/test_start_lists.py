@@ -202,7 +202,7 @@ async def test_junk_without_room_stays_until_somebody_has_looked(frontier, build
     assert not await reading.read_round(LIST)
     assert not await reading.has_entries()  # a crawl that stops when all is done doesn't wait for it
     assert caplog.text.count("isn't read: myspider:start_urls:refused holds 2 refused entries") == 1
-    await frontier.redis.delete(LIST.refused)
+    await frontier.redis.delete(LIST.refused_key)
     assert await reading.read_round(LIST)
     assert "is read again" in caplog.text
     assert await left(frontier.redis) == []
@@ -211,7 +211,7 @@ async def test_junk_without_room_stays_until_somebody_has_looked(frontier, build
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("arrives", [False, True])
 async def test_nothing_is_lost_wherever_a_reader_is_killed(frontier, build, monkeypatch, kind, arrives):
-    monkeypatch.setattr(start_lists, "LOCK_MILLISECONDS", 1)  # the next reader needn't wait
+    monkeypatch.setattr(start_lists, "READER_LOCK_MILLISECONDS", 1)  # the next reader needn't wait
     pages = [f"http://a.test/{number}".encode() for number in range(3)]
     entries = {*pages, b"junk"}
     for dies_at in range(100):
@@ -226,12 +226,12 @@ async def test_nothing_is_lost_wherever_a_reader_is_killed(frontier, build, monk
         await until_free(frontier)
         still_there = set(await left(frontier.redis))
         assert still_there >= set(pages) or (await frontier.totals()).ready == len(pages)
-        assert b"junk" in still_there or await frontier.redis.hexists(LIST.refused, b"junk")
+        assert b"junk" in still_there or await frontier.redis.hexists(LIST.refused_key, b"junk")
         second = build(reader="second")
         while await second.read_round(LIST):
             pass
         assert await left(frontier.redis) == []
-        assert await frontier.redis.hkeys(LIST.refused) == [b"junk"]
+        assert await frontier.redis.hkeys(LIST.refused_key) == [b"junk"]
         books = await frontier.account("books", "web")
         assert (books.ready, books.difference) == (len(pages), 0)
         assert books.known in (0, len(pages))
@@ -330,7 +330,7 @@ async def test_a_key_that_is_no_list_is_told(frontier, build, caplog):
 
 
 async def test_a_hash_of_refused_entries_that_is_none_keeps_junk_where_it_is(frontier, build, caplog):
-    await frontier.redis.set(LIST.refused, "x")
+    await frontier.redis.set(LIST.refused_key, "x")
     await fill(frontier.redis, "list", b"http://a.test/", b"junk")
     reading = build()
     for _ in range(2):

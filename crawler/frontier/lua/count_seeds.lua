@@ -3,9 +3,9 @@
 --
 -- ARGV: where to go on in `seed` (0: at its beginning); about how many seeds to count.
 -- Returns {where the next call goes on, '0' where all are counted; how many seeds this one counted; how many of those
---   are executing, and how many wait outside `quarantine`; what it counted for each plan that wants them, as a flat list
---   of plan, site, state and number; hosts that have ready seeds but no place in `hosts`, some of them more than once; hosts
---   of ready seeds that have turns which nobody will release}.
+--   are executing, and how many wait outside `quarantine`; what it counted for each plan that wants them, as a flat
+--   list of plan, site, state and number; hosts that have ready seeds but no place in `hosts`, some of them more than
+--   once; hosts of ready seeds that have turns which nobody will release}.
 
 local STATES = { 'ready', 'executing', 'failed' }
 

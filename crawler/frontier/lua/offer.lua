@@ -3,24 +3,28 @@
 -- too. A page that was delivered for others becomes a seed that needs no fetch: this plan is told of it. Refused and
 -- counted as known is what the plan has asked for before, and what failed by its own tries. A seed that failed since
 -- its plan was cancelled is as good as new. One whose failure says nothing of the page to this plan, or whose page was
--- delivered before it failed, becomes ready again, for this plan and those that it failed for. Those beyond a host's budget of followed links are counted as over-budget,
--- and nowhere else: they were never offered. Nor were those that the caller refuses: they are counted under its reason.
--- Seeds that the caller remembers as known are only counted, as if they had been offered.
--- What a search page of a submission leads to that was replaced since is counted as replaced, and nowhere else: the new
--- one reads for itself what it asks for.
+-- delivered before it failed, becomes ready again, for this plan and those that it failed for. Those beyond a host's
+-- budget of followed links are counted as over-budget, and nowhere else: they were never offered. Nor were those that
+-- the caller refuses: they are counted under its reason. Seeds that the caller remembers as known are only counted, as
+-- if they had been offered. What a search page of a submission leads to that was replaced since is counted as replaced,
+-- and nowhere else: the new one reads for itself what it asks for.
 --
 -- ARGV: wake channel; the plan's edition that asked for the page which led to these seeds (0: not said);
---   owner ('': one who remembers nothing); number of the receipt that this call leaves, and of the one that it relies on
---     ('': none);
+--   owner ('': one who remembers nothing); number of the receipt that this call leaves, and of the one that it relies
+--     on ('': none);
 --   how many counts follow;
 --   for each count: `PLAN SITE INTERVAL`; 'known' (they are remembered so) or the reason why they are refused; of how
 --     many seeds;
 --   for each seed: fingerprint, stored value, when it is due in ms ('0': now);
 --   for followed links only: the budget of each host, as 'SEEDS WINDOW_MS'.
--- Returns one byte for each seed that it came to, from the first on: '1' new to its plan, '0' known, and both so that it
--- stays known to the plan until receipts are voided; '5' and '4' likewise, but it may not stay so; '2' over budget or of
--- a replaced edition; '3' of a plan that was deleted, which is counted nowhere. Returns nil, and does nothing, where the
--- receipt that it relies on isn't there any more.
+-- Returns one byte, an answer below, for each seed that it came to, from the first on. Returns nil, and does nothing,
+-- where the receipt that it relies on isn't there any more.
+
+-- The answers; crawler/frontier/queue.py tells them apart. A seed that stays known does so until receipts are voided.
+local NEW_STAYS_KNOWN, NEW = '1', '5'
+local KNOWN_STAYS_KNOWN, KNOWN = '0', '4'
+local REFUSED = '2'       -- over budget or of a replaced edition; the ledger counts it
+local PLAN_DELETED = '3'  -- counted nowhere
 
 local COUNTS_FROM = 7 -- place in ARGV
 local COUNT_WORDS = 3
@@ -88,8 +92,8 @@ local function read_known(fingerprints, kinds)
 end
 
 -- Makes a failed seed ready again if its failure doesn't count for another plan, which is about to share it: for that
--- plan and for those that it failed for. They all get one more visit, so that they don't forget each other's failures in
--- turn. Returns whether it did. Reads and writes `reasons`, deletes from `fail`, writes `seed`.
+-- plan and for those that it failed for. They all get one more visit, so that they don't forget each other's failures
+-- in turn. Returns whether it did. Reads and writes `reasons`, deletes from `fail`, writes `seed`.
 local function revive(fingerprint, plan, was_delivered)
   local value, reason = stored[fingerprint], call('HGET', reasons, fingerprint) or 'unknown'
   local counts = not was_delivered and not IS_OF_PLANS[reason]
@@ -165,8 +169,8 @@ local function book_counts()
   end
 end
 
--- Returns whether a seed that its plan has just asked for stays known to the plan until receipts are voided: it is
--- finished for the plan, or it is on its way for one that isn't stopped. A scheduled one is never finished.
+-- Returns whether a seed that its plan has just asked for, and that isn't finished for it, stays known to the plan until
+-- receipts are voided: it is on its way for a plan that isn't stopped. A scheduled one is never finished.
 local function stays_known(fingerprint, kind)
   return kind.interval == 0 and not has_failed[fingerprint] and not stop_of(kind.plan)
 end
@@ -188,19 +192,22 @@ local function sort_out()
     local value, due_text, host, kind = ARGV[at + 1], ARGV[at + 2], hosts_of[n], kind_at[n]
     local refusal = refusal_of(kind.plan)
     if refusal == 'deleted' then
-      answers[n] = '3'
+      answers[n] = PLAN_DELETED
     elseif refusal then
       book(kind, refusal, 1)
-      answers[n] = '2'
+      answers[n] = REFUSED
     elseif stored[fingerprint] or finished[n] == 'known' then
       local known = finished[n] == 'known' or share(fingerprint, value, kind, finished[n] == 'delivered')
       book(kind, 'offered', 1)
       if known then book(kind, 'known', 1) end
-      local stays = finished[n] == 'known' or stays_known(fingerprint, kind)
-      answers[n] = known and (stays and '0' or '4') or stays and '1' or '5'
+      if finished[n] == 'known' or stays_known(fingerprint, kind) then
+        answers[n] = known and KNOWN_STAYS_KNOWN or NEW_STAYS_KNOWN
+      else
+        answers[n] = known and KNOWN or NEW
+      end
     elseif finished[n] ~= 'delivered' and not has_room(host) then
       book(kind, 'over-budget', 1)
-      answers[n] = '2'
+      answers[n] = REFUSED
     else
       if finished[n] == 'delivered' then
         value = DELIVERED .. string.sub(value, #host + 1)
@@ -208,7 +215,7 @@ local function sort_out()
       end
       book(kind, 'offered', 1)
       book(kind, 'ready', 1)
-      answers[n] = stays_known(fingerprint, kind) and '1' or '5'
+      answers[n] = stays_known(fingerprint, kind) and NEW_STAYS_KNOWN or NEW
       stored[fingerprint] = value -- should it come twice in this call
       local due = tonumber(due_text)
       if due == 0 then due, due_text = now, now_text end
@@ -224,8 +231,8 @@ local function sort_out()
 end
 
 -- Writes the new seeds: ready:HOST, `hosts`, followed:HOST, wanted:PLAN; and `seed` at the end, so that none is known
--- where junk in another key breaks the call off before. A host with older seeds keeps its
--- score, which may be later than their time since its turns are taken; unless a new seed is due before all of them.
+-- where junk in another key breaks the call off before. A host with older seeds keeps its score, which may be later
+-- than their time since its turns are taken; unless a new seed is due before all of them.
 local function store(new, new_to, new_of, first_of)
   local names = {}
   for host in pairs(new_of) do names[#names + 1] = host end

@@ -3,9 +3,9 @@
 --
 -- Gives the scripts: a local name for each key; `frontier` and `other_frontier`.
 --
--- A fingerprint is the 16 bytes that identify a seed. Times are ms since the epoch by the partition's clock (lib/clock.lua). Of ready:HOST and
--- the like, of which there is one for each host, owner or plan, a script gets the beginning (`ready:`) and appends the
--- rest.
+-- A fingerprint is the 16 bytes that identify a seed. Times are ms since the epoch by the partition's clock
+-- (lib/clock.lua). Of ready:HOST and the like, of which there is one for each host, owner or plan, a script gets the
+-- beginning (`ready:`) and appends the rest.
 --
 -- Of this frontier:
 --   lock              String: a token of the one claimant who is at work; expires. It only keeps contention down: no
