@@ -37,6 +37,11 @@ def test_a_part_says_which_names_it_gives(part):
     assert set(re.findall(r"`(\w+)`", given[1])) == locals_of(code_of(PARTS[part])) & used
 
 
+def test_a_line_is_no_longer_than_one_of_python():
+    long = {name: line for name, text in (PARTS | SCRIPTS).items() for line in text.splitlines() if len(line) > 120}
+    assert long == {}  # ruff holds the others to it
+
+
 def test_lua_names_the_keys_in_the_order_of_python():
     names = re.search(r"local ([\w, \n]+?) = unpack\(KEYS\)", PARTS["keys"])[1]
     in_lua = [IN_PYTHON.get(name, name) for name in re.split(r"[,\s]+", names)]

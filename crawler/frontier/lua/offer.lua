@@ -169,8 +169,8 @@ local function book_counts()
   end
 end
 
--- Returns whether a seed that its plan has just asked for, and that isn't finished for it, stays known to the plan until
--- receipts are voided: it is on its way for a plan that isn't stopped. A scheduled one is never finished.
+-- Returns whether a seed that its plan has just asked for, and that isn't finished for it, stays known to the plan
+-- until receipts are voided: it is on its way for a plan that isn't stopped. A scheduled one is never finished.
 local function stays_known(fingerprint, kind)
   return kind.interval == 0 and not has_failed[fingerprint] and not stop_of(kind.plan)
 end

@@ -18,8 +18,8 @@ local SEED_WORDS, TURN_WORDS = 2, 3
 local channel, owner, given_up, number = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 
 -- Makes held seeds ready again as if they had not been claimed, unless the claims have ended meanwhile. Redis no longer
--- knows when they were due, so they are due since they were claimed. Reads `seed` and `also`; reads and writes `claims`,
--- `execute` and held:OWNER. Returns how many, and how many it came to.
+-- knows when they were due, so they are due since they were claimed. Reads `seed` and `also`; reads and writes
+-- `claims`, `execute` and held:OWNER. Returns how many, and how many it came to.
 local function recall_seeds()
   local fingerprints, recalled, done = {}, 0, 0
   for n = 1, number do fingerprints[n] = ARGV[SEEDS_FROM + SEED_WORDS * (n - 1)] end

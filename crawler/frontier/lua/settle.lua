@@ -87,7 +87,8 @@ local function end_delivered(fingerprint, value, further, host, kinds, served, n
   announces_release = true
 end
 
--- Ends the claim of a seed that was to be told of its page: it becomes ready to be fetched from its host. Writes `seed`.
+-- Ends the claim of a seed that was to be told of its page: it becomes ready to be fetched from its host. Writes
+-- `seed`.
 local function end_untold(fingerprint, value, further, host, kinds, due)
   local is_kept = {}
   for _, kind in ipairs(kinds) do is_kept[kind.plan] = true end

@@ -4,8 +4,8 @@
 -- held than the host has by now, those with the lowest numbers are used first, until they are released. Each holder
 -- asks here before its next request.
 --
--- ARGV: wake channel, the other frontier's; host; delay in ms that its robots.txt asks for ('': that isn't news, '0': it
---   asks for none); owner and token of the turn that is to be used (0: none).
+-- ARGV: wake channel, the other frontier's; host; delay in ms that its robots.txt asks for ('': that isn't news, '0':
+--   it asks for none); owner and token of the turn that is to be used (0: none).
 -- Returns {how many other turns are held beyond those that may be used beside this one, ms until the turn may start a
 --   request (-1: others go first), the host's delay in ms}.
 

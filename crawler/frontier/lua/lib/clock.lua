@@ -3,11 +3,11 @@
 --
 -- Gives the scripts: `now`, `now_s`, `now_text`, `renewed_at`, `session_length`, `note_renewed`.
 --
--- The partition's clock doesn't go back. Otherwise all that waits would wait for as much longer as Redis's was set back:
--- hosts for their next start, seeds until they are due, what the dead held for their session to lapse. Each renewal of
--- a session notes the time. When Redis's clock is behind what was noted, the partition's stands still until the next
--- renewal and then goes on from there, so many ms ahead of Redis's. So a wait becomes longer by two pauses between
--- renewals at most. While it is ahead it goes a hundredth slower, so that in time both agree again.
+-- The partition's clock doesn't go back. Otherwise all that waits would wait for as much longer as Redis's was set
+-- back: hosts for their next start, seeds until they are due, what the dead held for their session to lapse. Each
+-- renewal of a session notes the time. When Redis's clock is behind what was noted, the partition's stands still until
+-- the next renewal and then goes on from there, so many ms ahead of Redis's. So a wait becomes longer by two pauses
+-- between renewals at most. While it is ahead it goes a hundredth slower, so that in time both agree again.
 
 local AHEAD_MAX_MS = 315360000000 -- ten years: what says more is junk
 local SLOWER_BY = 100             -- while it is ahead, the clock loses one ms in so many
@@ -30,4 +30,6 @@ local now = redis_now + ahead -- ms since the epoch
 local now_s, now_text = math.floor(now / 1000), text(now)
 
 -- Notes that a session of so many ms is opened or renewed now. Writes `renewed`.
-local function note_renewed(session_ms) call('SET', renewed, now_text .. ' ' .. text(session_ms) .. ' ' .. text(ahead)) end
+local function note_renewed(session_ms)
+  call('SET', renewed, now_text .. ' ' .. text(session_ms) .. ' ' .. text(ahead))
+end

@@ -69,8 +69,9 @@ end
 
 -- Does to a seed that waits what the stops of its plans ask for. Cancelled plans are taken away from it. Where all are
 -- cancelled, it fails; where all that are left are paused, it is parked, or stays so. `is_parked`: it is parked now; by
--- default it is ready. Returns nil for a seed that is set aside: the caller takes one that was ready out of ready:HOST or
--- `quarantine`. Returns for any other its value, what `also` holds, and its kinds: the caller unparks one that is parked.
+-- default it is ready. Returns nil for a seed that is set aside: the caller takes one that was ready out of ready:HOST
+-- or `quarantine`. Returns for any other its value, what `also` holds, and its kinds: the caller unparks one that is
+-- parked.
 local function obey_stops(fingerprint, value, further, kinds, due, is_parked)
   local cancelled, kept, is_active = {}, {}, false
   for _, kind in ipairs(kinds) do

@@ -2,11 +2,11 @@
 --
 -- Gives the scripts: `void_receipts`.
 --
--- An offer answers that a seed stays known to its plan (offer.lua), and leaves a receipt: a number that its worker never
--- uses again. A worker that remembers such seeds offers them no more, but only has them counted; and it shows the receipt
--- of its last call. What it remembers holds as long as that receipt is there:
---   - A Redis that has lost its last writes, by a restart or a failover, has lost the receipt before it has lost anything
---     that an earlier call brought.
+-- An offer answers that a seed stays known to its plan (offer.lua), and leaves a receipt: a number that its worker
+-- never uses again. A worker that remembers such seeds offers them no more, but only has them counted; and it shows the
+-- receipt of its last call. What it remembers holds as long as that receipt is there:
+--   - A Redis that has lost its last writes, by a restart or a failover, has lost the receipt before it has lost
+--     anything that an earlier call brought.
 --   - Whatever makes a seed that is known to a plan new to it, or may do so later, voids all receipts: a plan's state
 --     has changed, or a plan was taken away from seeds. Seeds that failed long ago are forgotten without that; so no
 --     worker may remember anything for as long as a day, the least that FAIL_DAYS can be.

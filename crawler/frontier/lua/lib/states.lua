@@ -1,7 +1,7 @@
 -- How seeds become ready, failed and forgotten, and what is known of those whose workers died.
 --
--- Gives the scripts: `SUSPECTED`, `SUSPECTED_BEGUN`, `IS_OF_PLANS`, `book_ready`, `make_ready`, `make_failed`, `find_waiting`,
--- `take_out`, `withdraw`, `forget_seed`.
+-- Gives the scripts: `SUSPECTED`, `SUSPECTED_BEGUN`, `IS_OF_PLANS`, `book_ready`, `make_ready`, `make_failed`,
+-- `find_waiting`, `take_out`, `withdraw`, `forget_seed`.
 --
 -- A number in the hash `crashes` tells which seeds may kill workers:
 --   absent           No worker died while it held the seed.
@@ -16,8 +16,8 @@ local SUSPECTED = -2
 local SUSPECTED_BEGUN = -1
 
 -- Reasons for which a page fails for the plans that it was visited for, and says nothing of the page to any other plan:
--- it is about how they came to it. Those are of crawler/worker/outcomes.py. `cancelled` isn't among them: such a seed is
--- new even to the plan that it failed for, once that goes on (offer.lua).
+-- it is about how they came to it. Those are of crawler/worker/outcomes.py. `cancelled` isn't among them: such a seed
+-- is new even to the plan that it failed for, once that goes on (offer.lua).
 local IS_OF_PLANS = { ['out-of-scope'] = true }
 
 -- Books a seed in or out of ready (by = 1 or -1); a scheduled one that was visited before is also counted as waiting,
