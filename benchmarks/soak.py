@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 HOSTS = 6
-SESSION_SECONDS = 5
+WORKER_SESSION_SECONDS = 5
 WORKERS = ("producer", "consumer", "consumer")
 SEARCH_PAGES = 4  # of each plan and word
 BACKLOG_SEEDS = 250  # with fewer that wait, two more plans are submitted
@@ -85,7 +85,7 @@ class Soak:
         self.environment = self._environment()
         self.settings = {
             "ALLOW_PRIVATE_ADDRESSES": 1,
-            "SESSION_SECONDS": SESSION_SECONDS,
+            "SESSION_SECONDS": WORKER_SESSION_SECONDS,
             "SITES_DIR": folder / "sites",
             "ITEMS_DIR": folder / "items",
             "FILES_STORE": folder / "media",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from crawler.config.crawl_settings import FAST_ENGINE, FAST_ENGINE_ORDER, PRIVATE_ADDRESSES
+from crawler.config.crawl_settings import FAST_ENGINE_ADDON, FAST_ENGINE_ORDER, PRIVATE_ADDRESSES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,8 +39,8 @@ class Headroom:
         if SPIDERS not in modules:
             settings.set("SPIDER_MODULES", [SPIDERS, *modules], settings.getpriority("SPIDER_MODULES") or 0)
         addons = settings.getdict("ADDONS")
-        if FAST_ENGINE not in addons:
-            addons[FAST_ENGINE] = FAST_ENGINE_ORDER
+        if FAST_ENGINE_ADDON not in addons:
+            addons[FAST_ENGINE_ADDON] = FAST_ENGINE_ORDER
             settings.set("ADDONS", addons, settings.getpriority("ADDONS") or 0)
             settings.set("FAST_ENGINE", value=False, priority="default")
 

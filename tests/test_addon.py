@@ -9,7 +9,7 @@ from scrapy.utils.misc import load_object
 
 import crawler
 from crawler.addon import Headroom, is_switched_on
-from crawler.config.crawl_settings import FAST_ENGINE, PRIVATE_ADDRESSES
+from crawler.config.crawl_settings import FAST_ENGINE_ADDON, PRIVATE_ADDRESSES
 from crawler.spiders.consumer import ConsumerSpider
 
 OWN_SPIDER = """
@@ -49,7 +49,7 @@ def test_a_spider_of_the_project_with_the_name_of_ours_stays_what_it_is(tmp_path
 @pytest.mark.parametrize(("asked", "runs"), [({}, False), ({"FAST_ENGINE": True}, True)])
 def test_the_fast_engine_is_for_own_spiders_that_ask_for_it(asked, runs):
     settings = prepared(**asked)
-    assert settings["ADDONS"][FAST_ENGINE] == 1000
+    assert settings["ADDONS"][FAST_ENGINE_ADDON] == 1000
     assert settings.getbool("FAST_ENGINE") == runs
 
 
@@ -61,8 +61,8 @@ def test_the_frontier_s_spiders_have_it_unless_the_project_says_no():
 
 
 def test_who_has_named_the_fast_engine_has_asked_for_it():
-    settings = prepared(ADDONS={FAST_ENGINE: 7})
-    assert settings.getdict("ADDONS") == {FAST_ENGINE: 7}
+    settings = prepared(ADDONS={FAST_ENGINE_ADDON: 7})
+    assert settings.getdict("ADDONS") == {FAST_ENGINE_ADDON: 7}
     assert "FAST_ENGINE" not in settings
 
 
@@ -86,7 +86,7 @@ def test_the_frontier_s_spiders_need_no_such_middleware():
         ({Headroom: 100}, True),
         ({"crawler.addon.Headroom": 100}, True),
         ({"crawler.Headroom": None}, False),
-        ({FAST_ENGINE: 1000}, False),
+        ({FAST_ENGINE_ADDON: 1000}, False),
         (None, False),
     ],
 )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from crawler.frontier.ledger import Account
     from crawler.models import Frontier
 
-SITES_DIR = str(HERE / "sites")
+SITES_FOLDER = str(HERE / "sites")
 SITE, PLAN = "side_by_side", "bench"
 SETTINGS: dict[str, object] = {
     "STOP_WHEN_DONE": True,
@@ -41,7 +41,7 @@ async def fill(redis_url: str, frontier: Frontier, numbers: Collection[int], bas
     Raises:
         HeadroomError: Redis didn't take them all for new.
     """
-    site = sites.load(SITE, SITES_DIR).named(SITE, base)
+    site = sites.load(SITE, SITES_FOLDER).named(SITE, base)
     async with Operator.connect({"REDIS_URL": redis_url}, begin=True) as operator:
         await operator.registry.save_sites((site,))
         seeds = [Seed(base + pages.path(index), PLAN, SITE, frontier) for index in numbers]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 logger = logging.getLogger(__name__)
-FAST_ENGINE = "crawler.fast.addon.FastEngine"
+FAST_ENGINE_ADDON = "crawler.fast.addon.FastEngine"
 PRIVATE_ADDRESSES = "crawler.middlewares.private_addresses.PrivateAddressMiddleware"
 FAST_ENGINE_ORDER = 1000  # in ADDONS: last, since other add-ons may replace Scrapy's downloader statistics
 _REMOTE_CONTROL = {"scrapy.extensions.remote_control.RemoteControl"}  # since Scrapy 2.19
@@ -129,7 +129,7 @@ def set_for_frontier(settings: BaseSettings, custom: Mapping[str, Any] | None) -
             added = {**settings.getdict(name), **value} if name in COMPONENTS else value
             settings.set(name, added, "spider")
     addons = settings.getdict("ADDONS")
-    addons.setdefault(FAST_ENGINE, FAST_ENGINE_ORDER)
+    addons.setdefault(FAST_ENGINE_ADDON, FAST_ENGINE_ORDER)
     # Above the priority that it has: a process that is given a crawler sets its own settings there once more, and of
     # two values of one priority the later stays.
     above = (settings.getpriority("ADDONS") or 0) + 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 
     from kafka import KafkaProducer
 
-TOPIC_PREFIX = re.compile(r"[a-zA-Z0-9._-]{1,100}")  # Kafka takes 249 such characters, the site's name among them
 PROOF = "headroom.proof"  # the topic that shows whether Kafka takes messages, behind the prefix; no site has a dot
 ALSO_SUFFIX = ".also"  # no site's name has a dot
 REFUSED = "refused-by-kafka"

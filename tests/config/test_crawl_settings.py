@@ -8,7 +8,7 @@ import pytest
 from scrapy.crawler import AsyncCrawlerRunner, Crawler
 from scrapy.settings import Settings, default_settings
 
-from crawler.config.crawl_settings import COMPONENTS, FAST_ENGINE, READ_BEFORE_2_17, VALUES
+from crawler.config.crawl_settings import COMPONENTS, FAST_ENGINE_ADDON, READ_BEFORE_2_17, VALUES
 from crawler.errors import ConfigError
 from crawler.spiders.consumer import ConsumerSpider
 from crawler.spiders.producer import ProducerSpider
@@ -81,7 +81,7 @@ def test_a_project_says_who_runs_the_process_and_where(name):
 
 def test_they_have_the_crawl_s_values_and_the_fast_engine():
     settings = frontier()
-    assert settings["ADDONS"] == {FAST_ENGINE: 1000}
+    assert settings["ADDONS"] == {FAST_ENGINE_ADDON: 1000}
     assert {name: settings[name] for name in VALUES} == VALUES
     assert (settings["LOG_LEVEL"], settings["FAST_ENGINE"]) == ("INFO", True)
 
@@ -90,11 +90,14 @@ def test_they_have_the_crawl_s_values_and_the_fast_engine():
 def test_a_process_that_is_given_a_crawler_leaves_it_the_fast_engine(priority):
     settings = Settings({"ADDONS": {"scrapy_poet.Addon": 1}}, priority)
     crawler = AsyncCrawlerRunner(settings).create_crawler(Crawler(ConsumerSpider, settings))
-    assert crawler.settings.getdict("ADDONS") == {"scrapy_poet.Addon": 1, FAST_ENGINE: 1000}
+    assert crawler.settings.getdict("ADDONS") == {"scrapy_poet.Addon": 1, FAST_ENGINE_ADDON: 1000}
 
 
 def test_add_ons_of_the_project_stay():
-    assert frontier({"ADDONS": {"shop.AddOn": 1, FAST_ENGINE: 5}})["ADDONS"] == {"shop.AddOn": 1, FAST_ENGINE: 5}
+    assert frontier({"ADDONS": {"shop.AddOn": 1, FAST_ENGINE_ADDON: 5}})["ADDONS"] == {
+        "shop.AddOn": 1,
+        FAST_ENGINE_ADDON: 5,
+    }
 
 
 @pytest.mark.parametrize("kind", COMPONENTS)

@@ -27,7 +27,6 @@ from pipelines.sink_samples import SETTINGS, Outages, deliver_through_a_kill, me
 
 from crawler.errors import ConfigError, SinkRejectedError
 from crawler.item import Item
-from crawler.pipelines import kafka as module
 from crawler.pipelines.kafka import PROOF, KafkaSink
 from crawler.worker.delivery import UndeliveredError
 from testbed.servers import Kafka
@@ -296,6 +295,5 @@ async def test_security_that_breaks_later_makes_the_crawl_wait(monkeypatch):
 
 @pytest.mark.parametrize("prefix", ["", "a b.", "a/", "洪水", "x" * 101])
 def test_a_prefix_that_cannot_be_in_a_topic_is_refused_at_start(prefix):
-    assert module.TOPIC_PREFIX.fullmatch("items.")
     with pytest.raises(ConfigError, match="TOPIC_PREFIX"):
         sink("127.0.0.1:9", prefix)
