@@ -79,7 +79,7 @@ class Setting(ABC, Generic[T]):
         """Returns a value as the type that it stands for.
 
         Raises:
-            ValueError, TypeError: The setting can't have it.
+            ValueError, TypeError, OverflowError: The setting can't have it.
         """
 
     def of(self, settings: Mapping[str, Any]) -> T:
@@ -91,7 +91,7 @@ class Setting(ABC, Generic[T]):
         given = self.given(settings)
         try:
             return self.parse(given.value)
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, OverflowError):
             raise ConfigError(self.name, self.shown(given.value), self.expected, given.place) from None
 
     def given(self, settings: Mapping[str, Any]) -> Given:

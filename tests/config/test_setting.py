@@ -41,6 +41,12 @@ def test_a_fraction_is_not_whole(value):
         WHOLE.of({"N": value})
 
 
+@pytest.mark.parametrize("setting", [NUMBER, WHOLE], ids=["number", "whole"])
+def test_a_number_that_no_float_holds_is_refused(setting):
+    with pytest.raises(ConfigError, match=r"^setting N: got 10{119}\.\.\., expected a (whole )?number from 0 to 10$"):
+        setting.of({"N": 10**400})
+
+
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
