@@ -70,7 +70,11 @@ REDIS_PARAMS: Final = Options(
     owner="scrapy-redis",
 )
 REDIS_HOST: Final = Line(
-    "REDIS_HOST", "", SERVERS, "Counts, with REDIS_PORT and REDIS_DB, where REDIS_URL isn't set.", owner="scrapy-redis"
+    "REDIS_HOST",
+    "",
+    SERVERS,
+    "With REDIS_PORT and REDIS_DB the address of Redis, where nobody says REDIS_URL and somebody one of these three.",
+    owner="scrapy-redis",
 )
 REDIS_PORT: Final = Whole("REDIS_PORT", 6_379, SERVERS, "See REDIS_HOST.", low=1, high=65_535, owner="scrapy-redis")
 REDIS_DB: Final = Whole("REDIS_DB", 0, SERVERS, "See REDIS_HOST.", low=0, high=1_000_000, owner="scrapy-redis")

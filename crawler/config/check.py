@@ -11,6 +11,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from crawler import config
 from crawler.config import scrapy_cfg
 from crawler.config.names import meant_by
+from crawler.config.redis_url import redis_url
 from crawler.config.setting import Flag
 from crawler.errors import HeadroomError, UnknownSettingError
 from crawler.redaction import Redaction
@@ -59,7 +60,8 @@ def complete(settings: BaseSettings) -> None:
     """Writes into the settings what the table, the environment and scrapy.cfg say where nothing else does.
 
     For those who read settings by themselves: Scrapy's media pipeline, an add-on, a user's component. A flag that is
-    written as a word (`yes`, `off`) becomes a bool, since Scrapy's own reader knows fewer words.
+    written as a word (`yes`, `off`) becomes a bool, since Scrapy's own reader knows fewer words. REDIS_URL becomes the
+    address that the crawl uses, whoever has said it, and stays the same when settings are completed again.
 
     Raises:
         ConfigError: A setting has a value that it can't have.
@@ -69,8 +71,11 @@ def complete(settings: BaseSettings) -> None:
         if isinstance(setting, Flag):
             priority = settings.getpriority(setting.name) if is_set else None
             settings.set(setting.name, setting.of(settings), priority or "addon")
-        elif not is_set:
-            settings.set(setting.name, setting.given(settings).value, "addon")
+        elif setting is config.REDIS_URL:
+            settings.set(setting.name, redis_url(settings), "addon")
+        elif not is_set and setting.owner != "scrapy-redis":  # which takes one that is there for one that was meant
+            given = setting.given(settings)
+            settings.set(setting.name, given.value if given else setting.default, "addon")
 
 
 def redaction_of(settings: Mapping[str, Any]) -> Redaction:

@@ -88,14 +88,14 @@ class Setting(ABC, Generic[T]):
         Raises:
             ConfigError: It is one that the setting can't have.
         """
-        given = self.given(settings)
+        given = self.given(settings) or Given(self.default)
         try:
             return self.parse(given.value)
         except (ValueError, TypeError, OverflowError):
             raise ConfigError(self.name, self.shown(given.value), self.expected, given.place) from None
 
-    def given(self, settings: Mapping[str, Any]) -> Given:
-        """Returns the value that counts, unchecked, and where it stands."""
+    def given(self, settings: Mapping[str, Any]) -> Given | None:
+        """Returns the value that counts, unchecked, and where it stands; None: nobody has said anything."""
         if self.is_set(settings):
             return Given(settings[self.name])
         if not self.owner:
@@ -103,7 +103,7 @@ class Setting(ABC, Generic[T]):
                 return Given(value, " in the environment")
             if (entry := scrapy_cfg.read().get(self.name)) is not None:
                 return Given(self.from_file(*entry), f" in {entry[1]}")
-        return Given(self.default)
+        return None
 
     def is_set(self, settings: Mapping[str, Any]) -> bool:
         """Returns whether the settings themselves say something, beyond Scrapy's defaults."""

@@ -14,6 +14,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from crawler import config
+from crawler.config.redis_url import redis_url
 from crawler.errors import ConfigError
 from crawler.redaction import redacted_address
 from crawler.servers.redis_cluster import cluster_async, cluster_sync
@@ -34,9 +35,9 @@ def redis_async(settings: Mapping[str, Any]) -> AsyncRedis:
     """Returns a client for the event loop. It connects at its first command, answers in bytes and never retries.
 
     `rediss://USER:PASSWORD@HOST:PORT/DB` is TLS with an ACL user; options in the URL's query win over those set here.
-    scrapy-redis's REDIS_HOST, REDIS_PORT, REDIS_DB and REDIS_PARAMS count while REDIS_URL is at its default. With
-    REDIS_CLUSTER, the URL may name several nodes, separated by commas; one that answers tells of all others. With
-    REDIS_SENTINEL it names sentinels, likewise.
+    The URL may be said in scrapy-redis's settings (`redis_url`), whose REDIS_PARAMS wins over it. With REDIS_CLUSTER
+    it may name several nodes, separated by commas; one that answers tells of all others. With REDIS_SENTINEL it names
+    sentinels, likewise.
 
     Raises:
         ConfigError: REDIS_URL or REDIS_PARAMS can't be used.
@@ -90,16 +91,7 @@ def redis_address(settings: Mapping[str, Any]) -> str:
     Raises:
         ConfigError: REDIS_URL, REDIS_HOST, REDIS_PORT or REDIS_DB can't be used.
     """
-    return redacted_address(_url(settings))
-
-
-def _url(settings: Mapping[str, Any]) -> str:
-    """Returns REDIS_URL; where that is at its default, what scrapy-redis's settings say."""
-    url = config.REDIS_URL.of(settings)
-    if url == config.REDIS_URL.default and (config.REDIS_HOST.is_set(settings) or config.REDIS_PORT.is_set(settings)):
-        host = config.REDIS_HOST.of(settings) or "127.0.0.1"
-        url = f"redis://{host}:{config.REDIS_PORT.of(settings)}/{config.REDIS_DB.of(settings)}"
-    return url
+    return redacted_address(redis_url(settings))
 
 
 def _login(settings: Mapping[str, Any]) -> dict[str, str]:
@@ -113,7 +105,7 @@ def _login(settings: Mapping[str, Any]) -> dict[str, str]:
 
 def _options(settings: Mapping[str, Any], timeout_s: float = SOCKET_SECONDS) -> tuple[str, dict[str, Any]]:
     """Returns the URL and the client's options: those set here, overridden by scrapy-redis's REDIS_PARAMS."""
-    url = _url(settings)
+    url = redis_url(settings)
     if config.REDIS_CLUSTER.of(settings) and (primary := config.REDIS_SENTINEL.of(settings)):
         raise ConfigError(config.REDIS_SENTINEL.name, primary, "nothing, as REDIS_CLUSTER is on")
     if not url.startswith("unix:") and not WITH_DATABASE.fullmatch(url):

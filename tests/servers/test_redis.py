@@ -1,13 +1,19 @@
 from __future__ import annotations
 
 from contextlib import closing
+from itertools import combinations
 
 import pytest
 import redis
+from scrapy.settings import Settings
+from scrapy_redis.connection import get_redis_from_settings
 
 from crawler import config
+from crawler.config.check import complete
 from crawler.errors import ConfigError
-from crawler.servers.redis import SOCKET_CONNECT_SECONDS, database_of, redis_async, redis_sync
+from crawler.servers.redis import SOCKET_CONNECT_SECONDS, database_of, redis_address, redis_async, redis_sync
+
+ADDRESS = {"REDIS_URL": "redis://other:1/1", "REDIS_HOST": "h", "REDIS_PORT": 7000, "REDIS_DB": 3}
 
 
 @pytest.mark.parametrize("opened", [redis_async, redis_sync])
@@ -60,7 +66,8 @@ def test_redis_takes_what_the_url_says_and_never_retries(opened):
     ("settings", "expected"),
     [
         ({}, {"host": "127.0.0.1", "port": 6379, "db": 0}),
-        ({"REDIS_URL": config.REDIS_URL.default, "REDIS_HOST": "h"}, {"host": "h", "port": 6379, "db": 0}),
+        ({"REDIS_URL": config.REDIS_URL.default, "REDIS_HOST": "h"}, {"host": "127.0.0.1", "port": 6379, "db": 0}),
+        ({"REDIS_HOST": "::1"}, {"host": "::1", "port": 6379, "db": 0}),
         ({"REDIS_HOST": "h", "REDIS_PORT": "7000", "REDIS_DB": 3}, {"host": "h", "port": 7000, "db": 3}),
         ({"REDIS_URL": "redis://other:1/1", "REDIS_HOST": "h"}, {"host": "other", "port": 1, "db": 1}),
         ({"REDIS_PARAMS": {"password": "p", "redis_cls": "redis.Redis"}}, {"password": "p"}),
@@ -72,6 +79,31 @@ def test_settings_of_scrapy_redis_count_where_the_url_is_not_set(settings, expec
     assert {key: options[key] for key in expected} == expected
     assert options["decode_responses"] is False
     assert "redis_cls" not in options
+
+
+@pytest.mark.parametrize("in_environment", [False, True])
+@pytest.mark.parametrize("names", [names for size in range(5) for names in combinations(ADDRESS, size)], ids="+".join)
+def test_commands_and_workers_take_the_same_address(names, in_environment, monkeypatch):
+    given = {name: ADDRESS[name] for name in names}
+    if in_environment and "REDIS_URL" in given:  # the others are read from settings alone
+        monkeypatch.setenv("REDIS_URL", given.pop("REDIS_URL"))
+    settings = Settings(given)
+    completed = settings.copy()
+    complete(completed)
+    expected = {"REDIS_HOST": "127.0.0.1", "REDIS_PORT": 6379, "REDIS_DB": 0} | given
+    url = "redis://{REDIS_HOST}:{REDIS_PORT}/{REDIS_DB}".format_map(expected)
+    assert redis_address(settings) == (ADDRESS["REDIS_URL"] if "REDIS_URL" in names else url)
+    complete(again := completed.copy())
+    assert redis_address(settings) == redis_address(completed) == redis_address(again) == completed["REDIS_URL"]
+
+
+def test_a_component_of_scrapy_redis_in_the_crawl_takes_that_address():
+    settings = Settings({"REDIS_HOST": "h", "REDIS_DB": 3})
+    complete(settings)
+    for one in (settings, Settings(settings.copy_to_dict())):
+        with closing(get_redis_from_settings(one)) as client:
+            options = client.connection_pool.connection_kwargs
+        assert (options["host"], options["port"], options["db"]) == ("h", 6379, 3)
 
 
 @pytest.mark.parametrize(
