@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
+from crawler.config.components import set_default
 from crawler.config.crawl_settings import FAST_ENGINE_ADDON, FAST_ENGINE_ORDER, PRIVATE_ADDRESSES
 
 if TYPE_CHECKING:
@@ -38,17 +39,12 @@ class Headroom:
         modules = settings.getlist("SPIDER_MODULES")
         if SPIDERS not in modules:
             settings.set("SPIDER_MODULES", [SPIDERS, *modules], settings.getpriority("SPIDER_MODULES") or 0)
-        addons = settings.getdict("ADDONS")
-        if FAST_ENGINE_ADDON not in addons:
-            addons[FAST_ENGINE_ADDON] = FAST_ENGINE_ORDER
-            settings.set("ADDONS", addons, settings.getpriority("ADDONS") or 0)
+        if set_default(settings, "ADDONS", FAST_ENGINE_ADDON, FAST_ENGINE_ORDER):
             settings.set("FAST_ENGINE", value=False, priority="default")
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Keeps a spider from private addresses; the frontier's have a component of their own for that."""
-        components = settings.getdict("DOWNLOADER_MIDDLEWARES")
-        components.setdefault(PRIVATE_ADDRESSES, PRIVATE_ADDRESSES_ORDER)
-        settings.set("DOWNLOADER_MIDDLEWARES", components, settings.getpriority("DOWNLOADER_MIDDLEWARES") or 0)
+        set_default(settings, "DOWNLOADER_MIDDLEWARES", PRIVATE_ADDRESSES, PRIVATE_ADDRESSES_ORDER)
 
 
 def is_switched_on(settings: Mapping[str, object]) -> bool:

@@ -10,6 +10,8 @@ from scrapy.utils.misc import load_object
 import crawler
 from crawler.addon import Headroom, is_switched_on
 from crawler.config.crawl_settings import FAST_ENGINE_ADDON, PRIVATE_ADDRESSES
+from crawler.fast.addon import FastEngine
+from crawler.middlewares.private_addresses import PrivateAddressMiddleware
 from crawler.spiders.consumer import ConsumerSpider
 
 OWN_SPIDER = """
@@ -60,9 +62,10 @@ def test_the_frontier_s_spiders_have_it_unless_the_project_says_no():
         assert settings.getbool("FAST_ENGINE") == runs
 
 
-def test_who_has_named_the_fast_engine_has_asked_for_it():
-    settings = prepared(ADDONS={FAST_ENGINE_ADDON: 7})
-    assert settings.getdict("ADDONS") == {FAST_ENGINE_ADDON: 7}
+@pytest.mark.parametrize("name", [FAST_ENGINE_ADDON, FastEngine])
+def test_who_has_named_the_fast_engine_has_asked_for_it(name):
+    settings = prepared(ADDONS={name: 7})
+    assert settings.getdict("ADDONS") == {name: 7}
     assert "FAST_ENGINE" not in settings
 
 
@@ -70,6 +73,14 @@ def test_private_addresses_are_kept_from_own_spiders_at_the_end_of_their_middlew
     settings = Settings({"DOWNLOADER_MIDDLEWARES": {"shop.Middleware": 543}})
     Headroom().update_settings(settings)
     assert settings.getdict("DOWNLOADER_MIDDLEWARES") == {"shop.Middleware": 543, PRIVATE_ADDRESSES: 1_000_000}
+
+
+@pytest.mark.parametrize("component", [PRIVATE_ADDRESSES, PrivateAddressMiddleware])
+@pytest.mark.parametrize("order", [None, 7])
+def test_what_a_project_says_of_private_addresses_stays(component, order):
+    settings = Settings({"DOWNLOADER_MIDDLEWARES": {component: order}})
+    Headroom().update_settings(settings)
+    assert settings.getdict("DOWNLOADER_MIDDLEWARES") == {component: order}
 
 
 def test_the_frontier_s_spiders_need_no_such_middleware():

@@ -192,7 +192,8 @@ FRONTIER_SETTINGS: Final = Options(
     {},
     CRAWL,
     "What a project wants of Scrapy's settings for producer and consumer; what it sets outside is for its own spiders. "
-    "Components (pipelines, middlewares, extensions) are added to the crawl's, other values replace them.",
+    "Components (pipelines, middlewares, extensions, download handlers) are added to the crawl's, other values replace "
+    "them.",
     form="settings for the frontier's spiders",
     secret=True,
 )

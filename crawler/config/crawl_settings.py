@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 
 from crawler import config
+from crawler.config import components
+from crawler.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,7 +109,7 @@ VALUES: Mapping[str, Any] = {
     "REMOTE_CONTROL_ENABLED": False,
     "URLLENGTH_LIMIT": 0,  # crawler/urls.py has the limit
 }
-COMPONENTS = ("DOWNLOADER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES", "SPIDER_MIDDLEWARES")
+COMPONENTS = ("DOWNLOADER_MIDDLEWARES", "DOWNLOAD_HANDLERS", "EXTENSIONS", "ITEM_PIPELINES", "SPIDER_MIDDLEWARES")
 
 
 def set_for_frontier(settings: BaseSettings, custom: Mapping[str, Any] | None) -> None:
@@ -116,24 +118,36 @@ def set_for_frontier(settings: BaseSettings, custom: Mapping[str, Any] | None) -
     Args:
         settings: A crawler's own, before its add-ons have changed them. What the command line says stays.
         custom: `custom_settings` of the spider. In it, as in FRONTIER_SETTINGS, components (pipelines, middlewares,
-            extensions) are added to the crawl's, and None takes one out; any other value replaces the crawl's.
+            extensions, download handlers) are added to the crawl's, and None takes one out; any other value replaces
+            the crawl's.
 
     Raises:
-        ConfigError: FRONTIER_SETTINGS isn't a dict.
+        ConfigError: FRONTIER_SETTINGS isn't a dict, or what it or `custom` says of components isn't.
     """
     _set_aside_project(settings)
-    for name, value in VALUES.items():
+    values = _joined(VALUES, config.FRONTIER_SETTINGS.of(settings), "FRONTIER_SETTINGS")
+    for name, value in _joined(values, custom or {}, "custom_settings").items():
         settings.set(name, value, "spider")
-    for values in (config.FRONTIER_SETTINGS.of(settings), custom or {}):
-        for name, value in values.items():
-            added = {**settings.getdict(name), **value} if name in COMPONENTS else value
-            settings.set(name, added, "spider")
-    addons = settings.getdict("ADDONS")
-    addons.setdefault(FAST_ENGINE_ADDON, FAST_ENGINE_ORDER)
+    components.set_default(settings, "ADDONS", FAST_ENGINE_ADDON, FAST_ENGINE_ORDER)
     # Above the priority that it has: a process that is given a crawler sets its own settings there once more, and of
     # two values of one priority the later stays.
     above = (settings.getpriority("ADDONS") or 0) + 1
-    settings.set("ADDONS", addons, max(above, SETTINGS_PRIORITIES["spider"]))
+    settings.set("ADDONS", settings.getdict("ADDONS"), max(above, SETTINGS_PRIORITIES["spider"]))
+
+
+def _joined(values: Mapping[str, Any], further: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """Returns the values of settings with further ones, which are added where they are components.
+
+    Raises:
+        ConfigError: A further value for components isn't a dict.
+    """
+    joined = dict(values)
+    for name, value in further.items():
+        try:
+            joined[name] = components.joined(values[name], value) if name in COMPONENTS else value
+        except (ValueError, TypeError):
+            raise ConfigError(name, value, "a dict, which is added to the crawl's", f" in {place}") from None
+    return joined
 
 
 def _set_aside_project(settings: BaseSettings) -> None:

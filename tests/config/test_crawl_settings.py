@@ -10,6 +10,8 @@ from scrapy.settings import Settings, default_settings
 
 from crawler.config.crawl_settings import COMPONENTS, FAST_ENGINE_ADDON, READ_BEFORE_2_17, VALUES
 from crawler.errors import ConfigError
+from crawler.fast.addon import FastEngine
+from crawler.pipelines.clean import CleanPipeline
 from crawler.spiders.consumer import ConsumerSpider
 from crawler.spiders.producer import ProducerSpider
 
@@ -126,6 +128,40 @@ def test_what_is_set_aside_is_said(caplog):
     frontier({"DOWNLOAD_DELAY": 1, "ITEM_PIPELINES": {"shop.pipelines.Shop": 300}, "LOG_LEVEL": "INFO"})
     (message,) = caplog.messages
     assert message.startswith("the project's DOWNLOAD_DELAY, ITEM_PIPELINES are for its own spiders; what FRONTIER_")
+
+
+def test_a_handler_of_one_scheme_leaves_the_others_and_their_guards():
+    settings = frontier({"FRONTIER_SETTINGS": {"DOWNLOAD_HANDLERS": {"ftp": "shop.Handler"}}})
+    assert settings["DOWNLOAD_HANDLERS"] == {**VALUES["DOWNLOAD_HANDLERS"], "ftp": "shop.Handler"}
+
+
+def test_a_component_of_the_crawl_is_changed_by_its_class_too():
+    settings = frontier({"FRONTIER_SETTINGS": {"ITEM_PIPELINES": {CleanPipeline: 150}}}, subclass(ITEM_PIPELINES={}))
+    others = {path: order for path, order in VALUES["ITEM_PIPELINES"].items() if not path.endswith("CleanPipeline")}
+    assert settings["ITEM_PIPELINES"] == {str(CleanPipeline): 150, **others}
+
+
+def test_components_may_be_json_as_in_scrapy():
+    settings = frontier({"FRONTIER_SETTINGS": '{"ITEM_PIPELINES": "{\\"shop.Pipeline\\": 1}"}'})
+    assert settings["ITEM_PIPELINES"] == {**VALUES["ITEM_PIPELINES"], "shop.Pipeline": 1}
+
+
+@pytest.mark.parametrize("kind", COMPONENTS)
+@pytest.mark.parametrize("value", [None, "shop.Component", "[1]", 5, ["shop.Component"]])
+def test_components_that_are_no_dict_are_refused_by_name(kind, value):
+    expected = f"^setting {kind} in FRONTIER_SETTINGS: got .*, expected a dict, which is added to the crawl's$"
+    with pytest.raises(ConfigError, match=expected):
+        frontier({"FRONTIER_SETTINGS": {kind: value}})
+
+
+def test_components_of_a_subclass_that_are_none_are_refused():
+    """Scrapy refuses what is neither a dict nor None, as it does for any spider."""
+    with pytest.raises(ConfigError, match="^setting EXTENSIONS in custom_settings: got None, expected a dict"):
+        frontier({}, subclass(EXTENSIONS=None))
+
+
+def test_the_fast_engine_is_there_once_whoever_names_it():
+    assert frontier({"ADDONS": {FastEngine: 5}})["ADDONS"] == {str(FastEngine): 5}
 
 
 @pytest.mark.parametrize("value", ["[", 5, ["DOWNLOAD_DELAY"]])
