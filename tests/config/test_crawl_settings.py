@@ -156,7 +156,7 @@ def test_components_that_are_no_dict_are_refused_by_name(kind, value):
 
 def test_components_of_a_subclass_that_are_none_are_refused():
     """Scrapy refuses what is neither a dict nor None, as it does for any spider."""
-    with pytest.raises(ConfigError, match="^setting EXTENSIONS in custom_settings: got None, expected a dict"):
+    with pytest.raises(ConfigError, match=r"^setting EXTENSIONS in custom_settings: got None, expected a dict"):
         frontier({}, subclass(EXTENSIONS=None))
 
 
