@@ -17,7 +17,7 @@ The packages, in the order in which a plan becomes items; `docs/architecture.md`
 
 from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 
 def __getattr__(name: str) -> Any:

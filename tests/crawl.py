@@ -79,9 +79,10 @@ class Crawl(Runner):
         """Returns what a command prints as JSON."""
         return json.loads(self.scrapy(*words, "--json"))
 
-    def worker(self, spider="consumer", *arguments, environment=None, under=(), **settings):
-        """Starts a worker, run by the words `under`."""
-        return self.start("crawl", spider, *arguments, settings=settings, environment=environment, under=under)
+    def worker(self, spider="consumer", *arguments, environment=None, under=(), tree=None, **settings):
+        """Starts a worker, as `start` does a command."""
+        options = {"settings": settings, "environment": environment, "under": under, "tree": tree}
+        return self.start("crawl", spider, *arguments, **options)
 
     def finish(self, consumers=1, producers=0, environment=None, **settings):
         """Runs workers until all is done; returns what they logged."""

@@ -81,16 +81,20 @@ class Runner:
             _, output, errors = (file.read().decode() for file in files)
         return subprocess.CompletedProcess(words, status, output, errors)
 
-    def start(self, *words, settings=None, environment=None, under=(), name=None):
-        """Starts a command in the background; `under` are the words of a program that is to run it.
+    def start(self, *words, settings=None, environment=None, under=(), tree=None, name=None):
+        """Starts a command in the background.
+
+        Args:
+            under: The words of a program that is to run it.
+            tree: The folder of the code that runs, where it isn't this checkout's.
 
         Returns:
             A `Process` (wait, stop, kill, log).
         """
         name = name or f"{words[0]}-{len(self.started) + 1}"
         words = self.words(*words, settings=settings)
-        options = {"environment": self.environment | (environment or {}), "directory": ROOT}
-        if under:
+        options = {"environment": self.environment | (environment or {}), "directory": tree or ROOT}
+        if under or tree:
             process = Process(name, [*under, sys.executable, "-m", "scrapy", *words], self._folder, **options)
         else:
             process = ForkedProcess(self._server, name, words, self._folder, **options)

@@ -29,8 +29,8 @@ REPORTED_NUMBERS = (
 async def read_workers(operator: Operator) -> list[dict[str, Any]]:
     """Returns the workers, sorted by node and process, as JSON values; empty when none runs.
 
-    Each has `node`, `owner`, `frontier`, the numbers that it reported (None for one that it didn't), `sinks_down`,
-    `why_no_claims` (why it claims nothing, in words; empty: it does, or carries as much as it can),
+    Each has `node`, `owner`, `version` (empty: it doesn't say, as none did up to 0.1.0), `frontier`, the numbers that it
+    reported (None for one that it didn't), `sinks_down`, `why_no_claims` (why it claims nothing, in words; empty: it does, or carries as much as it can),
     `age_s` since its last report, `session_s` until its session lapses (negative: since it lapsed; None: it has none),
     and `state`:
 
@@ -88,6 +88,7 @@ def _describe(
     return {
         "node": owner.partition(":")[0],
         "owner": owner,
+        "version": str(report.get("version") or ""),
         "frontier": str(report.get("frontier") or ""),
         **{name: _number(report.get(name)) for name in REPORTED_NUMBERS},
         "sinks_down": [str(sink) for sink in down] if isinstance(down, list) else [],

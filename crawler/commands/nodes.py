@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
@@ -9,6 +10,7 @@ from scrapy.exceptions import UsageError
 from crawler.cli.command import HeadroomCommand
 from crawler.cli.output import print_answer
 from crawler.cli.tables import print_table
+from crawler.text import one_line
 
 if TYPE_CHECKING:
     import argparse
@@ -32,7 +34,7 @@ class Command(HeadroomCommand):
         "pages that hold data); how many seeds it carries and has room for; its pages a minute; the CPU and memory in "
         "use on its node; and its state. alive: it works; redis-full: Redis refuses claims and offers, so raise its "
         "maxmemory; claims nothing: what it waits for; silent: its next report is overdue by SESSION_SECONDS; lapsed: "
-        "it is gone, and other workers get its seeds."
+        "it is gone, and other workers get its seeds. While versions differ, as during an upgrade, a last line counts them."
     )
 
     async def execute(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -59,6 +61,9 @@ def _print_workers(answer: dict[str, list[dict[str, Any]]]) -> None:
         rows.append((worker["node"], process, worker["frontier"], *figures, _state(worker)))
     if rows:
         print_table(("node", "process", "frontier", *COLUMNS, "state"), rows)
+        versions = Counter(one_line(worker["version"]) or "0.1.0 or earlier" for worker in answer["workers"])
+        if len(versions) > 1:  # an upgrade is under way
+            print("versions:", ", ".join(f"{number} of {version}" for version, number in sorted(versions.items())))
     else:
         print("no worker runs; scrapy crawl producer and scrapy crawl consumer start one each")
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from redis.exceptions import RedisError
 
+from crawler import __version__
 from crawler.errors import HeadroomError
 from crawler.events import Events
 from crawler.frontier import durability, preflight, scripts
@@ -319,6 +320,7 @@ class Worker:
 
     def _figures(self) -> dict[str, Any]:
         return {
+            "version": __version__,
             "frontier": self.frontier,
             "carrying": self.claims.carrying,
             "pages_per_minute": round(self.headroom.rate.per_second() * 60),

@@ -8,6 +8,7 @@ import orjson
 from commands.answers import error_of, json_of, lines_of
 
 REPORT = {
+    "version": "2.0",
     "frontier": "content",
     "carrying": 7,
     "pages_per_minute": 120,
@@ -85,6 +86,14 @@ async def test_a_worker_that_lost_its_lease_and_began_anew_is_one_row_with_its_f
 async def test_a_worker_that_has_just_begun_says_so(scrapy, operator):
     await operator.redis.zadd(operator.keys.partition(0).sessions, {"a-node:10:1:x": 10**15})
     assert lines_of(scrapy("nodes"))[1] == "a-node 10 alive, without figures so far"
+
+
+async def test_versions_are_counted_while_they_differ(scrapy, operator):
+    await add_worker(operator, "a-node:10:1:x")
+    assert lines_of(scrapy("nodes"))[-1].endswith(" alive")
+    await add_worker(operator, "a-node:11:1:x")
+    await add_worker(operator, "b-node:12:1:x", version="")
+    assert lines_of(scrapy("nodes"))[-1] == "versions: 1 of 0.1.0 or earlier, 2 of 2.0"
 
 
 async def test_junk_in_a_report_is_left_out(scrapy, operator):
