@@ -1,4 +1,4 @@
-"""Code of earlier versions, laid out from git's history, to run beside today's; and the commands that a tree of code has."""
+"""Code of earlier versions, laid out from git's history, to run beside today's; a tree's commands."""
 
 from __future__ import annotations
 

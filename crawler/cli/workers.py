@@ -29,10 +29,10 @@ REPORTED_NUMBERS = (
 async def read_workers(operator: Operator) -> list[dict[str, Any]]:
     """Returns the workers, sorted by node and process, as JSON values; empty when none runs.
 
-    Each has `node`, `owner`, `version` (empty: it doesn't say, as none did up to 0.1.0), `frontier`, the numbers that it
-    reported (None for one that it didn't), `sinks_down`, `why_no_claims` (why it claims nothing, in words; empty: it does, or carries as much as it can),
-    `age_s` since its last report, `session_s` until its session lapses (negative: since it lapsed; None: it has none),
-    and `state`:
+    Each has `node`, `owner`, `version` (empty: it doesn't say, as none did up to 0.1.0), `frontier`, the numbers that
+    it reported (None for one that it didn't), `sinks_down`, `why_no_claims` (why it claims nothing, in words; empty: it
+    does, or carries as much as it can), `age_s` since its last report, `session_s` until its session lapses (negative:
+    since it lapsed; None: it has none), and `state`:
 
     - `alive`;
     - `redis-full`: alive, but Redis refuses claims and offers;

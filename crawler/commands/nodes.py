@@ -34,7 +34,8 @@ class Command(HeadroomCommand):
         "pages that hold data); how many seeds it carries and has room for; its pages a minute; the CPU and memory in "
         "use on its node; and its state. alive: it works; redis-full: Redis refuses claims and offers, so raise its "
         "maxmemory; claims nothing: what it waits for; silent: its next report is overdue by SESSION_SECONDS; lapsed: "
-        "it is gone, and other workers get its seeds. While versions differ, as during an upgrade, a last line counts them."
+        "it is gone, and other workers get its seeds. While versions differ, as during an upgrade, a last line counts "
+        "them."
     )
 
     async def execute(self, args: list[str], opts: argparse.Namespace) -> None:

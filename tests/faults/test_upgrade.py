@@ -16,7 +16,7 @@ PAGES_PER_STEP = 3_000 if FULL else 300  # so that there is work all the time
 
 
 def test_workers_of_the_last_release_are_replaced_one_by_one_under_load(rig, row, tmp_path):
-    """By SIGTERM, the last one by SIGKILL; then one of them is the old release's again, as if it had been taken back."""
+    """By SIGTERM, the last one by SIGKILL; then one is the old release's again, as if it had been taken back."""
     tree = previous_release(tmp_path)
     first = rig.origin.urls(PAGES_PER_STEP, "slow")
     rig.account.update(first)
