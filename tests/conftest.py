@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import sys
 import uuid
@@ -21,12 +22,19 @@ from testbed.servers.wiki_pages import wiki_pages
 
 # Who is started in the background ignores interrupts, and so would all that the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-SLOW_FOLDERS = ("end_to_end", "hostile", "commands")
-PROCESS_FOLDERS = (*SLOW_FOLDERS, "faults", "frontier", "own_spiders", "testbed")  # where nearly every test starts some
+SLOW_FOLDERS = ("documents", "end_to_end", "testbed", "hostile", "own_spiders", "commands")
+PROCESS_FOLDERS = (*SLOW_FOLDERS, "faults", "frontier")  # where nearly every test starts some
+WAITING_PROCESSES = 4  # beyond the processors; each has servers of its own, up to a gigabyte with Kafka
+
+
+def pytest_xdist_auto_num_workers():
+    """Returns how many processes run the tests: more than there are processors, since most tests wait for others."""
+    processors = len(os.sched_getaffinity(0))
+    return processors + min(processors, WAITING_PROCESSES)
 
 
 def pytest_collection_modifyitems(items):
-    """Marks the tests that start processes, and puts first what takes longest: so two processes end together."""
+    """Marks the tests that start processes, and puts first what takes longest: so all processes end together."""
     for item in items:
         if "server_folder" in item.fixturenames or item.path.parent.name in PROCESS_FOLDERS:
             item.add_marker("process")

@@ -133,7 +133,7 @@ def crawl_to_every_sink(server, folder, redis_server, kafka_server, mongo_server
         "MONGO_URL": mongo_server.url,
         "MONGO_DATABASE": name,
     }
-    settings = {"ALLOW_PRIVATE_ADDRESSES": 1} | own | settings
+    settings = {"ALLOW_PRIVATE_ADDRESSES": 1, "RETRY_BASE_SECONDS": 0.1} | own | settings
     with Crawl(server, folder, redis_server.url, settings, sinks) as crawl, MongoClient(mongo_server.url) as client:
         try:
             yield crawl

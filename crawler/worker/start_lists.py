@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 ROUND_ENTRIES = 100  # of a list in one round, which is one offer and one removal; entries stand at their list's head
 POLL_SECONDS = 1.0  # between two looks at lists that are empty; scrapy-redis looks every 5 s
-READER_LOCK_MILLISECONDS = 10_000  # a reader that died keeps others off so long; each round renews it
+READER_LOCK_MILLISECONDS = 3_000  # a reader that died keeps others off so long; each round, one a second, renews it
 REFUSED_MAX = 10_000  # entries of a list that are kept with a reason, some MB; somebody must look at them by then
 REPORT_SECONDS = 60.0  # between two log lines on a list's refused entries
 SEARCHED_ENTRIES = 10_000  # from a list's head, for one to be removed: new ones are put before it, or behind all

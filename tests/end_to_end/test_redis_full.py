@@ -160,23 +160,24 @@ def test_commands_that_need_room_say_so_and_those_that_make_room_work(own_redis,
     late = plan("late")
     crawl.scrapy("plan", "submit", plan("flood"))
     limit(own_redis)
-    for words in (
-        ("plan", "submit", late),
-        ("plan", "submit", plan("flood")),
-        ("seeds", "offer", f"{forum.url}/thread/1"),
-    ):
+
+    def is_refused(*words):
         done = scrapy(*words)
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr.startswith("error: Redis at ")
         assert FULL in done.stderr
         assert done.stderr.count("\n") == 1
         assert done.stderr.endswith("; the same command completes it\n") == (words[0] == "plan")
+
+    is_refused("plan", "submit", plan("flood"))
+    is_refused("seeds", "offer", f"{forum.url}/thread/1")
     assert crawl.counts("nav")["offered"] == 16
     for action in ("pause", "resume", "cancel", "delete"):
         done = scrapy("plan", action, "flood")
         assert (done.returncode, done.stderr) == (0, "")
     log = crawl.finish()  # a worker can start; with nothing left it needn't wait for room to end
     assert log.count(b"Redis is full: claims") == 1
+    is_refused("plan", "submit", late)
     own_redis.config_set("maxmemory", 0)
     crawl.scrapy("plan", "submit", late)
     assert crawl.counts("nav")["ready"] == 16
