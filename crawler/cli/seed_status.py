@@ -82,7 +82,8 @@ async def seed_status(operator: Operator, seed: Seed) -> dict[str, Any]:
         why += f"; scrapy plan resume {info.seed['plan']} lets it go on"
     elif info.state in ("ready", "quarantined"):
         why += await _why_not_claimed(operator, seed.frontier)
-    return {"frontier": seed.frontier, **asdict(info), "why": why}
+    site = seed.site if info.details else ""  # nothing is known of a page that was never offered
+    return {"frontier": seed.frontier, "site": site, **asdict(info), "why": why}
 
 
 async def _what_helps(operator: Operator, plans: list[str]) -> str:
@@ -122,9 +123,10 @@ def print_seed_statuses(answer: dict[str, Any]) -> None:
 
 def _print_seed_status(status: dict[str, Any]) -> None:
     print(one_line(f"{status['frontier']} {status['fingerprint']}: {status['state']}, {status['why']}"))
-    if seed := status["seed"]:
-        keywords = " + ".join(seed["keywords"]) or "none"
-        print(" ", one_line(f"plan {seed['plan']}, site {seed['site']}, keywords: {keywords}"))
+    if status["details"]:
+        plans = " + ".join(status["details"]["plans"]) or "unknown"  # a finished page's, of a damaged Redis
+        keywords = f", keywords: {' + '.join(status['seed']['keywords']) or 'none'}" if status["seed"] else ""
+        print(" ", one_line(f"plan {plans}, site {status['site']}{keywords}"))
     if score_ms := status["details"].get("score_ms"):
         what = {"failed": "failed", "executing": "claimed"}.get(status["state"], "due")
         print(f"  {what} {format_time(score_ms)}")

@@ -9,7 +9,7 @@ from scrapy.exceptions import UsageError
 
 from crawler.cli.actions import FLAG, Action, ActionCommand, Option
 from crawler.cli.ledger_words import FINISHED_PAGES, REASONS, meaning
-from crawler.cli.output import print_answer
+from crawler.cli.output import print_answer, quantity
 from crawler.cli.tables import print_table
 from crawler.errors import HeadroomError, existing, shown
 from crawler.models import is_plan_name
@@ -27,6 +27,10 @@ FRONTIERS: tuple[Frontier, ...] = ("content", "nav")
 STATES = ("ready", "executing", "failed")
 COLUMNS = ("frontier", "state", "reason", "plan", "site", "url")
 LIMIT_DEFAULT = 50  # seeds that `list` shows: a screen or two
+KNOWN_PAGES = (
+    "known pages aren't fetched again: scrapy seeds show URL says where one is, scrapy seeds retry URL tries a failed "
+    "one again, and a finished one is fetched anew for a site of another name (scrapy seeds offer --help)"
+)
 NAME, WORD, FRONTIER = {"metavar": "NAME"}, {"metavar": "WORD"}, {"choices": FRONTIERS}  # kinds of options
 
 
@@ -171,7 +175,7 @@ class Command(ActionCommand):
             offered, new, bad = await offer_urls(operator, site, plan, _stdin_lines() if args == ["-"] else args)
         counts = {"offered": offered, "new": new, "known": offered - new}
         answer = {"plan": plan, "site": site.name, **counts, "bad": bad}
-        print_answer(opts, answer, lambda _: print(f"{offered:,} offered: {new:,} new, {offered - new:,} known{note}"))
+        print_answer(opts, answer, lambda answer: _print_offered(answer, note))
         if offered == 0 and len(bad) == 1:
             raise HeadroomError(bad[0]["why"])
         if bad:
@@ -213,6 +217,13 @@ class Command(ActionCommand):
         print_answer(opts, answer, lambda _: print(f"{number:,} failed seeds are ready again{retrying.waiting()}"))
         if left:
             print("left as they are:", one_line(left), file=sys.stderr)
+
+
+def _print_offered(answer: dict[str, Any], note: str) -> None:
+    pages = f"{quantity(answer['offered'], 'page')} offered for plan {answer['plan']}, site {answer['site']}"
+    print(f"{pages}: {answer['new']:,} new, {answer['known']:,} known{note}")
+    if answer["known"]:
+        print(KNOWN_PAGES)
 
 
 def _print_seeds(answer: dict[str, Any]) -> None:

@@ -22,15 +22,17 @@ def bucket_of(fingerprint: bytes, buckets: int) -> int:
     return bucket if bucket < buckets else bits % whole
 
 
-def finished_s(packed: bytes, fingerprint: bytes) -> int | None:
-    """Returns when a fingerprint was finished for the first plan; None when its bucket's content doesn't hold it.
+def finished_for(packed: bytes, fingerprint: bytes) -> list[tuple[int, int]]:
+    """Returns for which plans a fingerprint was finished, by a bucket's content, and when; empty when it wasn't.
 
     Returns:
-        In s since the epoch, up to TIME_UNIT_SECONDS too early.
+        Pairs, the first plan's first: in s since the epoch, up to TIME_UNIT_SECONDS too early; and the plan's number.
     """
-    member = fingerprint[:MEMBER_BYTES]
+    member, found = fingerprint[:MEMBER_BYTES], []
     for start in range(0, len(packed), RECORD_BYTES):
         if packed.startswith(member, start):
-            at = start + MEMBER_BYTES
-            return int.from_bytes(packed[at : at + TIME_BYTES], "big") * TIME_UNIT_SECONDS
-    return None
+            at, end = start + MEMBER_BYTES, start + RECORD_BYTES
+            units = int.from_bytes(packed[at : at + TIME_BYTES], "big")
+            mark = int.from_bytes(packed[at + TIME_BYTES : end], "big")
+            found.append((units * TIME_UNIT_SECONDS, mark // 2))
+    return found

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawler.frontier import clock
-from crawler.frontier.finished import bucket_of, finished_s
+from crawler.frontier.finished import bucket_of, finished_for
 from crawler.frontier.keys import PartitionKeys, as_count, as_text, partition_of
 from crawler.frontier.queue import DELIVERED
 from crawler.models import Seed, further_plans
@@ -24,7 +24,7 @@ class SeedInfo:
         why: The answer in words.
         fingerprint: In hex.
         seed: The seed; None when it is finished or unknown, since the frontier then keeps its fingerprint at most.
-        details: What the answer rests on: due time, tries, claim, last reason.
+        details: What the answer rests on: due time, tries, claim, last reason; and the `plans` that it is known for.
     """
 
     state: str
@@ -123,10 +123,14 @@ async def _without_record(queue: Queue, keys: PartitionKeys, fingerprint: bytes)
     redis: Any = queue.redis
     buckets = as_count(await redis.hget(keys.of(queue.frontier, "counts"), "buckets") or b"1") or 1
     packed = await redis.hget(keys.of(queue.frontier, "finish"), bucket_of(fingerprint, max(1, buckets)))
-    at_s = finished_s(packed or b"", fingerprint)
-    if at_s is None:
+    found = finished_for(packed or b"", fingerprint)
+    if not found:
         return SeedInfo("unknown", "it was never offered, or long forgotten", fingerprint.hex(), None, {})
-    return SeedInfo("finished", "done and delivered", fingerprint.hex(), None, {"finished_s": at_s})
+    numbers = await redis.hgetall(keys.of(queue.frontier, "plan_numbers"))
+    names = {_whole(number): as_text(plan) for plan, number in numbers.items()}
+    plans = [names[number] for _at_s, number in found if number in names]
+    details = {"finished_s": found[0][0], "plans": plans}
+    return SeedInfo("finished", "done and delivered", fingerprint.hex(), None, details)
 
 
 def _whole(number: bytes | float | None) -> int:

@@ -38,7 +38,7 @@ class TestOffer:
         given = "http://board.test/1\n\n  http://board.test/2  \nnot a url\nftp://x.test/\x1b[2J\nhttp://café.test/\n"
         done = scrapy("seeds", "offer", "-", stdin=given)
         assert done.returncode == 1
-        assert done.stdout == "3 offered: 3 new, 0 known\n"
+        assert done.stdout == "3 pages offered for plan manual, site web: 3 new, 0 known\n"
         lines = done.stderr.splitlines()
         assert lines[0] == "refused: not a URL: 'not a url'"
         assert lines[1].startswith("refused: not an http(s) URL: 'ftp://x.test/")
@@ -59,7 +59,7 @@ class TestOffer:
     async def test_an_address_that_only_a_script_can_open_is_refused_and_counted(self, scrapy, operator):
         done = scrapy("seeds", "offer", "http://board.test/#/thread/1", "http://board.test/#top")
         assert done.returncode == 1
-        assert done.stdout == "1 offered: 1 new, 0 known\n"
+        assert done.stdout == "1 page offered for plan manual, site web: 1 new, 0 known\n"
         assert done.stderr.startswith(
             "refused: only a browser's script knows what is at http://board.test/#/thread/1\n"
         )
@@ -120,15 +120,21 @@ class TestOffer:
     def test_to_a_plan_that_nobody_submitted_says_what_cannot_be_done_to_it(self, scrapy):
         note = "no plan flod was submitted: these pages can't be paused, cancelled or deleted"
         done = scrapy("seeds", "offer", "http://board.test/1", "--plan", "flod")
-        assert lines_of(done) == [f"1 offered: 1 new, 0 known; {note}"]
-        done = scrapy("seeds", "offer", "http://board.test/2")
-        assert lines_of(done) == ["1 offered: 1 new, 0 known"]
+        assert lines_of(done) == [f"1 page offered for plan flod, site web: 1 new, 0 known; {note}"]
+
+    async def test_a_known_page_says_how_it_is_asked_for_again(self, scrapy, operator):
+        url = "http://board.test/thread/1"
+        lines_of(scrapy("seeds", "offer", url))
+        first, then = lines_of(scrapy("seeds", "offer", url))
+        assert first == "1 page offered for plan manual, site web: 0 new, 1 known"
+        assert then.startswith("known pages aren't fetched again: ")
+        assert "scrapy seeds retry URL" in then
 
     async def test_to_a_paused_plan_says_that_they_wait(self, scrapy, operator, submitted):
         await operator.pause("flood")
         done = scrapy("seeds", "offer", "http://board.test/1", "--plan", "flood")
         note = "plan flood is paused: scrapy plan resume flood lets them go on"
-        assert lines_of(done) == [f"1 offered: 1 new, 0 known; {note}"]
+        assert lines_of(done) == [f"1 page offered for plan flood, site web: 1 new, 0 known; {note}"]
 
 
 class TestList:
@@ -201,11 +207,18 @@ class TestShow:
             "failed for good with robots: its host's robots.txt forbids it to crawlers; "
             "scrapy seeds retry makes it ready again"
         )
-        await operator.queues["content"].offer([content_seed(2)])
-        assert lines_of(scrapy("seeds", "show", "http://board.test/thread/2"))[1] == (
+        await operator.queues["content"].offer([content_seed(2), content_seed(2, "second")])
+        _, state, whose, _ = lines_of(scrapy("seeds", "show", "http://board.test/thread/2"))
+        assert state == (
             f"content {content_seed(2).fingerprint.hex()}: ready, due, the next of board.test; "
             "no consumer is running: scrapy crawl consumer"
         )
+        assert whose == "plan flood + second, site board, keywords: 洪水"
+
+    def test_a_page_that_was_never_offered_has_no_plan_and_no_site(self, scrapy):
+        (status,) = json_of(scrapy("seeds", "show", "http://board.test/none", "--json"))["seeds"]
+        assert (status["state"], status["site"]) == ("unknown", "")
+        assert len(lines_of(scrapy("seeds", "show", "http://board.test/none"))) == 2
 
     async def test_when_a_page_was_finished_is_said_as_exactly_as_it_is_known(self, scrapy, operator, claim):
         await operator.queues["content"].offer([content_seed(1)])
@@ -214,7 +227,9 @@ class TestShow:
         await operator.queues["content"].settle(0, owner, [Settlement("finish", claimed)], [])
         url = content_seed(1).url
         stored_s = json_of(scrapy("seeds", "show", url, "--json"))["seeds"][0]["details"]["finished_s"]
-        words = lines_of(scrapy("seeds", "show", url))[-1].split()
+        *_, whose, when = lines_of(scrapy("seeds", "show", url))
+        assert whose.strip() == "plan flood, site board"
+        words = when.split()
         assert words[:2] == ["finished", "between"]
         assert (words[4], words[7:]) == ("and", ["UTC"])
         first, last = (

@@ -69,7 +69,7 @@ async def test_fifty_thousand_are_known_others_are_not_and_no_bucket_is_large(fr
     assert await offer(frontier, prints) == b"0" * FINISHED
     assert await offer(frontier, fingerprints(OTHERS, 2)) == b"1" * OTHERS
     for one in prints:
-        at_s = finished.finished_s(buckets[finished.bucket_of(one, len(buckets))], one)
+        ((at_s, _plan),) = finished.finished_for(buckets[finished.bucket_of(one, len(buckets))], one)
         assert begun_s - 256 < at_s <= begun_s + 600
 
     each = await frontier.redis.memory_usage(frontier.key("finish"), samples=0) / FINISHED
@@ -92,7 +92,7 @@ async def test_a_fingerprint_is_no_part_of_two_others(frontier):
     packed = b"abcd" + one[:8] + bytes(2 * finished.RECORD_BYTES - 12)
     await frontier.redis.hset(frontier.key("finish"), 0, packed)
     assert await offer(frontier, [one]) == b"1"
-    assert finished.finished_s(packed, one) is None
+    assert finished.finished_for(packed, one) == []
 
 
 async def test_finished_twice_is_there_once(frontier):

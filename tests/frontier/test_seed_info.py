@@ -93,7 +93,8 @@ async def test_a_finished_seed_in_whichever_bucket(frontier, info_of):
     await frontier.offer(*(content(number) for number in range(400)))
     while claimed := (await frontier.claim()).seeds:
         await frontier.finish("A", claimed)
-    assert {(await info_of(content(number))).state for number in range(400)} == {"finished"}
+    infos = [await info_of(content(number)) for number in range(400)]
+    assert {(info.state, *info.details["plans"]) for info in infos} == {("finished", "p")}
 
 
 async def test_a_damaged_record_is_an_error(frontier, info_of, redis):
