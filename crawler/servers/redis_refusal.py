@@ -1,4 +1,4 @@
-"""What a Redis that answers, and refuses this client, means: no waiting mends it."""
+"""What it means that a Redis refuses this client, or that what answers is no Redis: no waiting mends it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import ssl
 from typing import TYPE_CHECKING
 
-from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
+from redis.exceptions import AuthenticationError, InvalidResponse, NoPermissionError, RedisError, ResponseError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,13 +28,15 @@ _IN_SCRIPT = re.compile(r" script: \S+, on .*| script: on .*", re.DOTALL)  # whi
 
 
 def refusal(error: BaseException) -> str:
-    """Returns why Redis refuses this client, and what to do; empty: it is away, or something else is wrong."""
+    """Returns why no waiting mends it, and what to do; empty: Redis is away, or something else is wrong."""
     text = str(error)
     for kind, words, meaning in REFUSALS:
         if isinstance(error, kind) and words in text:
             said = _IN_SCRIPT.sub("", text).strip().rstrip(".")
             return f"{meaning} ({said})"
     for cause in _causes(error):
+        if isinstance(cause, InvalidResponse):
+            return f"what answers there is no Redis: REDIS_URL has the address of another server ({cause})"
         if isinstance(cause, ssl.SSLCertVerificationError):
             return (
                 f"its certificate isn't trusted: ssl_ca_certs in REDIS_URL names who may sign ({cause.verify_message})"

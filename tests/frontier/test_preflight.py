@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from crawler.errors import FrontierError, UnavailableError
+from crawler.errors import AccessError, FrontierError, UnavailableError
 from crawler.frontier.keys import SCHEMA_VERSION, Keys
 from crawler.frontier.preflight import prepare, wait_until_ready
+from crawler.servers.redis import redis_async
 
 KEYS = Keys("t")
 
@@ -74,3 +77,20 @@ async def test_a_redis_that_stays_away_is_given_up():
     assert said
     assert "next try in" in said[0]
     await nobody.aclose()
+
+
+@pytest.mark.parametrize("kind", [{}, {"REDIS_CLUSTER": True}, {"REDIS_SENTINEL": "main"}], ids=str)
+async def test_a_server_that_is_no_redis_is_given_up_at_once(kind):
+    async def answer(reader, writer):
+        await reader.read(1)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    said = []
+    async with await asyncio.start_server(answer, "127.0.0.1") as server:
+        url = f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        client = redis_async({"REDIS_URL": url, **kind})
+        with pytest.raises(AccessError, match=r"Redis at here: what answers there is no Redis"):
+            await wait_until_ready(client, KEYS, 1, where="here", seconds=30, say=said.append)
+        await client.aclose()
+    assert said == []
