@@ -204,6 +204,9 @@ def run(words):
         runpy.run_module("scrapy", run_name="__main__", alter_sys=True)
     except SystemExit as end:
         status = end.code or 0
+        if isinstance(status, str):  # Python prints it and ends with 1
+            print(status, file=sys.stderr)
+            status = 1
     except BaseException:  # noqa: BLE001 -- shown as Python shows it
         traceback.print_exc()
     threading._shutdown()

@@ -8,8 +8,10 @@ from types import SimpleNamespace
 import pytest
 from frontier.driver import content
 from scrapy import Request, signals
+from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
-from scrapy.utils.test import get_crawler
+from scrapy.settings import Settings
+from scrapy.utils.test import get_crawler, get_reactor_settings
 
 from crawler import settings as project_settings
 from crawler.frontier.session import SessionExpired
@@ -58,7 +60,9 @@ async def build(redis_url):
             "NODE_MEMORY_LIMIT_PERCENT": 100,
             "FIRST_BATCH": 100,
         }
-        crawler = get_crawler(ConsumerSpider, values | settings)
+        crawler = Crawler(ConsumerSpider, Settings(get_reactor_settings() | values | settings))
+        crawler.crawling = True  # else it would be one of `scrapy shell`
+        get_crawler(crawler)
         crawler.engine = Engine()
         scheduler = Scheduler.from_crawler(crawler)
         made.append(scheduler)

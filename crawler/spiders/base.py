@@ -20,7 +20,7 @@ from crawler import config, urls
 from crawler.config import crawl_settings
 from crawler.config.check import check, complete
 from crawler.download.other_handlers import warn_of_other_handlers
-from crawler.errors import ExtractError, HeadroomError, UnavailableError, UrlError
+from crawler.errors import ExtractError, UnavailableError, UrlError
 from crawler.models import Fetched, Frontier
 from crawler.worker.outcomes import (
     OUT_OF_MEMORY,
@@ -35,7 +35,7 @@ from crawler.worker.outcomes import (
     retry_delay_ms,
 )
 from crawler.worker.request_state import RequestState, state_of
-from crawler.worker.required import require_parts
+from crawler.worker.required import refuse_command, require_parts
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -73,12 +73,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
 
         Raises:
             ConfigError: A setting is wrong.
-            HeadroomError: A command such as `scrapy shell --spider consumer` would send its page among the seeds that
-                the spider claims, and end with some of them in its hands.
         """
-        if not crawler.crawling or cls.start.__module__.startswith("scrapy.commands"):
-            advice = "scrapy site check FILE URL shows what a page yields"
-            raise HeadroomError(f"the spider {cls.name!r} runs by scrapy crawl {cls.name} alone; {advice}")
         spider = super().from_crawler(crawler, *args, **kwargs)
         warn_of_other_handlers(crawler.settings)
         spider.retry_base_s = config.RETRY_BASE_SECONDS.of(crawler.settings)
@@ -95,7 +90,11 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
 
         Raises:
             HeadroomError: A setting has a value that it can't have, or a name that is none.
+            SystemExit: A command such as `scrapy fetch --spider consumer` has put a request of its own in the place of
+                the spider's.
         """
+        if cls.start.__module__.startswith("scrapy.commands"):
+            refuse_command(cls.name)
         super().update_settings(settings)
         crawl_settings.set_for_frontier(settings, cls.custom_settings)
         check(settings)

@@ -1,4 +1,4 @@
-"""Refuses to start a spider of the frontier without the components that its guarantees rest on.
+"""Refuses to start a spider of the frontier by another command, or without what its guarantees rest on.
 
 A dict that is given on the command line replaces the crawl's: `-s ITEM_PIPELINES={...}` with one's own pipeline alone
 would finish seeds that no sink has, one of downloader middlewares would ask hosts without their turns. Another
@@ -7,7 +7,7 @@ scheduler would end the crawl at once, without an error, and another event loop 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from scrapy.utils.misc import load_object
 
@@ -48,6 +48,22 @@ def require_parts(settings: BaseSettings) -> None:
         value = settings[name]
         if value != path and path not in _paths_or_none(value):
             raise ConfigError(name, value, f"{path} or a subclass of it")
+
+
+def refuse_command(spider: str) -> NoReturn:
+    """Ends a command of Scrapy's that would fetch a page with a spider of the frontier: shell, fetch, parse or check.
+
+    Its page would go among the seeds that the spider claims, and some of them would be left in its hands. Scrapy prints
+    any error here with a traceback, or goes on without the spider.
+
+    Args:
+        spider: Its name.
+
+    Raises:
+        SystemExit: Always, with the reason.
+    """
+    advice = "scrapy site check FILE URL shows what a page yields"
+    raise SystemExit(f"error: the spider {spider!r} runs by scrapy crawl {spider} alone; {advice}")
 
 
 def require_components(settings: BaseSettings) -> None:

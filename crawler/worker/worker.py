@@ -33,7 +33,7 @@ from crawler.worker.headroom import NodeHeadroom
 from crawler.worker.heartbeat import Heartbeat, load_figures
 from crawler.worker.offers import Offers
 from crawler.worker.outcomes import OUT_OF_MEMORY
-from crawler.worker.required import require_parts
+from crawler.worker.required import refuse_command, require_parts
 from crawler.worker.searches import Searches
 from crawler.worker.settler import Settler
 from crawler.worker.site_cache import SiteCache
@@ -151,7 +151,10 @@ class Worker:
 
         Raises:
             ConfigError: A setting has a value that it can't have.
+            SystemExit: `scrapy shell --spider consumer` builds the spider's parts, to fetch pages of its own with them.
         """
+        if not crawler.crawling:
+            refuse_command(crawler.spidercls.name)
         require_parts(crawler.settings)  # once more: add-ons have changed the settings by now
         settings: Mapping[str, Any] = crawler.settings
         assert crawler.stats is not None  # Scrapy makes the statistics before its extensions

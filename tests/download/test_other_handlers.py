@@ -30,7 +30,6 @@ def test_what_another_one_gives_up_is_named_when_a_spider_starts(caplog):
     needed = dict.fromkeys(("RETRY_BASE_SECONDS", "RETRY_MAX_SECONDS", "MAX_LINKS_PER_PAGE"), 1)
     crawler = get_crawler(settings_dict={"DOWNLOAD_HANDLERS": handlers, **needed})
     caplog.clear()
-    crawler.crawling = True
     ConsumerSpider.from_crawler(crawler)
     (record,) = caplog.records
     assert record.levelname == "WARNING"

@@ -44,6 +44,12 @@ COMMANDS = [
 ]
 
 
+REFUSED = (
+    "error: the spider 'consumer' runs by scrapy crawl consumer alone; scrapy site check FILE URL shows what a page "
+    "yields\n"
+)
+
+
 @pytest.fixture(scope="module")
 def url():
     with odd_server() as server:
@@ -66,13 +72,29 @@ def test_a_command_does_the_same_everywhere(projects, run, url, tmp_path, words)
 
 
 @pytest.mark.parametrize("project", PROJECTS[1:])
-@pytest.mark.parametrize("words", [("fetch",), ("shell", "-c", "1"), ("parse", "-c", "parse")], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [("fetch",), ("view",), ("shell", "-c", "1"), ("parse", "-c", "parse"), ("parse",)], ids=" ".join
+)
 def test_no_command_but_crawl_makes_a_spider_claim_seeds(projects, run, url, project, words):
     """With a Redis that answers it would; here it would look for one for half a minute."""
     project = projects[project]
-    output, errors = run(project, [words[0], *project.options, "--spider", "consumer", *words[1:], url])[1:]
-    assert "the spider 'consumer' runs by scrapy crawl consumer alone; scrapy site check FILE URL shows" in errors
-    assert "Redis" not in output + errors
+    command = [words[0], *project.options, "-L", "WARNING", "--spider", "consumer", *words[1:], url]
+    assert run(project, command) == (1, "", REFUSED)
+
+
+@pytest.mark.parametrize("project", PROJECTS[1:])
+def test_a_shell_without_a_page_is_refused_too(projects, run, project):
+    project = projects[project]
+    command = ["shell", *project.options, "-L", "WARNING", "--spider", "consumer", "-c", "1"]
+    assert run(project, command) == (1, "", REFUSED)
+
+
+@pytest.mark.parametrize("project", PROJECTS[1:])
+def test_a_check_of_contracts_leaves_the_frontiers_spiders_alone(projects, run, project):
+    project = projects[project]
+    status, _, errors = run(project, ["check", *project.options, "consumer", "producer"])
+    assert status == 0, errors
+    assert "Ran 0 contracts" in errors
 
 
 @pytest.mark.parametrize("project", PROJECTS[:2])
