@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
     from crawler.plans import Check
 
+ESTIMATE = (
+    "Pages: if every result is new. Time: what they take at the pace that the sites allow. Slow answers, pages that "
+    "are tried again, images and later pages of a thread come on top."
+)
 COLUMNS = ("site", "host", "search pages", "all pages", "time")
 
 
@@ -32,7 +36,7 @@ def print_check(check: Check, warnings: Sequence[str]) -> None:
     if several := len(check.sites) > 1:
         rows.append(("all", "", check.nav_seeds, check.pages_at_most, _duration(check.hours_at_most)))
     print_table(COLUMNS, rows, bold_last=several)
-    print("\nPages and time are upper bounds: every result is new; images and later pages of a thread come on top.")
+    print(f"\n{ESTIMATE}")
     for hint in _hints(check):
         print(hint)
     for warning in warnings:

@@ -43,7 +43,8 @@ class SiteShare:
         host: The site's host; empty when all its searches are those of another site of the plan.
         nav_seeds: Pages of search results that are known from the start; with cursors, only the first is.
         pages_at_most: All search pages, and a content page for each result, as if none were known or found twice.
-        hours_at_most: What those pages take at the site's politeness, if no other plan asks the host.
+        hours_at_most: What those pages take at the site's politeness, if no other plan asks the host. No bound of the
+            time that it will take: fewer may be new, and what `Check` doesn't count comes on top. The name is of old.
     """
 
     site: str
