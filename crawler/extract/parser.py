@@ -4,7 +4,8 @@ Definitions come from Redis, so a module is imported only if the operator has li
 The function gets the page and the site, and returns `Fields`:
 
     def read(page: Page, site: Site) -> Fields:
-        return Fields(title=page.tree.select_one("h1").text, content=page.selector.css("article::text").get())
+        heading = page.tree.select_one("h1")
+        return Fields(title=heading.text if heading else "", content=page.selector.css("article::text").get() or "")
 """
 
 from __future__ import annotations

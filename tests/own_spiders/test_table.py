@@ -53,6 +53,12 @@ def test_the_spiders_that_are_listed(projects, run, project, listed):
     assert (status, output.split(), errors) == (0, listed, "")
 
 
+def test_all_spiders_are_listed_where_the_project_names_them(projects, run):
+    words = ["list", "-s", "SPIDER_MODULES=crawler.spiders,shop.spiders"]
+    status, output, errors = run(projects["with the add-on"], words)
+    assert (status, output.split(), errors) == (0, ["consumer", "odd", "producer"], "")
+
+
 def test_bench_is_refused_as_its_server_is_on_this_machine(projects, run):
     status, _, errors = run(projects["with the add-on"], ["bench"])
     assert status == 0
