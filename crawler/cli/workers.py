@@ -14,6 +14,7 @@ from crawler.frontier.session import process_of
 if TYPE_CHECKING:
     from crawler.plans.operator import Operator
 
+LAPSED_SHOWN_SECONDS = 3_600  # long enough for whoever looks after a crash; claims of others may forget it sooner
 REPORTED_NUMBERS = (
     "carrying",
     "pages_per_minute",
@@ -30,14 +31,15 @@ async def read_workers(operator: Operator) -> list[dict[str, Any]]:
     """Returns the workers, sorted by node and process, as JSON values; empty when none runs.
 
     Each has `node`, `owner`, `version` (empty: it doesn't say, as none did up to 0.1.0), `frontier`, the numbers that
-    it reported (None for one that it didn't), `sinks_down`, `why_no_claims` (why it claims nothing, in words; empty: it
-    does, or carries as much as it can), `age_s` since its last report, `session_s` until its session lapses (negative:
-    since it lapsed; None: it has none), and `state`:
+    it reported (None for one that it didn't, and of a worker that lapsed), `sinks_down`, `why_no_claims` (why it claims
+    nothing, in words; empty: it does, or carries as much as it can), `age_s` since its last report, `session_s` until
+    its session lapses (negative: since it lapsed; None: it has none), and `state`:
 
     - `alive`;
     - `redis-full`: alive, but Redis refuses claims and offers;
     - `silent`: its session is alive, but its next report, which its last one promised, is overdue by SESSION_SECONDS;
-    - `lapsed`: its session is over, and other workers get the seeds that it held.
+    - `lapsed`: its session is over, and other workers get the seeds that it held. It is left out when that is
+      LAPSED_SHOWN_SECONDS ago.
     """
     redis: Any = operator.redis  # redis-py's types don't know that answers are bytes
     now_ms = await operator.registry.now_ms()
@@ -61,6 +63,7 @@ async def read_workers(operator: Operator) -> list[dict[str, Any]]:
     return [
         _describe(owner, reports.get(process, {}), left_ms.get(process), now_ms, operator.session_s)
         for process, owner in sorted(owners.items())
+        if left_ms.get(process, 0) >= -1000 * LAPSED_SHOWN_SECONDS
     ]
 
 
@@ -90,7 +93,7 @@ def _describe(
         "owner": owner,
         "version": str(report.get("version") or ""),
         "frontier": str(report.get("frontier") or ""),
-        **{name: _number(report.get(name)) for name in REPORTED_NUMBERS},
+        **{name: None if state == "lapsed" else _number(report.get(name)) for name in REPORTED_NUMBERS},
         "sinks_down": [str(sink) for sink in down] if isinstance(down, list) else [],
         "why_no_claims": why_no_claims if isinstance(why_no_claims, str) else "",
         "age_s": age_s,

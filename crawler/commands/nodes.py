@@ -34,8 +34,8 @@ class Command(HeadroomCommand):
         "pages that hold data); how many seeds it carries and has room for; its pages a minute; the CPU and memory in "
         "use on its node; and its state. alive: it works; redis-full: Redis refuses claims and offers, so raise its "
         "maxmemory; claims nothing: what it waits for; silent: its next report is overdue by SESSION_SECONDS; lapsed: "
-        "it is gone, and other workers get its seeds. While versions differ, as during an upgrade, a last line counts "
-        "them."
+        "it is gone, and other workers get its seeds; it is shown for an hour at most. While versions differ, as "
+        "during an upgrade, a last line counts them."
     )
 
     async def execute(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -62,7 +62,8 @@ def _print_workers(answer: dict[str, list[dict[str, Any]]]) -> None:
         rows.append((worker["node"], process, worker["frontier"], *figures, _state(worker)))
     if rows:
         print_table(("node", "process", "frontier", *COLUMNS, "state"), rows)
-        versions = Counter(one_line(worker["version"]) or "0.1.0 or earlier" for worker in answer["workers"])
+        living = (worker for worker in answer["workers"] if worker["state"] != "lapsed" and worker["age_s"] is not None)
+        versions = Counter(one_line(worker["version"]) or "0.1.0 or earlier" for worker in living)
         if len(versions) > 1:  # an upgrade is under way
             print("versions:", ", ".join(f"{number} of {version}" for version, number in sorted(versions.items())))
     else:

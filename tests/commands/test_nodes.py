@@ -51,7 +51,7 @@ async def test_workers_by_node_with_their_load(scrapy, operator):
         "node process frontier carries room pages/min CPU % mem % state",
         "a-node 10 content 7 3 120 41.5 20.0 alive, claims nothing: it waits for kafka",
     ]
-    assert lines[2].startswith("a-node 11 content 7 3 120 41.5 20.0 lapsed 3")
+    assert lines[2].startswith("a-node 11 content lapsed 3")
     assert lines[3] == "b-node 20 nav 7 3 120 41.5 20.0 alive"
     assert lines[4].startswith("c-node 30 content 7 3 120 41.5 20.0 silent for 4")
     assert lines[5] == "d-node 40 content 7 3 120 41.5 20.0 redis-full"
@@ -83,6 +83,13 @@ async def test_a_worker_that_lost_its_lease_and_began_anew_is_one_row_with_its_f
     assert (worker["state"], worker["frontier"], worker["carrying"]) == ("alive", "content", 7)
 
 
+async def test_a_lapsed_worker_is_forgotten_after_an_hour(scrapy, operator):
+    await add_worker(operator, "a-node:10:1:x", session_s=-3_500.0)
+    await add_worker(operator, "a-node:11:1:x", session_s=-3_700.0)
+    (worker,) = json_of(scrapy("nodes", "--json"))["workers"]
+    assert (worker["owner"], worker["state"], worker["carrying"]) == ("a-node:10:1:x", "lapsed", None)
+
+
 async def test_a_worker_that_has_just_begun_says_so(scrapy, operator):
     await operator.redis.zadd(operator.keys.partition(0).sessions, {"a-node:10:1:x": 10**15})
     assert lines_of(scrapy("nodes"))[1] == "a-node 10 alive, without figures so far"
@@ -93,6 +100,8 @@ async def test_versions_are_counted_while_they_differ(scrapy, operator):
     assert lines_of(scrapy("nodes"))[-1].endswith(" alive")
     await add_worker(operator, "a-node:11:1:x")
     await add_worker(operator, "b-node:12:1:x", version="")
+    await add_worker(operator, "b-node:13:1:x", version="1.0", session_s=-30.0)
+    await operator.redis.zadd(operator.keys.partition(0).sessions, {"b-node:14:1:x": 10**15})
     assert lines_of(scrapy("nodes"))[-1] == "versions: 1 of 0.1.0 or earlier, 2 of 2.0"
 
 
