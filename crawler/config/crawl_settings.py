@@ -124,7 +124,7 @@ def set_for_frontier(settings: BaseSettings, custom: Mapping[str, Any] | None) -
     Raises:
         ConfigError: FRONTIER_SETTINGS isn't a dict, or what it or `custom` says of components isn't.
     """
-    _set_aside_project(settings)
+    set_aside = _set_aside_project(settings)
     values = _joined(VALUES, config.FRONTIER_SETTINGS.of(settings), "FRONTIER_SETTINGS")
     for name, value in _joined(values, custom or {}, "custom_settings").items():
         settings.set(name, value, "spider")
@@ -133,6 +133,11 @@ def set_for_frontier(settings: BaseSettings, custom: Mapping[str, Any] | None) -
     # two values of one priority the later stays.
     above = (settings.getpriority("ADDONS") or 0) + 1
     settings.set("ADDONS", settings.getdict("ADDONS"), max(above, SETTINGS_PRIORITIES["spider"]))
+    if differing := sorted(name for name, value in set_aside.items() if settings[name] != value):
+        logger.info(
+            "the crawl has its own %s (FRONTIER_SETTINGS sets them); the project's are for its own spiders",
+            ", ".join(differing),
+        )
 
 
 def _joined(values: Mapping[str, Any], further: Mapping[str, Any], place: str) -> dict[str, Any]:
@@ -150,18 +155,18 @@ def _joined(values: Mapping[str, Any], further: Mapping[str, Any], place: str) -
     return joined
 
 
-def _set_aside_project(settings: BaseSettings) -> None:
-    """Sets Scrapy's settings back to their defaults where the project has set them, but for PROJECT_WIDE."""
-    set_aside = []
+def _set_aside_project(settings: BaseSettings) -> dict[str, Any]:
+    """Sets Scrapy's settings back to their defaults where the project has set them, but for PROJECT_WIDE.
+
+    Returns:
+        The project's values by name, without those of its command line or of the spider.
+    """
+    set_aside = {}
     defaults = {**READ_BEFORE_2_17, **{name: getattr(default_settings, name) for name in default_settings.__all__}}
     for name, default in defaults.items():
         if (settings.getpriority(name) or 0) < SETTINGS_PRIORITIES["project"] or PROJECT_WIDE.fullmatch(name):
             continue
         if settings.getpriority(name) == SETTINGS_PRIORITIES["project"]:
-            set_aside.append(name)
+            set_aside[name] = settings[name]
         settings.set(name, default, "spider")
-    if set_aside:
-        logger.info(
-            "the project's %s are for its own spiders; what FRONTIER_SETTINGS says is for this one",
-            ", ".join(sorted(set_aside)),
-        )
+    return set_aside

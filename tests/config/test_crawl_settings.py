@@ -123,11 +123,18 @@ def test_the_command_line_has_the_last_word():
     assert settings | {"ITEM_PIPELINES": json.dumps(settings["ITEM_PIPELINES"])} == settings | given
 
 
-def test_what_is_set_aside_is_said(caplog):
+def test_what_is_set_aside_is_said_where_the_crawl_has_another_value(caplog):
     caplog.set_level("INFO")
-    frontier({"DOWNLOAD_DELAY": 1, "ITEM_PIPELINES": {"shop.pipelines.Shop": 300}, "LOG_LEVEL": "INFO"})
+    project = {"DOWNLOAD_DELAY": 1, "ITEM_PIPELINES": {"shop.pipelines.Shop": 300}, "LOG_LEVEL": "INFO"}
+    frontier(project | {"ROBOTSTXT_OBEY": True, "DOWNLOAD_HANDLERS": VALUES["DOWNLOAD_HANDLERS"]})
     (message,) = caplog.messages
-    assert message.startswith("the project's DOWNLOAD_DELAY, ITEM_PIPELINES are for its own spiders; what FRONTIER_")
+    assert message.startswith("the crawl has its own DOWNLOAD_DELAY, ITEM_PIPELINES (FRONTIER_SETTINGS sets them)")
+
+
+def test_nothing_is_said_of_a_value_that_the_project_has_for_the_crawl_too(caplog):
+    caplog.set_level("INFO")
+    frontier({"DOWNLOAD_DELAY": 3, "FRONTIER_SETTINGS": {"DOWNLOAD_DELAY": 3}, "ROBOTSTXT_OBEY": True})
+    assert caplog.messages == []
 
 
 def test_a_handler_of_one_scheme_leaves_the_others_and_their_guards():
