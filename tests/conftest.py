@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import signal
 import sys
+import tempfile
 import uuid
+from pathlib import Path
 
 import pytest
 import redis
@@ -14,11 +17,19 @@ from crawl import Crawl
 from forkserver import ForkServer
 from needs import started
 from pymongo import MongoClient
+from releases import ROOT, write_entry_points
 
 from testbed.servers import ForumServer, Kafka, Mongo, Redis
 from testbed.servers.mediawiki import MediaWiki
 from testbed.servers.redis_cluster import RedisCluster
 from testbed.servers.wiki_pages import wiki_pages
+
+# The commands are this checkout's, whichever was installed last, for this process and for those that it starts.
+_commands = tempfile.TemporaryDirectory(prefix="commands-")
+atexit.register(_commands.cleanup)
+write_entry_points(ROOT, Path(_commands.name))
+sys.path.insert(0, _commands.name)
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (_commands.name, os.environ.get("PYTHONPATH"))))
 
 # Who is started in the background ignores interrupts, and so would all that the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -118,11 +118,11 @@ class HeadroomCommand(ScrapyCommand):
         except KeyboardInterrupt:
             self.exitcode = INTERRUPTED
 
-    def connect(self, *, begin: bool = False) -> AbstractAsyncContextManager[Operator]:
-        """Returns a context manager that connects to the crawl's Redis and gives an `Operator`."""
+    def connect(self, *, begin: bool = False, any_format: bool = False) -> AbstractAsyncContextManager[Operator]:
+        """Returns a context manager that connects to the crawl's Redis and gives an `Operator`, by its `connect`."""
         from crawler.plans.operator import Operator
 
-        return Operator.connect(self.values, begin=begin)
+        return Operator.connect(self.values, begin=begin, any_format=any_format)
 
     def _refuse(self, message: str) -> NoReturn:
         """Ends the process because of what the parser says of the command line."""

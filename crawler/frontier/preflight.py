@@ -11,6 +11,7 @@ from redis.exceptions import RedisError
 from crawler.errors import AccessError, FrontierError, UnavailableError
 from crawler.frontier.keys import SCHEMA_VERSION, Keys, as_text
 from crawler.frontier.rights import missing_rights
+from crawler.frontier.schema import refuse_other
 from crawler.servers.redis_cluster import each_primary, is_cluster
 from crawler.servers.redis_refusal import RIGHTS, refusal
 
@@ -24,12 +25,13 @@ PAUSE_FIRST_SECONDS = 0.2  # between the first two tries to reach Redis; doubles
 PAUSE_MAX_SECONDS = 5.0
 
 
-async def prepare(redis: Redis, keys: Keys, partitions: int, *, begin: bool = True) -> None:
+async def prepare(redis: Redis, keys: Keys, partitions: int, *, begin: bool = True, any_format: bool = False) -> None:
     """Checks that this Redis can hold the frontier.
 
     Args:
         begin: Whether to write down the format and the number of partitions if nobody has. False for commands that
             only read: they must not decide it.
+        any_format: Whether the frontier may be of another format, since it is to be migrated.
 
     Raises:
         FrontierError: Redis is too old; may evict keys when it is full; is a cluster while REDIS_CLUSTER is off; or
@@ -53,11 +55,8 @@ async def prepare(redis: Redis, keys: Keys, partitions: int, *, begin: bool = Tr
         for name, value in needed.items():
             await redis.hsetnx(keys.schema, name, str(value))
         found = await _schema(redis, keys)
-    if found.get("version", str(SCHEMA_VERSION)) != str(SCHEMA_VERSION):
-        raise FrontierError(
-            f"Redis holds a frontier of format {found['version']!r}, this version needs {SCHEMA_VERSION}: finish that "
-            "crawl with the version that began it, or use another KEY_PREFIX"
-        )
+    if not any_format:
+        refuse_other(found.get("version", str(SCHEMA_VERSION)))
     if found.get("partitions", str(partitions)) != str(partitions):
         raise FrontierError(
             f"setting FRONTIER_PARTITIONS: got {partitions}, expected {found['partitions']}, which the frontier in "

@@ -15,15 +15,17 @@ import secrets
 import socket
 import threading
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from crawler import tasks
+from crawler.errors import FrontierError
 from crawler.frontier import scripts
-from crawler.frontier.keys import partition_of
+from crawler.frontier.keys import SCHEMA_VERSION, as_text, partition_of
+from crawler.frontier.schema import refuse_other
 from crawler.seldom import Seldom
 from crawler.servers.redis_cluster import node_of
 
@@ -194,6 +196,7 @@ class Session:
             Lease(number, keys.partition(number).script_keys("content"), self.name) for number in range(partitions)
         ]
         self._redis = redis
+        self._schema = keys.schema
         self._seconds = seconds
         self._events = events
         self._loop: asyncio.AbstractEventLoop | None = None  # known once it is opened
@@ -251,6 +254,7 @@ class Session:
 
         Raises:
             redis.exceptions.RedisError: No partition can be reached; nothing was started.
+            FrontierError: The frontier was migrated since it was looked at; likewise.
         """
         self._loop = loop
         if not self._renew():
@@ -295,6 +299,8 @@ class Session:
                     self._events.publish(SessionRenewed(self._redis, self.name, now_ms // 1000))
             except RedisError as error:
                 self._warn("session renewed, but a subscriber to its renewals failed: %s", error)
+            except FrontierError:
+                raise
             except Exception:  # a worker whose session is renewed no more would lose all that it holds
                 logger.exception("session thread")
 
@@ -303,8 +309,11 @@ class Session:
 
         Returns:
             The time by the partitions' clocks, in ms; 0: no lease was renewed.
+
+        Raises:
+            FrontierError: The frontier was migrated meanwhile; nothing is held any more.
         """
-        latest_ms = 0
+        latest_ms, any_late = 0, False
         away: dict[Hashable, RedisError] = {}
         for lease in sorted(self.leases, key=lambda lease: (not lease.reachable, lease.tried)):
             if lease.lost or self._stop.is_set():
@@ -314,6 +323,7 @@ class Session:
                 lease.reachable = False
                 continue
             lease.tried = boottime()
+            is_late = not lease.alive
             try:
                 now_ms = lease.renew(self._redis, self._seconds)
             except (RedisConnectionError, RedisTimeoutError) as error:
@@ -325,13 +335,35 @@ class Session:
             else:
                 lease.reachable = True
                 latest_ms = max(latest_ms, now_ms)
+                any_late = any_late or is_late
                 if not now_ms:
                     lease.lost, lease.deadline = True, 0.0
                     self._publish_on_loop(SessionLost(lease.partition, lease.owner))
         for node_error in away.values():
             unreachable = sum(not lease.reachable for lease in self.leases)
             self._warn("session not renewed in %d of %d partitions: %s", unreachable, len(self.leases), node_error)
+        if any_late and latest_ms:
+            self._refuse_other_format()
         return latest_ms
+
+    def _refuse_other_format(self) -> None:
+        """Gives all up when the frontier was migrated while no lease was alive: others go by other rules there now.
+
+        Asked after each opening and late renewal: whoever migrates looks for living sessions after the format says so.
+
+        Raises:
+            FrontierError: It was.
+        """
+        try:
+            version = cast("bytes | None", self._redis.hget(self._schema, "version"))
+            refuse_other(str(SCHEMA_VERSION) if version is None else as_text(version))
+        except RedisError as error:  # a primary of a cluster, without which nobody migrates
+            self._warn("format of the frontier not read: %s", error)
+        except FrontierError:
+            for lease in self.leases:
+                lease.lost, lease.deadline = True, 0.0
+                self._publish_on_loop(SessionLost(lease.partition, lease.owner))
+            raise
 
     def _publish_on_loop(self, event: object) -> None:
         if self._loop is not None and not self._loop.is_closed():

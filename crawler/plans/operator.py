@@ -59,11 +59,14 @@ class Operator:
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def connect(cls, settings: Mapping[str, Any], *, begin: bool = False) -> AsyncIterator[Self]:
+    async def connect(
+        cls, settings: Mapping[str, Any], *, begin: bool = False, any_format: bool = False
+    ) -> AsyncIterator[Self]:
         """Connects, trying once, and disconnects at the end of the block.
 
         Args:
             begin: True where this may be the first use of this Redis: the frontier's format is written to it.
+            any_format: True where the frontier may be of another format, and only its migration is asked for.
 
         Raises:
             ConfigError: A setting has a value that it can't have.
@@ -78,7 +81,7 @@ class Operator:
         try:
             try:
                 async with asyncio.timeout(COMMAND_CONNECT_SECONDS):
-                    await prepare(redis, keys, partitions, begin=begin)
+                    await prepare(redis, keys, partitions, begin=begin, any_format=any_format)
             except (OSError, TimeoutError) as error:
                 raise UnavailableError(f"{where}: {str(error).rstrip('.') or 'no answer'}") from error
             queues = config.queues(redis)

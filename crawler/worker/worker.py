@@ -347,7 +347,10 @@ class Worker:
 
     def _task_died(self, event: TaskDied) -> None:
         """Says why the worker ends, which the scheduler sees to: without the task it would look idle for ever."""
-        logger.critical("this worker ends, since its task %r died", event.name, exc_info=event.error)
+        if isinstance(event.error, HeadroomError):
+            logger.critical("this worker ends: %s", event.error)
+        else:
+            logger.critical("this worker ends, since its task %r died", event.name, exc_info=event.error)
         self.death = self.death or event
         self.stopping.set()
 

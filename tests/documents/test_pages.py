@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from documents.walk import ROOT, first_steps, script_of
 
+from crawler.frontier.keys import SCHEMA_VERSION
 from testbed.forum.content import expected_results
 
 DOCS = ROOT / "docs"
@@ -52,6 +53,11 @@ def test_a_scrapy_developer_gets_items_by_each_kind_of_code_of_their_own(walk):
     truth = {thread.path: "\n".join(thread.paragraphs) for thread in expected_results("")}
     assert [item["content"] for item in posts] == [truth[urlsplit(item["url"]).path] for item in posts]
     assert sorted(item["extra"]["posts"] for item in posts) == [2, 3]
+
+
+def test_an_operator_migrates(walk):
+    printed = walk.follow(first_steps() + "scrapy plan submit plans/demo.yaml\n" + script_of(DOCS / "upgrade.md"))
+    assert f"the frontier has format {SCHEMA_VERSION}, this version's: nothing to do" in printed
 
 
 def test_an_operator_starts_workers_looks_and_stops_them(walk):

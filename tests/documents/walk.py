@@ -97,7 +97,7 @@ class Walk:
         given = {
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "HOME": str(self.folder),
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": os.pathsep.join((str(ROOT), os.environ["PYTHONPATH"])),  # the second has the commands' names
             "SITES_DIR": str(self.folder / "built_in"),
             "NODE_CPU_LIMIT_PERCENT": "100",  # the machine is busy with other tests
             "NODE_MEMORY_LIMIT_PERCENT": "100",

@@ -49,10 +49,21 @@ async def test_another_number_of_partitions_is_refused(redis, begin):
         await prepare(redis, KEYS, 3, begin=begin)
 
 
-async def test_a_frontier_of_another_format_is_refused(redis):
-    await redis.hset(KEYS.schema, "version", "99")
-    with pytest.raises(FrontierError, match="format '99'"):
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        ("99", r"format 99, newer than this version's \d: use the version that the other nodes have"),
+        ("2", r"format 2, older than this version's \d: stop all workers and run scrapy frontier migrate"),
+        ("2-to-3 7", "on its way from format 2 to 3: wait for scrapy frontier migrate, or run it again"),
+        (f"{SCHEMA_VERSION}-to-{SCHEMA_VERSION + 1} 0", "newer than this version's"),
+        ("\x1b[2J", "expected a number: use another KEY_PREFIX"),
+    ],
+)
+async def test_a_frontier_of_another_format_is_refused(redis, version, said):
+    await redis.hset(KEYS.schema, "version", version)
+    with pytest.raises(FrontierError, match=said):
         await prepare(redis, KEYS, 1)
+    await prepare(redis, KEYS, 1, any_format=True, begin=False)
 
 
 async def test_who_only_looks_writes_nothing(redis):

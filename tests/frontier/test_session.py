@@ -10,8 +10,10 @@ import pytest
 from frontier.driver import LONG_MS, PATIENCE_SECONDS, content, nav
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from crawler.errors import FrontierError
 from crawler.events import Events
 from crawler.frontier import session as session_module
+from crawler.frontier.keys import SCHEMA_VERSION
 from crawler.frontier.session import (
     WATCH_SECONDS,
     Lease,
@@ -22,7 +24,7 @@ from crawler.frontier.session import (
     process_of,
 )
 from crawler.servers.redis import redis_sync
-from crawler.tasks import cancel
+from crawler.tasks import TaskDied, cancel
 
 # -- Reclaiming -------------------------------------------------------------------------------------------------------
 
@@ -329,3 +331,30 @@ def test_one_partition_is_lost_and_the_others_are_kept(frontier, redis_settings,
     wait(lambda: session.leases[1].alive)
     assert session.leases[0].alive
     assert session.leases[0].owner == session.name != session.leases[1].owner
+
+
+# -- A frontier that was migrated -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("version", [str(SCHEMA_VERSION + 1), f"{SCHEMA_VERSION}-to-{SCHEMA_VERSION + 1} 2"])
+async def test_no_session_is_opened_in_a_frontier_that_has_another_format_by_now(frontier, redis_settings, version):
+    await frontier.redis.hset(frontier.keys.schema, "version", version)
+    session = Session(redis_sync(redis_settings), frontier.keys, partitions=1, seconds=10, events=Events())
+    with pytest.raises(FrontierError, match="newer than this version's"):
+        await asyncio.to_thread(session.open, asyncio.get_running_loop())
+    assert not session.alive
+
+
+async def test_a_worker_that_was_frozen_while_the_frontier_was_migrated_gives_all_up(frontier, redis_settings):
+    events, lost, dead = Events(), asyncio.Event(), asyncio.Event()
+    events.subscribe(SessionLost, lambda _event: lost.set())
+    events.subscribe(TaskDied, lambda _event: dead.set())
+    session = Session(redis_sync(redis_settings), frontier.keys, partitions=1, seconds=1.0, events=events)
+    await asyncio.to_thread(session.open, asyncio.get_running_loop())
+    await frontier.redis.hset(frontier.keys.schema, "version", str(SCHEMA_VERSION + 1))
+    session.leases[0].deadline = 1e-9  # long ago; Redis has not given the lease to anybody
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        await dead.wait()
+    assert lost.is_set()
+    assert not session.alive
+    await asyncio.to_thread(session.close)

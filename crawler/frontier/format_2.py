@@ -1,0 +1,77 @@
+"""From format 2 of the frontier to format 3.
+
+Plans and sites lay under names without braces, so on any node of a Redis Cluster; and what partitions are told of a
+plan didn't always have its edition. Seeds, turns and ledgers are the same in both.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from crawler.frontier.scripts import compare_and_set, even_when_full
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from redis.asyncio import Redis
+
+    from crawler.frontier.keys import Keys
+
+SCAN_COUNT = 100  # fields in one answer: some 100 kB of plans, which Redis reads in less than 1 ms
+WITHOUT_EDITION = re.compile(rb"(\d+) ([a-z]+)")  # `VERSION STATE`
+
+
+async def to_3(redis: Redis, keys: Keys, partitions: int, done: int) -> AsyncIterator[tuple[int, int]]:
+    """Migrates; a `Step` of migration.py. Its parts are the partitions, then plans and sites."""
+    parts = partitions + 1
+    for number in range(done, partitions):
+        await _add_editions(redis, keys, number)
+        yield number + 1, parts
+    if done < parts:
+        for name, place in (("plans", keys.plans), ("sites", keys.sites)):
+            await _move(redis, f"{keys.prefix}:{name}", place)
+        # What is said of nodes that run no more, and of the last place that answered. What is known of ends of searches
+        # expires; a search may be asked for one page too many.
+        for name in ("nodes", "reached"):
+            await redis.delete(f"{keys.prefix}:{name}")
+        yield parts, parts
+
+
+async def _add_editions(redis: Any, keys: Keys, number: int) -> None:
+    """Writes into what a partition was told of plans which edition they have; 0 for plans that are gone."""
+    part = keys.partition(number)
+    cursor = 0
+    while True:
+        cursor, states = await redis.hscan(part.plan_states, cursor, count=SCAN_COUNT)
+        for plan, told in states.items():
+            if match := WITHOUT_EDITION.fullmatch(told):
+                edition = await _edition_of(redis, keys, plan)
+                new = b"%b %d %b" % (match[1], edition, match[2])
+                await compare_and_set(redis, part.plan_states, plan, told, new)
+        if not cursor:
+            break
+    await redis.delete(f"{part.stem}:paused")  # said twice: it is in the states, too
+
+
+async def _edition_of(redis: Any, keys: Keys, plan: bytes) -> int:
+    raw = await redis.hget(f"{keys.prefix}:plans", plan) or await redis.hget(keys.plans, plan)
+    try:
+        edition = orjson.loads(raw or b"{}").get("edition", 0)
+    except (ValueError, AttributeError):
+        return 0  # damaged, which commands on plans tell of
+    return edition if isinstance(edition, int) else 0
+
+
+async def _move(redis: Any, old: str, new: str) -> None:
+    """Moves the fields of a hash to another one, where those that are there win. It may lie on another node."""
+    cursor = 0
+    while True:
+        cursor, fields = await redis.hscan(old, cursor, count=SCAN_COUNT)
+        for name, value in fields.items():
+            await even_when_full(redis, new, "HSETNX", name, value)
+            await redis.hdel(old, name)
+        if not cursor:
+            return

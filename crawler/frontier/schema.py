@@ -1,0 +1,68 @@
+"""What Redis says of the frontier's format, and what a process of another version is told."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from crawler.errors import FrontierError, shown
+from crawler.frontier.keys import SCHEMA_VERSION
+
+MIGRATE = "stop all workers and run scrapy frontier migrate, or use another KEY_PREFIX"
+
+
+class Format(NamedTuple):
+    """The format that a frontier has, or is on its way from: `2`, or `2-to-3 DONE` while it is migrated.
+
+    Attributes:
+        version: The format, or the one that the frontier had.
+        done: How many parts of the step to the next format are done; None: no step was begun.
+    """
+
+    version: int
+    done: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Format:
+        """Reads what Redis holds.
+
+        Raises:
+            FrontierError: It is none of ours.
+        """
+        match = re.fullmatch(r"(\d{1,9})(?:-to-\d{1,9} (\d{1,9}))?", text, re.ASCII)
+        if match is None:
+            raise FrontierError(
+                f"Redis holds a frontier of format {shown(text)}, expected a number: use another KEY_PREFIX"
+            )
+        return cls(int(match[1]), None if match[2] is None else int(match[2]))
+
+    def __str__(self) -> str:
+        """Returns what Redis holds."""
+        return str(self.version) if self.done is None else f"{self.version}-to-{self.version + 1} {self.done}"
+
+
+def refuse_other(text: str) -> None:
+    """Refuses a frontier of another format than this version's.
+
+    Args:
+        text: What Redis holds.
+
+    Raises:
+        FrontierError: It is another one; the text says what to do.
+    """
+    if text == str(SCHEMA_VERSION):
+        return
+    found = Format.parse(text)
+    if found.version >= SCHEMA_VERSION:
+        raise FrontierError(
+            f"Redis holds a frontier of format {found.version}, newer than this version's {SCHEMA_VERSION}: use the "
+            "version that the other nodes have"
+        )
+    if found.done is None:
+        raise FrontierError(
+            f"Redis holds a frontier of format {found.version}, older than this version's {SCHEMA_VERSION}: {MIGRATE}"
+        )
+    raise FrontierError(
+        f"Redis holds a frontier that is on its way from format {found.version} to {found.version + 1}: wait for "
+        "scrapy frontier migrate, or run it again if it was broken off"
+    )

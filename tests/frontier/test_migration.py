@@ -1,0 +1,166 @@
+"""A frontier of an older format becomes one of today's, however often that is broken off."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+from frontier.driver import LONG_MS
+
+from crawler.errors import FrontierError
+from crawler.frontier import migration, scripts
+from crawler.frontier.keys import SCHEMA_VERSION, Keys
+from crawler.frontier.migration import migrate
+
+KEYS = Keys("t")
+PARTITIONS = 3
+PARTS = PARTITIONS + 1  # plans and sites after the partitions
+RECORDS = {name: orjson.dumps({"name": name, "edition": number}) for number, name in enumerate(("a", "b", "c"), 7)}
+TOLD = {"a": "100 active", "b": "101 8 paused", "c": "102 cancelled", "gone": "103 deleted"}
+TODAY = {"a": "100 7 active", "b": "101 8 paused", "c": "102 9 cancelled", "gone": "103 0 deleted"}
+
+
+class BrokenOffError(Exception):
+    """Stands for a kill between two parts."""
+
+
+@pytest.fixture
+async def old(redis):
+    """A frontier of format 2, as its first and last versions wrote it."""
+    await redis.hset(KEYS.schema, mapping={"version": "2", "partitions": PARTITIONS})
+    await redis.hset("t:plans", mapping=RECORDS)
+    await redis.hset("t:sites", "s", "{}")
+    await redis.zadd("t:nodes", {"n": 1})
+    for number in range(PARTITIONS):
+        await redis.hset(KEYS.partition(number).plan_states, mapping=TOLD)
+        await redis.sadd(f"{KEYS.partition(number).stem}:paused", "pause b", "cancel c")
+        await redis.zadd(KEYS.partition(number).sessions, {"n:1:1:lapsed": 1})
+    return redis
+
+
+async def look(redis):
+    """What lies in Redis, by key."""
+    states = [await redis.hgetall(KEYS.partition(number).plan_states) for number in range(PARTITIONS)]
+    assert await redis.exists("t:plans") + await redis.exists("t:sites") + await redis.exists("t:nodes") == 0
+    for number in range(PARTITIONS):
+        assert not await redis.exists(f"{KEYS.partition(number).stem}:paused")
+    return states, await redis.hgetall(KEYS.plans), await redis.hgetall(KEYS.sites), await version(redis)
+
+
+async def version(redis):
+    return (await redis.hget(KEYS.schema, "version")).decode()
+
+
+def as_bytes(texts):
+    return {name.encode(): value if isinstance(value, bytes) else value.encode() for name, value in texts.items()}
+
+
+EXPECTED = ([as_bytes(TODAY)] * PARTITIONS, as_bytes(RECORDS), {b"s": b"{}"}, str(SCHEMA_VERSION))
+
+
+async def test_format_2_becomes_format_3(old):
+    said = []
+    assert await migrate(old, KEYS, PARTITIONS, lambda *progress: said.append(progress)) == 2
+    assert await look(old) == EXPECTED
+    assert said == [(2, done, PARTS) for done in range(1, PARTS + 1)]
+    assert await migrate(old, KEYS, PARTITIONS, said.append) == SCHEMA_VERSION  # there is nothing to do
+    assert len(said) == PARTS
+
+
+@pytest.mark.parametrize("parts", range(1, PARTS + 1))
+async def test_what_is_broken_off_goes_on_behind_the_parts_that_are_done(old, parts):
+    def break_off(_version, done, _parts):
+        if done == parts:
+            raise BrokenOffError
+
+    with pytest.raises(BrokenOffError):
+        await migrate(old, KEYS, PARTITIONS, break_off)
+    assert await version(old) == f"2-to-3 {parts}"
+    said = []
+    assert await migrate(old, KEYS, PARTITIONS, lambda _version, done, _parts: said.append(done)) == 2
+    assert said == list(range(parts + 1, PARTS + 1))
+    assert await look(old) == EXPECTED
+
+
+async def test_a_part_that_was_broken_off_within_is_done_again(old, monkeypatch):
+    """At each command that changes a hash."""
+    real, left = scripts.even_when_full, 0
+
+    async def failing(*arguments):
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise BrokenOffError
+        await real(*arguments)
+
+    monkeypatch.setattr("crawler.frontier.format_2.even_when_full", failing)
+    for number in range(10):
+        left = number
+        try:
+            await migrate(old, KEYS, PARTITIONS, lambda *_: None)
+        except BrokenOffError:
+            continue
+        break
+    assert number == 3  # three tries moved none, one and two of the four fields; the fourth one the rest
+    assert await look(old) == EXPECTED
+
+
+@pytest.mark.parametrize("partition", range(PARTITIONS))
+async def test_it_doesn_t_begin_while_a_worker_is_alive(old, partition):
+    open_session = [KEYS.partition(partition).script_keys("nav"), ["open", "node:10:1:x", LONG_MS]]
+    await scripts.run(old, "session", *open_session)
+    with pytest.raises(FrontierError, match=r"1 workers are alive \(node:10:1\): stop them by SIGTERM"):
+        await migrate(old, KEYS, PARTITIONS, lambda *_: None)
+    assert await version(old) == "2"
+
+
+async def test_a_worker_that_starts_at_that_moment_is_seen_and_nothing_is_changed(old, monkeypatch):
+    real = migration.compare_and_set
+
+    async def then_a_worker_starts(*arguments):
+        answer = await real(*arguments)
+        if arguments[-1].endswith(b" 0"):
+            keys = KEYS.partition(1).script_keys("nav")
+            await scripts.run(old, "session", keys, ["open", "node:10:1:x", LONG_MS])
+        return answer
+
+    monkeypatch.setattr(migration, "compare_and_set", then_a_worker_starts)
+    with pytest.raises(FrontierError, match="1 workers are alive"):
+        await migrate(old, KEYS, PARTITIONS, lambda *_: None)
+    assert await version(old) == "2"
+    assert await old.hgetall("t:plans") == as_bytes(RECORDS)
+
+
+async def test_of_two_at_once_one_ends(old, monkeypatch):
+    said = []
+
+    async def interrupted(redis, keys, partitions, done):
+        async for part in migration.format_2.to_3(redis, keys, partitions, done):
+            said.append(part)
+            if len(said) == 1:
+                await migrate(old, KEYS, PARTITIONS, lambda *_: None)
+            yield part
+
+    monkeypatch.setattr(migration, "STEPS", {2: interrupted})
+    with pytest.raises(FrontierError, match="another scrapy frontier migrate"):
+        await migrate(old, KEYS, PARTITIONS, lambda *_: None)
+    assert await look(old) == EXPECTED
+
+
+@pytest.mark.parametrize("found", ["1", str(SCHEMA_VERSION + 1)])
+async def test_a_format_that_no_step_begins_with_is_refused(old, found):
+    await old.hset(KEYS.schema, "version", found)
+    with pytest.raises(FrontierError, match=f"has format {found}, and this version can bring formats 2 to"):
+        await migrate(old, KEYS, PARTITIONS, lambda *_: None)
+
+
+async def test_nothing_is_migrated_where_there_is_nothing(redis):
+    with pytest.raises(FrontierError, match="no frontier under KEY_PREFIX 't'"):
+        await migrate(redis, KEYS, PARTITIONS, lambda *_: None)
+
+
+async def test_damaged_plans_stay_for_the_commands_that_tell_of_them(old):
+    await old.hset("t:plans", "a", b"[1")
+    await old.hset("t:plans", "c", b"[]")
+    await migrate(old, KEYS, PARTITIONS, lambda *_: None)
+    assert await old.hget(KEYS.plans, "a") == b"[1"
+    assert await old.hmget(KEYS.partition(0).plan_states, "a", "c") == [b"100 0 active", b"102 0 cancelled"]
