@@ -40,10 +40,16 @@ class Command(HeadroomCommand):
         return f"{super().long_desc()}\n\n{legend(help_width())}"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Adds `--verify`."""
+        """Adds `--verify` and `--since`."""
         super().add_options(parser)
         parser.add_argument(
             "--verify", action="store_true", help="count the seeds of all plans again, in the sets that hold them"
+        )
+        parser.add_argument(
+            "--since",
+            metavar="FILE",
+            help="show by how much it differs from one that `scrapy ledger --json > FILE` saved; less than 0 is what a "
+            "Redis that was restored has forgotten",
         )
 
     async def execute(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -51,13 +57,22 @@ class Command(HeadroomCommand):
 
         Raises:
             FrontierError: It doesn't reconcile.
-            HeadroomError: There is no such plan, or Redis can't be reached.
-            UsageError: More than one plan is named.
+            HeadroomError: There is no such plan, the file of `--since` is no ledger, or Redis can't be reached.
+            UsageError: More than one plan is named, or `--since` is beside something that it doesn't go with.
         """
+        from crawler.cli.ledger_changes import changes, print_changes, saved_ledger
         from crawler.cli.ledger_table import ledger_as_json, print_ledger
 
         if len(args) > 1:
             raise UsageError("scrapy ledger [PLAN]")
+        if opts.since is not None:
+            if args or opts.verify:
+                raise UsageError("ledger --since is about all plans, and counts nothing anew")
+            before = saved_ledger(opts.since)
+            async with self.connect() as operator:
+                now = ledger_as_json(await operator.ledger())
+            print_answer(opts, {"changes": changes(before, now)}, print_changes)
+            return
         plan = args[0] if args else None
         async with self.connect() as operator:
             counted = await (operator.ledger() if plan is None else operator.ledger_of(plan))

@@ -54,6 +54,44 @@ async def test_rows_per_plan_and_site_with_failures_by_reason(scrapy, operator, 
     ]
 
 
+async def test_what_has_changed_since_a_ledger_that_was_saved(scrapy, operator, claim, tmp_path):
+    saved = tmp_path / "ledger.json"
+    await operator.queues["content"].offer([content_seed(1), content_seed(2, "second")])
+    saved.write_text(scrapy("ledger", "--json").stdout)
+    assert lines_of(scrapy("ledger", "--since", saved)) == ["nothing has changed"]
+
+    await operator.redis.flushdb()  # a Redis that lost all but what is offered now
+    await operator.queues["content"].offer([content_seed(number) for number in range(3)])
+    await operator.queues["nav"].offer([Seed("http://board.test/search", "new", "board", frontier="nav")])
+    assert lines_of(scrapy("ledger", "--since", saved)) == [
+        "offered known ready executing finished failed difference",
+        "flood board content 2 0 2 0 0 0 0",
+        "new board nav 1 0 1 0 0 0 0",
+        "second board content -1 0 -1 0 0 0 0",
+        "",
+        "not there any more: 'second'",
+    ]
+    first, *_, second = json_of(scrapy("ledger", "--since", saved, "--json"))["changes"]
+    nothing = dict.fromkeys(COUNTS, 0)
+    assert first == {
+        "plan": "flood",
+        "site": "board",
+        "is_gone": False,
+        "nav": nothing,
+        "content": nothing | {"offered": 2, "ready": 2},
+    }
+    assert second["is_gone"]
+
+
+def test_what_is_no_saved_ledger_is_refused(scrapy, tmp_path):
+    file = tmp_path / "ledger.json"
+    assert error_of(scrapy("ledger", "--since", file)) == f"{file}: No such file or directory"
+    for text in ("{", "[]", '{"rows": [{"plan": "p"}]}', '{"rows": 1}'):
+        file.write_text(text)
+        assert error_of(scrapy("ledger", "--since", file)).endswith("expected what scrapy ledger --json has printed")
+    assert "about all plans" in error_of(scrapy("ledger", "flood", "--since", file))
+
+
 def test_nothing_was_offered_yet(scrapy):
     assert json_of(scrapy("ledger", "--json")) == {"rows": [], "total": NOTHING}
     assert error_of(scrapy("ledger", "none")) == "no plan 'none'; submitted plans: there are none"
