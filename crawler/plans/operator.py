@@ -135,8 +135,7 @@ class Operator:
             PlanError: There is no such plan, or it was cancelled.
         """
         await self._set_state(name, "paused")
-        for admin in self.admins.values():
-            await admin.set_aside(name)
+        await self._set_aside(name)
 
     async def resume(self, name: str) -> int:
         """Lets a paused plan go on; returns how many seeds had been set aside.
@@ -156,7 +155,7 @@ class Operator:
             PlanError: There is no such plan.
         """
         await self._set_state(name, "cancelled")
-        return sum([await admin.set_aside(name) for admin in self.admins.values()])
+        return await self._set_aside(name)
 
     async def delete(self, name: str) -> None:
         """Forgets a plan that is done or cancelled: its record, ledger and failed seeds. Its finished pages stay known.
@@ -166,7 +165,9 @@ class Operator:
                 Then nothing was deleted; or a part, when seeds were offered meanwhile.
         """
         record = await self._plan(name)
-        if record.state != "cancelled" and record.offering_until_ms > await self.registry.now_ms():
+        if record.state == "cancelled":
+            await self._set_aside(name)  # what workers have handed back since; there may be none to claim it
+        elif record.offering_until_ms > await self.registry.now_ms():
             raise PlanError(f"plan {name!r} is being submitted; cancel it first")
         await self._refuse_unfinished(record)
         record = await self._decide(name)
@@ -198,6 +199,10 @@ class Operator:
                 "cancel it first" if record.state != "cancelled" else "workers still end what they hold, try again soon"
             )
             raise PlanError(f"plan {record.name!r} has {left} seeds that are ready or executing; {hint}")
+
+    async def _set_aside(self, name: str) -> int:
+        """Fails the ready seeds of a cancelled plan, sets those of a paused one aside; returns how many."""
+        return sum([await admin.set_aside(name) for admin in self.admins.values()])
 
     async def _set_state(self, name: str, state: PlanState) -> None:
         await self.registry.tell_partitions(await self._decide(name, state))

@@ -119,6 +119,15 @@ async def test_a_plan_is_deleted_when_it_is_over(submitted):
     assert await sound(submitted)
 
 
+async def test_a_cancelled_plan_is_deleted_though_its_worker_handed_a_page_back_and_is_gone(submitted):
+    held = await claim(submitted)
+    await submitted.cancel("flood")
+    await end(submitted, held, "release")
+    await submitted.delete("flood")
+    assert await submitted.registry.plans() == {}
+    assert await sound(submitted)
+
+
 async def test_a_plan_is_not_deleted_while_it_is_submitted(operator):
     plan = plans.parse(PLAN, "flood.yaml", max_seeds=100)
     submission = submit(plan, operator.registry, operator.queues)
