@@ -30,9 +30,12 @@ $(INSTALLED): requirements-dev.txt pyproject.toml
 	    echo "No Python 3.11 or later with its venv module found; name one: make install PYTHON=/path/to/python" >&2; \
 	    exit 1; \
 	}
+	@echo "Fetching the packages that requirements-dev.txt pins, once: a minute or two, silently"
 	@$(PIP) install --no-deps --require-hashes -r requirements-dev.txt
+	@echo "Installing Headroom itself, as this folder has it"
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
+	@echo "Installed. \`. .venv/bin/activate\` puts its commands on the PATH"
 
 demo: install ## crawl a small forum from a plan to items, with every server started for it
 	@$(BIN)/python -m testbed $(ARGS)

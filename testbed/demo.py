@@ -22,6 +22,7 @@ from crawler import config, plans
 from crawler.cli.output import print_json
 from crawler.errors import HeadroomError
 from crawler.frontier.ledger import Account
+from crawler.frontier.seed_info import seed_info
 from crawler.plans.operator import Operator
 from crawler.plans.submission import submit
 from testbed.audit import BOARDS, delivered_ids, find_problems, read_items
@@ -40,6 +41,7 @@ OUTPUT = Path("demo-output")
 MARK = ".headroom-demo"  # a folder with this file in it may be emptied; the file's lock keeps a second demo out
 PARTS = ("items", "media", "logs", "servers")  # all that is ever removed from it
 POLL_SECONDS = 0.25  # between two looks at the crawl
+PAUSE_SECONDS = 3.0  # nothing moved for so long: it is said why
 STALL_SECONDS = 60.0  # nothing moved for so long: a healthy demo's longest pause is a retry's few seconds
 WORKER_SETTINGS = {
     "STOP_WHEN_DONE": "1",
@@ -71,12 +73,14 @@ async def demo(named: Mapping[str, str], screen: Screen, *, keep: bool, as_json:
         operator = await stack.enter_async_context(Operator.connect(services.values, begin=True))
         plan = await submit_plan(operator, forum, screen)
         workers = start_workers(services, stack)
+        screen.note("workers: one producer and two consumers start, which takes some seconds")
         speed = await watch(plan, operator, (forum, *services.own.values()), workers, screen)
-        result = await audit(plan, operator, services) | {"pages_per_minute": speed, "total_s": screen.elapsed_s}
+        result = await audit(plan, operator, services)
+        result |= {"forum": forum.url, "pages_per_minute": speed, "total_s": screen.elapsed_s}
         if as_json:
             print_json(result)
         else:
-            screen.result(result, services if keep else None)
+            screen.result(result, settings_for_another_terminal(services, named) if keep else None)
         if keep:
             with contextlib.suppress(SystemExit):
                 signal.pause()
@@ -120,7 +124,7 @@ def start_workers(services: Services, stack: contextlib.AsyncExitStack) -> list[
     """Starts one producer and two consumers, which end by themselves when all is done, and at the stack's end."""
     # Addresses may hold passwords, and a command line shows to everybody on the machine: they go by the environment.
     addresses = {name: value for name, value in services.values.items() if name in ADDRESSES.values()}
-    options = WORKER_SETTINGS | services.values | {"ITEM_SINKS": ",".join(services.sinks)}
+    options = worker_settings(services)
     words = [word for name in options.keys() - addresses for word in ("-s", f"{name}={options[name]}")]
     environment = addresses | {"SCRAPY_SETTINGS_MODULE": "crawler.settings"}
     workers = []
@@ -133,6 +137,20 @@ def start_workers(services: Services, stack: contextlib.AsyncExitStack) -> list[
     return workers
 
 
+def worker_settings(services: Services) -> dict[str, str]:
+    """Returns the settings of the demo's workers."""
+    return WORKER_SETTINGS | services.values | {"ITEM_SINKS": ",".join(services.sinks)}
+
+
+def settings_for_another_terminal(services: Services, named: Mapping[str, str]) -> dict[str, str]:
+    """Returns the settings by which commands in another terminal find what the demo's workers found.
+
+    Without the addresses that the environment names: a shell knows them, and they may hold passwords.
+    """
+    own = {name: value for name, value in worker_settings(services).items() if name not in (*named, "STOP_WHEN_DONE")}
+    return own | {name: str(Path(own[name]).absolute()) for name in ("ITEMS_DIR", "FILES_STORE")}
+
+
 async def watch(
     plan: Plan, operator: Operator, servers: Sequence[Process], workers: Sequence[Process], screen: Screen
 ) -> int:
@@ -142,7 +160,7 @@ async def watch(
         HeadroomError: A worker failed, a server has ended, or nothing moves.
     """
     began = moved = time.monotonic()
-    speed, before, running = 0, (Account(), Account(), 0), True
+    speed, before, running, explained = 0, (Account(), Account(), 0), True, False
     while running:
         running = any(worker.running for worker in workers)  # asked first, so that the last look sees all they did
         for process in (*servers, *workers):
@@ -154,9 +172,12 @@ async def watch(
         if items and not before[-1]:
             screen.note(f"first item: {next(iter(items.values()))['title']}")
         if before != (nav, content, len(items)):
-            before, moved = (nav, content, len(items)), now
+            before, moved, explained = (nav, content, len(items)), now, False
         elif now - moved > STALL_SECONDS:
             raise HeadroomError(f"nothing moved for {STALL_SECONDS:g} s; see the logs in {OUTPUT / 'logs'}")
+        if now - moved > PAUSE_SECONDS and not explained and (pause := await retries(plan.name, operator)):
+            screen.note(pause)
+            explained = True
         if not pages:
             began = now
         elif moved > began:
@@ -164,6 +185,22 @@ async def watch(
         screen.progress(nav, content, f"{len(items):,} items, {speed:,} pages per minute")
         await asyncio.sleep(POLL_SECONDS)
     return speed
+
+
+async def retries(plan: str, operator: Operator) -> str:
+    """Returns why pages of a plan wait to be tried again, and for how long, in words; empty when none does."""
+    reasons: Counter[str] = Counter()
+    dues_ms = []
+    for frontier, admin in operator.admins.items():
+        async for found in admin.seeds("ready", plan):
+            if found.reason:
+                reasons[found.reason] += 1
+                dues_ms.append((await seed_info(operator.queues[frontier], found.seed)).details.get("score_ms") or 0)
+    if not reasons:
+        return ""
+    wait_s = max(0.0, (min(dues_ms) - await operator.registry.now_ms()) / 1000)
+    words = ", ".join(f"{reason} {number}" for reason, number in reasons.items())
+    return f"waiting: pages that failed are tried again after a pause ({words}); the next in {wait_s:.0f} s"
 
 
 async def audit(plan: Plan, operator: Operator, services: Services) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -13,7 +14,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress
 from rich.text import Text
 
 from crawler.text import inert, one_line
-from testbed.services import ADDRESSES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from crawler.frontier.ledger import Account
-    from testbed.services import Services
 
 PLAIN_SECONDS = 2.0  # between two lines of progress where no terminal shows bars
 
@@ -64,12 +63,12 @@ class Screen:
             self._line_at = time.monotonic() + PLAIN_SECONDS
             self.note("; ".join((*parts, more)))
 
-    def result(self, result: Mapping[str, Any], kept: Services | None) -> None:
+    def result(self, result: Mapping[str, Any], kept: Mapping[str, str] | None) -> None:
         """Prints the result below the bars, and what to try next.
 
         Args:
             result: As `demo.audit` returns it.
-            kept: The servers that stay up; None: they end with the demo.
+            kept: Settings by which another terminal finds the servers that stay up; None: they end with the demo.
         """
         self._bars.stop()
         sound = not result["problems"]
@@ -88,14 +87,16 @@ class Screen:
         self._table("Result", rows)
         scrapy = os.path.relpath(Path(sys.executable).with_name("scrapy"))
         if kept is not None:
-            redis, kafka = _options(kept, "redis", "KEY_PREFIX"), _options(kept, "kafka", "TOPIC_PREFIX")
+            title = f"The servers stay up until Ctrl-C, the forum at {result['forum']}. Meanwhile, in another terminal"
+            self._table(title, {f"export {name}={shlex.quote(value)}": "" for name, value in kept.items()})
             commands = {
-                f"{scrapy} ledger --verify {redis}": "# where every seed is, and a recount",
-                f"{scrapy} plan list {redis}": "# how far each plan is",
+                f"{scrapy} ledger --verify": "# where every seed is, and a recount",
+                f"{scrapy} plan list": "# how far each plan is",
+                f"{scrapy} seeds list --state failed": "# which pages failed, and why",
             }
-            if "kafka" in kept.sinks:
-                commands[f"{scrapy} items tail demo_forum --from-start {kafka}"] = "# a topic, from its first item"
-            self._table("The servers stay up until Ctrl-C. Meanwhile, in another terminal", commands)
+            if "kafka" in result["sinks"]:
+                commands[f"{scrapy} items tail demo_forum --from-start"] = "# a topic, from its first item"
+            self._table("and then", commands)
         elif sound:
             commands = {
                 f"head -n 1 {result['folder']}/items/*.jsonl": "# some items, as every sink has them",
@@ -109,7 +110,7 @@ class Screen:
         self._print(f"\n{title}", "bold")
         width = max(map(len, rows))
         for name, value in rows.items():
-            self._print(f"  {name:<{width}}  {value}")
+            self._print(f"  {name:<{width}}  {value}".rstrip())
 
     def _print(self, text: str, style: str = "") -> None:
         self._console.print(Text(inert(text), style), soft_wrap=True)
@@ -117,9 +118,3 @@ class Screen:
 
 def _counts(numbers: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {number:,}" for name, number in numbers.items()) or "none"
-
-
-def _options(services: Services, name: str, scope: str) -> str:
-    """Returns what a command must be told of a server; the shell knows the addresses that the environment names."""
-    told = [ADDRESSES[name], scope] if name in services.own else [scope]
-    return " ".join(f"-s {setting}={services.values[setting]}" for setting in told)

@@ -73,8 +73,9 @@ async def start_services(
             continue
         try:
             server = KINDS[name](folder)
-            if isinstance(server, Kafka) and not server.is_fetched:
-                note("kafka: fetching Apache Kafka with Maven, once: 43 MB")
+            if isinstance(server, Kafka):
+                fetched = "" if server.is_fetched else "fetching Apache Kafka with Maven, once: 43 MB; then "
+                note(f"kafka: {fetched}starting, which takes some seconds")
             server.start()
         except UnavailableError as error:
             if name not in services.sinks:

@@ -92,6 +92,10 @@ class DemoRun:
         block = self.output.partition(title)[2].partition("\n")[2]
         return [line.partition("  #")[0].strip() for line in block.splitlines() if "  # " in line]
 
+    def exports(self):
+        """Returns the lines that give a shell the settings of a demo that is kept."""
+        return re.findall(r"^  (export .*)$", self.output, re.MULTILINE)
+
     def shell(self, command):
         """Runs a command line as a user would paste it, in the same place and environment; returns its exit status."""
         options = {"cwd": self.folder, "env": self._environment, "capture_output": True, "timeout": DEMO_SECONDS}

@@ -40,7 +40,7 @@ def named(redis_url, mongo_server):
 def test_named_servers_are_used_and_can_be_looked_into(tmp_path, named, no_kafka):
     with DemoRun(tmp_path, "--keep", environment=named | no_kafka) as run:
         run.read_until("The servers stay up")
-        run.read_until("plan list")
+        run.read_until("seeds list")
         total = sum(expected_items().values())
         assert run.row("sinks").startswith(f"files {total}, mongo {total}; the same by id")
         assert run.row("no kafka").endswith(("no memory", "no route"))
@@ -49,8 +49,8 @@ def test_named_servers_are_used_and_can_be_looked_into(tmp_path, named, no_kafka
         with MongoClient(named["MONGO_URL"]) as mongo:
             assert mongo[scope].items.count_documents({}) == total
         looks = run.commands("The servers stay up")
-        assert [command.split()[1] for command in looks] == ["ledger", "plan"]
-        assert [run.shell(command) for command in looks] == [0, 0]
+        assert [command.split()[1] for command in looks] == ["ledger", "plan", "seeds"]
+        assert [run.shell("\n".join((*run.exports(), command))) for command in looks] == [0, 0, 0]
         assert run.interrupt(signal.SIGINT) == (0, "")
         assert run.leaves_nothing()
 

@@ -10,9 +10,13 @@ from collections import Counter
 
 import pytest
 from demo_run import DemoRun, broken_java, expected_items
+from scrapy.settings import Settings
 from waiting import until
 
 from crawler.errors import HeadroomError
+from crawler.frontier.settlement import Settlement
+from crawler.models import Seed
+from crawler.plans.operator import Operator
 from testbed import demo
 from testbed.demo import MARK, output_folder
 
@@ -82,6 +86,18 @@ def test_a_named_server_that_is_away_is_one_clear_line(tmp_path):
     with DemoRun(tmp_path, environment={"REDIS_URL": "redis://:secret@127.0.0.1:1/0"}) as run:
         assert run.end() == (1, "error: REDIS_URL: redis://127.0.0.1:1/0 doesn't answer (ConnectionError)\n")
         assert run.leaves_nothing()
+
+
+async def test_a_pause_for_pages_that_are_tried_again_is_explained(redis_url):
+    async with Operator.connect(Settings({"REDIS_URL": redis_url}), begin=True) as operator:
+        queue, owner = operator.queues["content"], "node:1:1:x"
+        await queue.offer([Seed("http://board.test/1", "demo", "board"), Seed("http://other.test/2", "demo", "board")])
+        assert await demo.retries("demo", operator) == ""
+        await operator.redis.zadd(operator.keys.partition(0).sessions, {owner: 10**15})
+        (claimed,) = (await queue.claim(0, owner, f"{owner}#1", max_seeds=1, carrying=0)).seeds
+        await queue.settle(0, owner, [Settlement("retry", claimed, 60_000, "http-500")], [])
+        said = await demo.retries("demo", operator)
+    assert said == "waiting: pages that failed are tried again after a pause (http-500 1); the next in 60 s"
 
 
 class TestOutputFolder:

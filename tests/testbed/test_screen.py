@@ -1,9 +1,11 @@
 import io
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from crawler.frontier.ledger import Account
+from testbed.demo import settings_for_another_terminal
 from testbed.screen import Screen
 from testbed.services import Services
 
@@ -21,11 +23,12 @@ RESULT = {
     "total_s": 15.0,
     "difference": 0,
     "folder": "demo-output",
+    "forum": "http://127.0.0.1:8800",
     "problems": [],
 }
 CLAIMS = ("the same by id", "a recount agrees", "Try next")
 OWN_REDIS = {"KEY_PREFIX": "demo-1", "TOPIC_PREFIX": "demo-1.", "REDIS_URL": "redis://own"}
-ALL_NAMED = OWN_REDIS | {"REDIS_URL": "redis://:secret@named", "KAFKA_BOOTSTRAP_SERVERS": "named:1"}
+NAMED = {"REDIS_URL": "redis://:secret@named", "KAFKA_BOOTSTRAP_SERVERS": "named:1"}
 
 
 @pytest.fixture
@@ -72,15 +75,15 @@ def test_a_result_with_problems_claims_nothing(shown):
     assert not [claim for claim in CLAIMS if claim in text]
 
 
-@pytest.mark.parametrize(
-    ("services", "expected"),
-    [
-        (Services(OWN_REDIS, own={"redis": None}, sinks=["files"]), "plan list -s REDIS_URL=redis://own -s KEY_PREFIX"),
-        (Services(ALL_NAMED), "items tail demo_forum --from-start -s TOPIC_PREFIX=demo-1. "),
-    ],
-)
-def test_servers_that_stay_up_can_be_asked(services, expected, shown):
-    text = shown(lambda screen: screen.result(RESULT, services))
-    assert expected in text
+@pytest.mark.parametrize("named", [{}, NAMED], ids=["own", "named"])
+def test_servers_that_stay_up_can_be_asked_from_another_terminal(named, shown):
+    kept = settings_for_another_terminal(Services(OWN_REDIS | named), named)
+    text = shown(lambda screen: screen.result(RESULT | {"sinks": {"files": 1, "kafka": 1} if named else {}}, kept))
+    lines = [line.strip() for line in text.splitlines()]
+    assert {"export KEY_PREFIX=demo-1", "export ALLOW_PRIVATE_ADDRESSES=1"} <= {*lines}
+    assert f"export ITEMS_DIR={Path('demo-output/items').absolute()}" in lines
+    assert ("export REDIS_URL=redis://own" in lines) == (not named)
+    assert "STOP_WHEN_DONE" not in text
     assert "secret" not in text
-    assert ("items tail" in text) == ("kafka" in services.sinks)
+    assert "the forum at http://127.0.0.1:8800" in text
+    assert ("items tail demo_forum --from-start" in text) == bool(named)
