@@ -8,8 +8,11 @@ from __future__ import annotations
 import json
 
 import pytest
+import scrapy
 from own_spiders.conftest import PROJECTS
 from own_spiders.odd_server import odd_server
+
+from crawler.fast.addon import TESTED_VERSIONS
 
 OWN = (
     "ADDONS",
@@ -20,6 +23,9 @@ OWN = (
 )  # settings that name the project and its parts
 ADDED = ("DOWNLOADER_MIDDLEWARES", "FAST_ENGINE", "FRONTIER_SETTINGS")  # settings that the add-on changes or brings
 VARYING = ("time", "memusage", "per_minute", "log_count", "lines_count")  # in the names of statistics
+# Before 2.18 Scrapy calls a callback 0.1 s after the answer came, and goes on with other requests meanwhile: as many as
+# fit into that time come before what the page leads to, in a bare project as well.
+IN_ORDER = not scrapy.__version__.startswith(("2.16.", "2.17."))
 MIDDLEWARE = "crawler.middlewares.private_addresses.PrivateAddressMiddleware"
 
 
@@ -36,7 +42,8 @@ class Run:
         assert done.returncode == 0, done.stderr
         run = json.loads((folder / "run.json").read_text())
         self.log = done.stderr
-        self.requests = list(server.requests)
+        asked = ((path, sorted(headers.items())) for path, headers in server.requests)
+        self.requests = list(asked) if IN_ORDER else sorted(asked)
         items = (folder / "items.jsonl").read_text().replace(base, "").replace(str(folder), "")
         self.items = sorted(items.splitlines())
         self.stats = {name: value for name, value in run["stats"].items() if not any(map(name.count, VARYING))}
@@ -76,7 +83,7 @@ def test_the_spider_has_met_what_it_is_meant_to_meet(runs):
     assert stats["httperror/response_ignored_status_count/404"] == 1
     assert stats["offsite/filtered"] == 2
     assert stats["urllength/request_ignored_count"] == 1
-    cookies = {path: headers.get("Cookie") for path, headers in run.requests}
+    cookies = {path: dict(headers).get("Cookie") for path, headers in run.requests}
     assert cookies["/cookie/show"] == "jar=full"
     assert "given=1" in cookies["/cookie/show?given"]
     items = "\n".join(run.items)
@@ -93,6 +100,9 @@ def test_no_setting_differs_but_those_that_the_add_on_brings(runs, project):
     assert runs[project].settings["DOWNLOADER_MIDDLEWARES"] == {MIDDLEWARE: 1_000_000}
 
 
+@pytest.mark.skipif(
+    not scrapy.__version__.startswith(TESTED_VERSIONS), reason="the fast engine steps back on this Scrapy"
+)
 def test_a_spider_that_asks_for_the_fast_engine_does_the_same_on_it(runs, projects, server, tmp_path_factory):
     options = ("-s", "FAST_ENGINE=1", "-s", "ALLOW_PRIVATE_ADDRESSES=1")
     folder = tmp_path_factory.mktemp("run")  # a path as long as the others': it counts as bytes of a request
