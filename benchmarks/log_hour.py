@@ -3,7 +3,7 @@
     .venv/bin/python -m benchmarks.log_hour --minutes 60
 
 A producer and a consumer, real processes at the default LOG_LEVEL, search the soak's endless forum (soak_forum.py) with
-the usual politeness, so that they are busy to the end in a small share of a processor. Of its pages 15 % fail once or
+the usual politeness, so that they are busy to the end in a small share of a processor. Of its pages 2 % fail once or
 twice before they answer well, some are missing or empty, and one more host is dead: nobody listens there. When the time
 is up both workers are asked to end. Prints the lines of each log, by who wrote them; exit status 1: over LINES_MAX.
 """
@@ -33,6 +33,7 @@ HOSTS = 6  # of the forum: one for searches, five for threads
 DELAY_SECONDS = 2  # between two requests to a host
 SEARCH_PAGES = 10  # of each word
 WORDS_PER_MINUTE = 4  # so 40 search pages, where the host allows 30 requests: they last to the end
+FAULTY = 0.02  # of the pages fail: a web in good health, while soak.py's is sick
 DEAD_PAGES = 500  # are offered at the beginning
 SLICE_SECONDS = 1.0  # between two looks at whether both workers still run
 LINE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \[([^\]]+)\] ([A-Z]+):")  # others continue the line before
@@ -44,11 +45,12 @@ class Crawl:
     Args:
         folder: For all that is written.
         minutes: How long there must be something to do.
+        faulty: The share of the pages that fail, 0 to 1.
         stack: Ends what was started.
     """
 
-    def __init__(self, folder: Path, minutes: float, stack: ExitStack) -> None:
-        self.forum = stack.enter_context(SoakForum(folder, seed=1, hosts=HOSTS))
+    def __init__(self, folder: Path, minutes: float, faulty: float, stack: ExitStack) -> None:
+        self.forum = stack.enter_context(SoakForum(folder, seed=1, hosts=HOSTS, faulty=faulty))
         redis = stack.enter_context(Redis(folder))
         (folder / "sites").mkdir()
         settings = {
@@ -135,13 +137,16 @@ def main() -> int:
     """Runs it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument(
+        "--faulty", type=float, default=FAULTY, help="the share of pages that fail (default: %(default)s)"
+    )
     parser.add_argument("--folder", type=Path, help="where to write all; it stays there")
     options = parser.parse_args()
     with ExitStack() as stack:
         if options.folder:
             options.folder.mkdir(parents=True)
         folder = options.folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        crawl = Crawl(folder, options.minutes, stack)
+        crawl = Crawl(folder, options.minutes, options.faulty, stack)
         ends_at = time.monotonic() + 60 * options.minutes
         while time.monotonic() < ends_at and all(worker.running for worker in crawl.workers):
             time.sleep(SLICE_SECONDS)

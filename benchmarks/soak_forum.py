@@ -9,7 +9,7 @@ well follows from the soak's seed and its path: less often than MAX_ATTEMPTS, so
     /image/N                its image
     /private/N              disallowed
 
-Run: python benchmarks/soak_forum.py FOLDER SEED HOSTS
+Run: python benchmarks/soak_forum.py LOG SEED FAULTY PORT ...
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LINKS = 8  # on a search page
 ANSWER_SECONDS = 0.02
 SLOW_SECONDS = 1.5  # shorter than a session
 FAULTS_MAX = 2  # of a page: with MAX_ATTEMPTS of 4 it is delivered all the same
-FAULTY = 0.15  # of the pages fail once or twice
+FAULTY = 0.15  # of the pages fail once or twice, unless a benchmark says otherwise
 FAULTS = ("500", "429", "503", "reset", "truncated", "slow")
 REASONS = {200: "OK", 301: "Moved Permanently", 404: "Not Found", 429: "Too Many Requests", 500: "Error", 503: "Busy"}
 CRAWL_DELAY_SECONDS = 1
@@ -74,12 +74,13 @@ class SoakForum(Server):
         folder: The log goes to a folder `forum` in it.
         seed: Chooses the faults.
         hosts: How many; the last of them asks for a Crawl-delay.
+        faulty: The share of the pages that fail, 0 to 1.
     """
 
-    def __init__(self, folder: Path, seed: int, hosts: int) -> None:
+    def __init__(self, folder: Path, seed: int, hosts: int, faulty: float = FAULTY) -> None:
         self.ports = [free_port() for _ in range(hosts)]
         self.log_file = folder / "forum" / "requests.tsv"
-        command = [sys.executable, __file__, str(self.log_file), str(seed), *map(str, self.ports)]
+        command = [sys.executable, __file__, str(self.log_file), str(seed), str(faulty), *map(str, self.ports)]
         super().__init__("forum", command, folder / "forum")
 
     def _answers(self) -> bool:
@@ -117,8 +118,8 @@ class Host(asyncio.Protocol):
 class Forum:
     """All hosts, and how often each of their pages has failed."""
 
-    def __init__(self, seed: int, ports: list[int], log: TextIO) -> None:
-        self.seed, self.ports, self.log = seed, ports, log
+    def __init__(self, seed: int, faulty: float, ports: list[int], log: TextIO) -> None:
+        self.seed, self.faulty, self.ports, self.log = seed, faulty, ports, log
         self.failed: dict[tuple[int, str], int] = {}
 
     async def answer(self, host: Host, head: str) -> None:
@@ -138,7 +139,7 @@ class Forum:
         target = target.replace("/moved/", "/thread/")  # both are asked in one try of the page
         chance = random.Random(f"{self.seed} {port} {target}")
         number = self.failed.get((port, target), 0)
-        if target == "/robots.txt" or chance.random() > FAULTY or number >= chance.randint(1, FAULTS_MAX):
+        if target == "/robots.txt" or chance.random() > self.faulty or number >= chance.randint(1, FAULTS_MAX):
             return ""
         self.failed[port, target] = number + 1
         return random.Random(f"{self.seed} {port} {target} {number}").choice(FAULTS)
@@ -195,10 +196,10 @@ def thread_url(ports: list[int], number: int) -> str:
     return f"http://127.0.0.1:{port}/thread/{number}"
 
 
-async def serve(log_file: Path, seed: int, ports: list[int]) -> None:
+async def serve(log_file: Path, seed: int, faulty: float, ports: list[int]) -> None:
     """Listens on all hosts until the process is killed."""
     with log_file.open("a", buffering=1, encoding="utf-8") as log:
-        forum = Forum(seed, ports, log)
+        forum = Forum(seed, faulty, ports, log)
         for port in ports:
             await asyncio.get_running_loop().create_server(
                 functools.partial(Host, port, forum), "127.0.0.1", port, backlog=512
@@ -218,4 +219,4 @@ def read_requests(log_file: Path) -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(Path(sys.argv[1]), int(sys.argv[2]), [int(word) for word in sys.argv[3:]]))
+    asyncio.run(serve(Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), [int(word) for word in sys.argv[4:]]))

@@ -103,6 +103,7 @@ VALUES: Mapping[str, Any] = {
     "CONCURRENT_REQUESTS_PER_DOMAIN": config.CONCURRENT_REQUESTS.high,  # must not bind: turns pace each host
     "DOWNLOAD_DELAY": 0,  # must not bind: turns pace each host
     "COOKIES_ENABLED": False,  # pages are read as a stranger would
+    "LOGSTATS_INTERVAL": 600.0,  # a line each minute is the most of a healthy worker's log; `scrapy nodes` says more
     "HTTPERROR_ALLOW_ALL": True,  # a visit's end tells the ledger why; nothing is dropped on the way
     "WARN_ON_GENERATOR_RETURN_VALUE": False,  # reads the callback's source
     "TELNETCONSOLE_ENABLED": False,

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from crawler.config.crawl_settings import VALUES
 from crawler.events import Events
 from crawler.frontier.settlement import Settlement
 from crawler.worker import failure_log
@@ -15,7 +16,7 @@ from crawler.worker.failure_log import FailureLog
 from crawler.worker.visits import FetchFailed, VisitEnded
 
 HOUR_SECONDS = 3_600
-LOGSTATS_LINES = 60  # Scrapy's own, one a minute
+LOGSTATS_LINES = HOUR_SECONDS // VALUES["LOGSTATS_INTERVAL"]  # Scrapy's own
 OTHER_LINES = (
     105  # a worker's first and last, its statistics among them: tests/end_to_end/test_log_lines.py prints them
 )
@@ -84,11 +85,15 @@ def test_two_dead_hosts_are_told_within_200_lines_an_hour_with_all_their_failure
     assert told(worker) == 2 * 35 * HOUR_SECONDS
 
 
-def test_an_hour_in_which_some_pages_of_many_hosts_are_gone_stays_under_200_lines(worker):
-    worker.run(HOUR_SECONDS, lambda second: worker.fail(f"http://h{second % 500}.test/{second}", "http-404", "fail"))
+def test_an_hour_in_which_a_host_is_dead_and_some_pages_of_many_are_gone_stays_under_200_lines(worker):
+    def fail(second):
+        worker.fail(f"http://h{second % 500}.test/{second}", "http-404", "fail")
+        worker.fail(f"http://dead.test/{second}")
+
+    worker.run(HOUR_SECONDS, fail)
     worker.log.close()
     assert len(worker.lines) + LOGSTATS_LINES + OTHER_LINES <= LINES_MAX
-    assert told(worker) == HOUR_SECONDS
+    assert told(worker) == 2 * HOUR_SECONDS
 
 
 def test_however_many_hosts_are_dead_the_lines_are_bounded(worker):
