@@ -191,6 +191,7 @@ class Node:
             stats=ignore,
             signals=ignore,
             engine=self._engine,
+            crawling=True,
             spider=SimpleNamespace(frontier="content"),
         )
         self._crawler = crawler
