@@ -12,6 +12,7 @@ from itertools import chain, pairwise, repeat
 import pytest
 from hostile.hostile_wire_bodies import answer, forever
 from hostile.hostile_wire_server import HOLD, RESET, Host
+from waiting import until
 
 from crawler.frontier.keys import Keys
 from crawler.robots.file import RobotsFile
@@ -215,11 +216,14 @@ def test_all_pages_of_a_host_that_stays_silent_fail_by_tries_of_their_own(serve,
 
 def test_a_page_whose_file_is_known_to_be_unreachable_waits_untried(serve, crawl):
     place = serve(says(404))
+    worker = crawl.worker()
+    until(lambda: b"Spider opened" in worker.log.read_bytes(), "the worker, whose start may take longer than `fresh_s`")
     known = RobotsFile("unreachable", failures=9, fresh_s=2)
     crawl.redis.set(Keys("hr").partition(0).robots(place.url), known.dump(), px=int(known.expires_s * 1000))
     crawl.offer([place.page])
-    said = crawl.finish()
-    assert crawl.unfinished() == {}
+    until(lambda: crawl.counts()["finished"] == 1, "the page, once the file may be asked for again")
+    worker.stop()
+    said = worker.log.read_bytes()
     assert len(asked(place)) == 1
     assert b"frontier/postpone/robots-unreachable" in said
     assert b"frontier/retry" not in said
