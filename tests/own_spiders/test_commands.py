@@ -72,9 +72,7 @@ def test_a_command_does_the_same_everywhere(projects, run, url, tmp_path, words)
 
 
 @pytest.mark.parametrize("project", PROJECTS[1:])
-@pytest.mark.parametrize(
-    "words", [("fetch",), ("view",), ("shell", "-c", "1"), ("parse", "-c", "parse"), ("parse",)], ids=" ".join
-)
+@pytest.mark.parametrize("words", [("fetch",), ("view",), ("shell", "-c", "1"), ("parse", "-c", "parse")], ids=" ".join)
 def test_no_command_but_crawl_makes_a_spider_claim_seeds(projects, run, url, project, words):
     """With a Redis that answers it would; here it would look for one for half a minute."""
     project = projects[project]
