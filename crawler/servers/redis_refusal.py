@@ -1,4 +1,4 @@
-"""What it means that a Redis refuses this client, or that what answers is no Redis: no waiting mends it."""
+"""What an error of Redis means: what a key holds is to blame; or no waiting mends it, as where it refuses this client."""
 
 from __future__ import annotations
 
@@ -24,7 +24,22 @@ REFUSALS: tuple[tuple[type[RedisError], str, str], ...] = (
     (ResponseError, "DB index is out of range", "it has no database of the number in REDIS_URL"),
     (ResponseError, "SELECT is not allowed in cluster mode", "a cluster has no database but 0: end REDIS_URL in /0"),
 )
+# How errors begin that are about the server: with a word for their kind, such as MISCONF or BUSY, unless redis-py has a
+# class of its own for them; or, in a script on a cluster that changes, with these words.
+_OF_SERVER = re.compile(r"(?!WRONGTYPE )[A-Z]{2,} |Script (?:attempted to|killed) ")
 _IN_SCRIPT = re.compile(r" script: \S+, on .*| script: on .*", re.DOTALL)  # which script it was, and where in it
+
+
+def is_of_a_key(error: ResponseError) -> bool:
+    """Returns whether what a key holds is to blame: it is of another kind, or junk that a script stumbled over.
+
+    Whatever else is asked for would fail likewise where it isn't: Redis changes its primary, can't save, or refuses
+    this client.
+    """
+    text = str(error)
+    if type(error) is not ResponseError or _OF_SERVER.match(text) or refusal(error):
+        return False
+    return text.startswith("WRONGTYPE ") or "user_script:" in text
 
 
 def refusal(error: BaseException) -> str:

@@ -15,6 +15,7 @@ from crawler.errors import UnavailableError
 from crawler.frontier.keys import partition_of
 from crawler.frontier.queue import FULL_MILLISECONDS, NEW, OFFER_BATCH, PLAN_DELETED, Proposal
 from crawler.seldom import Seldom
+from crawler.servers.redis_refusal import is_of_a_key
 from crawler.servers.redis_retry import RETRY_SECONDS
 from crawler.worker.known import Known
 
@@ -167,7 +168,7 @@ class Offers:
             del self._sending[key], self._waiting[key]
 
     async def _send_together(self, frontier: Frontier, partition: int, parts: list[_Part]) -> None:
-        """Sends parts that differ in their proposals alone. If Redis can't do something, each is tried for itself."""
+        """Sends parts that differ in their proposals alone. If what a key holds prevents that, each goes for itself."""
         proposals = [one for part in parts for one in part.proposals]
         terms: dict[str, Any] = {"edition": parts[0].edition, "budget": parts[0].budget}
 
@@ -177,9 +178,10 @@ class Offers:
                     return await self._queues[frontier].offer_to(partition, proposals, **terms, confirmed=True)
                 owner = self._leases[partition].owner
                 marks, counted = await self._known.offer(partition, owner, proposals, **terms)
-            except OutOfMemoryError:
-                raise
-            except ResponseError as error:  # as for junk in a host's key, which must not hold up others
+            except ResponseError as error:
+                if not is_of_a_key(error):
+                    raise
+                # As for junk in a host's key, which must not hold up others.
                 self._warn("%d offers are sent page by page: %s", len(proposals), error)
                 return None
             if counted:

@@ -117,6 +117,24 @@ async def test_a_page_whose_offers_redis_can_t_take_holds_up_no_other(frontier, 
     await stuck
 
 
+async def test_offers_wait_together_for_a_redis_that_takes_no_writes(frontier, offering, calls, caplog, monkeypatch):
+    monkeypatch.setattr(offers, "RETRY_SECONDS", 0.01)
+    await frontier.redis.config_set("min-replicas-to-write", 1)
+    try:
+        waiting = [asyncio.create_task(offering.offers.offer([content(number)])) for number in range(20)]
+
+        async def was_refused_again():
+            return len(calls) > 3
+
+        await frontier.until(was_refused_again)
+    finally:
+        await frontier.redis.config_set("min-replicas-to-write", 0)
+    assert [(await one).new for one in waiting] == [1] * 20
+    assert len(set(map(len, calls))) == 1  # each call had all pages
+    assert "page by page" not in caplog.text
+    assert "20 offers: waiting for Redis: NOREPLICAS" in caplog.text
+
+
 async def test_a_page_that_is_given_up_takes_no_other_with_it(frontier, offering):
     given_up = asyncio.create_task(offering.offers.offer([content(1)]))
     other = asyncio.create_task(offering.offers.offer([content(2)]))
