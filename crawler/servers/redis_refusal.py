@@ -1,4 +1,4 @@
-"""What an error of Redis means: what a key holds is to blame; or no waiting mends it, as where it refuses this client."""
+"""What an error of Redis means: what a key holds is to blame, or no waiting mends it, as where it refuses a client."""
 
 from __future__ import annotations
 

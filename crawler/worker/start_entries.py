@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
     from crawler.sites import Site
 
+# Of one entry: eight times the longest URL, so there is room for each character as `\\uXXXX` in JSON, and for what
+# `ignore` drops.
+ENTRY_BYTES_MAX = 1 << 16
 REFUSED = ":refused"  # ends the key of the hash that keeps a list's refused entries
 DEFAULT_SITE = "web"
 
@@ -69,6 +72,8 @@ class StartList:
         return Seed(urls.canonical(url, drop=site.drop), self.plan, site.name, exact=site.exact)
 
     def _url(self, entry: bytes) -> str:
+        if len(entry) > ENTRY_BYTES_MAX:
+            raise StartEntryError(f"longer than {ENTRY_BYTES_MAX:,} bytes")
         try:
             text = entry.decode()
         except UnicodeDecodeError:

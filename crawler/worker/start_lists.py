@@ -5,8 +5,9 @@ on a Redis Cluster waits until the offer survives a node), then taken out of its
 in between, the next one offers it again, which the ledger counts as known. List and frontier may lie on different
 nodes, since nothing needs both at once. If its plan is deleted while its offer waits, it stays.
 
-An entry that can't be a seed goes into the hash `KEY:refused`, with the reason, before it leaves its list. When that
-holds REFUSED_MAX of them, those that follow stay where they are, and keep back what stands behind them.
+An entry that can't be a seed goes into the hash `KEY:refused`, with the reason, before it leaves its list
+(`stored_list.py`). When that is full, or can't be written, those that follow stay where they are, and keep back what
+stands behind them.
 
 Of all workers one reads, by a lock with a time limit: two at a time would lose nothing either, but offer all twice.
 """
@@ -16,18 +17,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import NoPermissionError, RedisError, ResponseError
 
 from crawler import sites
 from crawler.errors import HeadroomError, UnavailableError, UrlError
-from crawler.frontier.keys import as_text
 from crawler.frontier.scripts import even_when_full
 from crawler.redaction import without_credentials
+from crawler.servers.redis_refusal import is_of_a_key, refusal
 from crawler.servers.redis_retry import until_redis_answers
 from crawler.text import one_line
-from crawler.worker.start_entries import StartEntryError, StartList
+from crawler.worker.start_entries import StartEntryError
+from crawler.worker.stored_list import REFUSED_MAX, StoredList, is_cut
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,21 +44,13 @@ if TYPE_CHECKING:
     from crawler.sites import Site
     from crawler.worker.offers import Offers
     from crawler.worker.site_cache import SiteCache
+    from crawler.worker.start_entries import StartList
 
 logger = logging.getLogger(__name__)
-ROUND_ENTRIES = 100  # of a list in one round, which is one offer and one removal; entries stand at their list's head
 POLL_SECONDS = 1.0  # between two looks at lists that are empty; scrapy-redis looks every 5 s
 READER_LOCK_MILLISECONDS = 3_000  # a reader that died keeps others off so long; each round, one a second, renews it
-REFUSED_MAX = 10_000  # entries of a list that are kept with a reason, some MB; somebody must look at them by then
+ROUNDS_IN_VAIN = 10  # until a list is told that waits for its site's definition; that takes a second each
 REPORT_SECONDS = 60.0  # between two log lines on a list's refused entries
-SEARCHED_ENTRIES = 10_000  # from a list's head, for one to be removed: new ones are put before it, or behind all
-# KEYS: a list. ARGV: SEARCHED_ENTRIES, then entries. Removes each once; one that stands deeper, or that somebody else
-# has removed, is left alone: without a limit each of those would be searched through the whole list.
-REMOVE_FROM_LIST = """#!lua flags=allow-oom
-for number = 2, #ARGV do
-  if redis.call('LPOS', KEYS[1], ARGV[number], 'MAXLEN', ARGV[1]) then redis.call('LREM', KEYS[1], 1, ARGV[number]) end
-end
-"""
 
 
 class StartLists:
@@ -82,6 +77,7 @@ class StartLists:
         stats: StatsCollector,
     ) -> None:
         self._lists = lists
+        self._stored = {one.key: StoredList(one, redis) for one in lists}
         self._redis: Any = redis  # by its types, answers may be text; they are bytes
         self._keys = keys
         self._reader = reader
@@ -90,6 +86,7 @@ class StartLists:
         self._site_cache = site_cache
         self._sites_dir = sites_dir
         self._stats = stats
+        self._in_vain: Counter[str] = Counter()  # by list: rounds since one came to its entries
         self._blocked: dict[str, str] = {}  # by list: why its entries stay there
         self._unreported: dict[str, int] = {}  # by list: entries refused since that was last logged
         self._report_from: dict[str, float] = {}  # from when on they are logged again, by the event loop's clock
@@ -118,25 +115,33 @@ class StartLists:
                 await asyncio.sleep(POLL_SECONDS)
 
     async def read_round(self, one: StartList) -> bool:
-        """Takes at most ROUND_ENTRIES of a list into the frontier; returns whether any left the list.
+        """Takes the next entries of a list into the frontier; returns whether it has done something with any of them.
 
         Raises:
             redis.exceptions.RedisError: Redis is away, or full. What keeps this list alone from being read is logged.
         """
         try:
-            return await self._is_reader(one) and await self._read_some(one)
-        except UnavailableError:  # it is tried again, unless the worker stops
+            has_read = await self._is_reader(one) and await self._read_some(one)
+        except UnavailableError as error:  # it is tried again, unless the worker stops
+            self._in_vain[one.key] += 1
+            if self._in_vain[one.key] >= ROUNDS_IN_VAIN:
+                self._note(one, str(error))
             return False
         except HeadroomError as error:
             self._note(one, str(error))
         except ResponseError as error:
-            if not _is_of_key(error):
+            if not (is_of_a_key(error) or refusal(error)):
                 raise
             self._note(one, str(error))
+        else:
+            del self._in_vain[one.key]
+            return has_read
         return False
 
     async def _read_some(self, one: StartList) -> bool:
-        if not (entries := await self._entries(one)):
+        stored = self._stored[one.key]
+        entries, taken_out = await stored.read()
+        if not entries and not taken_out:
             self._note(one, "")
             return False
         await self._registry.admit_pages(one.plan)
@@ -144,14 +149,17 @@ class StartLists:
         seeds, refused = _sorted_out(one, entries, site)
         left_out = set((await self._offers.offer(seeds.values())).refused)
         taken = {entry for entry, seed in seeds.items() if seed not in left_out}
-        kept = await self._keep(one, refused)
-        await self._remove(one, [entry for entry in entries if entry in taken or entry in kept])
+        await stored.remove(entry for entry in entries if entry in taken)
         self._stats.inc_value("start_lists/read", len(taken))
-        self._stats.inc_value("start_lists/refused", len(kept))
+        kept = await stored.keep(refused)
+        await stored.remove(entry for entry in entries if entry in kept)
+        self._stats.inc_value("start_lists/refused", taken_out + sum(not is_cut(entry) for entry in kept))
+        if kept:
+            self._report(one, len(kept), refused[kept[0]])
         full = f"{one.refused_key} holds {REFUSED_MAX:,} refused entries: delete those you have looked at"
         deleted = f"plan {one.plan!r} was deleted while its pages were offered"
         self._note(one, deleted if left_out else "" if len(kept) == len(refused) else full)
-        return bool(taken or kept)
+        return bool(taken or kept or taken_out)
 
     async def _is_reader(self, one: StartList) -> bool:
         """Returns whether this worker is the one that reads a list now, and renews that."""
@@ -168,36 +176,6 @@ class StartLists:
             return bool(await self._redis.exists(one.key))
         except NoPermissionError:  # whoever reads it says so
             return False
-
-    async def _entries(self, one: StartList) -> list[bytes]:
-        """Returns the entries that are next, in scrapy-redis's order; they stay in the list.
-
-        Raises:
-            StartEntryError: The key holds something else than a list, a set or a sorted set.
-        """
-        kind = as_text(await self._redis.type(one.key))
-        entries: list[bytes] = []
-        if kind == "list":
-            entries = await self._redis.lrange(one.key, 0, ROUND_ENTRIES - 1)
-        elif kind == "set":
-            entries = await self._redis.srandmember(one.key, ROUND_ENTRIES)
-        elif kind == "zset":
-            entries = await self._redis.zrevrange(one.key, 0, ROUND_ENTRIES - 1)
-        elif kind != "none":
-            raise StartEntryError(f"expected a list, a set or a sorted set in Redis, which holds a {kind}")
-        return entries
-
-    async def _remove(self, one: StartList, entries: Sequence[bytes]) -> None:
-        """Takes entries out of their list, by their values. One that was put there anew meanwhile is the same page."""
-        if not entries:
-            return
-        kind = as_text(await self._redis.type(one.key))
-        if kind == "list":
-            await self._redis.eval(REMOVE_FROM_LIST, 1, one.key, SEARCHED_ENTRIES, *entries)
-        elif kind == "set":
-            await self._redis.srem(one.key, *entries)
-        elif kind == "zset":
-            await self._redis.zrem(one.key, *entries)
 
     # -- What keeps entries back --------------------------------------------------------------------------------------
 
@@ -216,17 +194,6 @@ class StartLists:
         if site is None:
             raise UnavailableError(f"site {one.site}: not read yet")
         return site
-
-    async def _keep(self, one: StartList, refused: dict[bytes, str]) -> list[bytes]:
-        """Writes refused entries down, each with the reason, as far as there is room; returns those."""
-        if not refused:
-            return []
-        room = max(0, REFUSED_MAX - await self._redis.hlen(one.refused_key))
-        kept = list(refused)[:room]
-        if kept:
-            await self._redis.hset(one.refused_key, mapping={entry: refused[entry] for entry in kept})
-            self._report(one, len(kept), refused[kept[0]])
-        return kept
 
     def _report(self, one: StartList, number: int, why: str) -> None:
         """Logs how many entries were refused, and why one of them was; at most once in REPORT_SECONDS."""
@@ -249,11 +216,6 @@ class StartLists:
         else:
             del self._blocked[one.key]
             logger.info("start list %s is read again", one.key)
-
-
-def _is_of_key(error: ResponseError) -> bool:
-    """Returns whether Redis refuses a command for its key: it is of another kind, or forbidden to this user."""
-    return isinstance(error, NoPermissionError) or str(error).startswith("WRONGTYPE")
 
 
 def _sorted_out(one: StartList, entries: Sequence[bytes], site: Site) -> tuple[dict[bytes, Seed], dict[bytes, str]]:

@@ -47,6 +47,7 @@ def test_the_site_says_what_of_a_url_tells_pages_apart():
     ("entry", "why"),
     [
         (b"\xff", "not UTF-8"),
+        (b"http://a.test/" + b"\xff" * (1 << 16), "longer than 65,536 bytes"),
         (b"{no json", "it begins as JSON, but is none"),
         (b"{}", "url: expected a text"),
         (b'{"url": 7}', "url: expected a text"),
