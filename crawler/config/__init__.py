@@ -1,9 +1,8 @@
 """The table of all settings: each stands here once, with its type, range, default and reason.
 
 A new setting is one entry here. Everything else follows from it: `NAME.of(settings)` reads it, typed and checked, from
-the command line, the project, the environment or scrapy.cfg (`setting.py` says which wins); `check.py` refuses
-a wrong value, or a misspelt name, as a process starts; docs/settings.md has it after
-`scrapy settings --reference > docs/settings.md`.
+wherever operators put it (docs/settings.md says where, and which place wins); `check.py` refuses a wrong value, or a
+misspelt name, as a process starts; docs/settings.md has it after `scrapy settings --reference > docs/settings.md`.
 
 How the table is consumed: no settings module repeats it. A component asks `config.SESSION_SECONDS.of(settings)`, which
 needs nothing to be set. What Scrapy's own components read of it by themselves (FILES_STORE, DOWNLOAD_TIMEOUT ...) has

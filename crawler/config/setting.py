@@ -1,14 +1,11 @@
 """What a setting is: a name, a type with a range, a default and a reason; and where its value comes from.
 
-The table of all settings is `crawler/config/__init__.py`. The value of one is the first that there is of these:
+The table of all settings is `crawler/config/__init__.py`; docs/settings.md says in which order a value is looked for,
+and `Setting.given` does it. Scrapy's settings come first, so that its own order holds within them. The environment
+comes next: each node, or container, of one set-up can have its own.
 
-1. the command line (`-s NAME=VALUE`), then what a spider or a project's settings module says: Scrapy's own order;
-2. the environment, a variable of the same name: each node, or container, of one set-up can have its own;
-3. the section `[headroom]` of scrapy.cfg (`scrapy_cfg.py`);
-4. the default in the table.
-
-A setting that is Scrapy's or scrapy-redis's own has only 1 and 4: such names (LOG_LEVEL, REDIS_PORT) stand in many
-environments for the sake of other programs. An empty variable counts as none: compose files make them.
+A setting that is Scrapy's or scrapy-redis's own is looked for in the settings alone: such names (LOG_LEVEL, REDIS_PORT)
+stand in many environments for the sake of other programs. An empty variable counts as none: compose files make them.
 """
 
 from __future__ import annotations
