@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 logger = logging.getLogger(__name__)
+# A primary stands still for up to some 100 ms as it forks to rewrite its append-only file, longer with much memory.
+NODE_TIMEOUT_MIN_SECONDS = 1.0
+NODE_TIMEOUT_SECONDS = 5  # a third of a session's 15: time for the failover, and for renewals after it
 REMEDY = "set appendonly yes (CONFIG SET appendonly yes, and in its configuration file)"
 
 
 async def advice(redis: Redis) -> tuple[int, str] | None:
-    """Returns what an operator should know of how this Redis keeps its data.
+    """Returns what an operator should know of how this Redis keeps its data; of a cluster, the worst.
 
     Returns:
         The message's level, as in `logging`, and the message; None when there is an append-only file, with which a
@@ -27,10 +30,16 @@ async def advice(redis: Redis) -> tuple[int, str] | None:
     Raises:
         redis.exceptions.RedisError: Redis is away.
     """
-    if (await redis.info("persistence")).get("aof_enabled"):
+    found = [await _advice_of_one(redis, where) for where in await each_primary(redis)]
+    return max(filter(None, found), key=lambda one: one[0], default=None)
+
+
+async def _advice_of_one(redis: Redis, where: dict[str, Any]) -> tuple[int, str] | None:
+    """Returns the advice for one primary, to which the options `where` send a command."""
+    if (await redis.info("persistence", **where)).get("aof_enabled"):
         return None
     try:
-        answer: Any = await redis.config_get("save")
+        answer: Any = await redis.config_get("save", **where)
     except ResponseError:  # hosted servers forbid CONFIG; they are rarely set up without snapshots
         return logging.INFO, f"Redis has no append-only file: a crash may lose what its last snapshot lacks; {REMEDY}"
     points = str(answer.get("save", ""))
@@ -52,6 +61,11 @@ async def cluster_advice(redis: Redis, session_s: float) -> list[str]:
     for where in await each_primary(redis) if is_cluster(redis) else []:
         found: Any = await redis.config_get("cluster-*", **where)
         timeout_s = int(found.get("cluster-node-timeout", 0)) / 1000
+        if 0 < timeout_s < NODE_TIMEOUT_MIN_SECONDS:
+            advices.append(
+                f"Redis Cluster takes a primary for dead after {timeout_s:g} s: a pause as short begins a failover, "
+                f"which loses what no replica has yet; set cluster-node-timeout to {1_000 * NODE_TIMEOUT_SECONDS} ms"
+            )
         if timeout_s >= session_s:
             advices.append(
                 f"Redis Cluster waits {timeout_s:g} s for a primary, a session lasts {session_s:g} s: sessions lapse "

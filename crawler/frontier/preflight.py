@@ -38,6 +38,17 @@ async def prepare(redis: Redis, keys: Keys, partitions: int, *, begin: bool = Tr
             holds a frontier of another format or number of partitions.
         redis.exceptions.RedisError: Redis is away.
     """
+    await refuse_unfit_server(redis)
+    await refuse_eviction(redis)
+    await refuse_other_frontier(redis, keys, partitions, begin=begin, any_format=any_format)
+
+
+async def refuse_unfit_server(redis: Redis) -> str:
+    """Returns what the server is, with its version.
+
+    Raises:
+        FrontierError: It is too old, or a cluster while REDIS_CLUSTER is off.
+    """
     server = await redis.info("server")
     mode = server.get("redis_mode", server.get("server_mode"))  # as Valkey calls it
     if mode == "cluster" and not is_cluster(redis):
@@ -48,7 +59,20 @@ async def prepare(redis: Redis, keys: Keys, partitions: int, *, begin: bool = Tr
         raise FrontierError(
             f"Redis {version} is too old, expected {wanted} or later, or Valkey: upgrade it, or let REDIS_URL name one"
         )
-    await _refuse_eviction(redis)
+    return f"Valkey {server['valkey_version']}" if "valkey_version" in server else f"Redis {version}"
+
+
+async def refuse_other_frontier(
+    redis: Redis, keys: Keys, partitions: int, *, begin: bool, any_format: bool = False
+) -> bool:
+    """Returns whether Redis holds a frontier by now, one of this format and number of partitions.
+
+    Args:
+        begin: As for `prepare`; `any_format` likewise.
+
+    Raises:
+        FrontierError: It holds one of another format or number of partitions.
+    """
     found = await _schema(redis, keys)
     needed = {"version": SCHEMA_VERSION, "partitions": partitions}
     if begin and not needed.keys() <= found.keys():  # asked first: a full Redis would refuse even what changes nothing
@@ -62,6 +86,7 @@ async def prepare(redis: Redis, keys: Keys, partitions: int, *, begin: bool = Tr
             f"setting FRONTIER_PARTITIONS: got {partitions}, expected {found['partitions']}, which the frontier in "
             f"Redis was begun with: set it to {found['partitions']} on every node; another KEY_PREFIX begins a new one"
         )
+    return bool(found)
 
 
 async def _schema(redis: Redis, keys: Keys) -> dict[str, str]:
@@ -69,7 +94,7 @@ async def _schema(redis: Redis, keys: Keys) -> dict[str, str]:
     return {as_text(name): as_text(value) for name, value in raw.items()}
 
 
-async def _refuse_eviction(redis: Redis) -> None:
+async def refuse_eviction(redis: Redis) -> None:
     """Refuses a Redis that may evict keys when it is full: each would be a lost seed, or a forgotten visit.
 
     Asks INFO, since hosted servers often forbid CONFIG.
