@@ -14,6 +14,8 @@ from scrapy.settings import default_settings
 
 from crawler import config, plans, settings, sites
 from crawler.cli.ledger_words import meaning
+from crawler.doctor.checks import GROUPS
+from crawler.doctor.finding import MEANINGS
 from crawler.frontier.rights import IN_A_CLUSTER, acl_rule
 
 ROOT = Path(__file__).parent.parent
@@ -25,7 +27,7 @@ DOCUMENTS = [
 ]
 SCRAPY_REDIS = "".join(path.read_text("utf-8") for path in Path(scrapy_redis.__file__).parent.glob("*.py"))
 SETTING = re.compile(r"`([A-Z][A-Z_]{3,})`")
-COMMAND = re.compile(r"scrapy (plan|seeds|ledger|nodes|site|items|crawl|frontier)(?: ([a-z]+))?")
+COMMAND = re.compile(r"scrapy (plan|seeds|ledger|nodes|site|items|crawl|frontier|doctor)(?: ([a-z]+))?")
 
 
 @pytest.fixture(params=DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -132,3 +134,11 @@ def test_every_word_of_the_ledger_that_operators_are_told_of_is_one():
 @pytest.mark.parametrize("path", sorted((ROOT / "plans").glob("*.yaml")), ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_example_plan_can_be_checked(path):
     assert plans.check(plans.load(str(path), max_seeds=config.PLAN_MAX_SEEDS.default)).nav_seeds > 0
+
+
+def test_every_check_and_state_of_the_doctor_has_its_row():
+    text = (ROOT / "docs" / "operator.md").read_text("utf-8")
+    section = text.partition("## Is it fit to run?")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `([\w-]+)` \| (.*?) \|", section, re.MULTILINE)
+    states = [(state.value, meaning) for state, meaning in MEANINGS.items()]
+    assert rows == states + [(check.name, check.looks_at) for group in GROUPS for check in group.checks]

@@ -167,7 +167,7 @@ class MongoSink(Sink):
             with pymongo.timeout(ACCESS_SECONDS):
                 await self._items.find_one({"_id": PROOF})
         except PyMongoError as error:
-            if why := _refusal(error):
+            if why := refusal(error):
                 raise AccessError(f"Mongo at {self._address}: {why}") from None
 
     async def prove(self) -> None:
@@ -224,7 +224,7 @@ class MongoSink(Sink):
         return UnavailableError(f"Mongo at {self._address}: {_words(error)}")
 
 
-def _refusal(error: PyMongoError) -> str:
+def refusal(error: PyMongoError) -> str:
     """Returns why Mongo refuses this client, and what to do; empty: it is away, or something else is wrong."""
     said = _words(error)
     if isinstance(error, OperationFailure) and error.code == AUTHENTICATION_FAILED:

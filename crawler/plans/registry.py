@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
@@ -273,6 +274,11 @@ class Registry:
             here = f"{base} in plan {users[0]!r} and {site.base} in this one"
             raise PlanError(f"site {site.name!r} is {here}: give one of them another name")
 
+    async def site_hosts(self) -> dict[str, str]:
+        """Returns the host of each stored site, by name; empty for one that has none of its own, or is damaged."""
+        stored = await self._redis.hgetall(self._keys.sites)
+        return {as_text(name): _host_of(_load_site_or_none(raw)[1]) for name, raw in stored.items()}
+
     async def versions(self, sites: Iterable[str]) -> dict[str, int]:
         """Returns the stored version of each site, in the order given; 0 for one that isn't stored."""
         stored = {name: await self._redis.hget(self._keys.sites, name) for name in sites}
@@ -341,6 +347,14 @@ def _load_site_or_none(raw: bytes | None) -> tuple[int, Any]:
     with contextlib.suppress(FrontierError):
         return _load_site(raw) if raw else (0, None)
     return 0, None
+
+
+def _host_of(definition: Any) -> str:
+    try:
+        site = Site.from_definition(definition)
+        return urlsplit(site.base or site.search.url).hostname or ""
+    except (InputError, ValueError):
+        return ""
 
 
 def _load_site(raw: bytes) -> tuple[int, Any]:

@@ -40,6 +40,7 @@ def test_a_crawl_and_all_commands_need_no_more(crawl, forum):
     plan.write_text(PLAN.format(base=forum.url), encoding="utf-8")
     with user(crawl, acl_rule("hr")) as url:
         crawl.environment["REDIS_URL"] = url
+        crawl.scrapy("doctor")
         crawl.scrapy("plan", "submit", plan)
         crawl.scrapy("plan", "pause", "flood")
         crawl.scrapy("plan", "resume", "flood")

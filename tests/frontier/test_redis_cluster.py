@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import logging
 import os
 import signal
 
@@ -17,7 +18,7 @@ from redis.exceptions import RedisError
 from crawler.errors import ConfigError, FrontierError
 from crawler.events import Events
 from crawler.frontier import scripts
-from crawler.frontier.durability import cluster_advice
+from crawler.frontier.durability import advice, cluster_advice
 from crawler.frontier.keys import partition_of
 from crawler.frontier.preflight import prepare
 from crawler.frontier.seed_admin import SeedAdmin
@@ -296,6 +297,17 @@ async def test_a_cluster_that_would_stop_for_one_primary_is_warned_of(redis):
         "Redis Cluster refuses everything while one primary is away"
     ]
     assert len(await cluster_advice(redis, 1.0)) == 2  # the nodes wait a second for each other
+
+
+async def test_a_primary_that_keeps_nothing_on_disk_is_warned_of(redis, redis_cluster):
+    assert await advice(redis) is None
+    last = redis_cluster.nodes[-1]
+    last.call("CONFIG", "SET", "appendonly", "no")
+    try:
+        level, text = await advice(redis)
+    finally:
+        last.call("CONFIG", "SET", "appendonly", "yes")
+    assert (level, text.startswith("Redis keeps nothing on disk: ")) == (logging.WARNING, True)
 
 
 async def test_a_node_that_is_frozen_or_down_costs_the_calls_to_others_nothing(tmp_path, redis_settings):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-OURS = ("items", "ledger", "nodes", "plan", "seeds", "site")
+OURS = ("doctor", "items", "ledger", "nodes", "plan", "seeds", "site")
 
 
 @pytest.fixture

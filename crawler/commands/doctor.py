@@ -1,0 +1,81 @@
+"""`scrapy doctor`: is this set-up fit for a crawl, and would it lose data?"""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import UsageError
+
+from crawler.cli.command import HELP_INDENT_CHARACTERS, HeadroomCommand, help_width
+from crawler.cli.output import print_answer
+from crawler.cli.tables import print_table
+from crawler.errors import HeadroomError
+
+if TYPE_CHECKING:
+    import argparse
+
+
+class Command(HeadroomCommand):
+    """Makes every check of the table that these settings call for, and shows what each found."""
+
+    summary = "Check servers, node and settings: is the crawl fit to run, and would it lose data?"
+    description = (
+        "Looks at this node, Redis and the sinks that ITEM_SINKS names, and says of each thing that it is ok, or what "
+        "is wrong and what to do. It changes nothing, and ends within 15 seconds whatever doesn't answer. The exit "
+        "status is 1 if something loses data or keeps the crawl from running, and 0 if all is ok or could be better."
+    )
+    example = "doctor -s ITEM_SINKS=kafka,mongo"
+
+    def long_desc(self) -> str:
+        """Returns the description, and below it the states and the checks."""
+        from crawler.doctor.checks import GROUPS
+        from crawler.doctor.finding import MEANINGS
+
+        states = [(state.value, text) for state, text in MEANINGS.items()]
+        checks = [(check.name, check.looks_at) for group in GROUPS for check in group.checks]
+        return "\n".join(
+            [super().long_desc(), "", "States", "======", *_entries(states), "", "Checks", "======", *_entries(checks)]
+        )
+
+    async def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Makes the checks.
+
+        Raises:
+            HeadroomError: Something loses data, or keeps the crawl from running.
+            UsageError: An argument is given.
+        """
+        from crawler.doctor.checks import GROUPS
+        from crawler.doctor.examination import examine
+        from crawler.doctor.finding import State
+
+        if args:
+            raise UsageError("scrapy doctor takes no arguments")
+        rows = [
+            {"check": name, "state": found.state.value, "text": found.text}
+            for name, found in await examine(GROUPS, self.values)
+        ]
+        print_answer(
+            opts,
+            {"checks": rows},
+            lambda _: print_table(("check", "state", "what was found"), [row.values() for row in rows]),
+        )
+        bad = {
+            what: [row["check"] for row in rows if row["state"] == state.value]
+            for state, what in ((State.LOSS, "data will be lost"), (State.STOPS, "the crawl can't run"))
+        }
+        if any(bad.values()):
+            raise HeadroomError("; ".join(f"{what}: {', '.join(names)}" for what, names in bad.items() if names))
+
+
+def _entries(pairs: list[tuple[str, str]]) -> list[str]:
+    return [
+        line
+        for name, text in pairs
+        for line in textwrap.wrap(
+            text,
+            help_width(),
+            initial_indent=f"  {name}".ljust(HELP_INDENT_CHARACTERS),
+            subsequent_indent=" " * HELP_INDENT_CHARACTERS,
+        )
+    ]

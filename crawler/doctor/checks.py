@@ -1,0 +1,74 @@
+"""The table of all checks, in the order in which they are made and shown."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+from crawler import config
+from crawler.doctor import frontier, kafka, mongo, redis, redis_copies
+from crawler.doctor.clock import clock
+from crawler.doctor.disk import disk
+from crawler.doctor.dns import dns
+from crawler.doctor.examination import CheckGroup, HealthCheck
+from crawler.doctor.open_files import open_files
+from crawler.doctor.package_name import package_name
+from crawler.doctor.versions import versions
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+
+    from crawler.doctor.kafka import ExaminedKafka
+    from crawler.doctor.mongo import ExaminedMongo
+    from crawler.doctor.redis import ExaminedRedis
+
+REDIS: tuple[HealthCheck[ExaminedRedis], ...] = (
+    HealthCheck("redis", "whether it answers, every primary of a cluster, and its version", redis.version),
+    HealthCheck("redis-rights", "whether its user has the rights that a crawl needs", redis.rights),
+    HealthCheck("redis-eviction", "whether it keeps every key when it is full", redis.eviction),
+    HealthCheck(
+        "redis-durability", "what a crash leaves: append-only file, snapshots, a disk that fails", redis.durability
+    ),
+    HealthCheck("redis-memory", "memory in use, against its maxmemory", redis.memory),
+    HealthCheck("redis-latency", "how long it takes to answer", redis.latency),
+    HealthCheck("redis-replicas", "whether replicas are there, and in step", redis_copies.replicas),
+    HealthCheck("redis-cluster", "a cluster's timeouts, against SESSION_SECONDS", redis_copies.takeover),
+    HealthCheck("frontier", "its format and partitions, against this version and FRONTIER_PARTITIONS", frontier.schema),
+    HealthCheck("clock", "this node's clock, against Redis's", clock),
+)
+NODE: tuple[HealthCheck[Mapping[str, Any]], ...] = (
+    HealthCheck("versions", "Python, Scrapy, libcurl and whether it has HTTP/2, turbohtml", versions),
+    HealthCheck("package-name", "another package `crawler`, which may take the place of Headroom's", package_name),
+    HealthCheck("open-files", "the limit of open files, against CONCURRENT_REQUESTS", open_files),
+    HealthCheck("disk", "room in ITEMS_DIR, FILES_STORE and JOBDIR, and the right to write there", disk),
+    HealthCheck("dns", "whether hosts of stored sites are found; no other name is looked up", dns),
+)
+KAFKA: tuple[HealthCheck[ExaminedKafka], ...] = (
+    HealthCheck("kafka", "whether a broker answers and lets the crawl in", kafka.brokers),
+    HealthCheck("kafka-topics", "whether each stored site's topic is there, or may be made", kafka.topics),
+    HealthCheck("kafka-replication", "copies of topics, and how many acknowledge an item", kafka.replication),
+    HealthCheck("kafka-message-size", "the largest message of topics, against the crawl's", kafka.message_size),
+)
+MONGO: tuple[HealthCheck[ExaminedMongo], ...] = (
+    HealthCheck("mongo", "whether it answers and lets the crawl in", mongo.version),
+    HealthCheck("mongo-write-concern", "whether what it acknowledged survives a crash", mongo.write_concern),
+    HealthCheck("mongo-replicas", "whether there are copies", mongo.replicas),
+    HealthCheck("mongo-indexes", "the indexes by which items are found", mongo.indexes),
+)
+
+
+@contextlib.asynccontextmanager
+async def _this_node(settings: Mapping[str, Any]) -> AsyncIterator[Mapping[str, Any]]:
+    yield settings
+
+
+# Redis is asked before the others. To connect may take its client 3 s, Kafka's and MongoDB's 5 s; a server that needs
+# longer is silent. With some 2 s to start Python, and 1 s to close connections, all is over within 15 s.
+REDIS_SECONDS = 4.0
+OTHERS_SECONDS = 6.0
+GROUPS: tuple[CheckGroup[Any], ...] = (
+    CheckGroup(redis.open_redis, REDIS, REDIS_SECONDS),
+    CheckGroup(_this_node, NODE, OTHERS_SECONDS),
+    CheckGroup(kafka.open_kafka, KAFKA, OTHERS_SECONDS, lambda settings: "kafka" in config.ITEM_SINKS.of(settings)),
+    CheckGroup(mongo.open_mongo, MONGO, OTHERS_SECONDS, lambda settings: "mongo" in config.ITEM_SINKS.of(settings)),
+)

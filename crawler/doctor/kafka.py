@@ -1,0 +1,205 @@
+"""Kafka: does it let us in, can each site's topic be had, and does it keep and take what is sent to it?"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from kafka import KafkaProducer
+from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
+from kafka.errors import KafkaError, TopicAlreadyExistsError, for_code
+
+from crawler import config
+from crawler.doctor.finding import Finding, better, loses, not_tried, ok, stops, worst
+from crawler.doctor.stored_sites import stored_sites
+from crawler.errors import MAX_NAMES
+from crawler.pipelines.kafka import PROOF
+from crawler.redaction import redacted_address
+from crawler.servers.kafka import kafka_admin
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Collection, Iterator, Mapping
+
+MESSAGE_BYTES = int(KafkaProducer.DEFAULT_CONFIG["max_request_size"])  # the longest message that the sink sends
+SAFE_REPLICAS = 3  # one may be down, another be lost, and the items are still there
+SAFE_IN_SYNC = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """How a topic is kept, or how a new one would be.
+
+    Attributes:
+        name: Empty for one that would be made.
+        replicas: Copies of its partition that has fewest.
+        in_sync_min: Copies that must have a message before it is acknowledged; None: this client may not know.
+        message_max_bytes: Of a message, or of a batch of them; None likewise.
+        loses_leaders: Whether a copy that lacks messages may take the leader's place.
+    """
+
+    name: str
+    replicas: int
+    in_sync_min: int | None
+    message_max_bytes: int | None
+    loses_leaders: bool
+
+    @classmethod
+    def of(cls, name: str, replicas: int, values: Mapping[str, Mapping[str, Any]]) -> Self:
+        """Returns a topic by its configuration, as the library gives it."""
+
+        def value(key: str) -> str | None:
+            return values.get(key, {}).get("value")
+
+        in_sync, size = value("min.insync.replicas"), value("max.message.bytes")
+        return cls(
+            name,
+            replicas,
+            int(in_sync) if in_sync else None,
+            int(size) if size else None,
+            value("unclean.leader.election.enable") == "true",
+        )
+
+    @property
+    def shown(self) -> str:
+        """The topic in an answer."""
+        return f"topic {self.name}" if self.name else "a topic that is made by the brokers' defaults"
+
+
+@dataclass(frozen=True, slots=True)
+class ExaminedKafka:
+    """What the brokers say of the topics that items go to.
+
+    Attributes:
+        where: KAFKA_BOOTSTRAP_SERVERS.
+        topics: Those of stored sites that are there, and one that would be made.
+        wanted: How many topics stored sites have.
+        refused: Those of them that aren't there and can't be made, with the reason.
+    """
+
+    where: str
+    brokers: int
+    topics: tuple[Topic, ...]
+    wanted: int
+    refused: Mapping[str, str]
+
+
+@contextlib.asynccontextmanager
+async def open_kafka(settings: Mapping[str, Any]) -> AsyncIterator[ExaminedKafka]:
+    """Asks the brokers; in a thread, since their library blocks.
+
+    Raises:
+        ConfigError: A setting can't be used.
+        UnavailableError: No broker answers, or none lets this client in.
+    """
+    prefix = config.TOPIC_PREFIX.of(settings)
+    names = {prefix + site for site in await stored_sites(settings) or ()}
+    yield await asyncio.to_thread(_ask, settings, names, prefix + PROOF)
+
+
+def _ask(settings: Mapping[str, Any], wanted: Collection[str], proof: str) -> ExaminedKafka:
+    with contextlib.closing(kafka_admin(settings)) as admin:
+        there = {topic["name"]: topic for topic in admin.describe_topics() if topic["name"] in {*wanted, proof}}
+        made, refused = _would_be_made(admin, sorted({*wanted, proof} - there.keys())[:MAX_NAMES])
+        topics = [*_described(admin, there), *made]
+        return ExaminedKafka(
+            ",".join(map(redacted_address, config.KAFKA_BOOTSTRAP_SERVERS.of(settings))),
+            len(admin.describe_cluster()["brokers"]),
+            tuple(topics),
+            len(wanted),
+            {name: why for name, why in refused.items() if name in wanted},
+        )
+
+
+def _described(admin: KafkaAdminClient, there: Mapping[str, Any]) -> Iterator[Topic]:
+    """Yields topics that are there."""
+    resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in there]
+    found = admin.describe_configs(resources, config_filter="all").get("topic", {}) if resources else {}
+    for name, topic in there.items():
+        replicas = min((len(partition["replica_nodes"]) for partition in topic["partitions"]), default=0)
+        yield Topic.of(name, replicas, found.get(name, {}))
+
+
+def _would_be_made(admin: KafkaAdminClient, names: list[str]) -> tuple[list[Topic], dict[str, str]]:
+    """Asks for topics without having them made; returns how one would be, and why others can't be made."""
+    if not names:
+        return [], {}
+    try:
+        answers = admin.create_topics(names, validate_only=True, raise_errors=False)["topics"]
+    except KafkaError as error:  # a broker before 2.4 can't be asked
+        return [], dict.fromkeys(names, str(error))
+    errors = {one["name"]: for_code(one["error_code"]) for one in answers if one["error_code"]}
+    refused = {name: kind.__name__ for name, kind in errors.items() if kind is not TopicAlreadyExistsError}  # by now
+    made = [
+        Topic.of("", one["replication_factor"], one.get("configs") or {}) for one in answers if not one["error_code"]
+    ]
+    return made[:1], refused
+
+
+async def brokers(examined: ExaminedKafka) -> Finding:
+    """Looks at whether anybody answers."""
+    return ok(f"{'1 broker' if examined.brokers == 1 else f'{examined.brokers} brokers'} ({examined.where})")
+
+
+async def topics(examined: ExaminedKafka) -> Finding:
+    """Looks at whether each stored site's items have a topic, or get one."""
+    if examined.refused:
+        name, why = next(iter(examined.refused.items()))
+        return loses(
+            f"topic {name} isn't there and can't be made ({why}; so are {len(examined.refused)} of {examined.wanted}): "
+            "its site's items are refused and their pages fail; make it, or grant Create"
+        )
+    if not examined.wanted:
+        return ok("no site is stored yet; each gets its topic with its first item")
+    return ok(f"each of {examined.wanted} stored sites has its topic, or gets it with its first item")
+
+
+async def replication(examined: ExaminedKafka) -> Finding:
+    """Looks at how many brokers have each item."""
+    return worst(
+        (finding for topic in examined.topics for finding in _kept(topic, examined.brokers)),
+        f"{SAFE_REPLICAS} copies or more, of which {SAFE_IN_SYNC} acknowledge",
+    )
+
+
+def _kept(topic: Topic, brokers: int) -> Iterator[Finding]:
+    if topic.in_sync_min is not None and topic.in_sync_min > topic.replicas:
+        yield stops(
+            f"{topic.shown} wants {topic.in_sync_min} copies in sync (min.insync.replicas) and has {topic.replicas}: "
+            "it takes nothing; give it more copies, or lower that number"
+        )
+    if topic.loses_leaders:
+        yield loses(
+            f"{topic.shown} lets a copy that lacks items take the place of the leader: they are lost, though their "
+            "pages are finished; set unclean.leader.election.enable=false"
+        )
+    if topic.replicas < SAFE_IN_SYNC:
+        more = "" if brokers >= SAFE_REPLICAS else f", on {SAFE_REPLICAS} brokers (now {brokers})"
+        yield better(
+            f"{topic.shown} has one copy: a power cut or a lost disk of its broker takes items whose pages are "
+            f"finished; give it {SAFE_REPLICAS}{more}, and min.insync.replicas={SAFE_IN_SYNC}"
+        )
+    elif topic.in_sync_min is not None and topic.in_sync_min < SAFE_IN_SYNC:
+        yield better(
+            f"{topic.shown} acknowledges an item that one broker alone has, while the others are behind; set "
+            f"min.insync.replicas={SAFE_IN_SYNC}"
+        )
+    elif topic.in_sync_min is None:
+        yield not_tried(f"{topic.shown}: this user may not read its configuration (DescribeConfigs)")
+
+
+async def message_size(examined: ExaminedKafka) -> Finding:
+    """Looks at whether the largest items are taken."""
+    return worst(map(_takes, examined.topics), f"items of up to {MESSAGE_BYTES:,} bytes are taken")
+
+
+def _takes(topic: Topic) -> Finding:
+    if topic.message_max_bytes is None:
+        return not_tried(f"{topic.shown}: this user may not read its configuration (DescribeConfigs)")
+    if topic.message_max_bytes < MESSAGE_BYTES:
+        return loses(
+            f"{topic.shown} refuses items of more than {topic.message_max_bytes:,} bytes, whose pages then fail as "
+            f"message-too-large; the crawl sends up to {MESSAGE_BYTES:,}: set max.message.bytes={2 * MESSAGE_BYTES}"
+        )
+    return ok("")

@@ -1,0 +1,33 @@
+"""The sites that plans have brought: what topics their items go to, and which hosts are asked."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from redis.exceptions import RedisError
+
+from crawler.frontier.config import FrontierConfig
+from crawler.plans.registry import Registry
+from crawler.servers.redis import redis_async
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+READ_SECONDS = 2.0  # Redis answers within milliseconds, or the checks of it have said that it doesn't
+
+
+async def stored_sites(settings: Mapping[str, Any]) -> dict[str, str] | None:
+    """Returns the host of each site that is stored in Redis, by name; empty for a site that is on no host of its own.
+
+    None: Redis can't be read; what is wrong with it, checks of its own say.
+    """
+    frontier = FrontierConfig.from_settings(settings)
+    redis = redis_async(settings)
+    try:
+        async with asyncio.timeout(READ_SECONDS):
+            return await Registry(redis, frontier.keys, frontier.partitions).site_hosts()
+    except (RedisError, OSError):
+        return None
+    finally:
+        await redis.aclose()

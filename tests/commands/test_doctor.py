@@ -1,0 +1,58 @@
+"""`scrapy doctor`: what it prints, and how it ends. `tests/doctor` has what it finds."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+from commands.answers import error_of, json_of, lines_of
+
+from crawler.doctor.checks import GROUPS, KAFKA, MONGO, NODE, REDIS
+from crawler.doctor.finding import State
+
+NAMES = [check.name for group in GROUPS for check in group.checks]
+
+
+@pytest.fixture(autouse=True)
+def _as_it_should_be(crawl):
+    yield
+    crawl.redis.config_set("maxmemory-policy", "noeviction")
+
+
+def test_what_is_well_is_a_table_and_status_0(scrapy):
+    lines = lines_of(scrapy("doctor"))
+    assert lines[0] == "check state what was found"
+    assert [line.split()[0] for line in lines[1:]] == [check.name for check in (*REDIS, *NODE)]
+    assert {line.split()[1] for line in lines[1:]} <= {"ok", "better", "not-tried"}
+
+
+def test_json_has_the_same(scrapy):
+    rows = json_of(scrapy("doctor", "--json"))["checks"]
+    assert [row["check"] for row in rows] == [check.name for check in (*REDIS, *NODE)]
+    assert all(list(row) == ["check", "state", "text"] and row["text"] for row in rows)
+
+
+def test_what_loses_data_or_stops_the_crawl_is_status_1_and_a_line(scrapy, crawl):
+    crawl.redis.config_set("maxmemory-policy", "allkeys-lru")
+    crawl.redis.hset(crawl.keys.schema, "version", "1")
+    done = scrapy("doctor", "--json")
+    assert done.returncode == 1
+    assert done.stderr == "error: data will be lost: redis-eviction; the crawl can't run: frontier\n"
+    states = {row["check"]: row["state"] for row in orjson.loads(done.stdout)["checks"]}
+    assert (states["redis-eviction"], states["frontier"]) == ("loss", "stops")
+
+
+def test_help_has_every_state_and_check(scrapy):
+    done = scrapy("doctor", "--help", environment={"COLUMNS": "150"})
+    assert (done.returncode, done.stderr) == (0, "")
+    shown = " ".join(done.stdout.split())
+    assert all(f" {check.name} {check.looks_at}" in shown for check in (*REDIS, *NODE, *KAFKA, *MONGO))
+    assert all(f" {state.value} " in shown for state in State)
+
+
+def test_names_of_checks_are_told_apart():
+    assert len(set(NAMES)) == len(NAMES) > 20
+
+
+def test_arguments_and_wrong_settings_are_refused(scrapy):
+    assert error_of(scrapy("doctor", "redis")) == "scrapy doctor takes no arguments"
+    assert "FRONTIER_PARTITIONS" in error_of(scrapy("doctor", settings={"FRONTIER_PARTITIONS": "many"}))

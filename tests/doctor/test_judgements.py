@@ -1,0 +1,192 @@
+"""What the doctor says of figures that can't be had from a real server, node or library within a test."""
+
+from __future__ import annotations
+
+import resource
+import shutil
+from types import SimpleNamespace
+
+import orjson
+import pycurl
+import pytest
+from redis.asyncio import Redis
+
+from crawler.doctor import disk, dns, kafka
+from crawler.doctor.clock import judge_clock
+from crawler.doctor.disk import judge_folder
+from crawler.doctor.finding import State
+from crawler.doctor.kafka import ExaminedKafka, Topic
+from crawler.doctor.mongo import judge_write_concern
+from crawler.doctor.open_files import judge_open_files
+from crawler.doctor.package_name import OURS, judge_package_name
+from crawler.doctor.redis import judge_latency
+from crawler.doctor.versions import judge_versions
+from crawler.frontier.keys import Keys
+from crawler.plans.registry import Registry
+
+ENDLESS = resource.RLIM_INFINITY
+ALL_FEATURES = pycurl.VERSION_SSL | pycurl.VERSION_HTTP2
+
+
+@pytest.mark.parametrize(
+    ("taken_s", "state", "said"),
+    [
+        ([0.0004, 0.0005, 0.02], State.OK, "3 pings took 0.5 ms in the median, the slowest 20.0 ms"),
+        ([0.03, 0.03, 0.03], State.BETTER, "let Redis be on one network with the workers"),
+        ([0.0004, 0.0004, 3.0], State.BETTER, "that is a renewal of a session (15 s) late"),
+    ],
+)
+def test_latency(taken_s, state, said):
+    found = judge_latency(taken_s, 15.0)
+    assert (found.state, said in found.text) == (state, True), found
+
+
+@pytest.mark.parametrize(
+    ("ahead_s", "unsure_s", "state"),
+    [
+        (0.02, 0.0, State.OK),
+        (-1.5, 1.0, State.OK),  # Redis answered so late that the clocks may agree
+        (-1.5, 0.1, State.BETTER),
+        (61.0, 0.1, State.LOSS),
+    ],
+)
+def test_clock(ahead_s, unsure_s, state):
+    assert judge_clock(ahead_s, unsure_s).state is state
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "requests", "state", "said"),
+    [
+        (1_024, 4_096, 64, State.OK, "1,024, and a worker with CONCURRENT_REQUESTS 64 has up to 484 open"),
+        (ENDLESS, ENDLESS, 10_000, State.OK, "no limit"),
+        (1_024, 4_096, 1_000, State.BETTER, "(ulimit -n 1420; LimitNOFILE=1420 in a systemd unit)"),
+        (1_024, 1_024, 1_000, State.BETTER, "(the hard limit is 1,024; LimitNOFILE=1420"),
+        (64, 64, 64, State.STOPS, "at most 64, "),
+    ],
+)
+def test_open_files(soft, hard, requests, state, said):
+    found = judge_open_files(soft, hard, requests)
+    assert (found.state, said in found.text) == (state, True), found
+
+
+@pytest.mark.parametrize(
+    ("scrapys", "features", "state", "said"),
+    [
+        ("2.19.0", ALL_FEATURES, State.OK, "Scrapy 2.19.0, libcurl 8.23.0 with HTTP/2, turbohtml 1."),
+        ("2.17.0", ALL_FEATURES, State.BETTER, "tested with Scrapy 2.18.x and 2.19.x alone"),
+        ("2.19.0", pycurl.VERSION_SSL, State.BETTER, "libcurl 8.23.0 without HTTP/2"),
+        ("2.19.0", pycurl.VERSION_HTTP2, State.STOPS, "without TLS, so https fails"),
+    ],
+)
+def test_versions(scrapys, features, state, said):
+    found = judge_versions(scrapys, "8.23.0", features)
+    assert (found.state, said in found.text) == (state, True), found
+
+
+def test_another_package_of_the_same_name(tmp_path):
+    ours = str(OURS.parent)
+    assert judge_package_name(["", ours, str(tmp_path / "missing")]).state is State.OK
+    (tmp_path / "crawler").mkdir()
+    assert judge_package_name([ours, str(tmp_path)]).state is State.OK  # a folder without a module in it
+    (tmp_path / "crawler.py").touch()
+    found = judge_package_name([ours, str(tmp_path)])
+    assert (found.state, f"hides another one at {tmp_path}/crawler.py" in found.text) == (State.BETTER, True)
+
+
+@pytest.mark.parametrize(
+    ("free", "state"), [(50_000_000, State.STOPS), (1_000_000_000, State.BETTER), (10**12, State.OK)]
+)
+def test_room_on_a_disk(monkeypatch, tmp_path, free, state):
+    monkeypatch.setattr(shutil, "disk_usage", lambda _place: SimpleNamespace(free=free))
+    assert judge_folder("ITEMS_DIR", tmp_path / "not" / "there").state is state
+
+
+def test_a_folder_that_can_not_be_written_to(monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    assert judge_folder("ITEMS_DIR", tmp_path / "file" / "items").state is State.STOPS
+    monkeypatch.setattr(disk.os, "access", lambda *_: False)  # root may write anywhere
+    found = judge_folder("JOBDIR", tmp_path / "jobs")
+    assert (found.state, found.text.startswith(f"JOBDIR: {tmp_path} can't be written to")) == (State.STOPS, True)
+
+
+@pytest.mark.parametrize(
+    ("concern", "members", "state"),
+    [
+        ({"w": "majority"}, 1, State.OK),
+        ({"w": 2}, 3, State.OK),
+        ({"w": 1, "j": True}, 1, State.OK),
+        ({"w": 1, "j": True}, 3, State.LOSS),  # on one member's disk, and a failover goes to another
+        ({"w": 2}, 5, State.LOSS),
+        ({"w": 0}, 3, State.LOSS),
+        ({"w": "majority", "j": False}, 3, State.LOSS),
+    ],
+)
+def test_write_concerns(concern, members, state):
+    assert judge_write_concern(concern, members).state is state
+
+
+SAFE = {"replicas": 3, "in_sync_min": 2, "message_max_bytes": 2_000_000, "loses_leaders": False}
+
+
+@pytest.mark.parametrize(
+    ("change", "state", "said"),
+    [
+        ({}, State.OK, "3 copies or more, of which 2 acknowledge"),
+        ({"in_sync_min": 1}, State.BETTER, "topic items.a acknowledges an item that one broker alone has"),
+        ({"replicas": 1, "in_sync_min": 1}, State.BETTER, "has one copy: a power cut or a lost disk"),
+        ({"in_sync_min": 4}, State.STOPS, "wants 4 copies in sync (min.insync.replicas) and has 3: it takes nothing"),
+        ({"loses_leaders": True}, State.LOSS, "set unclean.leader.election.enable=false"),
+        ({"in_sync_min": None}, State.NOT_TRIED, "may not read its configuration (DescribeConfigs)"),
+    ],
+)
+async def test_copies_of_a_topic(change, state, said):
+    examined = ExaminedKafka("here", 3, (Topic("items.b", **SAFE), Topic("items.a", **SAFE | change)), 2, {})
+    found = await kafka.replication(examined)
+    assert (found.state, said in found.text) == (state, True), found
+
+
+async def test_a_topic_that_can_not_be_made():
+    refused = {"items.a": "TopicAuthorizationFailedError"}
+    found = await kafka.topics(ExaminedKafka("here", 3, (), 5, refused))
+    assert found.state is State.LOSS
+    assert found.text.startswith("topic items.a isn't there and can't be made (TopicAuthorizationFailedError; so are 1")
+
+
+@pytest.mark.parametrize(
+    ("hosts", "state", "said"),
+    [
+        ({"a": "127.0.0.1", "b": ""}, State.NOT_TRIED, "no stored site has a host to look up"),
+        ({"a": "localhost"}, State.OK, "localhost"),
+        ({"a": "localhost", "b": "x" * 70 + ".invalid"}, State.BETTER, "not found within 5 s: xxx"),
+        ({"b": "x" * 70 + ".invalid"}, State.STOPS, "see /etc/resolv.conf"),
+    ],
+)
+async def test_names_of_hosts(monkeypatch, hosts, state, said):
+    """A label of more than 63 characters is no name, so that nobody is asked for it."""
+
+    async def stored(_settings):
+        return hosts
+
+    monkeypatch.setattr(dns, "stored_sites", stored)
+    found = await dns.dns({})
+    assert (found.state, said in found.text) == (state, True), found
+
+
+@pytest.mark.process
+async def test_hosts_of_stored_sites(redis, own_redis):
+    keys = Keys("hr")
+    definitions = {
+        "with_base": {"name": "with_base", "base": "https://base.test/forum"},
+        "searched": {
+            "name": "searched",
+            "search": {"url": "https://searched.test/?q={query}"},
+            "results": {"links": "css:a"},
+        },
+        "anywhere": {"name": "anywhere"},
+    }
+    for name, definition in definitions.items():
+        redis.hset(keys.sites, name, orjson.dumps({"version": 1, "definition": definition}))
+    redis.hset(keys.sites, "damaged", b"{")
+    async with Redis(port=own_redis.port) as client:
+        found = await Registry(client, keys, 1).site_hosts()
+    assert found == {"with_base": "base.test", "searched": "searched.test", "anywhere": "", "damaged": ""}
