@@ -19,11 +19,13 @@ A setting's value is the first that there is of these:
 
 1. the command line: `scrapy crawl consumer -s NAME=VALUE`;
 2. what a spider's `custom_settings`, then the project's settings module, say;
-3. the environment: a variable of the same name that isn't empty. Passwords belong here, since others see a command line
-   and read files;
-4. the section `[headroom]` of `scrapy.cfg`: that of the project, then the user's (`~/.scrapy.cfg`,
+3. the environment: a variable of the same name that isn't empty. Passwords belong here or into the next place, since
+   others see a command line and read files;
+4. a file of the same name in the folder that the variable CREDENTIALS_DIRECTORY names: credentials of systemd, secrets
+   of Docker and Kubernetes. It holds the value and nothing else;
+5. the section `[headroom]` of `scrapy.cfg`: that of the project, then the user's (`~/.scrapy.cfg`,
    `~/.config/scrapy.cfg`), then `/etc/scrapy.cfg`. A relative path in it is below its folder;
-5. the default below.
+6. the default below.
 
 ```ini
 [headroom]

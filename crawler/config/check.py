@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.settings import SETTINGS_PRIORITIES
 
 from crawler import config
-from crawler.config import scrapy_cfg
+from crawler.config import credentials, scrapy_cfg
 from crawler.config.names import meant_by
 from crawler.config.redis_url import redis_url
 from crawler.config.setting import Flag
@@ -80,10 +80,11 @@ def complete(settings: BaseSettings) -> None:
 
 def redaction_of(settings: Mapping[str, Any]) -> Redaction:
     """Returns a redaction of all secrets that this process was given, wherever they stand."""
-    in_file: dict[str, str] = {}
+    in_files: dict[str, str] = {}
     with contextlib.suppress(HeadroomError):  # `check` raises it; here a file that can't be read holds no secrets
-        in_file = {name: value for name, (value, _file) in scrapy_cfg.read().items()}
-    return Redaction.of(settings, os.environ, in_file)
+        in_files = {name: value for name, (value, _file) in scrapy_cfg.read().items()}
+        in_files |= {name: entry[0] for name in config.BY_NAME if (entry := credentials.read(name))}
+    return Redaction.of(settings, os.environ, in_files)
 
 
 def _names(settings: Mapping[str, Any]) -> list[str]:

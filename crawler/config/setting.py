@@ -4,6 +4,14 @@ The table of all settings is `crawler/config/__init__.py`; docs/settings.md says
 and `Setting.given` does it. Scrapy's settings come first, so that its own order holds within them. The environment
 comes next: each node, or container, of one set-up can have its own.
 
+1. the command line (`-s NAME=VALUE`), then what a spider or a project's settings module says: Scrapy's own order;
+2. the environment, a variable of the same name: each node, or container, of one set-up can have its own;
+3. a file of the same name in CREDENTIALS_DIRECTORY (`credentials.py`);
+4. the section `[headroom]` of scrapy.cfg (`scrapy_cfg.py`);
+5. the default in the table.
+
+A setting that is Scrapy's or scrapy-redis's own has only 1 and 5: such names (LOG_LEVEL, REDIS_PORT) stand in many
+environments for the sake of other programs. An empty variable counts as none: compose files make them.
 A setting that is Scrapy's or scrapy-redis's own is looked for in the settings alone: such names (LOG_LEVEL, REDIS_PORT)
 stand in many environments for the sake of other programs. An empty variable counts as none: compose files make them.
 """
@@ -20,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import orjson
 from scrapy.settings import SETTINGS_PRIORITIES
 
-from crawler.config import scrapy_cfg
+from crawler.config import credentials, scrapy_cfg
 from crawler.errors import ConfigError
 from crawler.redaction import HIDDEN, redacted_address
 
@@ -98,6 +106,8 @@ class Setting(ABC, Generic[T]):
         if not self.owner:
             if value := os.environ.get(self.name):
                 return Given(value, " in the environment")
+            if secret := credentials.read(self.name):
+                return Given(secret[0], f" in {secret[1]}")
             if (entry := scrapy_cfg.read().get(self.name)) is not None:
                 return Given(self.from_file(*entry), f" in {entry[1]}")
         return None

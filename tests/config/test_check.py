@@ -106,6 +106,12 @@ def test_a_secret_in_scrapy_cfg_is_hidden(in_file):
     assert redaction_of(Settings())("hunter22 and hunter%2333, hunter#33") == "*** and ***, ***"
 
 
+def test_a_secret_in_a_credential_is_hidden(monkeypatch, tmp_path):
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
+    (tmp_path / "KAFKA_SASL_PASSWORD").write_text("hunter22\n")
+    assert redaction_of(Settings())("hunter22") == "***"
+
+
 def test_a_folder_of_sites_that_is_missing_is_refused(tmp_path):
     with pytest.raises(ConfigError, match=r"SITES_DIR.*a folder that is there"):
         check(Settings({"SITES_DIR": str(tmp_path / "nowhere")}))

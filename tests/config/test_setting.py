@@ -143,6 +143,33 @@ def test_the_command_line_wins_over_the_project_the_environment_the_file_and_the
     assert NUMBER.of(settings) == 8
 
 
+def test_a_credential_goes_between_the_environment_and_scrapy_cfg(monkeypatch, scrapy_cfg, tmp_path):
+    scrapy_cfg("[headroom]\nN = 4\n")
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path / "none"))
+    assert NUMBER.of({}) == 4
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
+    (tmp_path / "N").write_text("\n")
+    assert NUMBER.of({}) == 4
+    (tmp_path / "N").write_text("5\n")
+    assert NUMBER.of({}) == 5
+    monkeypatch.setenv("N", "6")
+    assert NUMBER.of({}) == 6
+
+
+def test_a_credential_that_is_wrong_or_can_t_be_read_is_told_by_its_file(monkeypatch, tmp_path):
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
+    (tmp_path / "N").write_text("much\n")
+    with pytest.raises(ConfigError, match=rf"^setting N in {tmp_path}/N: got 'much', expected a number from 0 to 10$"):
+        NUMBER.of({})
+    (tmp_path / "N").write_bytes(b"\xff")
+    with pytest.raises(HeadroomError, match=rf"^{tmp_path}/N: isn't UTF-8$"):
+        NUMBER.of({})
+    (tmp_path / "N").unlink()
+    (tmp_path / "N").mkdir()
+    with pytest.raises(HeadroomError, match=rf"^{tmp_path}/N: can't be read: Is a directory$"):
+        NUMBER.of({})
+
+
 def test_an_empty_variable_counts_as_none(monkeypatch):
     monkeypatch.setenv("N", "")
     assert NUMBER.of({}) == 3
