@@ -231,6 +231,15 @@ SESSION_SECONDS: Final = Number(
     low=1,
     high=3_600,
 )
+HEARTBEAT_FILE: Final = Location(
+    "HEARTBEAT_FILE",
+    "",
+    FRONTIER,
+    "Written by a worker every second or so, and removed at its end: one older than two minutes is that of a worker "
+    "that is dead or frozen, whether or not it had work. It says `ready` while the worker's session is alive, else "
+    "`waits`. For the health checks of containers; each worker needs its own. Empty: none.",
+    form="a file",
+)
 LOCK_MILLISECONDS: Final = Whole(
     "LOCK_MILLISECONDS",
     2_000,

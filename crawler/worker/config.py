@@ -26,6 +26,7 @@ class WorkerConfig:
         claim_ahead_s: CLAIM_AHEAD_SECONDS.
         connect_s: CONNECT_SECONDS.
         egress_doubt_s: EGRESS_DOUBT_SECONDS.
+        heartbeat_file: HEARTBEAT_FILE.
         limits: Limits of the node's load, and FIRST_BATCH.
         start_lists: START_LISTS.
         sites_dir: SITES_DIR.
@@ -38,6 +39,7 @@ class WorkerConfig:
     claim_ahead_s: float
     connect_s: float
     egress_doubt_s: float
+    heartbeat_file: str
     limits: Limits
     start_lists: tuple[StartList, ...]
     sites_dir: str
@@ -58,6 +60,7 @@ class WorkerConfig:
             claim_ahead_s=config.CLAIM_AHEAD_SECONDS.of(settings),
             egress_doubt_s=config.EGRESS_DOUBT_SECONDS.of(settings),
             connect_s=config.CONNECT_SECONDS.of(settings),
+            heartbeat_file=config.HEARTBEAT_FILE.of(settings),
             limits=Limits.from_settings(settings),
             start_lists=start_lists(settings, frontier.keys.prefix),
             sites_dir=config.SITES_DIR.of(settings),

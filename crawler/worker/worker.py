@@ -21,6 +21,7 @@ from crawler.plans.registry import Registry
 from crawler.servers.redis import SOCKET_SECONDS, redis_address, redis_async, redis_sync
 from crawler.servers.redis_full import RedisFull
 from crawler.tasks import TaskDied, cancel, start
+from crawler.worker.beat_file import BeatFile
 from crawler.worker.claims import Claims
 from crawler.worker.claims_log import ClaimsLog
 from crawler.worker.config import WorkerConfig
@@ -102,6 +103,7 @@ class Worker:
         self.queue = self.queues[frontier]
         self.session = Session(session_redis, keys, partitions=partitions, seconds=session_s, events=self.events)
         self.heartbeat = Heartbeat(keys, self.events, session_s)
+        self._beat_file = BeatFile(config.heartbeat_file) if config.heartbeat_file else None
         self.wakeups = WakeUps(redis, keys.wake(frontier), self.wake, self.events)
         self.fair_share = FairShare(redis, keys.wake(frontier), self.session.name, self.events)
         self.settler = Settler(
@@ -228,6 +230,8 @@ class Worker:
             with contextlib.suppress(RedisError):
                 await self.queue.recall(lease.partition, lease.owner)  # the seeds of a claim whose answer was lost
         await asyncio.to_thread(self.session.close)
+        if self._beat_file:
+            self._beat_file.remove()
         await self.redis.aclose()
 
     async def is_done(self) -> bool:
@@ -308,6 +312,8 @@ class Worker:
 
     async def _beat(self) -> None:
         while True:
+            if self._beat_file:
+                self._beat_file.beat(is_ready=self.session.alive)
             try:
                 await asyncio.to_thread(self.headroom.sampler.sample)
             except OSError as error:
