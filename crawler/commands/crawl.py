@@ -6,21 +6,25 @@ Scrapy finds the command by an entry point, in every project. One without the ad
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy.addons import AddonManager
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 from scrapy.spiderloader import get_spider_loader
+from scrapy.utils.conf import closest_scrapy_cfg
+from scrapy.utils.log import get_scrapy_root_handler, install_scrapy_root_handler
 from scrapy.utils.project import inside_project
 
-from crawler import addon, logs
+from crawler import addon, config, logs
 from crawler.cli.command import INTERRUPTED
 from crawler.cli.output import print_error
 from crawler.config.check import misspelt_variables, redaction_of
-from crawler.errors import HeadroomError, existing, shown
+from crawler.errors import ConfigError, HeadroomError, existing, shown
 from crawler.scrapy_private import create_crawler
 from crawler.text import one_line
 
@@ -54,7 +58,7 @@ class Command(ScrapyCrawl):
                 _check_settings(settings)
                 _wait_for_servers(settings)
         except HeadroomError as error:
-            print_error(error, self.settings or {})
+            self._tell(error)
             sys.exit(1)
         except KeyboardInterrupt:
             sys.exit(INTERRUPTED)
@@ -70,7 +74,7 @@ class Command(ScrapyCrawl):
         try:
             self.crawler_process.start()
         except HeadroomError as error:
-            print_error(error, self.settings or {})
+            self._tell(error)
             self.exitcode = 1
         if self.crawler_process.bootstrap_failed or _has_died(crawler):
             self.exitcode = 1
@@ -78,9 +82,24 @@ class Command(ScrapyCrawl):
             failure = crawl.exception()
             headroom_error = _headroom_error(failure)
             if headroom_error is not None:
-                print_error(headroom_error, self.settings or {})
+                self._tell(headroom_error)
             elif failure is not None:
                 logger.error("the crawl failed", exc_info=failure)
+
+    def _tell(self, error: HeadroomError) -> None:
+        """Says why a start failed: on stderr, and in the log where that is a file.
+
+        Whoever started a worker with a log file, such as scrapyd, looks for the reason there.
+        """
+        assert self.settings is not None  # Scrapy has set it before it reads a command's options
+        print_error(error, self.settings)
+        if not self.settings["LOG_FILE"] or not self.settings.getbool("LOG_ENABLED"):
+            return
+        with contextlib.suppress(OSError):  # the log itself may be what can't be written
+            if get_scrapy_root_handler() is None:  # Scrapy makes it only when it comes to run the spider
+                logs.install(self.settings)
+                install_scrapy_root_handler(self.settings)
+            logger.error("the spider couldn't start", exc_info=error)
 
     def _frontier_settings(self, args: list[str]) -> BaseSettings | None:
         """Returns the settings that the spider will run with; None for a spider that doesn't use the frontier.
@@ -124,8 +143,27 @@ def _check_settings(settings: BaseSettings) -> None:
     redis_sync(settings).close()
     CurlOptions.from_settings(settings)
     AnswerLimits.from_settings(settings)
+    if not closest_scrapy_cfg():
+        _refuse_relative_folders(settings)
     if chosen_sinks(settings):
         BatchConfig.from_settings(settings)
+
+
+def _refuse_relative_folders(settings: BaseSettings) -> None:
+    """Refuses relative folders for items and media where the process runs in no project's folder.
+
+    A daemon such as scrapyd starts its jobs in a folder of its own: what they deliver would lie there by accident.
+
+    Raises:
+        ConfigError: ITEMS_DIR or FILES_STORE is relative.
+    """
+    has_files = "files" in config.ITEM_SINKS.of(settings)
+    for setting in (*[config.ITEMS_DIR] * has_files, config.FILES_STORE):
+        folder = setting.of(settings)
+        if folder and "://" not in folder and not Path(folder).is_absolute():
+            raise ConfigError(
+                setting.name, folder, f"an absolute path, since no scrapy.cfg is in {Path.cwd()} or above"
+            )
 
 
 def _wait_for_servers(settings: BaseSettings) -> None:

@@ -67,6 +67,31 @@ def test_settings_are_read_before_anything_starts(tmp_path, name, value):
         start()
 
 
+@pytest.mark.parametrize(
+    ("name", "values"), [("ITEMS_DIR", {"FILES_STORE": "/media"}), ("FILES_STORE", {"ITEM_SINKS": "mongo"})]
+)
+def test_what_is_delivered_lands_in_no_folder_of_a_daemon_by_accident(tmp_path, monkeypatch, name, values):
+    monkeypatch.chdir(tmp_path)  # no project's folder
+    settings = Settings(values)
+    settings.setmodule("crawler.settings")
+    ConsumerSpider.update_settings(settings)
+    with pytest.raises(ConfigError, match=f"^setting {name}: got .*, expected an absolute path, since no scrapy.cfg"):
+        _check_settings(settings)
+    assert not any(tmp_path.iterdir())
+    for folder in ("ITEMS_DIR", "FILES_STORE"):
+        settings.set(folder, str(tmp_path), "cmdline")
+    _check_settings(settings)
+
+
+def test_why_a_start_failed_is_in_the_log_file_too(scrapy, tmp_path):
+    settings = {"MONGO_URL": "mongodb://me:hunter2@a@b", "ITEM_SINKS": "mongo"}
+    done = scrapy("crawl", "consumer", "--logfile", tmp_path / "log", settings=settings)
+    assert error_of(done).startswith("setting MONGO_URL")
+    (line,) = (tmp_path / "log").read_text().splitlines()
+    assert line.endswith(f"[crawler.commands.crawl] ERROR: the spider couldn't start: {error_of(done)}")
+    assert "hunter2" not in line
+
+
 def test_a_sink_of_ones_own_is_checked_as_ours_are(scrapy):
     sinks = {"SINKS": '{"print": "pipelines.sink_samples.PrintSink"}', "ITEM_SINKS": "print"}
     done = scrapy("crawl", "consumer", settings=sinks | {"PRINT_MARK": "a b"}, environment={"PYTHONPATH": "tests"})
