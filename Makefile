@@ -4,6 +4,7 @@
 SHELL := /bin/sh
 BIN := .venv/bin
 INSTALLED := .venv/.installed
+DEPLOY_INSTALLED := .venv/.installed-deploy
 UV_VERSION := 0.13.9
 UV := .cache/lock/bin/uv
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
@@ -12,7 +13,7 @@ FAULTS ?= full
 # A process for each processor; the tests of a file stay in one.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: help install demo quick test faults bench bench-million bench-frontier lint matrix lock clean
+.PHONY: help install demo quick test deploy-test faults bench bench-million bench-frontier lint matrix lock clean
 
 help: ## list these targets
 	@awk '/^[a-z-]+:.* ## / { split($$0, part, " ## "); sub(/:.*/, ""); printf "  make %-14s %s\n", $$0, part[2] }' $(MAKEFILE_LIST)
@@ -41,10 +42,17 @@ demo: install ## crawl a small forum from a plan to items, with every server sta
 	@$(BIN)/python -m testbed $(ARGS)
 
 quick: lint ## check the code and run the tests that start no server and no process, within a minute
-	@$(PYTEST) -m "not faults and not process" $(ARGS)
+	@$(PYTEST) -m "not faults and not deploy and not process" $(ARGS)
 
 test: lint ## check the code and run the tests (some of them: make test ARGS='-k plan')
-	@$(PYTEST) -m "not faults" $(ARGS)
+	@$(PYTEST) -m "not faults and not deploy" $(ARGS)
+
+deploy-test: $(DEPLOY_INSTALLED) ## what deploy/ holds: on a real scrapyd, by systemd, Compose and Kubernetes' own schemas, as image steps
+	@$(BIN)/python -m pytest -m deploy $(ARGS)
+
+$(DEPLOY_INSTALLED): requirements-deploy.txt $(INSTALLED)
+	@$(PIP) install --no-deps --require-hashes -r requirements-deploy.txt
+	@touch $@
 
 # One after the other: they measure how long things take.
 faults: install ## kill, freeze, cut off and fill everything, for about an hour (a short form: make faults FAULTS=short)
@@ -83,6 +91,7 @@ PEERS := benchmarks/side_by_side/requirements
 lock: $(UV) ## pin everything anew: pyproject.toml's dependencies, and those of the benchmark's peers
 	@$(LOCK) --output-file requirements.txt
 	@$(LOCK) --constraints requirements.txt --group dev --output-file requirements-dev.txt
+	@$(LOCK) --constraints requirements-dev.txt --group deploy --output-file requirements-deploy.txt
 	@for file in $(PEERS)/*.in; do $(COMPILE) $$file --output-file $${file%.in}.txt || exit; done
 
 clean: ## remove .venv, caches and what a demo wrote

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from importlib.machinery import PathFinder
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.commands import ScrapyCommand
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import argparse
 
 SCRAPYS = {"crawl": ScrapyCrawl, "settings": ScrapySettings}  # commands of Scrapy's that Headroom adds to
-SCRIPTS = Path("frontier", "lua")  # a folder of Headroom's package that nobody else's has
+OURS = "crawler.scrapy_private"  # a module of Headroom's package that nobody else's has
 
 
 def __getattr__(name: str) -> type[ScrapyCommand]:
@@ -33,14 +33,14 @@ def __getattr__(name: str) -> type[ScrapyCommand]:
     if name.startswith("_"):
         raise AttributeError(name)
     found = find_spec("crawler")
-    folders = [Path(folder) for folder in (found and found.submodule_search_locations) or ()]
-    if any((folder / SCRIPTS).is_dir() for folder in folders):
+    folders = list((found and found.submodule_search_locations) or ())  # within an egg, they are no folders
+    if PathFinder.find_spec(OURS, folders):
         command: type[ScrapyCommand] = import_module(f"crawler.commands.{name}").Command
         return command
     if name in SCRAPYS:
         return SCRAPYS[name]
     place = folders[0] if folders else (found and found.origin) or "crawler"
-    return type("Command", (ShadowedCommand,), {"place": str(place)})
+    return type("Command", (ShadowedCommand,), {"place": place})
 
 
 class ShadowedCommand(ScrapyCommand):

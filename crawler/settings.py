@@ -5,6 +5,8 @@ range, default and reason, in `crawler/config/__init__.py`. Neither is repeated 
 spider has Scrapy's defaults, and what follows: the words of the template of `scrapy startproject`.
 """
 
+import sys
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from scrapy.utils.conf import closest_scrapy_cfg
@@ -33,4 +35,22 @@ def _refuse_to_hide_another() -> None:
         )
 
 
+def _refuse_to_hide_an_egg() -> None:
+    """Ends the process where these settings would stand in for those of an egg that holds Headroom itself.
+
+    scrapyd puts the egg that it was sent behind the installed packages: it would run another version than it was told.
+    """
+    for entry in sys.path:
+        if (
+            entry.endswith(".egg")
+            and not Path(__file__).is_relative_to(entry)
+            and PathFinder.find_spec(__package__, [entry])
+        ):
+            raise SystemExit(
+                f"error: Headroom is installed at {Path(__file__).parent}, which hides the one in the egg {entry}; "
+                "uninstall it there, or send eggs of projects that use it as an add-on"
+            )
+
+
 _refuse_to_hide_another()
+_refuse_to_hide_an_egg()
