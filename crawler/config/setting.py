@@ -2,16 +2,8 @@
 
 The table of all settings is `crawler/config/__init__.py`; docs/settings.md says in which order a value is looked for,
 and `Setting.given` does it. Scrapy's settings come first, so that its own order holds within them. The environment
-comes next: each node, or container, of one set-up can have its own.
+comes next: each node, or container, of one set-up can have its own; then credentials (`credentials.py`).
 
-1. the command line (`-s NAME=VALUE`), then what a spider or a project's settings module says: Scrapy's own order;
-2. the environment, a variable of the same name: each node, or container, of one set-up can have its own;
-3. a file of the same name in CREDENTIALS_DIRECTORY (`credentials.py`);
-4. the section `[headroom]` of scrapy.cfg (`scrapy_cfg.py`);
-5. the default in the table.
-
-A setting that is Scrapy's or scrapy-redis's own has only 1 and 5: such names (LOG_LEVEL, REDIS_PORT) stand in many
-environments for the sake of other programs. An empty variable counts as none: compose files make them.
 A setting that is Scrapy's or scrapy-redis's own is looked for in the settings alone: such names (LOG_LEVEL, REDIS_PORT)
 stand in many environments for the sake of other programs. An empty variable counts as none: compose files make them.
 """
