@@ -41,7 +41,7 @@ NODE: tuple[HealthCheck[Mapping[str, Any]], ...] = (
     HealthCheck("package-name", "another package `crawler`, which may take the place of Headroom's", package_name),
     HealthCheck("open-files", "the limit of open files, against CONCURRENT_REQUESTS", open_files),
     HealthCheck("disk", "room in ITEMS_DIR, FILES_STORE and JOBDIR, and the right to write there", disk),
-    HealthCheck("dns", "whether hosts of stored sites are found; no other name is looked up", dns),
+    HealthCheck("dns", "whether hosts of stored sites, or the proxy, are found; no other name is looked up", dns),
 )
 KAFKA: tuple[HealthCheck[ExaminedKafka], ...] = (
     HealthCheck("kafka", "whether a broker answers and lets the crawl in", kafka.brokers),

@@ -6,25 +6,34 @@ import asyncio
 import contextlib
 import ipaddress
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from crawler.doctor.finding import Finding, better, not_tried, ok, stops
 from crawler.doctor.stored_sites import stored_sites
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 HOSTS_MAX = 10  # enough to tell a host that is gone from a name server that is
 LOOKUP_SECONDS = 5.0  # as long as resolvers wait for one name server before they ask the next
 
 
 async def dns(settings: Mapping[str, Any]) -> Finding:
-    """Looks up hosts of stored sites, and nothing else."""
+    """Looks up hosts of stored sites, or the proxy that looks them up, and nothing else."""
+    if proxies := [urlsplit(url).hostname or "" for scheme, url in getproxies().items() if scheme in ("http", "https")]:
+        return await _look_up(_names(proxies)) or ok("the proxy has an address, and looks all names up")
     sites = await stored_sites(settings)
     if sites is None:
         return not_tried("the sites stand in Redis, which can't be read")
-    hosts = _names(sites.values())
+    found = await _look_up(_names(sites.values()))
+    return found or not_tried("no stored site has a host to look up; a plan that is submitted brings some")
+
+
+async def _look_up(hosts: Sequence[str]) -> Finding | None:
+    """Returns whether these hosts are found; None where there is none."""
     if not hosts:
-        return not_tried("no stored site has a host to look up; a plan that is submitted brings some")
+        return None
     answered = await asyncio.gather(*map(_is_known, hosts))
     unknown = [host for host, is_known in zip(hosts, answered, strict=True) if not is_known]
     if len(unknown) == len(hosts):
@@ -34,7 +43,7 @@ async def dns(settings: Mapping[str, Any]) -> Finding:
         )
     if unknown:
         return better(f"not found within {LOOKUP_SECONDS:g} s: {', '.join(unknown)}; are these still their names?")
-    return ok(f"{', '.join(hosts)}")
+    return ok(f"found: {', '.join(hosts)}")
 
 
 def _names(hosts: Iterable[str]) -> list[str]:

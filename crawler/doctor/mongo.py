@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pymongo import AsyncMongoClient
     from pymongo.asynchronous.collection import AsyncCollection
 
+MEMBERS_MIN = 3  # of two, a majority is both
 CLOSE_SECONDS = 1.0  # the library says good-bye to the server, which may be frozen
 
 
@@ -107,13 +108,20 @@ def judge_write_concern(concern: Mapping[str, Any], members: int) -> Finding:
 
 async def replicas(examined: ExaminedMongo) -> Finding:
     """Looks at whether there is more than one copy."""
-    if "setName" not in examined.hello:
+    return judge_replicas(examined.hello, examined.members)
+
+
+def judge_replicas(hello: Mapping[str, Any], members: int) -> Finding:
+    """Returns what it means that a server says this of itself, and knows so many members."""
+    if hello.get("msg") == "isdbgrid":
+        return ok("a router of a sharded cluster, whose shards are replica sets")
+    if "setName" not in hello:
         return better(
             "one server, no replica set: when its disk is lost, so are the items; claims wait while it is down"
         )
-    if examined.members < 3:  # noqa: PLR2004 -- MongoDB's own advice: with two, a majority is both
-        return better(f"a replica set of {examined.members}: writes wait while one is down; have three")
-    return ok(f"replica set {examined.hello['setName']} of {examined.members}")
+    if members < MEMBERS_MIN:
+        return better(f"a replica set of {members}: writes wait while one is down; have {MEMBERS_MIN}")
+    return ok(f"replica set {hello['setName']} of {members}")
 
 
 async def indexes(examined: ExaminedMongo) -> Finding:

@@ -16,7 +16,7 @@ from crawler.doctor.clock import judge_clock
 from crawler.doctor.disk import judge_folder
 from crawler.doctor.finding import State
 from crawler.doctor.kafka import ExaminedKafka, Topic
-from crawler.doctor.mongo import judge_write_concern
+from crawler.doctor.mongo import judge_replicas, judge_write_concern
 from crawler.doctor.open_files import judge_open_files
 from crawler.doctor.package_name import OURS, judge_package_name
 from crawler.doctor.redis import judge_latency
@@ -125,6 +125,19 @@ def test_write_concerns(concern, members, state):
     assert judge_write_concern(concern, members).state is state
 
 
+@pytest.mark.parametrize(
+    ("hello", "members", "state"),
+    [
+        ({"setName": "rs0"}, 3, State.OK),
+        ({"msg": "isdbgrid"}, 1, State.OK),
+        ({"setName": "rs0"}, 1, State.BETTER),
+        ({}, 1, State.BETTER),
+    ],
+)
+def test_copies_in_mongo(hello, members, state):
+    assert judge_replicas(hello, members).state is state
+
+
 SAFE = {"replicas": 3, "in_sync_min": 2, "message_max_bytes": 2_000_000, "loses_leaders": False}
 
 
@@ -156,7 +169,7 @@ async def test_a_topic_that_can_not_be_made():
     ("hosts", "state", "said"),
     [
         ({"a": "127.0.0.1", "b": ""}, State.NOT_TRIED, "no stored site has a host to look up"),
-        ({"a": "localhost"}, State.OK, "localhost"),
+        ({"a": "localhost"}, State.OK, "found: localhost"),
         ({"a": "localhost", "b": "x" * 70 + ".invalid"}, State.BETTER, "not found within 5 s: xxx"),
         ({"b": "x" * 70 + ".invalid"}, State.STOPS, "see /etc/resolv.conf"),
     ],
@@ -168,6 +181,21 @@ async def test_names_of_hosts(monkeypatch, hosts, state, said):
         return hosts
 
     monkeypatch.setattr(dns, "stored_sites", stored)
+    monkeypatch.setattr(dns, "getproxies", dict)
+    found = await dns.dns({})
+    assert (found.state, said in found.text) == (state, True), found
+
+
+@pytest.mark.parametrize(
+    ("proxy", "state", "said"),
+    [
+        ("http://user:hunter22@localhost:3128", State.OK, "found: localhost"),
+        ("http://127.0.0.1:3128", State.OK, "the proxy has an address, and looks all names up"),
+        (f"http://{'x' * 70}.invalid:3128", State.STOPS, "see /etc/resolv.conf"),
+    ],
+)
+async def test_a_proxy_looks_names_up_by_itself(monkeypatch, proxy, state, said):
+    monkeypatch.setattr(dns, "getproxies", lambda: {"https": proxy, "no": "localhost"})
     found = await dns.dns({})
     assert (found.state, said in found.text) == (state, True), found
 
