@@ -38,7 +38,8 @@ COMMANDS: Mapping[str, str] = {
     "scan": "0",
     "select": "0",
 }
-IN_A_CLUSTER: Mapping[str, str] = {"cluster|slots": "", "role": "", "wait": "0 1", "waitaof": "0 0 1"}
+# The client asks COMMAND which of a command's words are keys, before it sends the first one.
+IN_A_CLUSTER: Mapping[str, str] = {"command": "", "cluster|slots": "", "role": "", "wait": "0 1", "waitaof": "0 0 1"}
 # The crawl works without these; with them it says what a crash would lose.
 OPTIONAL = ("config|get", "client|setinfo")
 # Returns those commands that the caller's user may not run. Scripts alone may ask that of a user who is no admin.
