@@ -379,8 +379,14 @@ NODE_CPU_LIMIT_PERCENT: Final = Number(
 FIRST_BATCH: Final = Whole(
     "FIRST_BATCH", 5, HEADROOM, "Seeds in a worker's first claim, while their cost is unknown.", low=1, high=1_000
 )
+# A claim often fills a single turn, up to the site's `burst`. With 500, that of 64 turns were 16,000 seeds in the end.
 BATCH_MAX: Final = Whole(
-    "BATCH_MAX", 500, HEADROOM, "Seeds in one claim, which then takes Redis less than 10 ms.", low=1, high=1_000
+    "BATCH_MAX",
+    100,
+    HEADROOM,
+    "Seeds in one claim. More cost Redis less each, but more of them wait in the worker, at 1 kB each.",
+    low=1,
+    high=1_000,
 )
 CLAIM_AHEAD_SECONDS: Final = Number(
     "CLAIM_AHEAD_SECONDS",
