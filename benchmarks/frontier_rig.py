@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import redis as sync
-from redis.asyncio import Redis as AsyncRedis
 
 from crawler.frontier import scripts
 from crawler.frontier.keys import Keys
 from crawler.frontier.queue import Queue
 from crawler.frontier.settlement import Settlement, TurnRelease
 from crawler.models import Claimed, Seed
+from crawler.servers.redis import redis_async
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,7 +102,7 @@ class Rig:
         self.client.config_set("appendonly", "yes" if durable else "no")
         self.client.config_set("lazyfree-lazy-user-flush", "no")
         self.client.flushall()
-        self.redis = AsyncRedis(port=server.port)
+        self.redis = redis_async({"REDIS_URL": server.url})  # as workers connect
         self.keys = Keys("hr")
         self.part = self.keys.partition(0)
         self.script_keys = self.part.script_keys("content")

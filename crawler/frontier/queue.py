@@ -76,24 +76,22 @@ class SeedKind(NamedTuple):
     site: str
     interval_s: int
 
+    @classmethod
+    def of(cls, seed: Seed) -> Self:
+        """Returns the kind of a seed."""
+        return cls(seed.plan, seed.site, seed.interval_s)
+
 
 class Proposal(NamedTuple):
-    """A seed as the frontier is offered it.
-
-    Attributes:
-        stored: What Redis is to store of it.
-        page: Its place among the pages of a search.
-    """
+    """A seed as the frontier is offered it, with its fingerprint, which takes some time to find."""
 
     fingerprint: bytes
-    kind: SeedKind
-    stored: bytes
-    page: int
+    seed: Seed
 
     @classmethod
     def of(cls, seed: Seed) -> Self:
         """Returns the proposal of a seed."""
-        return cls(seed.fingerprint, SeedKind(seed.plan, seed.site, seed.interval_s), seed.dump(), seed.page)
+        return cls(seed.fingerprint, seed)
 
 
 class Count(NamedTuple):
@@ -240,8 +238,8 @@ class Queue:
         arguments: list[object] = [self._channel, edition, *receipt]
         words = [word for kind, what, number in counts for word in (" ".join(map(str, kind)), what, number)]
         arguments += (len(words) // COUNT_WORDS, *words)
-        for fingerprint, _kind, stored, page in proposals:
-            arguments += (fingerprint, stored, due_ms and due_ms + page - 1)
+        for fingerprint, seed in proposals:
+            arguments += (fingerprint, seed.dump(), due_ms and due_ms + seed.page - 1)
         if budget:
             arguments.append(f"{budget} {self._fail_days * DAY_MILLISECONDS}")
         run = scripts.run_confirmed if confirmed and self._confirms else scripts.run
@@ -255,7 +253,7 @@ class Queue:
             seed: Any seed of that plan and site; it isn't offered.
             reason: A short hyphenated word; one of the ledger's notes.
         """
-        count = Count(Proposal.of(seed).kind, reason, number)
+        count = Count(SeedKind.of(seed), reason, number)
         await self.offer_batch(partition_of(seed.host, self.partitions), (), counts=[count])
 
     async def claim(self, partition: int, owner: str, claim: str, *, max_seeds: int, carrying: int) -> ClaimAnswer:

@@ -18,6 +18,7 @@ from crawler.config.redis_url import redis_url
 from crawler.errors import ConfigError
 from crawler.redaction import redacted_address
 from crawler.servers.redis_cluster import cluster_async, cluster_sync
+from crawler.servers.redis_packing import packing
 from crawler.servers.redis_sentinel import sentinel_async, sentinel_sync
 
 if TYPE_CHECKING:
@@ -46,11 +47,15 @@ def redis_async(settings: Mapping[str, Any]) -> AsyncRedis:
     try:
         if config.REDIS_CLUSTER.of(settings):
             return cast("AsyncRedis", cluster_async(url, options))
+        options = {"retry": AsyncRetry(NoBackoff(), 0), **options}
         if primary := config.REDIS_SENTINEL.of(settings):
-            return sentinel_async(url, primary, {"retry": AsyncRetry(NoBackoff(), 0), **options}, _login(settings))
-        return AsyncRedis.from_url(url, **{"retry": AsyncRetry(NoBackoff(), 0), **options})
+            client = sentinel_async(url, primary, options, _login(settings))
+        else:
+            client = AsyncRedis.from_url(url, **options)
     except (ValueError, TypeError):
         raise _refused(url) from None
+    client.connection_pool.connection_class = packing(client.connection_pool.connection_class)
+    return client
 
 
 def redis_sync(settings: Mapping[str, Any], *, timeout_s: float = SOCKET_SECONDS) -> Redis:

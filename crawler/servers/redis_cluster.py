@@ -38,6 +38,7 @@ from redis.retry import Retry
 
 from crawler import tasks
 from crawler.errors import ConfigError
+from crawler.servers.redis_packing import packing
 
 if TYPE_CHECKING:
     import asyncio
@@ -66,9 +67,12 @@ def cluster_async(url: str, options: dict[str, Any]) -> AsyncCluster:
     nodes = [AsyncNode(host, port) for host, port in map(_address, others)]
     options = {"retry": AsyncRetry(NoBackoff(), 0), "reinitialize_steps": 0, **options}
     try:
-        return cast("AsyncCluster", AsyncCluster.from_url(url, startup_nodes=nodes, **options))
+        client = cast("AsyncCluster", AsyncCluster.from_url(url, startup_nodes=nodes, **options))
     except RedisClusterException as error:
         raise ValueError(str(error)) from None
+    of_nodes = client.connection_kwargs  # of those that the map of slots will name
+    of_nodes["connection_class"] = packing(of_nodes["connection_class"])
+    return client
 
 
 def cluster_sync(url: str, options: dict[str, Any]) -> SyncCluster:

@@ -7,12 +7,12 @@ from collections import Counter
 from itertools import count
 from typing import TYPE_CHECKING
 
-from crawler.frontier.queue import OFFER_BATCH, STAYS_KNOWN, Count, Receipt
+from crawler.frontier.queue import OFFER_BATCH, STAYS_KNOWN, Count, Receipt, SeedKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from crawler.frontier.queue import Proposal, Queue, SeedKind
+    from crawler.frontier.queue import Proposal, Queue
 
 # Half of what is remembered at most; a page takes some 180 bytes. A site's menu is on each of its pages, and what one
 # search of a plan has found, the next ones find, too: both soon or not at all.
@@ -70,11 +70,12 @@ class Known:
         self._age()
         to_offer: list[int] = []  # places in `offered`, as those in `remembered`
         remembered: list[int] = []
+        emptied = self._emptied[partition]
         for place, proposal in enumerate(offered):
-            (remembered if self._has(partition, proposal) else to_offer).append(place)
+            (remembered if self._remembered(_name(proposal)) == emptied else to_offer).append(place)
         answers = b""  # of those in `to_offer`, in their order
         if remembered:
-            counts = Counter(offered[place].kind for place in remembered)
+            counts = Counter(SeedKind.of(offered[place].seed) for place in remembered)
             batch = [offered[place] for place in to_offer[:OFFER_BATCH]]
             answer = await self._call(partition, owner, batch, edition=edition, budget=budget, counts=counts)
             if answer is None:
@@ -128,15 +129,16 @@ class Known:
             self._forget(partition)
             return None
         self._receipts[partition] = receipt.number
+        emptied = self._emptied[partition]
         for proposal, mark in zip(batch, answer, strict=False):  # it may not have come to all of them
             if mark in STAYS_KNOWN:
-                self._younger[_name(proposal)] = self._emptied[partition]
+                self._younger[_name(proposal)] = emptied
         return answer
 
-    def _has(self, partition: int, proposal: Proposal) -> bool:
-        """Returns whether a seed is remembered as known to its plan."""
-        name = _name(proposal)
-        return self._younger.get(name, self._older.get(name)) == self._emptied[partition]
+    def _remembered(self, name: bytes) -> int | None:
+        """Returns `_emptied` of a seed's partition as it was when the seed was remembered last; None: it never was."""
+        emptied = self._younger.get(name)
+        return self._older.get(name) if emptied is None else emptied
 
     def _forget(self, partition: int) -> None:
         """Forgets all seeds of a partition."""
@@ -154,4 +156,4 @@ class Known:
 
 def _name(proposal: Proposal) -> bytes:
     """Returns what a seed is remembered by: its fingerprint, which is always as long, and its plan."""
-    return proposal.fingerprint + proposal.kind.plan.encode()
+    return proposal.fingerprint + proposal.seed.plan.encode()

@@ -127,16 +127,17 @@ class Offers:
             if key not in self._sending:  # with a task of its own: one that is away holds up no other
                 name = f"offers to partition {partition}"
                 self._sending[key] = tasks.start(self._send(*key), name=name, died=self._events.publish)
-        marked: list[tuple[Seed, int]] = []
+        fresh = 0
+        refused: list[Seed] = []
         answers = await asyncio.gather(*(part.answer for part in parts), return_exceptions=True)
         for own, answer in zip(by_partition.values(), answers, strict=True):
             if isinstance(answer, BaseException):
                 raise answer
-            marked += zip(own, answer, strict=True)
-        fresh = sum(mark in NEW for _, mark in marked)
-        self._stats.inc_value("frontier/offered", len(marked))
+            fresh += sum(map(answer.count, NEW))
+            refused += [seed for seed, mark in zip(own, answer, strict=True) if mark in PLAN_DELETED]
+        self._stats.inc_value("frontier/offered", sum(map(len, by_partition.values())))
         self._stats.inc_value("frontier/offered/new", fresh)
-        return Offered(fresh, tuple(seed for seed, mark in marked if mark in PLAN_DELETED))
+        return Offered(fresh, tuple(refused))
 
     async def refuse(self, seed: Seed, reason: str, number: int) -> None:
         """Counts pages that can't be offered, as `Queue.refuse`; waits as `offer` does.

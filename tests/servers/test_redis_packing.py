@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import pytest
+from redis.asyncio.connection import Connection
+from redis.exceptions import DataError
+
+from crawler.servers.redis import redis_async
+from crawler.servers.redis_packing import packing
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("GET", "key"),
+        ("CONFIG GET", "save"),
+        (b"CLIENT SETINFO", "LIB-NAME", "x"),
+        ("EVALSHA", "digest", 1, "{hr:0}", b"\x00\r\n\xff", -1, 0.5, 10**18, "重庆", "", b""),
+        ("SET", "long", b"x" * 100_000),
+    ],
+)
+def test_a_command_is_packed_as_by_redis_py(command):
+    assert b"".join(packing(Connection)().pack_command(*command)) == b"".join(Connection().pack_command(*command))
+
+
+@pytest.mark.parametrize("argument", [None, [b"x"], {"a": 1}])
+def test_an_argument_that_redis_can_not_read_is_refused(argument):
+    with pytest.raises(DataError):
+        packing(Connection)().pack_command("SET", "key", argument)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"REDIS_URL": "redis://h:1/0"},
+        {"REDIS_URL": "rediss://h:1/0"},
+        {"REDIS_URL": "unix:///a/b.sock"},
+        {"REDIS_URL": "redis://h:1/0", "REDIS_SENTINEL": "primary"},
+        {"REDIS_URL": "rediss://h:1/0", "REDIS_SENTINEL": "primary"},
+    ],
+)
+def test_every_client_for_the_event_loop_packs_so(settings):
+    pool = redis_async(settings).connection_pool
+    assert pool.connection_class.pack_command is packing(Connection).pack_command
+
+
+@pytest.mark.parametrize("url", ["redis://h:1/0", "rediss://h:1/0"])
+def test_the_connections_to_a_cluster_pack_so(url):
+    cluster = redis_async({"REDIS_URL": url, "REDIS_CLUSTER": True})
+    found = cluster.connection_kwargs["connection_class"]
+    assert found.pack_command is packing(Connection).pack_command
