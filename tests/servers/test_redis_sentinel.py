@@ -10,6 +10,9 @@ import redis
 from needs import started
 from waiting import until
 
+from crawler.doctor.checks import GROUPS
+from crawler.doctor.examination import examine
+from crawler.doctor.finding import State
 from crawler.errors import ConfigError
 from crawler.servers.redis import database_of, redis_async, redis_sync
 from testbed.servers import Redis
@@ -70,6 +73,8 @@ async def test_clients_find_the_primary_also_after_a_failover(watched):
                 assert there.get("a") == b"1"
             with closing(redis.Redis(port=replica.port, db=2)) as there:
                 until(lambda: there.get("a") == b"1", "the replica to have it")
+            found = dict(await examine(GROUPS[:1], settings))
+            assert (found["redis"].state, found["redis-replicas"].text) == (State.OK, "1 in step")
             primary.kill()
 
             def written():

@@ -10,6 +10,9 @@ from commands.answers import error_of
 from needs import started
 from servers.secured import PASSWORD, USER, SecuredKafka, SecuredMongo
 
+from crawler.doctor.checks import GROUPS
+from crawler.doctor.examination import examine
+from crawler.doctor.finding import State
 from crawler.errors import AccessError
 from crawler.pipelines.mongo import MongoSink
 from crawler.servers.kafka import kafka_producer
@@ -93,3 +96,16 @@ async def test_a_server_that_is_away_does_not_end_a_start():
     sink = MongoSink.from_settings({"MONGO_URL": "mongodb://127.0.0.1:1"})
     await sink.check_access()
     await sink.close()
+
+
+async def test_the_doctor_says_who_is_refused_and_looks_no_further(kafka, mongo, redis_url):
+    settings = kafka.settings | {"REDIS_URL": redis_url, "MONGO_URL": mongo.secured_url, "ITEM_SINKS": "kafka,mongo"}
+    found = dict(await examine(GROUPS, settings))
+    assert (found["kafka"].state, found["mongo"].state) == (State.OK, State.OK)
+    assert (found["kafka-message-size"].state, found["mongo-indexes"].state) == (State.OK, State.OK)
+    wrong = {"KAFKA_SASL_PASSWORD": "wrong-word", "MONGO_URL": mongo.secured_url.replace(PASSWORD, "wrong-word")}
+    found = dict(await examine(GROUPS, settings | wrong))
+    assert "it closes every connection: KAFKA_SASL_* is wrong" in found["kafka"].text
+    assert "it refuses the user or the password in MONGO_URL" in found["mongo"].text
+    assert {found[name].state for name in ("kafka", "mongo")} == {State.STOPS}
+    assert "wrong-word" not in str(found)
