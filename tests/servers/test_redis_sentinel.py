@@ -16,31 +16,7 @@ from crawler.doctor.finding import State
 from crawler.errors import ConfigError
 from crawler.servers.redis import database_of, redis_async, redis_sync
 from testbed.servers import Redis
-from testbed.servers.process import Server, free_port
-from testbed.servers.redis import server_program
-
-PASSWORD = "hunter22"
-
-
-class SentinelServer(Server):
-    """One sentinel with a password, who watches a primary under the name `main`."""
-
-    def __init__(self, folder, primary):
-        self.port = free_port()
-        own = folder / "sentinel"
-        own.mkdir(parents=True)
-        (own / "sentinel.conf").write_text(
-            f"port {self.port}\nbind 127.0.0.1\nrequirepass {PASSWORD}\nsentinel monitor main 127.0.0.1 {primary} 1\n"
-            "sentinel down-after-milliseconds main 500\nsentinel failover-timeout main 2000\n"
-        )
-        super().__init__("sentinel", [server_program(), str(own / "sentinel.conf"), "--sentinel"], own)
-
-    def _answers(self):
-        with closing(redis.Redis(port=self.port, password=PASSWORD, socket_timeout=1)) as client:
-            try:
-                return bool(client.ping())
-            except redis.RedisError:
-                return False
+from testbed.servers.redis_sentinel import PASSWORD, RedisSentinel
 
 
 @pytest.fixture
@@ -50,9 +26,8 @@ def watched(tmp_path):
         with closing(redis.Redis(port=replica.port)) as client:
             client.replicaof("127.0.0.1", primary.port)
             until(lambda: client.info("replication")["master_link_status"] == "up", "the replica")
-        with started(SentinelServer, tmp_path, primary.port) as sentinel:
-            with closing(redis.Redis(port=sentinel.port, password=PASSWORD)) as client:
-                until(lambda: client.sentinel_slaves("main"), "the sentinel to know the replica")
+        with started(RedisSentinel, tmp_path, primary.port) as sentinel:
+            until(sentinel.knows_a_replica, "the sentinel to know the replica")
             settings = {
                 "REDIS_URL": f"redis://127.0.0.1:1,127.0.0.1:{sentinel.port}/2",
                 "REDIS_SENTINEL": "main",
