@@ -73,7 +73,7 @@ class FastEngine:
         if not is_on:
             raise NotConfigured
         if not scrapy.__version__.startswith(TESTED_VERSIONS):
-            logger.warning(
+            logger.info(  # no warning: all works, only in more time
                 "FAST_ENGINE: not tested with Scrapy %s, only with %sx; Scrapy's own engine runs",
                 scrapy.__version__,
                 "x, ".join(TESTED_VERSIONS),

@@ -22,6 +22,7 @@ def _tested_version(monkeypatch):
 @pytest.mark.parametrize(("version", "flag"), [("2.20.0", True), ("2.17.0", True), ("2.19.0", False)])
 def test_scrapys_own_parts_stay_where_the_add_on_is_off_or_was_not_tested(monkeypatch, caplog, version, flag):
     monkeypatch.setattr(scrapy, "__version__", version)
+    caplog.set_level("INFO")
     crawler = get_crawler()
     settings = Settings({"FAST_ENGINE": flag})
     with pytest.raises(NotConfigured):
@@ -29,6 +30,7 @@ def test_scrapys_own_parts_stay_where_the_add_on_is_off_or_was_not_tested(monkey
     assert "_create_engine" not in vars(crawler)
     assert settings["STATS_CLASS"] == Settings()["STATS_CLASS"]
     assert (f"not tested with Scrapy {version}" in caplog.text) == flag
+    assert "WARNING" not in caplog.text  # all works as well
 
 
 def test_scrapys_own_parts_stay_where_a_method_that_is_overridden_is_gone(monkeypatch, caplog):
