@@ -153,12 +153,12 @@ class Consumer:
     def clean(self, found: Item) -> Item:
         """Runs the first pipeline, without an event loop."""
         found.language = None
-        waiting = self._clean.process_item(found)
-        try:
-            waiting.send(None)
-        except StopIteration as end:
-            return cast("Item", end.value)
-        raise AssertionError("the pipeline waits for something")
+        running = self._clean.process_item(found)
+        while True:
+            try:
+                running.send(None)  # it waits for other pages, of which there are none here
+            except StopIteration as end:
+                return cast("Item", end.value)
 
 
 def steps(rounds: int) -> None:

@@ -11,6 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from crawler.in_step import in_step
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -31,6 +33,7 @@ async def offload(read: Callable[..., Result], page: Fetched, site: Site, **opti
         Exception: `read` raised it.
     """
     if not _is_heavy(page, site):
+        await in_step()
         return read(page, site, **options)
     return await asyncio.get_running_loop().run_in_executor(_thread, partial(read, page, site, **options))
 

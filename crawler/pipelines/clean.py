@@ -10,6 +10,7 @@ from scrapy.exceptions import DropItem
 from crawler import text
 from crawler.extract import language
 from crawler.extract.field_kinds import KINDS, Fields, Text
+from crawler.in_step import in_step
 from crawler.item import Item
 
 _TEXTS = {name: kind.form for name, kind in KINDS.items() if isinstance(kind, Text)}  # what cleans each field of text
@@ -42,7 +43,10 @@ class CleanPipeline:
         item.extra = _cleaned(item.extra)
         if not item.title and not item.content:
             raise DropItem("no-content", "DEBUG")  # the failure log counts it
-        item.language = item.language or language.language_of(f"{item.title}\n{item.content}")
+        if not item.language:
+            await in_step()
+            item.language = language.language_of(f"{item.title}\n{item.content}")
+            await in_step()  # before the sinks, whose work would come between two guesses
         return item
 
 

@@ -1,8 +1,11 @@
 """The clean pipeline."""
 
+import asyncio
+
 import pytest
 from scrapy.exceptions import DropItem
 
+from crawler.extract import language
 from crawler.item import Item
 from crawler.pipelines.clean import CleanPipeline
 
@@ -36,6 +39,18 @@ async def test_the_language_is_guessed_from_title_and_content():
     assert (await clean(page(title="重庆洪水", content="消防救援人员连夜转移被困群众，多地停电。"))).language == "zh"
     assert (await clean(page(title="Flood", content="ok"))).language is None
     assert (await clean(page(title="Flood", content="ok", language="fr"))).language == "fr"
+
+
+async def test_the_languages_of_pages_that_came_at_once_are_guessed_in_a_row(monkeypatch):
+    steps = []
+
+    async def to_the_end(number):
+        await clean(page(title=f"{number}"))
+        steps.append(f"{number} goes on")
+
+    monkeypatch.setattr(language, "language_of", lambda text: steps.append(f"{text.strip()} is guessed"))
+    await asyncio.gather(*map(to_the_end, range(3)))
+    assert steps == ["0 is guessed", "1 is guessed", "2 is guessed", "0 goes on", "1 goes on", "2 goes on"]
 
 
 @pytest.mark.parametrize("content", ["", " \n ", "\x00\x1b[0m\u200b"])
