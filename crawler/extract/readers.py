@@ -69,6 +69,8 @@ class HtmlReader:
             attribute = "content" if match.tag == "meta" else "datetime" if date else ""
             value = match.attr(attribute) if attribute else None
             return self._text.of(match, removed) if value is None else value
+        if isinstance(match, str):
+            return match.replace("\n", " ")
         if isinstance(match, float):  # XPath has no other numbers
             return int(match) if match.is_integer() and abs(match) < 2 ** (INTEGER_BITS - 1) else match
         return match if isinstance(match, bool) else str(match).replace("\n", " ")
@@ -129,8 +131,10 @@ def address(match: Any) -> str:
 
 
 def _removed(tree: turbohtml.Document, rule: Rule) -> frozenset[Any]:
+    if not rule.remove:
+        return _NONE
     found = (match for selector in rule.remove for match in matches(selector.search(tree)))
-    return frozenset(match for match in found if isinstance(match, turbohtml.Element)) if rule.remove else frozenset()
+    return frozenset(match for match in found if isinstance(match, turbohtml.Element))
 
 
 def _fragments(values: list[Any]) -> list[turbohtml.Document]:
@@ -144,4 +148,5 @@ def _sources(tree: turbohtml.Document, tags: str) -> list[str]:
     return [element.attr("src") or "" for element in tree.select(_SOURCES[tags])]
 
 
+_NONE: frozenset[Any] = frozenset()
 _SOURCES = {"images": "img[src]", "videos": "video[src], video > source[src]"}

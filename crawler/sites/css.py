@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import turbohtml
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from turbohtml import Document, Element
 
 _ending = re.compile(r"::(?:text|attr\(\s*([\"']?)([^\s\"'()]+)\1\s*\))$", re.IGNORECASE).search
@@ -45,16 +47,19 @@ class CssPart:
         css += "*" if not css or css.endswith(_OPEN_ENDS) else ""
         return cls(css, takes_text=ending[2] is None, attribute=(ending[2] or "").lower())
 
-    def search(self, document: Document) -> list[Element] | list[str] | None:
+    def search(self, document: Document) -> Sequence[Element | str] | None:
         """Returns what the selector finds; None if only a walk over the page can tell the order of the texts."""
-        found = document.select(self.css)
+        elements = document.select(self.css)
         if self.attribute:
-            return [value for element in found if (value := element.attr(self.attribute)) is not None]
-        if self.takes_text:
-            if any(element.select_one("*") is not None for element in found):
+            return [value for element in elements if (value := element.attr(self.attribute)) is not None]
+        if not self.takes_text:
+            return elements
+        texts = []
+        for element in elements:
+            if element.select_one("*") is not None:
                 return None
-            return [text for element in found if (text := element.text)]
-        return found
+            texts.append(element.text)
+        return [text for text in texts if text]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +85,13 @@ class Css:
             of_ending.setdefault((part.takes_text, part.attribute), []).append(part.css)
         return cls(tuple(CssPart(", ".join(parts), *ending) for ending, parts in of_ending.items()))
 
-    def search(self, document: Document) -> list[Element | str]:
+    def search(self, document: Document) -> Sequence[Element | str]:
         """Returns the elements or strings that the selector finds, in the order of the page.
 
         A text is what stands between two tags; a comment doesn't end it.
         """
         found = self.parts[0].search(document) if len(self.parts) == 1 else None
-        return list(found) if found is not None else self._walk(document)
+        return self._walk(document) if found is None else found
 
     def _walk(self, document: Document) -> list[Element | str]:
         members = [(part, frozenset(document.select(part.css))) for part in self.parts]
