@@ -48,8 +48,6 @@ WORKER_SETTINGS = {
     "ALLOW_PRIVATE_ADDRESSES": "1",  # the forum is on loopback
     "NODE_CPU_LIMIT_PERCENT": "100",  # the machine is the user's: whatever else it does, the demo goes on
     "NODE_MEMORY_LIMIT_PERCENT": "100",
-    "ITEMS_DIR": str(OUTPUT / "items"),
-    "FILES_STORE": str(OUTPUT / "media"),
 }
 
 
@@ -138,8 +136,9 @@ def start_workers(services: Services, stack: contextlib.AsyncExitStack) -> list[
 
 
 def worker_settings(services: Services) -> dict[str, str]:
-    """Returns the settings of the demo's workers."""
-    return WORKER_SETTINGS | services.values | {"ITEM_SINKS": ",".join(services.sinks)}
+    """Returns the settings of the demo's workers, with whole paths: it may run in no project's folder."""
+    folders = {"ITEMS_DIR": str(OUTPUT.absolute() / "items"), "FILES_STORE": str(OUTPUT.absolute() / "media")}
+    return WORKER_SETTINGS | folders | services.values | {"ITEM_SINKS": ",".join(services.sinks)}
 
 
 def settings_for_another_terminal(services: Services, named: Mapping[str, str]) -> dict[str, str]:
@@ -147,8 +146,7 @@ def settings_for_another_terminal(services: Services, named: Mapping[str, str]) 
 
     Without the addresses that the environment names: a shell knows them, and they may hold passwords.
     """
-    own = {name: value for name, value in worker_settings(services).items() if name not in (*named, "STOP_WHEN_DONE")}
-    return own | {name: str(Path(own[name]).absolute()) for name in ("ITEMS_DIR", "FILES_STORE")}
+    return {name: value for name, value in worker_settings(services).items() if name not in (*named, "STOP_WHEN_DONE")}
 
 
 async def watch(

@@ -28,7 +28,7 @@ def page(number):
 @pytest.mark.parametrize("number", SOME)
 def test_our_site_definition_reads_what_stands_there(number):
     url, body, expected = page(number)
-    site = sites.load(ours.SITE, ours.SITES_DIR).named(ours.SITE, BASE)
+    site = sites.load(ours.SITE, ours.SITES_FOLDER).named(ours.SITE, BASE)
     found = asdict(extract.fields(Fetched(url, 200, "text/html; charset=utf-8", body), site))
     found["images"] = [{"url": url} for url in found["images"]]
     assert ours.item({"url": url, **found}) == expected
@@ -42,7 +42,7 @@ def test_the_peers_read_the_same(number):
 
 def test_the_producers_results_are_the_links():
     url, body, expected = page(3)
-    site = sites.load(ours.SITE, ours.SITES_DIR).named(ours.SITE, BASE)
+    site = sites.load(ours.SITE, ours.SITES_FOLDER).named(ours.SITE, BASE)
     found = extract.links(Fetched(url, 200, "text/html; charset=utf-8", body), site)
     assert list(found.urls) == expected["links"]
 
