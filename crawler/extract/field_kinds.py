@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from crawler.sites import Site
     from crawler.sites.definition import Rule
 
-MAX_DATES = 5  # tried for one field: guessing may take 0.1 s each, and a page that has more than that has none
+MAX_DATES = 5  # tried for one field; a page that has more texts than that in its place has no date
 
 Scalar = str | int | float | bool
 
@@ -71,7 +71,8 @@ class Instant(FieldKind):
 
     def read(self, reader: Reader, rule: Rule, site: Site) -> str | None:
         written = (text.line(str(value)) for value in reader.texts(rule, date=True)[:MAX_DATES])
-        return next(filter(None, (to_utc(value, site.zone, rule.format) for value in written)), None)
+        read = (to_utc(value, site.zone, rule.format, language=reader.language) for value in written)
+        return next(filter(None, read), None)
 
     def clean(self, value: str | None, page: Fetched, site: Site) -> str | None:
         return to_utc(value, site.zone) if value else None

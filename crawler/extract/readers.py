@@ -27,6 +27,10 @@ INTEGER_BITS = 64  # with the sign; MongoDB and most readers of JSON take no lar
 class Reader(Protocol):
     """A content page on which rules find values."""
 
+    @property
+    def language(self) -> str:
+        """BCP 47 tag of the language that the page declares; empty for none."""
+
     def texts(self, rule: Rule, *, date: bool = False) -> list[Scalar]:
         """Returns the first value that the rule finds, or all of them for `all`. Strings are not clean yet.
 
@@ -50,6 +54,12 @@ class HtmlReader:
     def __init__(self, document: HtmlDocument) -> None:
         self._document = document
         self._text = HtmlText()
+
+    @property
+    def language(self) -> str:
+        """The `lang` of the root element."""
+        root = self._document.tree.select_one("html")
+        return ((root.attr("lang") or "") if root else "").strip()
 
     def texts(self, rule: Rule, *, date: bool = False) -> list[Scalar]:
         """Returns the text of elements, and other matches as they are."""
@@ -81,6 +91,11 @@ class JsonReader:
 
     def __init__(self, value: Any, url: str) -> None:
         self._value, self._url = value, url
+
+    @property
+    def language(self) -> str:
+        """None: JSON has no place for it."""
+        return ""
 
     def texts(self, rule: Rule, *, date: bool = False) -> list[Scalar]:
         """Returns strings and numbers, or the text of HTML in them for `html`."""

@@ -1,0 +1,579 @@
+"""Dates in the words of twenty languages: `3 ноября 2026 г., 14:05`, `午後2:05`, `vor 3 Stunden`.
+
+What could mean two things is no date, unless there is evidence for one of them: a wrong date is worse than none.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo
+
+from crawler.extract import date_words as words
+
+NOON, MIDNIGHT, MINUTES = 12, 24, 60
+EVENING_FROM = 5  # o'clock: "1:00 in the evening" is nobody's hour, and could be one of the next day
+NOON_FROM = 10  # o'clock: from here on an hour "at noon" is one before 12
+PAST_YEARS = 90  # of two digits: 27 is 2027 until a year ahead, and 95 is 1995
+BUDDHIST_YEARS, BUDDHIST_OFFSET = range(2500, 2600), 543
+PERSIAN_YEARS, PERSIAN_OFFSET_DAYS = range(1340, 1500), 226_895
+MAX_OFFSET_HOURS = 14  # of a zone, from UTC; a larger one is the end of a range of hours
+MONTHS_A_YEAR = 12
+
+_WORD = r"[^\W\d](?:[^\W\d]|['’\u0300-\u036f\u0900-\u0963\u0e31-\u0e4e]|\.(?=[^\W\d]))*"
+_INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
+_NOT_ASCII_DIGIT = re.compile(r"[^\D0-9]")
+_HALF_BY_DOTS = re.compile(r"\b([ap])\.?\s?m\b\.?", re.IGNORECASE)
+_VIETNAMESE_MONTH = re.compile(r"\btháng[\s-]+(\d{1,2})\b", re.IGNORECASE)
+_VIETNAMESE_NUMBERS = "một hai ba tư năm sáu bảy tám chín mười mười_một mười_hai".split()  # noqa: SIM905 -- one line
+_VIETNAMESE_WORD = re.compile(
+    rf"\btháng ({'|'.join(name.replace('_', ' ') for name in reversed(_VIETNAMESE_NUMBERS))})\b", re.IGNORECASE
+)
+_ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925, "民國": 1911, "民国": 1911}
+_ERA = re.compile(rf"({'|'.join(_ERAS)})\s?(\d{{1,3}}|元)\s?年")
+# `Tue Nov 03 06:05:00 +0000 2026`: C's ctime, `date`, and Twitter's API have the year behind the time.
+_YEAR_LAST = re.compile(r"([A-Za-z]{3})\s+(\d{1,2}) (\d{1,2}:\d{2}(?::\d{2})?) (?:([+-]\d{4}|[A-Z]{3,4}) )?(\d{4})$")
+_NAMED_ZONE = re.compile(r"\b([ECMP])(?:astern|entral|ountain|acific)(?: (?:Standard|Daylight))? Time\b", re.IGNORECASE)
+_MOSCOW = re.compile(r"по (?:московскому времени|москве)", re.IGNORECASE)
+# The time of a place whose zone this module doesn't know.
+_ELSEWHERE = re.compile(
+    r"(?:当地|當地|本地|美东|美東|美西|美国|东部|東部|西部|伦敦|纽约|紐約|欧洲|歐洲|現地|米国|현지|동부|서부)\s?(?:时间|時間|시간)"
+    r"|\b(?:local|Ortszeit|местн\w+ времен|hora (?:local|de )|heure (?:locale|de )|ora locale|[A-Z][a-z]+ (?:[A-Z][a-z]+ )?[Tt]ime\b)"
+)
+
+_YEAR = r"(?P<year>\d{4})(?!\d)"
+_ORDINAL = r"(?:st|nd|rd|th|er|ère|º|ª|o|a|-?го|\.)?"
+_WITH_YEAR = (
+    re.compile(
+        r"(?<!\d)(?<!\d[.\-/])(?P<year>\d{4})\s?[年년/.\-]\s?(?P<month>\d{1,2})\s?[月월/.\-]\s?(?P<day>\d{1,2})(?!\d)"
+        r"\s?[日일號号]?"
+    ),
+    re.compile(
+        rf"(?<!\d)(?<!\d[.,:/\-])(?P<day>\d{{1,2}}){_ORDINAL}[\s,./\-]*(?:(?:de|of)\s+)?(?P<month>{_WORD})[.,]*[\s./\-]*"
+        rf"(?:(?:de|del|of|năm|พ\.ศ\.|ค\.ศ\.)\s*)?,?\s*(?:{_YEAR}|(?:(?<=-)|['’])(?P<short>\d{{2}})(?!\d)"
+        r"|(?<=\s)(?P<shorter>\d{2})(?=\s*(?:$|,|\d{1,2}:)))",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"(?P<month>{_WORD})\.?,?[\s\-]*(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?![\d:])[\s,\-]*(?:of\s+|de\s+|năm\s+)?{_YEAR}",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"(?<!\d)(?P<year>\d{{4}}),?[\s./\-]+(?P<month>{_WORD})\.?[\s./\-]+(?P<day>\d{{1,2}})(?![\d:])"),
+)
+_NUMERIC = re.compile(
+    r"(?<!\d)(?<!\d[./\-:])(?P<a>\d{1,2})\s?(?P<mark>[./\-])\s?(?P<b>\d{1,2})\s?(?P=mark)\s?(?P<c>\d{4}|\d{2})"
+    r"(?![\d/\-])(?!\.\d)"
+)
+_RANGE_BEFORE = re.compile(r"\d\.?\s?[-\u2013\u2014~/&]\s?$")
+_RANGE_BEHIND = re.compile(r"\s?[-\u2013\u2014~]\s?\d{1,2}(?:[\s.,]|$)(?!\s?:)")
+# Without a year; what follows must not be a number that could be one.
+_CJK_MONTH_DAY = re.compile(r"(?<![\d年년])(?P<month>\d{1,2})\s?[月월]\s?(?P<day>\d{1,2})(?!\d)\s?[日일號号]?")
+_DAY_MONTH = re.compile(
+    rf"(?<!\d)(?<!\d[.,:/\-])(?P<day>\d{{1,2}}){_ORDINAL}[\s,./\-]*(?:(?:de|of)\s+)?(?P<month>{_WORD})\.?"
+    r"(?=\s*(?:$|[,|·(\-]|(?:\S{1,6}\s+)?\d{1,2}[:h.]))",
+    re.IGNORECASE,
+)
+_MONTH_DAY = re.compile(
+    rf"(?P<month>{_WORD})\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?=\s*(?:$|[,|·(\-](?!\s*\d{{2,}}(?!:))|(?:\S{{1,6}}\s+)?\d{{1,2}}:))",
+    re.IGNORECASE,
+)
+_NUMERIC_DAY = re.compile(r"^\D{0,20}?(?P<a>\d{1,2})(?P<mark>[./\-])(?P<b>\d{1,2})(?:\.|(?=\D))(?=,?\s+\d{1,2}:\d{2})")
+
+_TIME = re.compile(
+    r"(?<!\d)(?<!\d[:.,/\-])(?P<hour>\d{1,2})"
+    r"(?:\s?:\s?(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,]\d+)?)?"
+    r"|\s?[hH](?![a-zA-Z])\s?(?P<minute_h>\d{2})?(?:\s?min)?"
+    r"|\s?[時时點点시](?![间間])\s?(?:(?P<minute_cjk>\d{1,2})\s?[分분]?|(?P<thirty>[半반]))?\s?(?:(?P<second_cjk>\d{1,2})\s?[秒초])?"
+    r"|\s?Uhr|(?=\s?[ap]m\b))(?!\d)",
+    re.IGNORECASE,
+)
+_DOTTED_TIME = re.compile(
+    r"^[\s,|·\-]*(?:(?:pukul|jam|ore|alle|alle ore|kl\.?|klo|um|om|o|at|godz\.?|à|a las)\s+)?(?P<hour>\d{1,2})\.(?P<minute>\d{2})"
+    r"(?P<second>)(?=\s*(?:$|[,|)]|Uhr|WIB|WITA|WIT|[ap]m\b|UTC|GMT|CES?T))",
+    re.IGNORECASE,
+)
+_is_cjk = re.compile("[\u3040-\u9fff\uac00-\ud7a3]").match
+_CJK_HALF = re.compile("(" + "|".join(sorted(filter(_is_cjk, words.HALVES), key=len, reverse=True)) + r")\s*$")
+_WORD_BEFORE = re.compile(rf"({_WORD})\s*$")
+_WORD_BEHIND = re.compile(rf"\s*({_WORD})")
+_NO_HALF_BEFORE = frozenset({"am", "sa", "ch", "a.m", "م", "ص"})  # "on", Saturday and the like, if they stand before
+_OFFSET = re.compile(r"(?:GMT|UTC)\s?(?P<sign>[+\-−])\s?(?P<hours>\d{1,2})(?::?(?P<minutes>\d{2}))?(?!\d)")
+_OFFSET_BEHIND = re.compile(
+    r"\s*(?:Uhr|h|น\.?)?\s*[(\[]?(?P<sign>[+\-−])(?P<hours>\d{1,2})(?::?(?P<minutes>\d{2}))?(?![\d.])", re.IGNORECASE
+)
+_ZONE_BEHIND = re.compile(r"[\s,.)]*(?:Uhr|น\.?|hrs?|h)?[\s,.]*(?P<bracket>[(\[]?)\s?(?P<name>[A-ZА-Я]{1,5})\b")
+_CJK_ZONE = re.compile("|".join(name for name in words.ZONES if _is_cjk(name)))
+
+
+def _words_of(*texts: str) -> frozenset[str]:
+    return frozenset(word.lower() for text in texts for word in text.split())
+
+
+def _any_of(names: object) -> str:
+    """Returns a regular expression for any of these words, longest first."""
+    listed = sorted(map(str, names), key=len, reverse=True)  # type: ignore[call-overload]  # any iterable
+    return "(?:" + "|".join(re.escape(name).replace("_", r"[\s_]") for name in listed) + ")"
+
+
+_PHRASES = re.compile(
+    r"(?<!\w)"
+    + _any_of(
+        word
+        for table in (words.MONTHS, words.HALVES, words.NEAR_DAYS, _words_of(words.NOW))
+        for word in table
+        if "_" in word
+    )
+    + r"(?!\w)",
+    re.IGNORECASE,
+)
+_LETTER_BEFORE, _LETTER_BEHIND = r"(?<![a-z\u00c0-\u04ff\u0600-\u06ff])", r"(?![a-z\u00c0-\u04ff\u0600-\u06ff])"
+_since = _any_of(words.SINCE.split())
+_ago = _any_of(words.AGO.split())
+_about = _any_of(words.ABOUT.split())
+_and = _any_of(words.AND.split())
+_COUNTED = (
+    rf"(?P<count>\d{{1,3}}|{_any_of(words.COUNTS)})\s*(?P<unit>{_any_of(words.UNITS)}){_LETTER_BEHIND}"
+    rf"(?:[\s,]*(?:{_and}\s+)?(?P<count_2>\d{{1,3}})\s*(?P<unit_2>{_any_of(words.UNITS)}){_LETTER_BEHIND})?"
+)
+_AGO = (
+    re.compile(rf"(?<![\d.,/:\-]){_LETTER_BEFORE}{_COUNTED}\s*{_ago}{_LETTER_BEHIND}"),
+    re.compile(rf"{_LETTER_BEFORE}{_since}\s+(?:{_about}\s+)?(?<![\d.,/:\-]){_COUNTED}"),
+)
+_AGO_COUNTED = (
+    re.compile(rf"^(?:\w+:\s*)?(?P<unit>{_any_of(words.COUNTED_UNITS)})\s+{_ago}$"),
+    re.compile(rf"^(?:\w+:\s*)?{_since}\s+(?P<unit>{_any_of(words.COUNTED_UNITS)})$"),
+)
+_AGO_MARK = re.compile(f"{_since}|{_ago}")
+_NEAR = re.compile(rf"{_LETTER_BEFORE}(?P<day>{_any_of(words.NEAR_DAYS)}){_LETTER_BEHIND}", re.IGNORECASE)
+_CHANGED, _WRITTEN, _BESIDE = (_words_of(text) for text in (words.CHANGED, words.WRITTEN, words.BESIDE))
+_KNOWN = _CHANGED | _WRITTEN | _BESIDE | frozenset(words.HALVES) | frozenset(words.ZONES)
+_LETTERS = re.compile(_WORD)
+_CJK_LABELS = re.compile(_any_of(word for word in _KNOWN if _is_cjk(word)))
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known about a date beside its text.
+
+    Attributes:
+        zone: Time zone of the site.
+        language: BCP 47 tag of the page; empty for none.
+        now: The moment to which relative dates refer.
+    """
+
+    zone: ZoneInfo
+    language: str
+    now: datetime
+
+    @property
+    def day_first(self) -> bool | None:
+        """Whether 03/04 is in April; None if that isn't known, or if language and zone disagree."""
+        votes = {vote for vote in (self._by_language(), self._by_zone()) if vote is not None}
+        if self.primary in ("zh", "ja", "ko", "fa") and "hk" not in self._regions and "mo" not in self._regions:
+            return None  # they write the year first, and anything else is foreign
+        return votes.pop() if len(votes) == 1 else None
+
+    @property
+    def primary(self) -> str:
+        """The language without its region."""
+        return re.split("[-_]", self.language.lower(), maxsplit=1)[0]
+
+    @property
+    def _regions(self) -> list[str]:
+        return re.split("[-_]", self.language.lower())[1:]
+
+    def _by_language(self) -> bool | None:
+        regions = self._regions
+        if not words.MONTH_FIRST_REGIONS.isdisjoint(regions):
+            return False if self.primary == "en" else None
+        if self.primary == "en":
+            return None if words.DAY_FIRST_ENGLISH.isdisjoint(regions) else True
+        return True if self.primary in words.DAY_FIRST or regions in (["hk"], ["mo"]) else None
+
+    def _by_zone(self) -> bool | None:
+        key = self.zone.key
+        if key.startswith(tuple(words.MONTH_FIRST_ZONES)):
+            return False
+        return True if key.startswith(tuple(words.DAY_FIRST_ZONES)) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A day and where it stands in the text."""
+
+    start: int
+    end: int
+    day: date
+
+
+class _Unclear(ValueError):
+    """The text has a date that can't be told for sure."""
+
+
+def read(text: str, evidence: Evidence) -> datetime | None:
+    """Returns the moment that a text tells, with its zone; midnight if it tells a day alone.
+
+    Args:
+        text: At most some hundred characters.
+        evidence: Decides what could be read in several ways.
+
+    Returns:
+        None if the text tells no date.
+
+    Raises:
+        ValueError: The text has a date that is none, or can't be told for sure.
+    """
+    text = _plain(text)
+    days = _days(text, evidence) or _days_without_year(text, evidence)
+    if days:
+        return _with_time(text, _written_on(text, days), days, evidence)
+    return _ago_of(text.lower(), evidence.now) or _near_day(text, evidence)
+
+
+def _plain(text: str) -> str:
+    """Returns a text in the form that the patterns here expect."""
+    if not text.isascii():
+        text = (
+            _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).replace("İ", "i").replace("॰", "").replace("−", "-")
+        )
+        text = _NOT_ASCII_DIGIT.sub(lambda match: str(int(match[0])), text)
+        text = _VIETNAMESE_MONTH.sub(lambda match: _english_month(int(match[1])), text)
+        text = _VIETNAMESE_WORD.sub(
+            lambda match: _english_month(_VIETNAMESE_NUMBERS.index(match[1].lower().replace(" ", "_")) + 1), text
+        )
+        text = _ERA.sub(lambda match: f"{_ERAS[match[1]] + (1 if match[2] == '元' else int(match[2]))}年", text)
+        text = _MOSCOW.sub("МСК", text)
+    text = _HALF_BY_DOTS.sub(r"\1m", text)
+    text = _YEAR_LAST.sub(r"\1 \2, \5 \3 \4", text)
+    text = _NAMED_ZONE.sub(lambda match: f"{match[1].upper()}T", text)
+    return _PHRASES.sub(lambda match: match[0].replace(" ", "_"), text)
+
+
+def _english_month(number: int) -> str:
+    if not 1 <= number <= MONTHS_A_YEAR:
+        raise _Unclear
+    return ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")[number - 1]
+
+
+def _days(text: str, evidence: Evidence) -> list[_Found]:
+    """Returns the days with a year in the text, in their order."""
+    found = []
+    for form in _WITH_YEAR:
+        for match in form.finditer(text):
+            day = _day(match, evidence)
+            if day:
+                _refuse_range(text, match)
+                found.append(_Found(match.start(), match.end(), day))
+    if not found:
+        found = [
+            _Found(match.start(), match.end(), _numeric_day(match, text, evidence)) for match in _NUMERIC.finditer(text)
+        ]
+    return sorted(found, key=lambda one: one.start)
+
+
+def _refuse_range(text: str, match: re.Match[str]) -> None:
+    if _RANGE_BEFORE.search(text[: match.start()]) or _RANGE_BEHIND.match(text[match.end() :]):
+        raise _Unclear
+
+
+def _day(match: re.Match[str], evidence: Evidence) -> date | None:
+    """Returns the day that a match of `_WITH_YEAR` tells; None if its word is no month."""
+    groups = match.groupdict()
+    short = groups.get("short") or groups.get("shorter")
+    year = _full_year(int(short), evidence) if short else int(groups["year"])
+    name, day = groups["month"].lower().rstrip("."), int(groups["day"])
+    if name.isdecimal():
+        return _gregorian(year, int(name), day, evidence)
+    if name in words.PERSIAN_MONTHS and year in PERSIAN_YEARS:
+        return _from_persian(year, words.PERSIAN_MONTHS[name], day)
+    month = words.MONTHS.get(name)
+    if month is None:
+        return None
+    if year in BUDDHIST_YEARS and "\u0e00" < name < "\u0e7f":
+        year -= BUDDHIST_OFFSET
+    return date(year, month, day)
+
+
+def _gregorian(year: int, month: int, day: int, evidence: Evidence) -> date:
+    """Returns a day that was written in numbers, in the calendar of its language."""
+    if year in BUDDHIST_YEARS and (evidence.primary == "th" or evidence.zone.key == "Asia/Bangkok"):
+        year -= BUDDHIST_OFFSET
+    if year in PERSIAN_YEARS and (evidence.primary == "fa" or evidence.zone.key == "Asia/Tehran"):
+        return _from_persian(year, month, day)
+    return date(year, month, day)
+
+
+def _from_persian(year: int, month: int, day: int) -> date:
+    """Returns a day of the Persian calendar, whose leap years repeat after 33 until 1502."""
+    in_first_half = month <= 6  # months of 31 days
+    length = 31 if in_first_half else 30
+    if not (1 <= month <= MONTHS_A_YEAR and 1 <= day <= length):
+        raise _Unclear
+    leaps = (8 * year + 21) // 33
+    before = (month - 1) * 31 if in_first_half else (month - 1) * 30 + 6
+    return date.fromordinal(PERSIAN_OFFSET_DAYS + 365 * (year - 1) + leaps + before + day - 1)
+
+
+def _full_year(short: int, evidence: Evidence) -> int:
+    century = evidence.now.year // 100 * 100
+    return century + short if century + short <= evidence.now.year + 1 else century - 100 + short
+
+
+def _numeric_day(match: re.Match[str], text: str, evidence: Evidence) -> date:
+    """Returns the day of `03/11/2026` or `3.11.26`, in the order for which there is evidence."""
+    _refuse_range(text, match)
+    first, second, last = int(match["a"]), int(match["b"]), int(match["c"])
+    if len(match["c"]) == 2:  # noqa: PLR2004 -- digits
+        if evidence.primary in ("zh", "ja", "ko") and len(match["a"]) == 2:  # noqa: PLR2004
+            return date(_full_year(first, evidence), second, last)
+        if evidence.day_first is None:
+            raise _Unclear
+        last = _full_year(last, evidence)
+    day, month = _ordered(first, second, evidence)
+    return _gregorian(last, month, day, evidence)
+
+
+def _ordered(first: int, second: int, evidence: Evidence) -> tuple[int, int]:
+    """Returns day and month."""
+    if first > MONTHS_A_YEAR or first == second:
+        return first, second
+    if second > MONTHS_A_YEAR:
+        return second, first
+    if evidence.day_first is None:
+        raise _Unclear
+    return (first, second) if evidence.day_first else (second, first)
+
+
+def _days_without_year(text: str, evidence: Evidence) -> list[_Found]:
+    """Returns the days without a year, each as the last one of its kind."""
+    for form in (_CJK_MONTH_DAY, _DAY_MONTH, _MONTH_DAY):
+        found = []
+        for match in form.finditer(text):
+            name = match["month"].lower().rstrip(".")
+            month = int(name) if name.isdecimal() else words.MONTHS.get(name)
+            if month:
+                _refuse_range(text, match)
+                found.append(_Found(match.start(), match.end(), _last(month, int(match["day"]), evidence)))
+        if found:
+            return found
+    match = _NUMERIC_DAY.search(text)
+    if not match:
+        return []
+    first, second = int(match["a"]), int(match["b"])
+    if evidence.primary in ("zh", "ja", "ko"):
+        day, month = second, first
+    elif evidence.day_first is None:
+        raise _Unclear
+    else:
+        day, month = (first, second) if evidence.day_first else (second, first)
+    return [_Found(match.start("a"), match.end(), _last(month, day, evidence))]
+
+
+def _last(month: int, day: int, evidence: Evidence) -> date:
+    """Returns the last such day, up to a day ahead because of time zones."""
+    today = evidence.now.astimezone(evidence.zone).date()
+    if (month, day) == (2, 29):
+        return next(date(year, 2, 29) for year in range(today.year, today.year - 9, -1) if _is_leap(year, today))
+    this_year = date(today.year, month, day)
+    return this_year if this_year <= today + timedelta(days=1) else this_year.replace(year=today.year - 1)
+
+
+def _is_leap(year: int, today: date) -> bool:
+    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) and date(year, 2, 29) <= today + timedelta(days=1)
+
+
+def _written_on(text: str, days: list[_Found]) -> _Found:
+    """Returns the day on which a page was written, if the text has others."""
+    if len({one.day for one in days}) == 1:
+        return days[0]
+    before = [text[last.end if last else 0 : one.start] for last, one in zip([None, *days], days, strict=False)]
+    unchanged = [one for one, label in zip(days, before, strict=True) if not _has(label, _CHANGED)]
+    if len({one.day for one in unchanged}) == 1:
+        return unchanged[0]
+    written = [one for one, label in zip(days, before, strict=True) if _has(label, _WRITTEN)]
+    if len({one.day for one in written}) == 1:
+        return written[0]
+    raise _Unclear
+
+
+def _has(label: str, names: frozenset[str]) -> bool:
+    label = label.lower()
+    return any(word in names for word in _LETTERS.findall(label)) or any(
+        found in names for found in _CJK_LABELS.findall(label)
+    )
+
+
+def _with_time(text: str, found: _Found, days: list[_Found], evidence: Evidence) -> datetime:
+    """Returns the day with the time of day and the zone that stand beside it."""
+    if _ELSEWHERE.search(text):
+        raise _Unclear
+    index = days.index(found)
+    start = days[index - 1].end if index and days[index - 1].day != found.day else 0
+    end = next((one.start for one in days[index + 1 :] if one.day != found.day), len(text))
+    blanked = text
+    for one in days:
+        blanked = blanked[: one.start] + " " * (one.end - one.start) + blanked[one.end :]
+    return _moment(blanked[start:end], found.day, found.end - start, evidence)
+
+
+def _moment(text: str, day: date, day_end: int, evidence: Evidence) -> datetime:
+    """Returns a day at the time of day in a text in which the day itself is blank.
+
+    Args:
+        text: What stands around the day.
+        day: The day.
+        day_end: Where in the text it ends.
+        evidence: Of zones with the same name.
+    """
+    without_offset = _OFFSET.sub(lambda match: " " * len(match[0]), text)
+    times = list(_TIME.finditer(without_offset))
+    dotted = None if times else _DOTTED_TIME.match(text[day_end:])
+    if dotted:
+        times, text, day_end = [dotted], text[day_end:], 0
+    if not times:
+        return datetime(day.year, day.month, day.day, tzinfo=evidence.zone)
+    moments = {_time_of_day(match, text) for match in times}
+    if len(moments) > 1:
+        raise _Unclear
+    naive = datetime(day.year, day.month, day.day) + moments.pop()  # noqa: DTZ001 -- its zone comes next
+    zone = _zone(text, (times[-1].end(), day_end), naive, evidence, has_seconds=bool(times[-1]["second"]))
+    return naive.replace(tzinfo=zone)
+
+
+def _time_of_day(match: re.Match[str], text: str) -> timedelta:
+    groups = match.groupdict()
+    minute = int(groups["minute"] or groups.get("minute_h") or groups.get("minute_cjk") or 0)
+    minute = 30 if groups.get("thirty") else minute
+    second = int(groups["second"] or groups.get("second_cjk") or 0)
+    hour = hour_of_day(int(groups["hour"]), _half(match, text))
+    if hour > MIDNIGHT or max(minute, second) >= MINUTES or (int(groups["hour"]) == MIDNIGHT and minute + second):
+        raise _Unclear
+    return timedelta(hours=hour, minutes=minute, seconds=second)
+
+
+def _half(match: re.Match[str], text: str) -> str | None:
+    """Returns the part of the day that a word before or behind a time names, a key of `HALVES`."""
+    before = text[: match.start()]
+    if cjk := _CJK_HALF.search(before):
+        return words.HALVES[cjk[1]]
+    if word := _WORD_BEFORE.search(before):
+        name = word[1].lower()
+        if name in words.HALVES and (name not in _NO_HALF_BEFORE or word[1] == "AM"):
+            return words.HALVES[name]
+    behind = text[match.end() :]
+    for _ in range(2):  # `5:30 बजे शाम`, `2:05 Uhr nachmittags`: a word of hours may stand between
+        word = _WORD_BEHIND.match(behind)
+        if not word:
+            return None
+        if word[1].lower() in words.HALVES:
+            return words.HALVES[word[1].lower()]
+        behind = behind[word.end() :]
+    return None
+
+
+def hour_of_day(hour: int, half: str | None) -> int:
+    """Returns an hour of 24, given one of 12 with a key of `HALVES`, or one of 24 with or without.
+
+    Raises:
+        _Unclear: The part of the day leaves two hours to choose from.
+    """
+    if not half or hour > NOON:
+        return hour
+    if half == "am":
+        return 0 if hour == NOON else hour
+    if half == "pm":
+        return NOON if hour == NOON else hour + NOON
+    if half == "noon":
+        return hour if hour >= NOON_FROM else hour + NOON
+    if half == "evening" and hour >= EVENING_FROM:
+        return hour + NOON  # 12 in the evening is midnight, at the day's end
+    raise _Unclear
+
+
+def _zone(text: str, ends: tuple[int, int], naive: datetime, evidence: Evidence, *, has_seconds: bool) -> tzinfo:
+    """Returns the zone that stands behind the time or the day; the site's if there is none."""
+    if named := _OFFSET.search(text):
+        return _offset(named)
+    behind_time = text[ends[0] :]
+    if word := _WORD_BEHIND.match(behind_time):
+        behind_time = behind_time[word.end() :] if word[1].lower() in words.HALVES else behind_time
+    if signed := _OFFSET_BEHIND.match(behind_time):
+        if signed["sign"] == "-" and ":" in signed[0] and not has_seconds:
+            raise _Unclear  # `09:00-10:00` is a range of hours
+        return _offset(signed)
+    if cjk := _CJK_ZONE.search(text):
+        return timezone(timedelta(hours=words.ZONES[cjk[0]]))
+    for behind in (behind_time, text[ends[1] :]):
+        match = _ZONE_BEHIND.match(behind)
+        zone = _zone_by_name(match["name"].lower(), naive, evidence) if match else None
+        if zone:
+            return zone
+        if match and behind is behind_time and len(match["name"]) > 1 and match["name"].lower() not in words.NO_ZONES:
+            raise _Unclear  # a zone that isn't known, most likely
+    return evidence.zone
+
+
+def _zone_by_name(name: str, naive: datetime, evidence: Evidence) -> tzinfo | None:
+    own = {naive.replace(month=month, day=1, tzinfo=evidence.zone).tzname(): month for month in (1, 7)}
+    if name.upper() in own:
+        return evidence.zone
+    if name in words.SEASONAL_ZONES:
+        return ZoneInfo(words.SEASONAL_ZONES[name])
+    if name in ("est", "edt") and evidence.zone.key.startswith("Australia/"):
+        raise _Unclear
+    hours = words.ZONES.get(name)
+    return None if hours is None else timezone(timedelta(hours=hours))
+
+
+def _offset(match: re.Match[str]) -> tzinfo:
+    offset = timedelta(hours=int(match["hours"]), minutes=int(match["minutes"] or 0))
+    if offset > timedelta(hours=MAX_OFFSET_HOURS):
+        raise _Unclear
+    return timezone(-offset if match["sign"] in "-−" else offset)
+
+
+def _ago_of(text: str, now: datetime) -> datetime | None:
+    """Reads how long ago something was, in units of at most a week: months are of several lengths."""
+    if not _AGO_MARK.search(text):
+        return None
+    spans = {match.span("unit"): match for form in _AGO for match in form.finditer(text)}
+    if len(spans) > 1 or not words.PART.isdisjoint(_LETTERS.findall(text)):
+        return None
+    if spans:
+        (match,) = spans.values()
+        passed = _count(match["count"]) * _unit(match["unit"])
+        if match["count_2"]:
+            passed += int(match["count_2"]) * _unit(match["unit_2"])
+        return now - passed
+    counted = next(filter(None, (form.search(text) for form in _AGO_COUNTED)), None)
+    return now - words.COUNTED_UNITS[counted["unit"]] if counted else None
+
+
+def _count(written: str) -> int:
+    return int(written) if written.isdecimal() else words.COUNTS[written]
+
+
+def _unit(written: str) -> timedelta:
+    return words.UNITS[written]
+
+
+def _near_day(text: str, evidence: Evidence) -> datetime | None:
+    """Reads today and the two days before, with or without a time, and words for this very moment."""
+    now = evidence.now.astimezone(evidence.zone)
+    if text.lower().strip(" .!") in _words_of(words.NOW):
+        return now
+    found = list(_NEAR.finditer(text))
+    if len(found) != 1:
+        return None
+    (match,) = found
+    rest = text[: match.start()] + " " + text[match.end() :]
+    unknown = [word for word in _LETTERS.findall(rest.lower()) if word not in _KNOWN]
+    if any(_CJK_LABELS.sub("", word) for word in unknown):
+        return None
+    day = now.date() - timedelta(days=words.NEAR_DAYS[match["day"].lower().replace(" ", "_")])
+    blanked = text[: match.start()] + " " * (match.end() - match.start()) + text[match.end() :]
+    if not _TIME.search(blanked) and re.search(r"\d", blanked):
+        return None
+    return _moment(blanked, day, match.end(), evidence)
