@@ -19,7 +19,7 @@ YEARS = range(1970, 2100)  # any other year is an unset field or a page number
 EPOCH_PARTS = {11: 1, 13: 1_000, 16: 1_000_000, 19: 1_000_000_000}
 
 # 2026年11月3日 14:05:06, 2026-11-3 14:05, 2026/11/03, 2026.11.3 下午2:05, 2026년 11월 3일 14시 5분, and nothing beside.
-_ZONE = r"(?P<zone>Z|UTC|GMT|\+\d{2}:?\d{2})(?!\s?[+\d-])"  # a minus may mean a range of hours
+_ZONE = r"(?:(?P<zone>Z|UTC|GMT|\+\d{2}:?\d{2})(?!\s?[+\d-]))"  # a minus may mean a range of hours
 _YEAR_FIRST = re.compile(
     r"(?P<year>\d{4})\s?[年년/.-]\s?(?P<month>\d{1,2})\s?[月월/.-]\s?(?P<day>\d{1,2})(?!\d)\s?[日일]?"
     r"(?:[\sT,]*(?:[(\uff08]?(?:星期|周)?.[)\uff09]|(?:星期|周).)?"
