@@ -454,7 +454,7 @@ def seen(title: str | None, author: str | None, day: str | None) -> str:
 # Dates
 
 
-def dateparser_day(written: str) -> str | None:
+def project_day(written: str) -> str | None:
     """Returns the day of a date as this project reads it."""
     found = to_utc(written, ZONE)
     return datetime.fromisoformat(found).astimezone(ZONE).date().isoformat() if found else None
@@ -469,7 +469,7 @@ def turbohtml_day(written: str) -> str | None:
 def dates() -> None:
     """Prints the table of dates."""
     head("Dates", "tool | written in full | relative to today | taken for one | CPU us")
-    for name, way in {"this project (dateparser last)": dateparser_day, "turbohtml": turbohtml_day}.items():
+    for name, way in {"this project": project_day, "turbohtml": turbohtml_day}.items():
         way("3 hours ago")
         begun = time.process_time()
         full = sum(way(written) == "2026-11-03" for written in DATES)

@@ -83,6 +83,11 @@ schema, and the first line above names it, from the file's own folder.
 `json:data.items[].url` ([JMESPath](https://jmespath.org/specification.html)), for pages of `type: json`; `text:` and a
 phrase, for `results.empty`. YAML wants quotes around one with `: ` or ` #` in it, and around a URL that begins
 with `{`.
+
+**Dates** are read in 20 languages, with their zones, words for parts of the day, and years of the Persian and Buddhist
+calendars; `3 hours ago`, `昨天 14:05` and epochs, too. What could be two days is none: `03/04/2026` where neither the
+page's `lang` nor the site's `timezone` nor the rule's `format` tells day from month, `2 weeks ago`, or a weekday that
+isn't the date's.
 """
 
 HEADINGS = {

@@ -76,7 +76,7 @@ MONTHS = _numbered(
     )
 )
 # Months of the Persian (solar Hijri) calendar, which Iranian sites use.
-PERSIAN_MONTHS = _numbered(tuple("فروردین اردیبهشت خرداد تیر مرداد شهریور مهر آبان آذر دی بهمن اسفند".split()))  # noqa: SIM905 -- one line
+PERSIAN_MONTHS = _numbered(tuple("فروردین اردیبهشت خرداد تیر مرداد شهریور مهر آبان آذر دی بهمن اسفند".split()))
 
 # The parts of a day: `am` and `pm` add 0 and 12 hours to an hour below 12; `noon`, `evening` and `night` are the part
 # around an hour; `unsure` covers hours of both halves, so that an hour below 13 beside it says nothing.
@@ -108,7 +108,7 @@ SEASONAL_ZONES = {
     "et": "America/New_York", "ct": "America/Chicago", "mt": "America/Denver", "pt": "America/Los_Angeles",
 }  # fmt: skip
 # Words in capitals that may stand behind a time and are no zones.
-NO_ZONES = frozenset("am pm uhr hrs hr h by in on at von par por da di de the via".split())  # noqa: SIM905 -- one line
+NO_ZONES = frozenset("am pm uhr hrs hr h by in on at von par por da di de the via".split())
 
 _SECOND, _MINUTE, _HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
 _DAY, _WEEK = timedelta(days=1), timedelta(days=7)
@@ -130,10 +130,10 @@ UNITS = {
 }
 # Units that say "one" or "two" by themselves: Slavic accusatives, and Arabic's singular and dual.
 COUNTED_UNITS = {
-    **dict.fromkeys("минуту хвилину minutę دقيقة".split(), _MINUTE),  # noqa: SIM905 -- as the others
-    **dict.fromkeys("час годину godzinę ساعة".split(), _HOUR),  # noqa: SIM905
-    **dict.fromkeys("день dzień يوم".split(), _DAY),  # noqa: SIM905
-    **dict.fromkeys("неделю тиждень tydzień أسبوع".split(), _WEEK),  # noqa: SIM905
+    **dict.fromkeys("минуту хвилину minutę دقيقة".split(), _MINUTE),
+    **dict.fromkeys("час годину godzinę ساعة".split(), _HOUR),
+    **dict.fromkeys("день dzień يوم".split(), _DAY),
+    **dict.fromkeys("неделю тиждень tydzień أسبوع".split(), _WEEK),
     "دقيقتين": 2 * _MINUTE, "ساعتين": 2 * _HOUR, "يومين": 2 * _DAY, "أسبوعين": 2 * _WEEK,
 }  # fmt: skip
 COUNTS = {
@@ -163,22 +163,50 @@ AND = "and und et y e и і i en ve và و"
 # Words by which a count of units is no whole one.
 PART = frozenset(
     "half quarter halben halbe halb demi demie media medio meia meio mezz'ora mezza pół пол полтора пів half_an buçuk yarım نصف setengah".split()
-)  # noqa: SIM905,E501
+)
 
 NOW = "just_now now 刚刚 剛剛 たった今 방금 방금_전 vừa_xong เมื่อสักครู่ baru_saja только_что щойно gerade_eben à_l'instant ahora_mismo agora_mesmo proprio_ora adesso zojuist przed_chwilą az_önce şimdi الآن هماکنون अभी"
 NEAR_DAYS = {
     word: days
     for days, words in enumerate(
         (
-            "today 今天 今日 本日 오늘 hôm_nay วันนี้ hari_ini сегодня сьогодні heute aujourd'hui aujourd’hui hoy hoje oggi vandaag "
-            "dzisiaj dziś bugün اليوم امروز आज",
-            "yesterday 昨天 昨日 어제 hôm_qua เมื่อวาน เมื่อวานนี้ kemarin вчера вчора gestern hier ayer ontem ieri gisteren "
-            "wczoraj dün أمس امس دیروز",
-            "前天 一昨日 おととい 그제 그저께 hôm_kia позавчера позавчора vorgestern avant-hier anteayer anteontem "
-            "eergisteren przedwczoraj",
+            (
+                "today 今天 今日 本日 오늘 hôm_nay วันนี้ hari_ini сегодня сьогодні heute aujourd'hui aujourd’hui hoy hoje oggi vandaag "
+                "dzisiaj dziś bugün اليوم امروز आज"
+            ),
+            (
+                "yesterday 昨天 昨日 어제 hôm_qua เมื่อวาน เมื่อวานนี้ kemarin вчера вчора gestern hier ayer ontem ieri gisteren "
+                "wczoraj dün أمس امس دیروز"
+            ),
+            (
+                "前天 一昨日 おととい 그제 그저께 hôm_kia позавчера позавчора vorgestern avant-hier anteayer anteontem "
+                "eergisteren przedwczoraj"
+            ),
         )
     )
     for word in words.split()
+}
+# From Monday, which is 0 as in Python. Short forms are English alone: `mar` is Tuesday in French, and March in Italian.
+WEEKDAYS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "monday mon montag lundi lunes lunedì maandag poniedziałek понедельник понеділок pazartesi senin الاثنين सोमवार",
+            "tuesday tue tues dienstag mardi martes martedì dinsdag wtorek вторник вівторок salı selasa الثلاثاء मंगलवार",
+            "wednesday wed mittwoch mercredi miércoles mercoledì woensdag środa среда середа çarşamba rabu الأربعاء बुधवार",
+            "thursday thu thur thurs donnerstag jeudi jueves giovedì donderdag czwartek четверг четвер perşembe kamis الخميس गुरुवार",
+            "friday fri freitag vendredi viernes venerdì vrijdag piątek пятница cuma jumat الجمعة शुक्रवार",
+            "saturday sat samstag sonnabend samedi sábado sabato zaterdag sobota суббота субота cumartesi sabtu السبت शनिवार",
+            "sunday sun sonntag dimanche domingo domenica zondag niedziela воскресенье неділя pazar minggu الأحد रविवार",
+        )
+    )
+    for name in names.split()
+}
+SHORT_WEEKDAYS = frozenset("mon tue tues wed thu thur thurs fri sat sun".split())  # names of people, too
+CJK_WEEKDAYS = {
+    mark: number
+    for number, marks in enumerate(("一月월", "二火화", "三水수", "四木목", "五金금", "六土토", "日天일"))
+    for mark in marks
 }
 # Words that say which of two dates a page was written on, and which it was changed on.
 CHANGED = (
@@ -202,8 +230,8 @@ BESIDE = (
 # Who writes the day first, the month first, or can't be known by the language alone.
 DAY_FIRST = frozenset(
     "vi th id ru uk de fr es pt it nl pl tr ar hi cs sk da nb no fi el he ro bg hr sr sl et lv ca".split()
-)  # noqa: SIM905
-DAY_FIRST_ENGLISH = frozenset("gb au nz ie in sg hk mt ng ke pk my".split())  # noqa: SIM905
+)
+DAY_FIRST_ENGLISH = frozenset("gb au nz ie in sg hk mt ng ke pk my".split())
 MONTH_FIRST_REGIONS = frozenset({"us", "pr", "pa", "ph"})
 MONTH_FIRST_ZONES = (
     "America/New_York America/Chicago America/Denver America/Los_Angeles America/Phoenix America/Anchorage "

@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from crawler.extract import written_dates
-from crawler.extract.date_words import HALVES, MONTHS
+from crawler.extract.date_words import HALVES, MONTHS, UNITS
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -18,9 +18,12 @@ YEARS = range(1970, 2100)  # any other year is an unset field or a page number
 # How many parts of a second an epoch counts, by its digits at most: 12 of ms are of 1973 to 2001.
 EPOCH_PARTS = {11: 1, 13: 1_000, 16: 1_000_000, 19: 1_000_000_000}
 
-# 2026年11月3日 14:05:06, 2026-11-3 14:05, 2026/11/03, 2026.11.3 下午2:05, 2026년 11월 3일 14시 5분, and nothing beside.
+# 2026年11月3日 14:05:06, 2026-11-3 14:05, 2026/11/03, 2026.11.3 下午2:05, 2026년 11월 3일 14시 5분;
+# but for a label before, nothing beside.
 _ZONE = r"(?:(?P<zone>Z|UTC|GMT|\+\d{2}:?\d{2})(?!\s?[+\d-]))"  # a minus may mean a range of hours
 _YEAR_FIRST = re.compile(
+    r"(?:(?:发布|发表|發表|發佈|投稿|公開|작성|등록|[Pp]ublished|[Pp]osted)?"
+    r"\s?(?:于|於|时间|時間|日期|日時?|일시?|on|at)?\s?[:\uff1a]?\s*)"
     r"(?P<year>\d{4})\s?[年년/.-]\s?(?P<month>\d{1,2})\s?[月월/.-]\s?(?P<day>\d{1,2})(?!\d)\s?[日일]?"
     r"(?:[\sT,]*(?:[(\uff08]?(?:星期|周)?.[)\uff09]|(?:星期|周).)?"
     r"\s*(?P<half>上午|下午|午前|午後|오전|오후)?\s*(?P<hour>\d{1,2})\s?(?::(?=\s?\d{2})|[时時点點시])"
@@ -51,6 +54,10 @@ _ISO_DAY_WITH_ZONE = re.compile(r"(?P<day>\d{4}-\d{2}-\d{2})(?P<zone>Z|[+-]\d{2}
 _TOGETHER = re.compile(r"(?P<day>(?:19|20)\d{2}[01]\d[0-3]\d)(?P<time>[0-2]\d[0-5]\d(?:[0-5]\d)?)")
 _EPOCH = re.compile(r"(?:\d{9,13}|\d{16}|\d{19})(?:\.\d+)?")
 _ASP_NET = re.compile(r"\\?/Date\((?P<milliseconds>-?\d{1,14})(?:[+-]\d{4})?\)\\?/")  # its zone is for show
+# The usual ones; others are read as words.
+_AGO = re.compile(
+    r"(?P<count>\d{1,3})\s?(?:(?P<cjk>秒|分钟?|小时|時間|天|분|시간)\s?[前전]|(?P<unit>second|minute|hour|day)s? ago)"
+)
 _MAIL = re.compile(r"(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}(?::\d{2})?(?: (?:[+-]\d{4}|GMT|UTC))?")
 _NOON, _MIDNIGHT, _MINUTES = 12, 24, 60
 
@@ -77,10 +84,16 @@ def to_utc(
     def by_pattern(text: str) -> datetime | None:
         return datetime.strptime(text, pattern) if pattern else None  # noqa: DTZ007 -- the zone is added below
 
+    def ago(text: str) -> datetime | None:
+        match = _AGO.fullmatch(text)
+        if not match:
+            return None
+        return (now or datetime.now(UTC)) - int(match["count"]) * UNITS[match["cjk"] or match["unit"]]
+
     def in_words(text: str) -> datetime | None:
         return written_dates.read(text, written_dates.Evidence(zone, language, now or datetime.now(UTC)))
 
-    for read in (by_pattern, _by_number, _by_iso, _year_first, _by_mail, _named_month, in_words):
+    for read in (by_pattern, _by_iso, _by_number, _year_first, ago, _by_mail, _named_month, in_words):
         try:
             moment = read(text)
             if moment is None:
@@ -133,6 +146,7 @@ def _moment(match: re.Match[str], month: int, half: str = "") -> datetime | None
         return None
     zone = match["zone"]
     moment = datetime(int(match["year"]), month, int(match["day"]), tzinfo=_offset(zone) if zone else None)
+    written_dates.refuse_other_weekday(match.string, moment)
     return moment + timedelta(hours=hour, minutes=minute, seconds=second)  # 24:00 is the next day
 
 
@@ -143,7 +157,11 @@ def _hour_of_day(hour: int, half: str | None) -> int:
 
 def _by_mail(text: str) -> datetime | None:
     """Reads RFC 5322, as in HTTP headers and feeds. Anything else, the library might misread (PM as AM)."""
-    return parsedate_to_datetime(text) if _MAIL.fullmatch(text) else None
+    if not _MAIL.fullmatch(text):
+        return None
+    moment = parsedate_to_datetime(text)
+    written_dates.refuse_other_weekday(text, moment)
+    return moment
 
 
 def _offset(zone: str) -> Any:

@@ -21,6 +21,7 @@ BUDDHIST_YEARS, BUDDHIST_OFFSET = range(2500, 2600), 543
 PERSIAN_YEARS, PERSIAN_OFFSET_DAYS = range(1340, 1500), 226_895
 MAX_OFFSET_HOURS = 14  # of a zone, from UTC; a larger one is the end of a range of hours
 MONTHS_A_YEAR = 12
+LONG_PERSIAN_MONTHS = 6  # those of 31 days; the others have 30, and the last 29 but in leap years
 
 _WORD = r"[^\W\d](?:[^\W\d]|['’\u0300-\u036f\u0900-\u0963\u0e31-\u0e4e]|\.(?=[^\W\d]))*"
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
@@ -40,7 +41,8 @@ _MOSCOW = re.compile(r"по (?:московскому времени|москв�
 # The time of a place whose zone this module doesn't know.
 _ELSEWHERE = re.compile(
     r"(?:当地|當地|本地|美东|美東|美西|美国|东部|東部|西部|伦敦|纽约|紐約|欧洲|歐洲|現地|米国|현지|동부|서부)\s?(?:时间|時間|시간)"
-    r"|\b(?:local|Ortszeit|местн\w+ времен|hora (?:local|de )|heure (?:locale|de )|ora locale|[A-Z][a-z]+ (?:[A-Z][a-z]+ )?[Tt]ime\b)"
+    r"|\b(?:local|Ortszeit|местн\w+ времен|"
+    r"hora (?:local|de )|heure (?:locale|de )|ora locale|[A-Z][a-z]+ (?:[A-Z][a-z]+ )?[Tt]ime\b)"
 )
 
 _YEAR = r"(?P<year>\d{4})(?!\d)"
@@ -76,7 +78,8 @@ _DAY_MONTH = re.compile(
     re.IGNORECASE,
 )
 _MONTH_DAY = re.compile(
-    rf"(?P<month>{_WORD})\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?=\s*(?:$|[,|·(\-](?!\s*\d{{2,}}(?!:))|(?:\S{{1,6}}\s+)?\d{{1,2}}:))",
+    rf"(?P<month>{_WORD})\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?"
+    r"(?=\s*(?:$|[,|·(\-](?!\s*\d{2,}(?!:))|(?:\S{1,6}\s+)?\d{1,2}:))",
     re.IGNORECASE,
 )
 _NUMERIC_DAY = re.compile(r"^\D{0,20}?(?P<a>\d{1,2})(?P<mark>[./\-])(?P<b>\d{1,2})(?:\.|(?=\D))(?=,?\s+\d{1,2}:\d{2})")
@@ -85,12 +88,14 @@ _TIME = re.compile(
     r"(?<!\d)(?<!\d[:.,/\-])(?P<hour>\d{1,2})"
     r"(?:\s?:\s?(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,]\d+)?)?"
     r"|\s?[hH](?![a-zA-Z])\s?(?P<minute_h>\d{2})?(?:\s?min)?"
-    r"|\s?[時时點点시](?![间間])\s?(?:(?P<minute_cjk>\d{1,2})\s?[分분]?|(?P<thirty>[半반]))?\s?(?:(?P<second_cjk>\d{1,2})\s?[秒초])?"
+    r"|\s?[時时點点시](?![间間])\s?(?:(?P<minute_cjk>\d{1,2})\s?[分분]?|(?P<thirty>[半반]))?"
+    r"\s?(?:(?P<second_cjk>\d{1,2})\s?[秒초])?"
     r"|\s?Uhr|(?=\s?[ap]m\b))(?!\d)",
     re.IGNORECASE,
 )
 _DOTTED_TIME = re.compile(
-    r"^[\s,|·\-]*(?:(?:pukul|jam|ore|alle|alle ore|kl\.?|klo|um|om|o|at|godz\.?|à|a las)\s+)?(?P<hour>\d{1,2})\.(?P<minute>\d{2})"
+    r"^[\s,|·\-]*(?:(?:pukul|jam|ore|alle|alle ore|kl\.?|klo|um|om|o|at|godz\.?|à|a las)\s+)?"
+    r"(?P<hour>\d{1,2})\.(?P<minute>\d{2})"
     r"(?P<second>)(?=\s*(?:$|[,|)]|Uhr|WIB|WITA|WIT|[ap]m\b|UTC|GMT|CES?T))",
     re.IGNORECASE,
 )
@@ -104,6 +109,10 @@ _OFFSET_BEHIND = re.compile(
     r"\s*(?:Uhr|h|น\.?)?\s*[(\[]?(?P<sign>[+\-−])(?P<hours>\d{1,2})(?::?(?P<minutes>\d{2}))?(?![\d.])", re.IGNORECASE
 )
 _ZONE_BEHIND = re.compile(r"[\s,.)]*(?:Uhr|น\.?|hrs?|h)?[\s,.]*(?P<bracket>[(\[]?)\s?(?P<name>[A-ZА-Я]{1,5})\b")
+_CJK_WEEKDAY = re.compile(
+    r"(?:星期|周|週|礼拜|禮拜)(?P<chinese>[一二三四五六日天])|(?P<long>[月火水木金土日])曜|(?P<korean>[월화수목금토일])요일"
+    r"|[(\uff08](?P<short>[月火水木金土日월화수목금토일])[)\uff09]"
+)
 _CJK_ZONE = re.compile("|".join(name for name in words.ZONES if _is_cjk(name)))
 
 
@@ -208,8 +217,28 @@ class _Found:
     day: date
 
 
-class _Unclear(ValueError):
+class UnclearDateError(ValueError):
     """The text has a date that can't be told for sure."""
+
+
+def refuse_other_weekday(text: str, day: date) -> None:
+    """Raises an error if a text names the days of a week, and none of them is the day's.
+
+    Raises:
+        UnclearDateError: Either the day or its weekday is wrong.
+    """
+    names = _LETTERS.findall(text.lower())
+    named = {
+        words.WEEKDAYS[name]
+        for name, following in zip(names, [*names, ""][1:], strict=True)
+        if name in words.WEEKDAYS
+        # "by Sun Li" names an author.
+        and (name not in words.SHORT_WEEKDAYS or not following or following in words.MONTHS)
+    }
+    if not text.isascii():
+        named |= {words.CJK_WEEKDAYS[found[found.lastgroup or ""]] for found in _CJK_WEEKDAY.finditer(text)}
+    if named and day.weekday() not in named:
+        raise UnclearDateError
 
 
 def read(text: str, evidence: Evidence) -> datetime | None:
@@ -253,7 +282,7 @@ def _plain(text: str) -> str:
 
 def _english_month(number: int) -> str:
     if not 1 <= number <= MONTHS_A_YEAR:
-        raise _Unclear
+        raise UnclearDateError
     return ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")[number - 1]
 
 
@@ -275,7 +304,7 @@ def _days(text: str, evidence: Evidence) -> list[_Found]:
 
 def _refuse_range(text: str, match: re.Match[str]) -> None:
     if _RANGE_BEFORE.search(text[: match.start()]) or _RANGE_BEHIND.match(text[match.end() :]):
-        raise _Unclear
+        raise UnclearDateError
 
 
 def _day(match: re.Match[str], evidence: Evidence) -> date | None:
@@ -307,13 +336,19 @@ def _gregorian(year: int, month: int, day: int, evidence: Evidence) -> date:
 
 def _from_persian(year: int, month: int, day: int) -> date:
     """Returns a day of the Persian calendar, whose leap years repeat after 33 until 1502."""
-    in_first_half = month <= 6  # months of 31 days
+    in_first_half = month <= LONG_PERSIAN_MONTHS
+    leaps = _persian_leap_years_before(year)
     length = 31 if in_first_half else 30
+    if month == MONTHS_A_YEAR:
+        length = 29 + _persian_leap_years_before(year + 1) - leaps
     if not (1 <= month <= MONTHS_A_YEAR and 1 <= day <= length):
-        raise _Unclear
-    leaps = (8 * year + 21) // 33
+        raise UnclearDateError
     before = (month - 1) * 31 if in_first_half else (month - 1) * 30 + 6
     return date.fromordinal(PERSIAN_OFFSET_DAYS + 365 * (year - 1) + leaps + before + day - 1)
+
+
+def _persian_leap_years_before(year: int) -> int:
+    return (8 * year + 21) // 33
 
 
 def _full_year(short: int, evidence: Evidence) -> int:
@@ -326,10 +361,10 @@ def _numeric_day(match: re.Match[str], text: str, evidence: Evidence) -> date:
     _refuse_range(text, match)
     first, second, last = int(match["a"]), int(match["b"]), int(match["c"])
     if len(match["c"]) == 2:  # noqa: PLR2004 -- digits
-        if evidence.primary in ("zh", "ja", "ko") and len(match["a"]) == 2:  # noqa: PLR2004
+        if evidence.primary in ("zh", "ja", "ko") and len(match["a"]) == 2:  # noqa: PLR2004 -- digits
             return date(_full_year(first, evidence), second, last)
         if evidence.day_first is None:
-            raise _Unclear
+            raise UnclearDateError
         last = _full_year(last, evidence)
     day, month = _ordered(first, second, evidence)
     return _gregorian(last, month, day, evidence)
@@ -342,7 +377,7 @@ def _ordered(first: int, second: int, evidence: Evidence) -> tuple[int, int]:
     if second > MONTHS_A_YEAR:
         return second, first
     if evidence.day_first is None:
-        raise _Unclear
+        raise UnclearDateError
     return (first, second) if evidence.day_first else (second, first)
 
 
@@ -358,17 +393,17 @@ def _days_without_year(text: str, evidence: Evidence) -> list[_Found]:
                 found.append(_Found(match.start(), match.end(), _last(month, int(match["day"]), evidence)))
         if found:
             return found
-    match = _NUMERIC_DAY.search(text)
-    if not match:
+    numeric = _NUMERIC_DAY.search(text)
+    if not numeric:
         return []
-    first, second = int(match["a"]), int(match["b"])
+    first, second = int(numeric["a"]), int(numeric["b"])
     if evidence.primary in ("zh", "ja", "ko"):
         day, month = second, first
     elif evidence.day_first is None:
-        raise _Unclear
+        raise UnclearDateError
     else:
         day, month = (first, second) if evidence.day_first else (second, first)
-    return [_Found(match.start("a"), match.end(), _last(month, day, evidence))]
+    return [_Found(numeric.start("a"), numeric.end(), _last(month, day, evidence))]
 
 
 def _last(month: int, day: int, evidence: Evidence) -> date:
@@ -395,7 +430,7 @@ def _written_on(text: str, days: list[_Found]) -> _Found:
     written = [one for one, label in zip(days, before, strict=True) if _has(label, _WRITTEN)]
     if len({one.day for one in written}) == 1:
         return written[0]
-    raise _Unclear
+    raise UnclearDateError
 
 
 def _has(label: str, names: frozenset[str]) -> bool:
@@ -408,7 +443,9 @@ def _has(label: str, names: frozenset[str]) -> bool:
 def _with_time(text: str, found: _Found, days: list[_Found], evidence: Evidence) -> datetime:
     """Returns the day with the time of day and the zone that stand beside it."""
     if _ELSEWHERE.search(text):
-        raise _Unclear
+        raise UnclearDateError
+    if len({one.day for one in days}) == 1:
+        refuse_other_weekday(text, found.day)
     index = days.index(found)
     start = days[index - 1].end if index and days[index - 1].day != found.day else 0
     end = next((one.start for one in days[index + 1 :] if one.day != found.day), len(text))
@@ -436,7 +473,7 @@ def _moment(text: str, day: date, day_end: int, evidence: Evidence) -> datetime:
         return datetime(day.year, day.month, day.day, tzinfo=evidence.zone)
     moments = {_time_of_day(match, text) for match in times}
     if len(moments) > 1:
-        raise _Unclear
+        raise UnclearDateError
     naive = datetime(day.year, day.month, day.day) + moments.pop()  # noqa: DTZ001 -- its zone comes next
     zone = _zone(text, (times[-1].end(), day_end), naive, evidence, has_seconds=bool(times[-1]["second"]))
     return naive.replace(tzinfo=zone)
@@ -449,7 +486,7 @@ def _time_of_day(match: re.Match[str], text: str) -> timedelta:
     second = int(groups["second"] or groups.get("second_cjk") or 0)
     hour = hour_of_day(int(groups["hour"]), _half(match, text))
     if hour > MIDNIGHT or max(minute, second) >= MINUTES or (int(groups["hour"]) == MIDNIGHT and minute + second):
-        raise _Unclear
+        raise UnclearDateError
     return timedelta(hours=hour, minutes=minute, seconds=second)
 
 
@@ -477,7 +514,7 @@ def hour_of_day(hour: int, half: str | None) -> int:
     """Returns an hour of 24, given one of 12 with a key of `HALVES`, or one of 24 with or without.
 
     Raises:
-        _Unclear: The part of the day leaves two hours to choose from.
+        UnclearDateError: The part of the day leaves two hours to choose from.
     """
     if not half or hour > NOON:
         return hour
@@ -489,7 +526,7 @@ def hour_of_day(hour: int, half: str | None) -> int:
         return hour if hour >= NOON_FROM else hour + NOON
     if half == "evening" and hour >= EVENING_FROM:
         return hour + NOON  # 12 in the evening is midnight, at the day's end
-    raise _Unclear
+    raise UnclearDateError
 
 
 def _zone(text: str, ends: tuple[int, int], naive: datetime, evidence: Evidence, *, has_seconds: bool) -> tzinfo:
@@ -501,7 +538,7 @@ def _zone(text: str, ends: tuple[int, int], naive: datetime, evidence: Evidence,
         behind_time = behind_time[word.end() :] if word[1].lower() in words.HALVES else behind_time
     if signed := _OFFSET_BEHIND.match(behind_time):
         if signed["sign"] == "-" and ":" in signed[0] and not has_seconds:
-            raise _Unclear  # `09:00-10:00` is a range of hours
+            raise UnclearDateError  # `09:00-10:00` is a range of hours
         return _offset(signed)
     if cjk := _CJK_ZONE.search(text):
         return timezone(timedelta(hours=words.ZONES[cjk[0]]))
@@ -511,7 +548,7 @@ def _zone(text: str, ends: tuple[int, int], naive: datetime, evidence: Evidence,
         if zone:
             return zone
         if match and behind is behind_time and len(match["name"]) > 1 and match["name"].lower() not in words.NO_ZONES:
-            raise _Unclear  # a zone that isn't known, most likely
+            raise UnclearDateError  # a zone that isn't known, most likely
     return evidence.zone
 
 
@@ -522,7 +559,7 @@ def _zone_by_name(name: str, naive: datetime, evidence: Evidence) -> tzinfo | No
     if name in words.SEASONAL_ZONES:
         return ZoneInfo(words.SEASONAL_ZONES[name])
     if name in ("est", "edt") and evidence.zone.key.startswith("Australia/"):
-        raise _Unclear
+        raise UnclearDateError
     hours = words.ZONES.get(name)
     return None if hours is None else timezone(timedelta(hours=hours))
 
@@ -530,12 +567,12 @@ def _zone_by_name(name: str, naive: datetime, evidence: Evidence) -> tzinfo | No
 def _offset(match: re.Match[str]) -> tzinfo:
     offset = timedelta(hours=int(match["hours"]), minutes=int(match["minutes"] or 0))
     if offset > timedelta(hours=MAX_OFFSET_HOURS):
-        raise _Unclear
+        raise UnclearDateError
     return timezone(-offset if match["sign"] in "-−" else offset)
 
 
 def _ago_of(text: str, now: datetime) -> datetime | None:
-    """Reads how long ago something was, in units of at most a week: months are of several lengths."""
+    """Reads how long ago something was, in units of at most a day: weeks and months leave the day open."""
     if not _AGO_MARK.search(text):
         return None
     spans = {match.span("unit"): match for form in _AGO for match in form.finditer(text)}
@@ -548,7 +585,7 @@ def _ago_of(text: str, now: datetime) -> datetime | None:
             passed += int(match["count_2"]) * _unit(match["unit_2"])
         return now - passed
     counted = next(filter(None, (form.search(text) for form in _AGO_COUNTED)), None)
-    return now - words.COUNTED_UNITS[counted["unit"]] if counted else None
+    return now - _of_days(words.COUNTED_UNITS[counted["unit"]]) if counted else None
 
 
 def _count(written: str) -> int:
@@ -556,7 +593,13 @@ def _count(written: str) -> int:
 
 
 def _unit(written: str) -> timedelta:
-    return words.UNITS[written]
+    return _of_days(words.UNITS[written])
+
+
+def _of_days(unit: timedelta) -> timedelta:
+    if unit > timedelta(days=1):
+        raise UnclearDateError  # "2 weeks ago" is any day of that week
+    return unit
 
 
 def _near_day(text: str, evidence: Evidence) -> datetime | None:

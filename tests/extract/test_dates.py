@@ -142,3 +142,22 @@ def test_anything_else_is_no_date(written):
 def test_day_or_month_first_is_known_by_language_and_zone_or_not_at_all(language, zone, day):
     found = to_utc("03/04/2026 12:00", ZoneInfo(zone), language=language)
     assert (found and found[:10]) == day
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["Monday, November 3, 2026", "Mon, 03 Nov 2026 06:05:00 GMT", "2026-11-03 (月) 14:05", "2026年11月3日 星期一 14:05",
+     "Montag, 03.11.2026", "lunedì 3 novembre 2026", "2 weeks ago", "2周前", "неделю назад", "30 اسفند 1404"],
+)  # fmt: skip
+def test_what_contradicts_itself_or_leaves_the_day_open_is_no_date(written):
+    assert to_utc(written, ZoneInfo("Europe/Rome")) is None
+
+
+@pytest.mark.parametrize(
+    ("written", "day"),
+    [("Tuesday, November 3, 2026", "2026-11-03"), ("2026-11-03 (火) 24:00", "2026-11-04"),
+     ("发布时间：2026-11-03 14:05", "2026-11-03"), ("by Sun Li, 3 November 2026", "2026-11-03"),
+     ("30 اسفند 1403", "2025-03-20")],
+)  # fmt: skip
+def test_a_weekday_and_a_leap_day_that_fit_are_read(written, day):
+    assert (to_utc(written, ZoneInfo("UTC")) or "")[:10] == day
