@@ -11,8 +11,7 @@ from scrapy.exceptions import UsageError
 from crawler.cli.ledger_table import COLUMNS
 from crawler.cli.tables import print_table
 from crawler.errors import InputError, shown
-
-FRONTIERS = ("nav", "content")
+from crawler.frontier.ledger import FRONTIERS
 
 
 def saved_ledger(name: str) -> dict[str, Any]:
@@ -44,7 +43,9 @@ def changes(before: dict[str, Any], now: dict[str, Any]) -> list[dict[str, Any]]
     for plan, site in sorted(old.keys() | new.keys()):
         then, today = old.get((plan, site), nothing), new.get((plan, site), nothing)
         if then != today:
-            by = {one: {name: today[one][name] - then[one][name] for name in COLUMNS} for one in FRONTIERS}
+            by: dict[str, Any] = {}
+            for one in FRONTIERS:
+                by[one] = {name: today[one][name] - then[one][name] for name in COLUMNS}
             rows.append({"plan": plan, "site": site, "is_gone": (plan, site) not in new, **by})
     return rows
 

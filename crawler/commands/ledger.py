@@ -48,8 +48,8 @@ class Command(HeadroomCommand):
         parser.add_argument(
             "--since",
             metavar="FILE",
-            help="show by how much it differs from one that `scrapy ledger --json > FILE` saved; less than 0 is what a "
-            "Redis that was restored has forgotten",
+            help="show by how much it differs from one that `scrapy ledger --json > FILE` saved; offered, known, "
+            "finished or failed below 0 is what a Redis that was restored has forgotten",
         )
 
     async def execute(self, args: list[str], opts: argparse.Namespace) -> None:

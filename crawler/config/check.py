@@ -79,11 +79,17 @@ def complete(settings: BaseSettings) -> None:
 
 
 def redaction_of(settings: Mapping[str, Any]) -> Redaction:
-    """Returns a redaction of all secrets that this process was given, wherever they stand."""
+    """Returns a redaction of all secrets that this process was given, wherever they stand.
+
+    `check` raises for a file that can't be read. Here nothing is known of that one, and the others count all the same.
+    """
     in_files: dict[str, str] = {}
-    with contextlib.suppress(HeadroomError):  # `check` raises it; here a file that can't be read holds no secrets
+    with contextlib.suppress(HeadroomError):
         in_files = {name: value for name, (value, _file) in scrapy_cfg.read().items()}
-        in_files |= {name: entry[0] for name in config.BY_NAME if (entry := credentials.read(name))}
+    for name in config.BY_NAME:
+        with contextlib.suppress(HeadroomError):
+            if entry := credentials.read(name):
+                in_files[name] = entry[0]
     return Redaction.of(settings, os.environ, in_files)
 
 

@@ -5,7 +5,7 @@
     REDIS_URL = redis://redis.example.org:6379/0
 
 Scrapy's own places are looked into, in Scrapy's own order: /etc/scrapy.cfg, then the user's, then that of the project;
-the last one that has a name wins. Passwords belong into the environment instead: such files are read by all.
+the last one that has a name wins. Passwords belong into files of their own (`credentials.py`): many can read this one.
 """  # noqa: D415 -- the example ends the sentence
 
 from __future__ import annotations

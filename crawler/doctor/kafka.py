@@ -14,7 +14,6 @@ from kafka.errors import KafkaError, TopicAlreadyExistsError, for_code
 from crawler import config
 from crawler.doctor.finding import Finding, better, loses, not_tried, ok, stops, worst
 from crawler.doctor.stored_sites import stored_sites
-from crawler.errors import MAX_NAMES
 from crawler.pipelines.kafka import PROOF
 from crawler.redaction import redacted_address
 from crawler.servers.kafka import kafka_admin
@@ -76,6 +75,7 @@ class ExaminedKafka:
         topics: Those of stored sites that are there, and one that would be made.
         wanted: How many topics stored sites have.
         refused: Those of them that aren't there and can't be made, with the reason.
+        unasked: Why it isn't known whether those that aren't there can be made; empty: it is.
     """
 
     where: str
@@ -83,6 +83,7 @@ class ExaminedKafka:
     topics: tuple[Topic, ...]
     wanted: int
     refused: Mapping[str, str]
+    unasked: str = ""
 
 
 @contextlib.asynccontextmanager
@@ -101,7 +102,7 @@ async def open_kafka(settings: Mapping[str, Any]) -> AsyncIterator[ExaminedKafka
 def _ask(settings: Mapping[str, Any], wanted: Collection[str], proof: str) -> ExaminedKafka:
     with contextlib.closing(kafka_admin(settings)) as admin:
         there = {topic["name"]: topic for topic in admin.describe_topics() if topic["name"] in {*wanted, proof}}
-        made, refused = _would_be_made(admin, sorted({*wanted, proof} - there.keys())[:MAX_NAMES])
+        made, refused, unasked = _would_be_made(admin, sorted({*wanted, proof} - there.keys()))
         topics = [*_described(admin, there), *made]
         return ExaminedKafka(
             ",".join(map(redacted_address, config.KAFKA_BOOTSTRAP_SERVERS.of(settings))),
@@ -109,6 +110,7 @@ def _ask(settings: Mapping[str, Any], wanted: Collection[str], proof: str) -> Ex
             tuple(topics),
             len(wanted),
             {name: why for name, why in refused.items() if name in wanted},
+            unasked,
         )
 
 
@@ -121,20 +123,26 @@ def _described(admin: KafkaAdminClient, there: Mapping[str, Any]) -> Iterator[To
         yield Topic.of(name, replicas, found.get(name, {}))
 
 
-def _would_be_made(admin: KafkaAdminClient, names: list[str]) -> tuple[list[Topic], dict[str, str]]:
-    """Asks for topics without having them made; returns how one would be, and why others can't be made."""
+def _would_be_made(admin: KafkaAdminClient, names: list[str]) -> tuple[list[Topic], dict[str, str], str]:
+    """Asks for topics without having them made.
+
+    Returns:
+        How one would be; why others can't be made; and why that isn't known, where the brokers don't say.
+    """
     if not names:
-        return [], {}
+        return [], {}, ""
     try:
         answers = admin.create_topics(names, validate_only=True, raise_errors=False)["topics"]
     except KafkaError as error:  # a broker before 2.4 can't be asked
-        return [], dict.fromkeys(names, str(error))
+        return [], {}, str(error)
     errors = {one["name"]: for_code(one["error_code"]) for one in answers if one["error_code"]}
-    refused = {name: kind.__name__ for name, kind in errors.items() if kind is not TopicAlreadyExistsError}  # by now
+    errors = {name: kind for name, kind in errors.items() if kind is not TopicAlreadyExistsError}  # by now
+    unasked = next((kind.__name__ for kind in errors.values() if kind.retriable), "")  # a worker tries again
+    refused = {name: kind.__name__ for name, kind in errors.items() if not kind.retriable}
     made = [
         Topic.of("", one["replication_factor"], one.get("configs") or {}) for one in answers if not one["error_code"]
     ]
-    return made[:1], refused
+    return made[:1], refused, unasked
 
 
 async def brokers(examined: ExaminedKafka) -> Finding:
@@ -150,6 +158,8 @@ async def topics(examined: ExaminedKafka) -> Finding:
             f"topic {name} isn't there and can't be made ({why}; so are {len(examined.refused)} of {examined.wanted}): "
             "its site's items are refused and their pages fail; make it, or grant Create"
         )
+    if examined.unasked:
+        return not_tried(f"some aren't there, and the brokers don't say whether they can be made: {examined.unasked}")
     if not examined.wanted:
         return ok("no site is stored yet; each gets its topic with its first item")
     return ok(f"each of {examined.wanted} stored sites has its topic, or gets it with its first item")

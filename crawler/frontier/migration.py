@@ -45,7 +45,7 @@ async def migrate(redis: Redis, keys: Keys, partitions: int, progress: Callable[
             the frontier's format. What was done so far stays done.
     """
     place = begun = await _read(redis, keys)
-    while place.version != SCHEMA_VERSION:
+    while place != Format(SCHEMA_VERSION):
         step = STEPS.get(place.version)
         if step is None:
             raise FrontierError(

@@ -29,12 +29,12 @@ class Format(NamedTuple):
         Raises:
             FrontierError: It is none of ours.
         """
-        match = re.fullmatch(r"(\d{1,9})(?:-to-\d{1,9} (\d{1,9}))?", text, re.ASCII)
-        if match is None:
+        match = re.fullmatch(r"(\d{1,9})(?:-to-(\d{1,9}) (\d{1,9}))?", text, re.ASCII)
+        if match is None or (match[2] and int(match[2]) != int(match[1]) + 1):
             raise FrontierError(
                 f"Redis holds a frontier of format {shown(text)}, expected a number: use another KEY_PREFIX"
             )
-        return cls(int(match[1]), None if match[2] is None else int(match[2]))
+        return cls(int(match[1]), None if match[3] is None else int(match[3]))
 
     def __str__(self) -> str:
         """Returns what Redis holds."""
@@ -53,9 +53,10 @@ def refuse_other(text: str) -> None:
     if text == str(SCHEMA_VERSION):
         return
     found = Format.parse(text)
-    if found.version >= SCHEMA_VERSION:
+    if found.version > SCHEMA_VERSION or (found.version == SCHEMA_VERSION and found.done is not None):
+        newer = found.version + (found.done is not None)
         raise FrontierError(
-            f"Redis holds a frontier of format {found.version}, newer than this version's {SCHEMA_VERSION}: use the "
+            f"Redis holds a frontier of format {newer}, newer than this version's {SCHEMA_VERSION}: use the "
             "version that the other nodes have"
         )
     if found.done is None:

@@ -197,6 +197,7 @@ class Session:
         ]
         self._redis = redis
         self._schema = keys.schema
+        self._format_may_differ = False  # a lease was dead for a time, and the format hasn't been asked for since
         self._seconds = seconds
         self._events = events
         self._loop: asyncio.AbstractEventLoop | None = None  # known once it is opened
@@ -342,14 +343,16 @@ class Session:
         for node_error in away.values():
             unreachable = sum(not lease.reachable for lease in self.leases)
             self._warn("session not renewed in %d of %d partitions: %s", unreachable, len(self.leases), node_error)
-        if any_late and latest_ms:
+        self._format_may_differ = self._format_may_differ or any_late
+        if self._format_may_differ and latest_ms:
             self._refuse_other_format()
         return latest_ms
 
     def _refuse_other_format(self) -> None:
         """Gives all up when the frontier was migrated while no lease was alive: others go by other rules there now.
 
-        Asked after each opening and late renewal: whoever migrates looks for living sessions after the format says so.
+        Asked after each opening and late renewal, until there is an answer: whoever migrates looks for living sessions
+        after the format says so.
 
         Raises:
             FrontierError: It was.
@@ -357,7 +360,8 @@ class Session:
         try:
             version = cast("bytes | None", self._redis.hget(self._schema, "version"))
             refuse_other(str(SCHEMA_VERSION) if version is None else as_text(version))
-        except RedisError as error:  # a primary of a cluster, without which nobody migrates
+            self._format_may_differ = False
+        except RedisError as error:  # it is asked for again with the next renewal
             self._warn("format of the frontier not read: %s", error)
         except FrontierError:
             for lease in self.leases:

@@ -32,6 +32,7 @@ class BeatFile:
         self._warn = Seldom(logger.warning)
         try:
             self._next.touch()
+            self._path.unlink(missing_ok=True)  # of a worker that was killed: this one hasn't joined yet
         except OSError as error:
             raise ConfigError("HEARTBEAT_FILE", path, f"a file that can be written ({error.strerror})") from None
 

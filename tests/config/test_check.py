@@ -112,6 +112,14 @@ def test_a_secret_in_a_credential_is_hidden(monkeypatch, tmp_path):
     assert redaction_of(Settings())("hunter22") == "***"
 
 
+def test_a_credential_that_cant_be_read_hides_the_others_all_the_same(monkeypatch, tmp_path):
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
+    (tmp_path / "KAFKA_SASL_PASSWORD").write_text("hunter22")
+    for name in ("ITEMS_DIR", "MONGO_URL"):  # before and behind it in the table
+        (tmp_path / name).write_bytes(b"\xff")
+    assert redaction_of(Settings())("hunter22") == "***"
+
+
 def test_a_folder_of_sites_that_is_missing_is_refused(tmp_path):
     with pytest.raises(ConfigError, match=r"SITES_DIR.*a folder that is there"):
         check(Settings({"SITES_DIR": str(tmp_path / "nowhere")}))

@@ -160,6 +160,8 @@ async def test_copies_of_a_topic(change, state, said):
 
 async def test_a_topic_that_can_not_be_made():
     refused = {"items.a": "TopicAuthorizationFailedError"}
+    found = await kafka.topics(ExaminedKafka("here", 3, (), 5, {}, "KafkaTimeoutError"))
+    assert (found.state, "KafkaTimeoutError" in found.text) == (State.NOT_TRIED, True)
     found = await kafka.topics(ExaminedKafka("here", 3, (), 5, refused))
     assert found.state is State.LOSS
     assert found.text.startswith("topic items.a isn't there and can't be made (TopicAuthorizationFailedError; so are 1")

@@ -44,6 +44,16 @@ async def test_with_an_append_only_file_there_is_nothing_to_say(redis, caplog):
     assert said(caplog) == []
 
 
+async def test_an_append_only_file_that_nobody_writes_to_disk_says_what_would_be_lost(redis):
+    await saves(redis, "yes")
+    await redis.config_set("appendfsync", "no")
+    try:
+        level, text = await advice(redis)
+    finally:
+        await redis.config_set("appendfsync", "everysec")
+    assert (level, "last half minute" in text, "appendfsync everysec" in text) == (logging.INFO, True, True)
+
+
 async def test_nothing_on_disk_is_a_warning_with_what_would_be_lost(redis, caplog):
     await saves(redis, "no")
     level, text = await advice(redis)

@@ -153,6 +153,12 @@ async def test_a_format_that_no_step_begins_with_is_refused(old, found):
         await migrate(old, KEYS, PARTITIONS, lambda *_: None)
 
 
+async def test_what_a_newer_version_has_begun_is_left_to_it(old):
+    await old.hset(KEYS.schema, "version", f"{SCHEMA_VERSION}-to-{SCHEMA_VERSION + 1} 1")
+    with pytest.raises(FrontierError, match="use the version that fits it"):
+        await migrate(old, KEYS, PARTITIONS, lambda *_: None)
+
+
 async def test_nothing_is_migrated_where_there_is_nothing(redis):
     with pytest.raises(FrontierError, match="no frontier under KEY_PREFIX 't'"):
         await migrate(redis, KEYS, PARTITIONS, lambda *_: None)

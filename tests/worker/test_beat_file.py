@@ -37,6 +37,12 @@ def test_one_that_can_t_be_written_is_refused_and_later_told(tmp_path, caplog):
     assert "this worker will look dead: [Errno 21]" in caplog.text
 
 
+def test_the_file_of_a_worker_that_was_killed_says_nothing_of_the_next_one(tmp_path):
+    (tmp_path / "alive").write_text("ready\n")
+    BeatFile(str(tmp_path / "alive"))
+    assert not (tmp_path / "alive").exists()
+
+
 def test_a_worker_without_work_is_ready_and_one_without_redis_waits(spawn, tmp_path):
     file = tmp_path / "alive"
     with Redis(tmp_path) as server:
