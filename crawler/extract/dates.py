@@ -116,7 +116,7 @@ def _by_number(text: str) -> datetime | None:
     if match := _TOGETHER.fullmatch(text):  # as an epoch, it would be in 1976 or after 2100
         return datetime.fromisoformat(f"{match['day']}T{match['time']}")
     digits = len(text.partition(".")[0])
-    parts = next(parts for most, parts in EPOCH_PARTS.items() if digits <= most)
+    parts = next(parts for digits_max, parts in EPOCH_PARTS.items() if digits <= digits_max)
     return datetime.fromtimestamp(float(text) / parts, UTC)
 
 
