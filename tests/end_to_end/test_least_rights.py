@@ -54,8 +54,11 @@ def test_a_crawl_and_all_commands_need_no_more(crawl, forum):
         assert account["finished"] > 10
         [state] = crawl.workers()
         assert state["state"] == "alive"
-        at_its_address = [one for one in crawl.items() if one["fingerprint"] == fingerprint(one["url"]).hex()]
-        item = at_its_address[0]  # not one whose page has moved: the seed has the address that it moved from
+        item = next(
+            one
+            for one in crawl.items()  # but for those whose pages have moved: their seeds have the former address
+            if one["fingerprint"] == fingerprint(one["url"], scope="board").hex()
+        )
         assert "finished" in crawl.scrapy("seeds", "show", item["url"])
         crawl.scrapy("seeds", "offer", f"{forum.url}/robots.txt")
         crawl.scrapy("seeds", "list")
