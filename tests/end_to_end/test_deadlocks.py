@@ -5,9 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 from urllib.parse import quote
 
+import pytest
+
 PAGES = 6
 
 
+@pytest.mark.faults
 def test_hosts_that_need_each_other_all_finish(many_hosts, crawl):
     """Media on each other, on their own host and on a third, redirects to and fro, robots.txt in circles."""
     web = many_hosts(1, 5)

@@ -22,7 +22,9 @@ def entry(host, number):
     return json.dumps({"url": url, "meta": {"job": number}}) if number % 2 else url
 
 
-@pytest.mark.parametrize("kind", ["list", "set", "zset"])
+@pytest.mark.parametrize(
+    "kind", ["list", pytest.param("set", marks=pytest.mark.faults), pytest.param("zset", marks=pytest.mark.faults)]
+)
 def test_entries_become_items_though_their_readers_are_killed(crawl, many_hosts, kind):
     hosts = many_hosts(2, 10).hosts
     crawl.site(concurrency=2)

@@ -26,6 +26,7 @@ def items(redis, spider):
     return [json.loads(item) for item in redis.lrange(f"{spider}:items", 0, -1)]
 
 
+@pytest.mark.faults
 def test_each_kind_of_spider_leaves_a_crawl_alone(crawl, site, run_spider):
     """And has the seeds, requests, fingerprints and items of its own."""
     crawl.site()

@@ -101,14 +101,19 @@ def hops(number, to):
     return script
 
 
-def test_what_each_answer_means_for_the_page(serve, crawl):
+@pytest.fixture
+def nobody():
+    """Where no server listens, nor may one of another test meanwhile: the port is taken, and refuses connections."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{taken.getsockname()[1]}/page"
+
+
+def test_what_each_answer_means_for_the_page(serve, crawl, nobody):
     elsewhere = serve(says(200, ALL))
     five, six = serve(says(404)), serve(says(404))
     five.robots, six.robots = hops(5, other := serve(says(404))), hops(6, another := serve(says(404)))
     other.robots, another.robots = hops(5, five), hops(6, six)
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))
-        nobody = f"http://127.0.0.1:{closed.getsockname()[1]}/page"
     places = {
         "allowed": (serve(says(200, "User-agent: *\nDisallow: /private\n")), None),
         "disallowed": (serve(says(200, ALL)), "robots"),
