@@ -24,6 +24,8 @@ ADDONS = {
     },
 }
 
+pytestmark = pytest.mark.faults  # each starts commands or crawls of its own, one after the other
+
 
 @pytest.mark.parametrize("engine", ["fast", "Scrapy's"])
 @pytest.mark.parametrize("name", ADDONS)

@@ -9,6 +9,8 @@ from from_scrapy_redis.conftest import PAGES
 
 CRAWL_S_OWN = "hr:"
 
+pytestmark = [pytest.mark.faults, pytest.mark.matrix]  # each starts commands or crawls of its own, one after the other
+
 
 @pytest.fixture
 def crawl(crawl):
@@ -26,7 +28,6 @@ def items(redis, spider):
     return [json.loads(item) for item in redis.lrange(f"{spider}:items", 0, -1)]
 
 
-@pytest.mark.faults
 def test_each_kind_of_spider_leaves_a_crawl_alone(crawl, site, run_spider):
     """And has the seeds, requests, fingerprints and items of its own."""
     crawl.site()

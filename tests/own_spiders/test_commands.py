@@ -43,6 +43,8 @@ COMMANDS = [
     ("version",),
 ]
 
+pytestmark = [pytest.mark.faults, pytest.mark.matrix]  # each starts commands or crawls of its own, one after the other
+
 
 REFUSED = (
     "error: the spider 'consumer' runs by scrapy crawl consumer alone; scrapy site check FILE URL shows what a page "
