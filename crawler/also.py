@@ -8,7 +8,7 @@ that ships.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
@@ -39,6 +39,11 @@ class Also:
         Field(json_schema_extra={"const": ALSO_SCHEMA}),
         "Version of this schema. It grows when a field changes its meaning or goes.",
     ] = ALSO_SCHEMA
+    combinations: Annotated[
+        list[list[str]],
+        "Each combination of that plan's words whose search had led here when the page was claimed, `keywords` first; "
+        "at most 50.",
+    ] = field(default_factory=list)
 
     @classmethod
     def of(cls, seed: Seed, identity: str = "") -> Also:
@@ -56,6 +61,7 @@ class Also:
             keywords=list(seed.keywords),
             time=instant_now(),
             fingerprint=fingerprint,
+            combinations=seed.combinations,
         )
 
 

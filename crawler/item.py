@@ -15,16 +15,20 @@ import uuid
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from pydantic import Field, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
+
+from crawler.models import Settled  # noqa: TC001 -- pydantic reads the annotations
 
 if TYPE_CHECKING:
     from pydantic.json_schema import JsonSchemaValue
     from pydantic_core.core_schema import DataclassSchema
 
 ID_NAMESPACE = uuid.UUID("5ab1ad57-3d9c-5b0c-8f5a-8f0f2a6f6c11")  # of item ids; with another one every item is new
+IDS_REMEMBERED = 1_000  # more than the pages that a worker has on their way; 0.2 kB each
 MESSAGE_SCHEMA = 1  # version of the message's form
 SITE_NAME = r"[a-z0-9][a-z0-9_-]{0,63}"  # fit for a file's name, a Kafka topic and a Redis key
 is_site_name = re.compile(SITE_NAME).fullmatch
@@ -33,6 +37,7 @@ Uuid = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
 Uri = Annotated[str, Field(json_schema_extra={"format": "uri"})]
 Instant = Annotated[str, Field(json_schema_extra={"format": "date-time"})]  # UTC, ISO 8601 with a Z
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Sureness = Literal["exact", "day", "guess"]
 
 
 class ReadAs(Enum):
@@ -58,6 +63,23 @@ class Media:
     error: Annotated[str | None, "Why there is no file; null when there is one."] = None
 
 
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """What a reader has written below a page."""
+
+    text: Annotated[str, "Clean text."]
+    author: Annotated[str | None, "Null when the page names none."] = None
+    published: Annotated[Instant | None, "UTC; null when the page doesn't say."] = None
+    parent: Annotated[
+        Annotated[int, Field(ge=0)] | None,
+        "Which comment it answers: its place in the list, from 0; null for the page.",
+    ] = None
+    likes: Annotated[int | None, "How many readers like it; null when the page doesn't say."] = None
+
+
+_NONE_CLEAN: frozenset[str] = frozenset()
+
+
 class _Unexported:
     """Attributes of an item that are no fields, because every field is part of the message and of Scrapy's feeds."""
 
@@ -81,13 +103,13 @@ class _Unexported:
     def gaps(self, gaps: int) -> None:
         self._gaps = gaps
 
-    def note_clean(self, *texts: str | None) -> None:
-        """Notes texts that are clean, whatever field holds them."""
-        self._clean = texts
+    def note_clean(self, *values: object) -> None:
+        """Notes those of the values that are texts as clean, whatever field holds them."""
+        self._clean = frozenset(value for value in values if isinstance(value, str))
 
     def is_clean(self, text: str) -> bool:
         """Returns whether a text was noted as clean."""
-        return text in getattr(self, "_clean", ())
+        return text in getattr(self, "_clean", _NONE_CLEAN)
 
 
 @dataclass(slots=True)
@@ -117,7 +139,9 @@ class Item(_Unexported):
         "ISO 639-1 code; null when the text is too short to tell.",
     ] = None
     status: Annotated[int, Field(ge=100, le=599), "HTTP status."] = 200
-    sha256: Annotated[Sha256, "Of the page's body as fetched, in hex."] = ""
+    sha256: Annotated[
+        Sha256, "Of the page's body as fetched, or of the JSON that the rendered page is read from (`from`); in hex."
+    ] = ""
     node: Annotated[str, "Host name of the machine that fetched it."] = ""
     fingerprint: Annotated[
         str,
@@ -127,6 +151,40 @@ class Item(_Unexported):
     missing_pages: Annotated[
         list[Uri], "Further pages of the content that couldn't be had; what follows them is missing, too."
     ] = field(default_factory=list)
+    comments: Annotated[
+        list[Comment],
+        "What readers have written below the page, in its order: `text`, `author`, `published`, `parent` (place in the "
+        "list, from 0, of the comment that it answers), `likes`.",
+    ] = field(default_factory=list)
+    truncated: Annotated[list[str], "Names of the fields that were cut, because they were too long."] = field(
+        default_factory=list
+    )
+    canonical_url: Annotated[
+        Uri | None,
+        "The address that the page gives for itself; null when it gives none. Two items may have the same one.",
+    ] = None
+    sureness: Annotated[
+        dict[str, Sureness],
+        "How sure fields are, by name: `exact`; `day`: `published` is the start of that day where the site is, and the "
+        "time of day isn't known; `guess`: found by what is usual, or with bytes that can't be read (U+FFFD). A field "
+        "that isn't named is what the site's own definition says.",
+    ] = field(default_factory=dict)
+    rendered: Annotated[
+        Settled | None,
+        "What the page was taken to be complete by, where a browser rendered it: an element that its site names was "
+        "there, it was quiet, or its time was up. Null where no browser was needed.",
+    ] = None
+    combinations: Annotated[
+        list[list[str]],
+        "Each combination of the plan's words whose search had led here when the page was claimed, `keywords` first; "
+        "at most 50.",
+    ] = field(default_factory=list)
+    whole: Annotated[
+        Annotated[str, Field(pattern="^(mongo|file):items/")] | None,
+        "Where the whole item is, in a message from which something was cut because Kafka takes none as large: "
+        "`mongo:items/ID`, the document with that `_id` in the collection; or `file:` and a path in the media store. "
+        "Null elsewhere.",
+    ] = None
     schema: Annotated[
         int,
         Field(json_schema_extra={"const": MESSAGE_SCHEMA}),
@@ -143,6 +201,7 @@ def instant_now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+@lru_cache(IDS_REMEMBERED)  # the spider, a middleware and the delivery each ask for it
 def item_id(fingerprint: str) -> str:
     """Returns the `id` of the one item that a page becomes; the page's fingerprint is given in hex.
 

@@ -2,6 +2,8 @@
 
 Clean text is in Unicode NFC and has no control, escape or invisible characters, no two blanks in a row, and no blank at
 either end of a line. Cleaning is idempotent, and cheap for text that is clean already, so every layer may clean again.
+Code and rows of tables in a page's text have blanks and tabs of their own (`extract/shape.py`), as has what a site's
+rule keeps: `verbatim` cleans them.
 """
 
 from __future__ import annotations
@@ -71,6 +73,19 @@ def paragraphs(text: str) -> str:
 def line(text: str) -> str:
     """Returns the clean text as one line; empty if nothing is left."""
     return paragraphs(text).replace("\n", " ")
+
+
+def verbatim(text: str) -> str:
+    r"""Returns the text with its lines, blanks and indentation, without what nobody sees and blanks at lines' ends.
+
+    Lines end in `\n`; there is no empty line before the first or after the last one. Idempotent, as cleaning is.
+    """
+    unified = _unify_line_ends("\n", _strip_escapes("", text)).replace("\xa0", " ")
+    lines = [_strip_invisible("", line).rstrip() for line in unified.split("\n")]
+    plain = "\n".join(lines).strip("\n")
+    if plain.isascii():
+        return plain
+    return normalize("NFC", _mark_run.sub(_fewer_marks, plain))
 
 
 def inert(text: str) -> str:

@@ -16,7 +16,8 @@ from crawler.models import Seed
 
 SCHEMA = orjson.loads((Path(crawler.__file__).parent / "also.schema.json").read_bytes())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.FormatChecker())
-SEED = Seed("https://forum.example/thread/1", "second", "demo_forum", keywords=("洪水", "dike"))
+WORDS = {"keywords": ("洪水", "dike"), "further_keywords": (("flood",),)}
+SEED = Seed("https://forum.example/thread/1", "second", "demo_forum", **WORDS)
 
 
 def test_the_file_that_ships_is_what_the_class_says():
@@ -32,6 +33,7 @@ def test_it_names_the_item_and_what_the_plan_asked():
     VALIDATOR.validate(message)
     assert message["id"] == item_id(SEED.fingerprint.hex())
     assert (message["plan"], message["keywords"], message["url"]) == ("second", ["洪水", "dike"], SEED.url)
+    assert message["combinations"] == [["洪水", "dike"], ["flood"]]
     assert Also.of(SEED, "an id").id == "an id"
 
 

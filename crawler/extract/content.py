@@ -1,25 +1,42 @@
-"""A content page becomes fields: by the site's selectors, its parser, or trafilatura."""
+"""A content page becomes fields: by the site's selectors, its parser, or what usually tells it."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawler import text
 from crawler.errors import ExtractError
+from crawler.extract import shape
+from crawler.extract.answers import Answers, AnswersReader, RenderedReader
 from crawler.extract.article import read_article
+from crawler.extract.comments import ReadComment, count_in, joined
 from crawler.extract.document import Document, absolute
-from crawler.extract.field_kinds import KINDS, Fields, Scalar
+from crawler.extract.field_kinds import BY_MARK, KINDS, Fields, Scalar
 from crawler.extract.parser import run_parser
-from crawler.extract.readers import HtmlReader, JsonReader
+from crawler.extract.readers import HtmlReader, JsonReader, TextReader
+from crawler.item import ReadAs
 from crawler.urls import host
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-    from crawler.extract.readers import Reader
+    from crawler.extract.readers import CommentRow, Reader
     from crawler.models import Fetched
     from crawler.sites import Site
-    from crawler.sites.definition import Content
+    from crawler.sites.definition import CommentRules, Content, Joined, Kind, Rule
+    from crawler.sites.pattern import Pattern
+
+MAX_COMMENTS = 1_000  # of an item, where its site has no other number
+_LINE = BY_MARK[ReadAs.LINE]
+_COMMENT_KINDS = {
+    "text": BY_MARK[ReadAs.PARAGRAPHS],
+    "author": BY_MARK[ReadAs.NAMES],
+    "published": BY_MARK[ReadAs.INSTANT],
+    "likes": _LINE,
+    "id": _LINE,
+    "parent": _LINE,
+}
 
 
 def fields(
@@ -45,27 +62,29 @@ def fields(
     required: Collection[str]
     document = document or Document(page)
     if site.content:
-        found = _by_rules(document, site, site.content)
+        found = _by_rules(document, site, site.content, continues=continues)
         required = site.content.required
     elif site.parser:
         found = _cleaned(run_parser(document, site, parser_modules), page, site)
         required = ("content", "title")
     else:
-        found = _cleaned(read_article(page), page, site)
+        found = read_article(document, site)
         required = ("content",)
-    if not continues and not any(map(found.has, required)):
+    if not continues and not found.comments and not any(map(found.has, required)):
         raise ExtractError("no-content", "the page has no " + " and no ".join(sorted(required)))
     return found
 
 
-def join(parts: Sequence[Fields]) -> Fields:
+def join(parts: Sequence[Fields], *, max_comments: int = MAX_COMMENTS) -> Fields:
     """Returns the pages of one item as one: texts in order, lists united, single values from the first that has one.
 
     Args:
         parts: At least one, in the order of the pages.
+        max_comments: How many comments are kept.
     """
     if len(parts) == 1:
         return parts[0]
+    comments = joined([part.comments for part in parts])
     extra: dict[str, Scalar | list[Scalar]] = {}
     for name in dict.fromkeys(name for part in parts for name in part.extra):
         values = [part.extra[name] for part in parts if name in part.extra]
@@ -75,19 +94,51 @@ def join(parts: Sequence[Fields]) -> Fields:
         {name: kind.join([getattr(part, name) for part in parts]) for name, kind in KINDS.items()},
         extra=extra,
         next_page=parts[-1].next_page,
+        joined=parts[0].joined,
         missing=tuple(name for name in parts[0].missing if all(name in part.missing for part in parts)),
+        sureness={name: sure for part in reversed(parts) for name, sure in part.sureness.items()},
+        comments=comments[:max_comments],
+        truncated=tuple(
+            dict.fromkeys(
+                [
+                    *(name for part in parts for name in part.truncated),
+                    *(["comments"] if len(comments) > max_comments else []),
+                ]
+            )
+        ),
+        canonical_url=parts[0].canonical_url,
     )
 
 
-def _by_rules(document: Document, site: Site, content: Content) -> Fields:
+def _by_rules(document: Document, site: Site, content: Content, *, continues: bool) -> Fields:
     """Reads a page where the site's rules say."""
-    page, reader = document.page, _reader(document, content)
-    values = {name: KINDS[name].read(reader, rule, site) for name, rule in content.field_rules.items()}
-    extra = _extra(reader, content)
+    page, reader = document.page, _reader(document, content.type, content.xhr)
+    values = {
+        name: None if continues and rule.first_page_only else KINDS[name].read(reader, rule, site)
+        for name, rule in content.field_rules.items()
+    }
+    extra = read_extra(
+        reader, {k: rule for k, rule in content.extra.items() if not (continues and rule.first_page_only)}
+    )
+    comments: tuple[ReadComment, ...] = ()
+    max_comments = content.comments.max if content.comments else 0
+    if content.comments:
+        comments = _comments(reader.rows(content.comments.each, max_comments + 1), content.comments, site)
     return Fields.of(
         values,
         extra=extra,
         next_page=_next_page(reader.urls(content.next_page, "images") if content.next_page else (), page),
+        comments=comments[:max_comments],
+        truncated=(
+            *(("comments",) if len(comments) > max_comments else ()),
+            *(
+                name
+                for name, rule in content.rules.items()
+                if page.loaded and page.loaded.left_out and rule.select.language == "json"
+            ),
+        ),
+        canonical_url=document.html.canonical_url if content.type == "html" else None,
+        joined=() if continues else _joined_urls(reader, content, page, site),
         missing=(
             *(name for name, value in values.items() if not value),
             *(f"extra.{name}" for name in content.extra if name not in extra),
@@ -95,8 +146,40 @@ def _by_rules(document: Document, site: Site, content: Content) -> Fields:
     )
 
 
-def _reader(document: Document, content: Content) -> Reader:
-    return JsonReader(document.json, document.page.url) if content.type == "json" else HtmlReader(document.html)
+def joined_fields(page: Fetched, site: Site, *, joined: Joined) -> Fields:
+    """Reads the answer to a second request for an item.
+
+    Args:
+        page: As downloaded.
+        joined: The entry of the site's `content.joined` that the request was made for.
+
+    Raises:
+        ExtractError: The answer isn't what the site says (`not-json` ...).
+    """
+    reader = _reader(Document(page), joined.type)
+    values = {name: KINDS[name].read(reader, rule, site) for name, rule in joined.field_rules.items()}
+    return Fields.of(values, extra=read_extra(reader, joined.extra))
+
+
+def _joined_urls(reader: Reader, content: Content, page: Fetched, site: Site) -> tuple[str, ...]:
+    """Returns what is to be fetched for each entry of `content.joined`; "" where the page lacks a value for it."""
+    urls = []
+    for entry in content.joined:
+        found = {name: text.line(str(value)) for name, rule in entry.values.items() for value in reader.texts(rule)[:1]}
+        is_whole = len(found) == len(entry.values) and all(found.values())
+        urls.append(site.own_address(entry.url, found, page.url) if is_whole else "")
+    return tuple(urls)
+
+
+def _reader(document: Document, kind: Kind, xhr: Pattern | None = None) -> Reader:
+    if xhr:
+        loaded = Answers.of(document.page, xhr)
+        return RenderedReader(HtmlReader(document.html), AnswersReader(loaded, document.html.base))
+    if kind == "json":
+        return JsonReader(document.json, document.page.url)
+    if kind == "text":
+        return TextReader(document.text, document.page.url)
+    return HtmlReader(document.html)
 
 
 def _next_page(urls: Sequence[str], page: Fetched) -> str | None:
@@ -105,18 +188,42 @@ def _next_page(urls: Sequence[str], page: Fetched) -> str | None:
     return url if url != page.url and host(url) == host(page.url) else None
 
 
-def _extra(reader: Reader, content: Content) -> dict[str, Scalar | list[Scalar]]:
+def read_extra(reader: Reader, rules: Mapping[str, Rule]) -> dict[str, Scalar | list[Scalar]]:
     """Reads the fields that only this site has; those that the page lacks are left out."""
     extra: dict[str, Scalar | list[Scalar]] = {}
-    for name, rule in content.extra.items():
-        values = [value for value in map(_clean_value, reader.texts(rule)) if value != ""]
+    for name, rule in rules.items():
+        form = text.verbatim if rule.keep_whitespace else shape.clean
+        found = reader.texts(rule)
+        values = [value for value in (form(one) if isinstance(one, str) else one for one in found) if value != ""]
         if values:
             extra[name] = values if rule.all else values[0]
     return extra
 
 
+def _comments(rows: Sequence[CommentRow], rules: CommentRules, site: Site) -> tuple[ReadComment, ...]:
+    """Reads comments; what turns out to have neither text nor author is none."""
+    found: list[ReadComment] = []
+    places: dict[int, int] = {}  # of the comments that are kept, by those of their rows
+    for place, (reader, around) in enumerate(rows):
+        values = {name: _COMMENT_KINDS[name].read(reader, rule, site) for name, rule in rules.rules.items()}
+        if values.get("text") or values.get("author"):
+            places[place] = len(found)
+            found.append(
+                ReadComment(
+                    values.get("text", ""),
+                    values.get("author") or None,
+                    values.get("published") or None,
+                    count_in(values.get("likes", "")),
+                    places.get(around) if around is not None else None,
+                    values.get("id", ""),
+                    values.get("parent", ""),
+                )
+            )
+    return tuple(found)
+
+
 def _cleaned(found: Fields, page: Fetched, site: Site) -> Fields:
-    """Brings what a parser or trafilatura has read into the form that rules give."""
+    """Brings what a parser has read into the form that rules give."""
     values = {name: kind.clean(getattr(found, name), page, site) for name, kind in KINDS.items()}
     return Fields.of(
         values,
@@ -126,6 +233,12 @@ def _cleaned(found: Fields, page: Fetched, site: Site) -> Fields:
         },
         next_page=_next_page(absolute([found.next_page or ""], page.url), page),
         missing=tuple(name for name, value in values.items() if not value),
+        sureness=found.sureness,
+        comments=tuple(
+            replace(one, text=text.paragraphs(one.text), author=text.line(one.author) if one.author else None)
+            for one in found.comments[:MAX_COMMENTS]
+        ),
+        canonical_url=found.canonical_url,
     )
 
 

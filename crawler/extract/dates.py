@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
@@ -59,7 +60,22 @@ _AGO = re.compile(
     r"(?P<count>\d{1,3})\s?(?:(?P<cjk>秒|分钟?|小时|時間|天|분|시간)\s?[前전]|(?P<unit>second|minute|hour|day)s? ago)"
 )
 _MAIL = re.compile(r"(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}(?::\d{2})?(?: (?:[+-]\d{4}|GMT|UTC))?")
+# What tells a time of day, where a date turns out to be at midnight.
+_TIME_OF_DAY = re.compile(r"\d\s?[:hH时時点點시]|\d{9}|T\d\d|[ap]\.?m\b", re.IGNORECASE)
 _NOON, _MIDNIGHT, _MINUTES = 12, 24, 60
+_SHIFT = timedelta(seconds=1)  # of the present, by which a relative date shows itself
+
+
+class Day(str):
+    """An instant of which only the day is known: it is the start of that day in the time zone of its page."""
+
+    __slots__ = ()
+
+
+class Guess(str):
+    """An instant that may be some hours off, or days: it was told relative to the present."""
+
+    __slots__ = ()
 
 
 def to_utc(
@@ -75,36 +91,55 @@ def to_utc(
         now: To which relative dates refer, with a zone; None for the present.
 
     Returns:
-        None if the value is no date, one that could be read in two ways, or one outside `YEARS`.
+        None if the value is no date, one that could be read in two ways, or one outside `YEARS`. A `Day` if it tells no
+        time of day, a `Guess` if it tells how long ago it was.
     """
     text = str(value).strip()
     if not text or len(text) > MAX_DATE_CHARACTERS:
         return None
+    now = now or datetime.now(UTC)
+
+    def evidence() -> written_dates.Evidence:
+        return written_dates.Evidence(zone, language, now)
 
     def by_pattern(text: str) -> datetime | None:
         return datetime.strptime(text, pattern) if pattern else None  # noqa: DTZ007 -- the zone is added below
 
     def ago(text: str) -> datetime | None:
         match = _AGO.fullmatch(text)
-        if not match:
-            return None
-        return (now or datetime.now(UTC)) - int(match["count"]) * UNITS[match["cjk"] or match["unit"]]
+        return now - int(match["count"]) * UNITS[match["cjk"] or match["unit"]] if match else None
 
     def in_words(text: str) -> datetime | None:
-        return written_dates.read(text, written_dates.Evidence(zone, language, now or datetime.now(UTC)))
+        return written_dates.read(text, evidence())
 
     for read in (by_pattern, _by_iso, _by_number, _year_first, ago, _by_mail, _named_month, in_words):
         try:
             moment = read(text)
             if moment is None:
                 continue
+            is_relative = read is ago or (read is in_words and _is_relative(text, moment, evidence()))
+            known = Guess if is_relative else _known(moment, text, pattern)
             moment = moment if moment.tzinfo else moment.replace(tzinfo=zone)
             moment = moment.astimezone(UTC)
         except (ValueError, OverflowError, TypeError, IndexError):
             continue
         if moment.year in YEARS:
-            return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+            return known(moment.strftime("%Y-%m-%dT%H:%M:%SZ"))
     return None
+
+
+def _is_relative(text: str, moment: datetime, evidence: written_dates.Evidence) -> bool:
+    """Returns whether a date in words moves with the present: `3 hours ago` does, `yesterday, 14:05` does not."""
+    later = replace(evidence, now=evidence.now + _SHIFT)
+    return written_dates.read(text, later) == moment + _SHIFT
+
+
+def _known(moment: datetime, text: str, pattern: str) -> type[str]:
+    """Returns `Day` for a moment whose text tells no time of day."""
+    is_midnight = moment.hour == moment.minute == moment.second == 0
+    if not is_midnight or _TIME_OF_DAY.search(text) or any(part in pattern for part in ("%H", "%I", "%X", "%c")):
+        return str
+    return Day
 
 
 def _by_number(text: str) -> datetime | None:

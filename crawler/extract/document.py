@@ -9,14 +9,20 @@ from urllib.parse import quote
 
 import orjson
 
+from crawler import page_json
 from crawler.errors import ExtractError, ScriptRouteError, UrlError
+from crawler.extract.declared import Declared
 from crawler.extract.encoding import UNICODE, decode, utf8
+from crawler.extract.feeds import parse_feed
 from crawler.extract.markup import parse_html
+from crawler.extract.sitemaps import parse_sitemap
+from crawler.extract.templates import Templates
 from crawler.urls import LinkResolver
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from crawler.extract.templates import PageComparison
     from crawler.models import Fetched
 
 MAX_BODY_BYTES = 10_000_000  # a page of 10 MB takes a second to clean; larger ones are no articles
@@ -25,37 +31,61 @@ SNIFF_BYTES = 1_024  # are looked at if the Content-Type says nothing; as many a
 _QUERY_CHARACTERS = "%/:?@!$&'()*+,;=-._~#[]"  # aren't escaped in a query
 _MARKUP_TYPES = frozenset({"", "text/html", "application/xhtml+xml", "application/xml", "text/xml"})
 _VAGUE_TYPES = frozenset({"text/plain", "application/octet-stream", "application/x-unknown", "*/*"})
+_BINARY_KINDS = frozenset({"audio", "font", "image", "video"})
 _BINARY_STARTS = (b"%pdf-", b"\x89png", b"gif8", b"\xff\xd8\xff", b"pk\x03\x04")
 _MARKUP_STARTS = (b"<!doctype html", b"<html", b"<head", b"<body", b"<title", b"<div", b"<h1", b"<p")
 
 
 def parse_json(page: Fetched) -> Any:
-    """Returns the JSON value of a body. Of a key that an object has twice the last value counts, as in browsers.
+    """Returns the JSON value of a body.
 
     Raises:
-        ExtractError: `empty-body`, `too-large` or `not-json`; the latter also for NaN, numbers beyond 1.8e308 and more
-            than 1,024 levels.
+        ExtractError: `empty-body`, `too-large` or `not-json`; the latter also for what `page_json.loads` refuses.
     """
     _check_size(page)
     try:
-        return orjson.loads(page.body)
+        return page_json.loads(page.body)
     except orjson.JSONDecodeError:
         pass  # the body may have a byte order mark, or another encoding than UTF-8
     try:
-        return orjson.loads(decode(page)[0].encode(errors="replace"))
+        return page_json.loads(decode(page)[0].encode(errors="replace"))
     except orjson.JSONDecodeError as error:
         raise ExtractError("not-json", str(error)) from None
+
+
+def parse_text(page: Fetched) -> str:
+    """Returns a body as plain text, also of Markdown, CSV, mails and the like.
+
+    Raises:
+        ExtractError: `empty-body`, `too-large`, or `not-text` where its type or its bytes are those of something else.
+    """
+    _check_size(page)
+    kind = page.content_type.partition("/")[0].strip().lower()
+    if kind not in _BINARY_KINDS and not page.body[:SNIFF_BYTES].lower().startswith(_BINARY_STARTS):
+        text = decode(page)[0]
+        if "\0" not in text[:SNIFF_BYTES]:
+            return text
+    raise ExtractError("not-text", f"Content-Type {page.content_type[:80]!r}")
 
 
 class Document:
     """A page that is parsed on first use, once.
 
+    Args:
+        templates: What is known of other pages.
+
     Attributes:
         page: As downloaded.
     """
 
-    def __init__(self, page: Fetched) -> None:
+    def __init__(self, page: Fetched, templates: Templates | None = None) -> None:
         self.page = page
+        self._templates = templates or Templates()
+
+    @cached_property
+    def comparison(self) -> PageComparison:
+        """The page beside others of its template; raises what `html` raises."""
+        return self._templates.compare(self.html.tree, self.page.url, self.html.canonical_url)
 
     @cached_property
     def html(self) -> HtmlDocument:
@@ -63,9 +93,24 @@ class Document:
         return HtmlDocument(self.page)
 
     @cached_property
+    def text(self) -> str:
+        """The page as plain text; raises what `parse_text` raises."""
+        return parse_text(self.page)
+
+    @cached_property
     def json(self) -> Any:
         """The page's JSON value; raises what `parse_json` raises."""
         return parse_json(self.page)
+
+    @cached_property
+    def feed(self) -> dict[str, Any]:
+        """The page as a feed; raises what `parse_feed` raises."""
+        return parse_feed(self.page)
+
+    @cached_property
+    def sitemap(self) -> dict[str, Any]:
+        """The page as a sitemap; raises what `parse_sitemap` raises."""
+        return parse_sitemap(self.page)
 
 
 class HtmlDocument:
@@ -88,6 +133,18 @@ class HtmlDocument:
         self.tree = parse_html(data)
         element = self.tree.select_one("base[href]")
         self.base = base_url((element.attr("href") or "") if element else "", page.url)
+        self._url = page.url
+
+    @cached_property
+    def declared(self) -> Declared:
+        """What the page declares about itself for programs."""
+        return Declared(self.tree, self._url)
+
+    @property
+    def canonical_url(self) -> str | None:
+        """The address that the page gives for itself; None if it gives none. It may be wrong, and is no identity."""
+        element = self.tree.select_one("link[rel=canonical]")
+        return next(iter(absolute([element.attr("href") or ""], self.base)), None) if element else None
 
 
 def base_url(href: str, url: str) -> str:

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from crawler.models import Fetched
 
 UNICODE = frozenset({"utf-8", "utf-16-le", "utf-16-be"})  # browsers send the queries of such pages as UTF-8
-DECLARATION_BYTES = 4_096  # are looked through for a `<meta>`; browsers promise 1,024 and read on
+DECLARATION_BYTES = 65_536  # are looked through for a `<meta>`; browsers promise 1,024 and read on
 DETECT_BYTES = 32_768  # enough text to tell all encodings of the tests apart; 0.6 us each where they are no UTF-8
-DETECT_BEFORE = 64  # bytes before the first one beyond ASCII: the letters around it are evidence, too
+DETECT_BEFORE = 64  # bytes before one beyond ASCII: the letters around it are evidence, too
 UTF8_MIN = 32  # continuation bytes; a valid UTF-8 text with as many is hardly in another encoding
 MISREAD_MIN, MISREAD_SHARE = 10, 0.01  # a text with more U+FFFD than both is in another encoding than declared
+BROKEN_SHARE = 0.02  # of the bytes beyond ASCII in a UTF-8 text, such as those of a character that was cut
 
 _BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16be"), (b"\xff\xfe", "utf-16le"))
 _MARKS = tuple(mark for mark, _ in _BYTE_ORDER_MARKS)
@@ -47,24 +48,27 @@ _NO_DECLARATION = b" " * 1_024  # before bytes whose `<meta>` was wrong: the det
 _http_charset = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE).search
 _xml_encoding = re.compile(rb"\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*[\"']\s*([\w.:-]{1,40})").match
 _comments = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL).sub
-_meta_tags = re.compile(rb"<meta[\s/][^<>]*charset[^<>]*>", re.IGNORECASE).findall
-_beyond_ascii = re.compile(rb"[\x80-\xff\x1b]").search  # an escape changes the alphabet in ISO-2022-JP
+_meta_tags = re.compile(rb"<meta[\s/][^<>]{0,500}?charset[^<>]{0,500}>", re.IGNORECASE).findall
+_beyond_ascii = re.compile(rb"[\x80-\xff\x1b]+")  # an escape changes the alphabet in ISO-2022-JP
 
 
 def decode(page: Fetched) -> tuple[str, str]:
     """Returns the text of a body, and Python's name of the encoding in which it was read.
 
     A byte order mark decides. Nobody sees here that any other label is wrong, as a browser's user does, so a label that
-    the bytes contradict is ignored: text in another encoding is hardly ever valid UTF-8, and UTF-8 has few U+FFFD.
-    Bytes that can't be decoded become U+FFFD.
+    the bytes contradict is ignored: text in another encoding is hardly ever valid UTF-8, and the right one leaves few
+    U+FFFD, which stand for bytes that can't be decoded.
     """
     body = page.body
     for mark, encoding in _BYTE_ORDER_MARKS:
         if body.startswith(mark):
             return _read(body[len(mark) :], encoding)
     text, name = _read(body, _encoding(page))
-    if name in UNICODE and text.count("\ufffd") > max(MISREAD_MIN, len(text) * MISREAD_SHARE):
-        return _read(body, _detected(body))
+    misread = text.count("\ufffd")
+    if misread > max(MISREAD_MIN, len(text) * MISREAD_SHARE):
+        other, other_name = _read(body, _detected(body))
+        if name in UNICODE or other.count("\ufffd") < misread:
+            return other, other_name
     return text, name
 
 
@@ -122,14 +126,34 @@ def _is_utf8(body: bytes) -> bool:
     try:
         return len(body) - len(body.decode()) >= UTF8_MIN
     except UnicodeDecodeError:
-        return False
+        pass
+    text = body.decode(errors="ignore")
+    read = len(text.encode())
+    continuations, broken = read - len(text), len(body) - read
+    return continuations >= UTF8_MIN and broken <= continuations * BROKEN_SHARE
 
 
 def _detected(body: bytes) -> str:
     """Guesses the encoding of a page by its characters beyond ASCII; UTF-8 where it has none."""
-    first = _beyond_ascii(body)
-    if first is None:
-        return "utf-8"
-    begin = max(0, first.start() - DETECT_BEFORE)
-    found = detect(_NO_DECLARATION + body[begin : begin + DETECT_BYTES]).encoding
+    sample = _telling(body)
+    found = detect(_NO_DECLARATION + sample).encoding if sample else None
     return found.lower() if found else "utf-8"
+
+
+def _telling(body: bytes) -> bytes:
+    """Returns the characters beyond ASCII with what stands around them, which may be far from the page's beginning."""
+    first = _beyond_ascii.search(body)
+    if first is None:
+        return b""
+    begin = max(0, first.start() - DETECT_BEFORE)
+    if begin + DETECT_BYTES >= len(body):
+        return body[begin:]
+    parts, size, end = [], 0, begin
+    for run in _beyond_ascii.finditer(body, first.start()):
+        start = max(end, run.start() - DETECT_BEFORE)
+        end = min(run.end() + DETECT_BEFORE, start + DETECT_BYTES)
+        parts.append(body[start:end])
+        size += end - start
+        if size >= DETECT_BYTES:
+            break
+    return b"".join(parts)

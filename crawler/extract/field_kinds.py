@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, make_dataclass
+from dataclasses import dataclass, field, make_dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from crawler import text
-from crawler.extract.dates import to_utc
+from crawler.extract import shape
+from crawler.extract.comments import ReadComment, in_item
+from crawler.extract.dates import Day, Guess, to_utc
 from crawler.extract.document import absolute
-from crawler.item import READ_FIELDS, Item, Media, ReadAs
+from crawler.item import READ_FIELDS, Item, Media, ReadAs, Sureness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from crawler.sites import Site
     from crawler.sites.definition import Rule
 
+SURENESS_OF: dict[type[str], Sureness] = {Day: "day", Guess: "guess"}
 MAX_DATES = 5  # tried for one field; a page that has more texts than that in its place has no date
 
 Scalar = str | int | float | bool
@@ -60,7 +63,12 @@ class Text(FieldKind):
 
 
 class LongText(Text):
-    """Text that goes on from page to page."""
+    """Text that goes on from page to page, and whose white space a rule may keep."""
+
+    def read(self, reader: Reader, rule: Rule, site: Site) -> str:
+        if rule.keep_whitespace:
+            return text.verbatim(self.between.join(map(str, reader.texts(rule))))
+        return super().read(reader, rule, site)
 
     def join(self, values: Sequence[str]) -> str:
         return "\n".join(filter(None, values))
@@ -94,15 +102,15 @@ class MediaUrls(FieldKind):
         return tuple(dict.fromkeys(url for urls in values for url in urls))
 
 
-_KINDS: dict[ReadAs, FieldKind] = {
+BY_MARK: dict[ReadAs, FieldKind] = {
     ReadAs.LINE: Text(text.line, between=" "),
     ReadAs.NAMES: Text(text.line, between=", "),
     ReadAs.INSTANT: Instant(),
-    ReadAs.PARAGRAPHS: LongText(text.paragraphs, between="\n"),
+    ReadAs.PARAGRAPHS: LongText(shape.clean, between="\n"),
     ReadAs.IMAGES: MediaUrls("images"),
     ReadAs.VIDEOS: MediaUrls("videos"),
 }
-KINDS = {name: _KINDS[mark] for name, mark in READ_FIELDS.items()}  # by a field's name
+KINDS = {name: BY_MARK[mark] for name, mark in READ_FIELDS.items()}  # by a field's name
 
 
 def _declared(name: str, kind: FieldKind) -> tuple[str, Any, Any]:
@@ -124,12 +132,22 @@ class Fields(_ReadFields):  # type: ignore[misc]  # mypy knows no dataclass that
     Attributes:
         extra: The fields under the definition's `extra` that the page has.
         next_page: Absolute URL, on the same host, of the page that continues this one; None when there is none.
+        joined: What is fetched for each entry of the definition's `joined`: a URL, or "" for nothing.
         missing: Names of the defined fields that the page doesn't have.
+        comments: What readers have written below the page.
+        truncated: Names of fields of which the page has more than is kept.
+        canonical_url: The address that the page gives for itself.
+        sureness: How sure fields are, by name, where the site doesn't say itself where they stand.
     """
 
     extra: dict[str, Scalar | list[Scalar]] = field(default_factory=dict)
     next_page: str | None = None
+    joined: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    sureness: dict[str, Sureness] = field(default_factory=dict)
+    comments: tuple[ReadComment, ...] = ()
+    truncated: tuple[str, ...] = ()
+    canonical_url: str | None = None
 
     @classmethod
     def of(cls, values: dict[str, Any], **more: Any) -> Fields:
@@ -142,10 +160,28 @@ class Fields(_ReadFields):  # type: ignore[misc]  # mypy knows no dataclass that
             return name.removeprefix("extra.") in self.extra
         return bool(getattr(self, name))
 
+    def filled(self, more: Fields) -> Fields:
+        """Returns these fields, with those of further ones that they lack."""
+        values = {name: getattr(self if self.has(name) else more, name) for name in KINDS}
+        extra = more.extra | self.extra
+        missing = (name for name in self.missing if not more.has(name))
+        return replace(self, **values, extra=extra, missing=tuple(missing))
+
     def in_item(self) -> dict[str, Any]:
         """Returns the values as an `Item` has them, by name; images and videos are yet to be fetched."""
-        values: dict[str, Any] = {"extra": dict(self.extra)}
+        values: dict[str, Any] = {
+            "extra": dict(self.extra),
+            "sureness": self.sureness,
+            "comments": in_item(self.comments) if self.comments else [],
+            "truncated": list(self.truncated),
+            "canonical_url": self.canonical_url,
+        }
         for name in KINDS:
             value = getattr(self, name)
             values[name] = [Media(url) for url in value] if isinstance(value, tuple) else value
+        if type(values["published"]) in SURENESS_OF:
+            values["sureness"] = {"published": SURENESS_OF[type(values["published"])]} | self.sureness
+            values["published"] = str(values["published"])
+        if "\ufffd" in values["content"]:  # bytes that no encoding made text of
+            values["sureness"] = {"content": "guess"} | values["sureness"]
         return values

@@ -9,6 +9,7 @@ from turbohtml import Element, Text
 
 from crawler.errors import ExtractError
 from crawler.extract.markup import HIDDEN_TEMPLATE
+from crawler.extract.shape import CELL, ROW_BEGINS, ROW_ENDS, VERBATIM
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -32,9 +33,14 @@ _hidden_style = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hi
 
 
 class HtmlText:
-    """Makes texts of elements of one page. All together take bounded time, even if each element is in the next one."""
+    """Makes texts of elements of one page. All together take bounded time, even if each element is in the next one.
 
-    def __init__(self) -> None:
+    Args:
+        marked: With marks around code and the cells and rows of tables, for `shape.clean`.
+    """
+
+    def __init__(self, *, marked: bool = False) -> None:
+        self._around_tags = _MARKED if marked else _AROUND
         self._nodes_left = MAX_NODES
 
     def of(self, top: Node, skip: Container[Any] = frozenset()) -> str:
@@ -48,32 +54,76 @@ class HtmlText:
             ExtractError: `too-deep`, if elements within elements have too many nodes.
         """
         tag = top.tag if isinstance(top, Element) else ""
-        around = _AROUND.get(tag) or ""
+        around = self._around_tags.get(tag) or ""
+        if tag == "pre":
+            return f"{around}{self.preformatted(top, skip)}{around}"
         if top.select_one(_UNLIKE_TEXT) is None and not skip:
-            return f"{around}{top.text if tag == 'pre' else _on_one_line(top.text)}{around}"
-        parts = [around]
+            line = _on_one_line(top.text)
+            return f"{around}{line}{_BEHIND.get(around, around)}" if around else line
+        return self._walked(top, around, skip)
+
+    def _walked(self, top: Node, around: str, skip: Container[Any]) -> str:
+        around_tags, parts = self._around_tags, [around]
         # Open elements, each with what to go on with after it: pages may nest as deep as Python's calls.
-        opened: list[tuple[Iterator[Node], str, bool]] = []
-        children, keeps_lines, nodes = iter(top), tag == "pre", 0
+        opened: list[tuple[Iterator[Node], str]] = []
+        children, nodes = iter(top), 0
         while True:
             for child in children:
                 nodes += 1
                 if isinstance(child, Text):
-                    parts.append(child.data if keeps_lines else _on_one_line(child.data))
+                    parts.append(_on_one_line(child.data))
                 elif isinstance(child, Element):
-                    of_child = _AROUND.get(child.tag, "")
+                    tag = child.tag
+                    of_child = around_tags.get(tag, "")
                     if of_child is None or _is_hidden(child) or (skip and child in skip):
                         continue
+                    if tag == "pre":
+                        parts += (of_child, self.preformatted(child, skip), of_child)
+                        continue
                     parts.append(of_child)
-                    opened.append((children, around, keeps_lines))
-                    children, around, keeps_lines = iter(child), of_child, keeps_lines or child.tag == "pre"
+                    opened.append((children, around))
+                    children, around = iter(child), of_child
                     break
             else:
-                parts.append(around)
+                if around:
+                    parts.append(_BEHIND.get(around, around))
                 if not opened:
                     self._spend(nodes)
                     return "".join(parts)
-                children, around, keeps_lines = opened.pop()
+                children, around = opened.pop()
+
+    def preformatted(self, top: Node, skip: Container[Any] = frozenset()) -> str:
+        """Returns the text of an element with all its blanks and line breaks, as if it was `<pre>`.
+
+        Blocks and `<br>` break lines, too; not yet clean: what nobody sees is left to `text.verbatim`.
+
+        Args:
+            top: An element, or a whole tree.
+            skip: Elements whose text is left out.
+
+        Raises:
+            ExtractError: As `of`.
+        """
+        parts: list[str] = []
+        rest: list[Node | None] = [top]  # None: a block has ended
+        nodes = 0
+        while rest:
+            node = rest.pop()
+            nodes += 1
+            if isinstance(node, Text):
+                parts.append(node.data)
+                continue
+            tag = node.tag if isinstance(node, Element) else ""
+            around = "\n" if node is None else _AROUND.get(tag, "")
+            if isinstance(node, Element) and node is not top and (around is None or node in skip or _is_hidden(node)):
+                continue
+            if tag == "br" or (around and parts and not parts[-1].endswith(("\n", around))):
+                parts.append(around or "")
+            if node is not None and tag != "br":
+                rest += [None] if around == "\n" else []
+                rest += reversed([*node])
+        self._spend(nodes)
+        return "".join(parts)
 
     def _spend(self, nodes: int) -> None:
         self._nodes_left -= nodes
@@ -91,7 +141,9 @@ _AROUND: dict[Any, str | None] = {
     **dict.fromkeys(_CELLS, " "),
     **dict.fromkeys(_INVISIBLE),
 }
-
+_BEFORE_ROW = f"\n{ROW_BEGINS}"
+_MARKED = _AROUND | dict.fromkeys(_CELLS, f" {CELL} ") | {"pre": f"\n{VERBATIM}\n", "tr": _BEFORE_ROW}
+_BEHIND = {_BEFORE_ROW: f"{ROW_ENDS}\n"}  # what closes an element where it isn't what opens it
 
 _UNLIKE_TEXT = ", ".join([*sorted(_AROUND), "[hidden]", "[style]"])  # what an element may have within that matters
 

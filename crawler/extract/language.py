@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 LANGUAGES = tuple("zh en ja ko vi th id ru uk de fr es pt it nl pl tr ar fa hi".split())  # noqa: SIM905 -- one line
 LANGUAGE_MIN_LETTERS = 12  # of fewer, in an alphabet, one in ten is misjudged
 LANGUAGE_MIN_CHARACTERS = 4  # in a script of one language
-LANGUAGE_MIN_CONFIDENCE = 0.5  # texts of symbols or in other languages have less
-LANGUAGE_MIN_CONFIDENCE_SHORT = 0.8  # of texts that end within the sample
-LANGUAGE_SAMPLE_CHARACTERS = 100  # a longer sample takes more time and seldom changes the answer ...
-LANGUAGE_SURE = 0.95  # ... except where the model isn't as sure as this: then it is asked once more,
-LANGUAGE_MORE_CHARACTERS = 200  # with as many
+LANGUAGE_MIN_CONFIDENCE = 0.5  # on average over the parts; texts of symbols or in other languages have less
+LANGUAGE_MIN_CONFIDENCE_SHORT = 0.8  # of texts that are no longer than the next number
+LANGUAGE_SHORT_CHARACTERS = 100
+LANGUAGE_PART_CHARACTERS = 40  # of a longer text's parts: more take more time and change few answers
+# Where parts begin, as shares of the text, in the order in which they are asked. The middle comes first: titles, quotes
+# and greetings stand at the top, signatures at the end.
+LANGUAGE_PARTS = (0.5, 0.75, 0.25, 1.0, 0.0)
+LANGUAGE_ENOUGH = 1.8  # the sum for two parts that agree, each as good as sure: no other part is asked then
 
 CANDIDATES = 5  # languages that the model is asked for
 CANDIDATE_MIN_PROBABILITY = 0.05  # those below are left out, which spares the model most of its last layer
@@ -40,18 +43,38 @@ _kana, _hangul, _thai = (re.compile(f"[{script}]").findall for script in (_KANA,
 
 
 def language_of(text: str) -> str | None:
-    """Returns the language of a clean text, one of `LANGUAGES`; None if the text is too short or strange to tell."""
-    sample = text[:LANGUAGE_SAMPLE_CHARACTERS]
-    if code := _by_script(sample):
-        return code
-    if next(islice(filter(str.isalpha, sample), LANGUAGE_MIN_LETTERS - 1, None), None) is None:
-        return None
-    code, likely = likeliest(sample, LANGUAGES)
-    if len(text) == len(sample):
+    """Returns the language of a clean text, one of `LANGUAGES`; None if the text is too short or strange to tell.
+
+    Of a text in several languages it is the one that most parts of the text are in.
+    """
+    if len(text) <= LANGUAGE_SHORT_CHARACTERS:
+        code, likely = _of_part(text)
         return code if likely >= LANGUAGE_MIN_CONFIDENCE_SHORT else None
-    if likely < LANGUAGE_SURE:
-        code, likely = likeliest(text[:LANGUAGE_MORE_CHARACTERS], LANGUAGES)
-    return code if likely >= LANGUAGE_MIN_CONFIDENCE else None
+    sums: dict[str, float] = {}
+    told, best = 0, ""  # of how many parts the language could be told; the likeliest so far
+    for share in LANGUAGE_PARTS:
+        begin = int(share * (len(text) - LANGUAGE_PART_CHARACTERS))
+        code, likely = _of_part(text[begin : begin + LANGUAGE_PART_CHARACTERS])
+        if code is None:
+            continue
+        told += 1
+        sums[code] = sums.get(code, 0.0) + likely
+        best = max(sums, key=sums.__getitem__)
+        if sums[best] >= max(LANGUAGE_ENOUGH, LANGUAGE_MIN_CONFIDENCE * told):
+            break
+    return best if best and sums[best] >= LANGUAGE_MIN_CONFIDENCE * told else None
+
+
+def _of_part(part: str) -> tuple[str | None, float]:
+    """Returns the likeliest language of a text, and its probability; `(None, 0.0)` if it has too few letters to tell.
+
+    It is `""` where it is none of `LANGUAGES`.
+    """
+    if code := _by_script(part):
+        return code, 1.0
+    if next(islice(filter(str.isalpha, part), LANGUAGE_MIN_LETTERS - 1, None), None) is None:
+        return None, 0.0
+    return likeliest(part, LANGUAGES)
 
 
 def likeliest(text: str, languages: Collection[str]) -> tuple[str, float]:

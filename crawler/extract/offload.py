@@ -40,6 +40,8 @@ async def offload(read: Callable[..., Result], page: Fetched, site: Site, **opti
 
 def _is_heavy(page: Fetched, site: Site) -> bool:
     by_trafilatura = site.content is None and not site.parser
+    if page.loaded and sum(len(one.body) for one in page.loaded.answers) > HEAVY_BYTES:
+        return True
     if len(page.body) <= HEAVY_TAGS:  # a page has fewer tags than bytes
         return by_trafilatura
     return by_trafilatura or len(page.body) > HEAVY_BYTES or page.body.count(b"<") > HEAVY_TAGS

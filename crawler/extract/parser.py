@@ -81,7 +81,7 @@ def run_parser(document: Document, site: Site, modules: Collection[str]) -> Fiel
     if module not in modules:
         raise ExtractError("parser-refused", f"module {module} isn't in the setting PARSER_MODULES")
     page = document.page
-    given = Page(page.url, page.status, page.content_type, page.body, document)
+    given = Page(page.url, page.status, page.content_type, page.body, document, rendered=page.rendered, gaps=page.gaps)
     try:
         return _checked(_function(module, name)(given, site))
     except (ExtractError, MemoryError):  # the latter is the node's fault

@@ -1,17 +1,19 @@
-"""The values that a site's rules find on a content page, as text or as URLs; for HTML and for JSON."""
+"""The values that a site's rules find on a content page, as text or as URLs; for HTML, JSON and plain text."""
 
 from __future__ import annotations
 
 import math
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import turbohtml
 
+from crawler import text
 from crawler.errors import ExtractError
 from crawler.extract.document import absolute
 from crawler.extract.html_text import HtmlText
 from crawler.extract.markup import MAX_TAGS, parse_html
+from crawler.sites.selector import DECLARATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from crawler.extract.document import HtmlDocument
     from crawler.extract.field_kinds import Scalar
     from crawler.sites.definition import Rule
+    from crawler.sites.selector import Selector
 
 MAX_VALUES = 1_000  # of one field; a page with more images is a trap
 INTEGER_BITS = 64  # with the sign; MongoDB and most readers of JSON take no larger integers
@@ -47,13 +50,42 @@ class Reader(Protocol):
             tags: `images` or `videos`; which elements' URLs are taken from HTML inside JSON.
         """
 
+    def rows(self, each: Selector, max_rows: int) -> list[CommentRow]:
+        """Returns a reader for each of the first matches of a selector, on which rules find only what is within it."""
+
+
+class CommentRow(NamedTuple):
+    """One of several records on a page.
+
+    Attributes:
+        around: The place of the row that it stands in, among all; None for none.
+    """
+
+    reader: Reader
+    around: int | None
+
 
 class HtmlReader:
-    """Reads an HTML page."""
+    """Reads an HTML page, or a part of one.
 
-    def __init__(self, document: HtmlDocument) -> None:
+    Args:
+        document: The page.
+        part: The element in which rules select; None: all of the page.
+        hidden: Elements within the part that aren't looked at.
+        html_text: That of the page, with marks, which bounds what all of its rows take.
+    """
+
+    def __init__(
+        self,
+        document: HtmlDocument,
+        part: turbohtml.Element | None = None,
+        hidden: frozenset[Any] = frozenset(),
+        html_text: HtmlText | None = None,
+    ) -> None:
         self._document = document
-        self._text = HtmlText()
+        self._top: Any = document.tree if part is None else part
+        self._hidden = hidden
+        self._text = html_text or HtmlText(marked=True)
 
     @property
     def language(self) -> str:
@@ -63,27 +95,58 @@ class HtmlReader:
 
     def texts(self, rule: Rule, *, date: bool = False) -> list[Scalar]:
         """Returns the text of elements, and other matches as they are."""
-        tree = self._document.tree
-        found = matches(rule.select.search(tree))
-        removed = _removed(tree, rule)
-        return [self._value(match, removed, date=date) for match in (found[:MAX_VALUES] if rule.all else found[:1])]
+        if rule.select.language in DECLARATIONS:
+            return self._declarations(rule).texts(rule, date=date)
+        selected = rule.select.search(self._top)
+        if isinstance(selected, str):  # the string that an XPath makes: nobody knows which of its lines a browser shows
+            return cut([selected] if selected else [], rule)
+        found = self._shown(matches(selected))[: None if _takes_more(rule) else 1]
+        removed = _removed(self._top, rule) | self._hidden if self._hidden else _removed(self._top, rule)
+        return cut((self._value(match, removed, rule, date=date) for match in found), rule)
 
-    def urls(self, rule: Rule, tags: str) -> tuple[str, ...]:  # noqa: ARG002 -- the rule selects the elements
+    def urls(self, rule: Rule, tags: str) -> tuple[str, ...]:
         """Returns the URLs of the matches."""
+        if rule.select.language in DECLARATIONS:
+            return self._declarations(rule).urls(rule, tags)
         document = self._document
-        found = map(address, matches(rule.select.search(document.tree))[:MAX_VALUES])
-        return absolute(found, document.base, encoding=document.encoding)
+        found = map(address, self._shown(matches(rule.select.search(self._top)))[:MAX_VALUES])
+        return absolute(_cut_addresses(found, rule), document.base, encoding=document.encoding)
 
-    def _value(self, match: Any, removed: frozenset[Any], *, date: bool) -> Scalar:
+    def _value(self, match: Any, removed: frozenset[Any], rule: Rule, *, date: bool) -> Scalar:
+        if isinstance(match, str):
+            return match if rule.keep_whitespace else match.replace("\n", " ")
         if isinstance(match, turbohtml.Element):
             attribute = "content" if match.tag == "meta" else "datetime" if date else ""
             value = match.attr(attribute) if attribute else None
-            return self._text.of(match, removed) if value is None else value
-        if isinstance(match, str):
-            return match.replace("\n", " ")
+            return _text_of(self._text, match, removed, rule) if value is None else value
         if isinstance(match, float):  # XPath has no other numbers
             return int(match) if match.is_integer() and abs(match) < 2 ** (INTEGER_BITS - 1) else match
-        return match if isinstance(match, bool) else str(match).replace("\n", " ")
+        return bool(match)
+
+    def rows(self, each: Selector, max_rows: int) -> list[CommentRow]:
+        """Returns a reader for each element that a selector finds; it doesn't see rows within the row."""
+        found = [one for one in matches(each.search(self._top)) if isinstance(one, turbohtml.Element)][:max_rows]
+        places: dict[Any, int] = {element: place for place, element in enumerate(found)}
+        around = [next((places[one] for one in element.ancestors if one in places), None) for element in found]
+        within: dict[int | None, set[Any]] = {}
+        for element, place in zip(found, around, strict=True):
+            within.setdefault(place, set()).add(element)
+        return [
+            CommentRow(HtmlReader(self._document, element, frozenset(within.get(place, ())), self._text), around[place])
+            for place, element in enumerate(found)
+        ]
+
+    def _declarations(self, rule: Rule) -> DeclarationReader:
+        return DeclarationReader(self._document.declared.of(rule.select.language), self._document.base)  # type: ignore[arg-type]  # one of DECLARATIONS
+
+    def _shown(self, found: list[Any]) -> list[Any]:
+        if not self._hidden:
+            return found
+        return [
+            one
+            for one in found
+            if not isinstance(one, turbohtml.Element) or self._hidden.isdisjoint([one, *one.ancestors])
+        ]
 
 
 class JsonReader:
@@ -99,20 +162,89 @@ class JsonReader:
 
     def texts(self, rule: Rule, *, date: bool = False) -> list[Scalar]:
         """Returns strings and numbers, or the text of HTML in them for `html`."""
-        found = scalars(rule.select.search(self._value))
-        found = found if rule.all else found[:1]
+        found = scalars(self._select(rule, _NAMES))[: None if _takes_more(rule) else 1]
         if not rule.html or date:
-            return found
-        text = HtmlText()
-        return [text.of(tree, _removed(tree, rule)) for tree in _fragments(found)]
+            return cut(found, rule)
+        html_text = HtmlText(marked=True)
+        return cut([_text_of(html_text, tree, _removed(tree, rule), rule) for tree in _fragments(found)], rule)
+
+    def rows(self, each: Selector, max_rows: int) -> list[CommentRow]:
+        """Returns a reader for each value that a selector finds."""
+        found = each.search(self._value)
+        rows = found[:max_rows] if isinstance(found, list) else [] if found is None else [found]
+        return [CommentRow(JsonReader(value, self._url), None) for value in rows]
 
     def urls(self, rule: Rule, tags: str) -> tuple[str, ...]:
         """Returns the strings as URLs, or the URLs of images or videos in the HTML for `html`."""
-        values = scalars(rule.select.search(self._value))
+        values = scalars(self._select(rule, _ADDRESSES))
         found: Iterable[Any] = values
         if rule.html:
             found = islice((source for tree in _fragments(values) for source in _sources(tree, tags)), MAX_VALUES)
-        return absolute(map(str, found), self._url)
+        return absolute(_cut_addresses(map(str, found), rule), self._url)
+
+    def _select(self, rule: Rule, instead: tuple[str, ...]) -> Any:  # noqa: ARG002 -- objects are no values in JSON
+        return rule.select.search(self._value)
+
+
+class DeclarationReader(JsonReader):
+    """Reads what an HTML page declares for programs. By schema.org, an object may stand where a text does."""
+
+    def _select(self, rule: Rule, instead: tuple[str, ...]) -> Any:
+        """Returns what a rule selects, with the first of some of its values in place of each object."""
+        return [
+            next((one[name] for name in instead if one.get(name)), None) if isinstance(one, dict) else one
+            for one in super()._select(rule, instead)[:MAX_VALUES]
+        ]
+
+
+class TextReader:
+    """Reads a page of plain text."""
+
+    def __init__(self, value: str, url: str) -> None:
+        self._value, self._url = value, url
+
+    @property
+    def language(self) -> str:
+        """None: plain text has no place for it."""
+        return ""
+
+    def texts(self, rule: Rule, *, date: bool = False) -> list[Scalar]:  # noqa: ARG002 -- there are no attributes
+        """Returns what the rule's regular expression matches."""
+        found = rule.select.search(self._value)
+        return cut(found if _takes_more(rule) else found[:1], rule)
+
+    def rows(self, each: Selector, max_rows: int) -> list[CommentRow]:  # noqa: ARG002 -- a site file can't ask for it
+        """Returns none: plain text has no rows."""
+        return []
+
+    def urls(self, rule: Rule, tags: str) -> tuple[str, ...]:  # noqa: ARG002 -- there are no elements
+        """Returns the matches as URLs."""
+        return absolute(_cut_addresses(rule.select.search(self._value)[:MAX_VALUES], rule), self._url)
+
+
+def cut(values: Iterable[Scalar], rule: Rule) -> list[Scalar]:
+    """Returns what a rule keeps of values: what its `pattern` finds in each, and the first or, for `all`, all of them.
+
+    The pattern sees clean text, on one line unless whitespace is kept.
+    """
+    if rule.pattern is not None:
+        form = text.verbatim if rule.keep_whitespace else text.line
+        values = (part for value in values for part in islice(rule.pattern.parts(form(str(value)), 1), 1))
+    return list(islice(values, MAX_VALUES if rule.all else 1))
+
+
+def _takes_more(rule: Rule) -> bool:
+    """Returns whether more than the first match of a rule's selector is looked at."""
+    return rule.all or rule.pattern is not None
+
+
+def _cut_addresses(found: Iterable[str], rule: Rule) -> Iterable[str]:
+    pattern = rule.pattern
+    return found if pattern is None else (part for value in found for part in pattern.parts(value, 1))
+
+
+def _text_of(html_text: HtmlText, top: Any, removed: frozenset[Any], rule: Rule) -> str:
+    return html_text.preformatted(top, removed) if rule.keep_whitespace else html_text.of(top, removed)
 
 
 def matches(found: Any) -> list[Any]:
@@ -145,7 +277,7 @@ def address(match: Any) -> str:
     return str(match)
 
 
-def _removed(tree: turbohtml.Document, rule: Rule) -> frozenset[Any]:
+def _removed(tree: turbohtml.Document | turbohtml.Element, rule: Rule) -> frozenset[Any]:
     if not rule.remove:
         return _NONE
     found = (match for selector in rule.remove for match in matches(selector.search(tree)))
@@ -164,4 +296,5 @@ def _sources(tree: turbohtml.Document, tags: str) -> list[str]:
 
 
 _NONE: frozenset[Any] = frozenset()
+_NAMES, _ADDRESSES = ("@value", "name"), ("contentUrl", "url")  # what a declared object is as text, and as URL
 _SOURCES = {"images": "img[src]", "videos": "video[src], video > source[src]"}

@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawler.errors import ExtractError
+from crawler.errors import ExtractError, LacksError
 from crawler.extract.content import fields
 from crawler.extract.document import Document
 from crawler.extract.results import Links, followed
+from crawler.urls import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from crawler.extract.field_kinds import Fields
+    from crawler.extract.templates import Marks, Templates
     from crawler.models import Fetched
     from crawler.sites import Site
 
@@ -24,14 +26,16 @@ class Reading:
 
     Attributes:
         links: Links to follow.
-        found: The fields, or the error if there are none.
+        found: The fields, or the error if there are none; None for a page that by its site only leads on.
+        marks: What other pages of the template are compared with; None for a page with selectors, or without an item.
     """
 
     links: Links
-    found: Fields | ExtractError
+    found: Fields | ExtractError | None
+    marks: Marks | None = None
 
-    def fields(self) -> Fields:
-        """Returns the fields.
+    def fields(self) -> Fields | None:
+        """Returns the fields; None for a page that by its site only leads on.
 
         Raises:
             ExtractError: There are none.
@@ -41,7 +45,14 @@ class Reading:
         return self.found
 
 
-def read(page: Fetched, site: Site, *, max_links: int, parser_modules: Collection[str] = ()) -> Reading:
+def read(
+    page: Fetched,
+    site: Site,
+    *,
+    max_links: int,
+    parser_modules: Collection[str] = (),
+    templates: Templates | None = None,
+) -> Reading:
     """Reads a content page.
 
     Args:
@@ -49,13 +60,23 @@ def read(page: Fetched, site: Site, *, max_links: int, parser_modules: Collectio
         site: Whose selectors (or parser) say where things are.
         max_links: Most links to return, if the site doesn't want fewer; 0: links aren't looked for.
         parser_modules: The setting PARSER_MODULES.
+        templates: With what a page without selectors is compared.
 
     Raises:
-        ExtractError: Links are wanted, and the page can't be parsed as what the site says (`not-html`, `not-json` ...).
+        ExtractError: Links are wanted, and the page can't be parsed as what the site says (`not-html`, `not-json` ...);
+            or it is read on trial, and has no item.
+        LacksError: It is read on trial, and lacks fields.
     """
-    document = Document(page)
+    document = Document(page, templates)
     links = followed(page, site, max_links=max_links, document=document) if max_links else Links()
+    if site.follow and not site.follow.makes_item(canonical(page.url)):
+        return Reading(links, None)
     try:
-        return Reading(links, fields(page, site, parser_modules=parser_modules, document=document))
+        found = fields(page, site, parser_modules=parser_modules, document=document)
+        if page.is_trial and found.missing:
+            raise LacksError(found.missing)
+        return Reading(links, found, None if site.content or site.parser else document.comparison.marks)
     except ExtractError as error:
+        if page.is_trial:
+            raise
         return Reading(links, error)

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import turbohtml
 
 from crawler.errors import ExtractError, UrlError
+from crawler.extract.answers import Answers
 from crawler.extract.document import Document, absolute
-from crawler.extract.readers import address, matches, scalars
+from crawler.extract.html_text import HtmlText
+from crawler.extract.readers import HtmlReader, JsonReader, address, matches, scalars
+from crawler.extract.rows import Row, read_row
+from crawler.extract.sitemaps import MAX_SITEMAP_PAGES, changed_since
 from crawler.sites.search import SearchTarget
-from crawler.urls import canonical, trap
+from crawler.urls import canonical, host, trap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from crawler.extract.readers import Reader
     from crawler.models import Fetched
     from crawler.sites import Site
+    from crawler.sites.definition import Kind, ResultsKind
+    from crawler.sites.pattern import Pattern
     from crawler.sites.selector import Selector
 
 MAX_LINKS = 1_000  # of a page, unless the caller says otherwise
 MAX_LINKS_LOOKED_AT = 10_000  # more than `MAX_LINKS`, since a link may stand on a page several times; 10 us each
+_READ_AS: dict[ResultsKind, Kind] = {"html": "html", "json": "json", "text": "text", "feed": "json", "sitemap": "json"}
+MAX_LISTS = 1_000  # that a page of results may name at once: as many pages as a plan may want
 MAX_CURSOR_CHARACTERS = 2_000  # it becomes part of a URL
 
 
@@ -30,51 +44,79 @@ class Links:
     Attributes:
         urls: Canonical URLs of content pages, each once, in the order of the page.
         next: The next page, where only this one knows it (cursor paging); None at the end or with other paging.
+        lists: Further pages of results, each once, where this one names all of them at once.
         empty: Whether the site says that there are no (more) results.
+        last: Whether the site says that this page is the last.
+        found: How many results the page has, whether or not they are among `urls`.
         left_out: How many links were left out, beyond the most that were asked for.
         traps: How many links were left out because they look like part of a crawler trap (`urls.trap`).
         routes: How many links were left out because only a browser's script can open them (`#/thread/1`).
+        rows: What the row of each URL says, where the site has `results.rows`.
     """
 
     urls: tuple[str, ...] = ()
     next: SearchTarget | None = None
+    lists: tuple[SearchTarget, ...] = ()
     empty: bool = False
+    last: bool = False
+    found: int = 0
     left_out: int = 0
     traps: int = 0
     routes: int = 0
+    rows: Mapping[str, Row] = field(default_factory=dict)
 
     def stats(self) -> dict[str, int]:
         """Returns how many links aren't among `urls`, by the name of the statistic that counts them."""
         return {"links/left_out": self.left_out, "links/traps": self.traps, "links/routes": self.routes}
 
 
-def links(page: Fetched, site: Site, *, body: str = "", number: int = 1, max_links: int = MAX_LINKS) -> Links:
+def links(
+    page: Fetched,
+    site: Site,
+    *,
+    asked: str = "",
+    body: str = "",
+    number: int = 1,
+    since: str = "",
+    max_links: int = MAX_LINKS,
+) -> Links:
     """Reads a page of search results.
 
     Args:
         page: As downloaded.
         site: Whose selectors say where the links are.
+        asked: Canonical URL that was asked for, from which the page may have been redirected; empty: the page's own.
         body: Body of the page's request, from which that of the next page is made.
         number: Number of the page, from 1.
-        max_links: Most links to return; the first on the page are.
+        since: What a sitemap says that it changed last before this day is left out; YYYY-MM-DD, or empty for none.
+        max_links: Most links to return; the first on the page are. Of a sitemap, all that one may have are.
 
     Raises:
         ExtractError: `not-results`, if the page has neither results nor the site's sign that there are none (a login
-            page, an error with status 200); or the page can't be parsed as what the site says (`not-html` ...).
+            page, an error with status 200); `no-xhr`, if it loaded no JSON that the site names; or the page can't be
+            parsed as what the site says (`not-html` ...).
     """
     results = site.results
-    source = _Source(Document(page), is_json=results.type == "json")
-    values = source.values(results.links)
-    if results.link:
-        values = [site.link(value) for value in values if value]
-    chosen = source.chosen(values, site, max_links)
-    if chosen.urls or chosen.traps or chosen.routes:
-        return replace(chosen, next=_next(source, page, site, body, number))
-    if (source.is_json and source.find(results.links) == []) or (results.empty and source.find(results.empty)):
+    if page.status in results.empty_status:
         return Links(empty=True)
-    if results.empty is None and not source.is_json:  # where a site doesn't say what an empty page looks like
-        return Links()
-    raise ExtractError("not-results", "neither links nor a sign that there are none")
+    sources = _Sources(Document(page), results.type, results.xhr, since)
+    source = sources.holding(results.rows or results.links)
+    max_links = source.max_links or max_links
+    chosen = _of_rows(source, site, results.rows, max_links) if results.rows else _chosen(source, site, max_links)
+    lists = _lists(sources, page, site, number)
+    if chosen.urls or chosen.traps or chosen.routes or lists:
+        following = _next(sources, page, site, body, number)
+        return replace(chosen, next=following, lists=lists, last=_is_last(sources, site))
+    if (source.type == "json" and source.find(results.rows or results.links) == []) or (
+        results.empty and sources.holding(results.empty).find(results.empty)
+    ):
+        return Links(empty=True)
+    if results.empty is not None or source.type == "json":
+        raise ExtractError("not-results", "neither links nor a sign that there are none")
+    # The site doesn't say what an empty page looks like. One to which the search was sent on may be a login.
+    if asked and _path(asked) != _path(page.url):
+        raise ExtractError("not-results", f"no links, and not the page that was asked for, but {page.url[:300]}")
+    return Links()
 
 
 def followed(page: Fetched, site: Site, *, max_links: int = MAX_LINKS, document: Document | None = None) -> Links:
@@ -92,58 +134,182 @@ def followed(page: Fetched, site: Site, *, max_links: int = MAX_LINKS, document:
     follow = site.follow
     if follow is None:
         return Links()
-    source = _Source(document or Document(page), is_json=follow.links.language == "json")
+    kind, xhr = (site.content.type, site.content.xhr) if site.content else ("html", None)
+    source = _Sources(document or Document(page), kind, xhr).holding(follow.links)
     page_url = canonical(page.url)
     max_links = min(max_links, follow.per_page)
     return source.chosen(source.values(follow.links), site, max_links, lambda url: follow.wants(url, page_url))
 
 
-class _Source:
-    """A page with links, in HTML or JSON."""
+def _path(url: str) -> str:
+    return urlsplit(url).path.rstrip("/")
 
-    def __init__(self, document: Document, *, is_json: bool) -> None:
-        self.is_json, self._document = is_json, document
-        if is_json:
-            self._value, self._base, self._encoding = document.json, document.page.url, "utf-8"
+
+def _values(source: _Source, site: Site) -> list[str]:
+    values = source.values(site.results.links)
+    return [site.link(value) for value in values if value] if site.results.link else values
+
+
+def _chosen(source: _Source, site: Site, max_links: int) -> Links:
+    values = _values(source, site)
+    return replace(source.chosen(values, site, max_links), found=len(values))
+
+
+def _of_rows(source: _Source, site: Site, selector: Selector, max_links: int) -> Links:
+    """Returns the first link of each row, with what the row says."""
+    values: list[str] = []
+    parts: dict[str, _Source] = {}  # by URL
+    for part in source.parts(selector)[: source.max_links or MAX_LINKS_LOOKED_AT]:
+        value = next(filter(None, _values(part, site)), "")
+        values.append(value)
+        for url in absolute([value], source.base, encoding=source.encoding, drop=site.drop):
+            parts.setdefault(url, part)
+    chosen = source.chosen(values, site, max_links)
+    match = site.results.match
+    rows = {
+        url: read_row(parts[url].reader(), site, parts[url].texts(match) if match else ())
+        for url in chosen.urls
+        if url in parts
+    }
+    return replace(chosen, rows=rows, found=len(values))
+
+
+class _Source:
+    """A page with links, as HTML, JSON or plain text.
+
+    Attributes:
+        type: Which of these it is; a feed and a sitemap are read as JSON values.
+        max_links: Most links that it may have; 0: as many as the caller says.
+    """
+
+    def __init__(self, document: Document, kind: ResultsKind, since: str = "") -> None:
+        self.type = _READ_AS[kind]
+        self.max_links = MAX_SITEMAP_PAGES if kind == "sitemap" else 0
+        self.base, self.encoding = document.page.url, "utf-8"
+        self._document = document
+        self.value: Any
+        if kind == "html":
+            self.value, self.base, self.encoding = document.html.tree, document.html.base, document.html.encoding
+        elif kind == "sitemap":
+            self.value = changed_since(document.sitemap, since)
         else:
-            self._base, self._encoding = document.html.base, document.html.encoding
+            self.value = document.feed if kind == "feed" else document.json if kind == "json" else document.text
 
     def find(self, selector: Selector) -> Any:
         """Returns the matches of a selector."""
-        return selector.search(self._value if self.is_json else self._document.html.tree)
+        return self.value.find(selector) if isinstance(self.value, Answers) else selector.search(self.value)
 
     def values(self, selector: Selector) -> list[str]:
         """Returns the matches of a selector as links, each as it is written."""
         found = self.find(selector)
-        if self.is_json:
-            return [str(value) for value in scalars(found, max_values=None)]
+        if self.type == "json":
+            return [str(value) for value in scalars(found, max_values=None) if not isinstance(value, bool)]
         return [address(match) for match in matches(found)]
+
+    def parts(self, selector: Selector) -> list[_Source]:
+        """Returns the elements, or JSON values, that a selector finds, each as a source of its own."""
+        found = self.find(selector)
+        if self.type == "html":
+            return [self._within(match) for match in matches(found) if isinstance(match, turbohtml.Element)]
+        return [self._within(value) for value in (found if isinstance(found, list) else [found]) if value is not None]
+
+    def texts(self, selector: Selector) -> list[Any]:
+        """Returns the matches of a selector as texts."""
+        found = self.find(selector)
+        if self.type == "json":
+            return scalars(found)
+        text = HtmlText()
+        return [text.of(match) if isinstance(match, turbohtml.Element) else match for match in matches(found)]
+
+    def reader(self) -> Reader:
+        """Returns what reads fields of this source."""
+        if self.type == "json":
+            return JsonReader(self.value, self.base)
+        return HtmlReader(self._document.html, self.value)
+
+    def beside(self, loaded: Answers) -> _Source:
+        """Returns the JSON that the page loaded, in which links are relative to the page, too."""
+        source = self._within(loaded)
+        source.type = "json"
+        return source
+
+    def _within(self, value: Any) -> _Source:
+        part = copy(self)
+        part.value = value
+        return part
 
     def chosen(
         self, values: Sequence[str], site: Site, max_links: int, is_wanted: Callable[[str], bool] = lambda _url: True
     ) -> Links:
         """Returns the first `most` links that are wanted and no traps."""
-        looked_at = values[:MAX_LINKS_LOOKED_AT]
+        looked_at = values[: self.max_links or MAX_LINKS_LOOKED_AT]
         routes: set[str] = set()
-        found = absolute(looked_at, self._base, encoding=self._encoding, drop=site.drop, routes=routes)
+        found = absolute(looked_at, self.base, encoding=self.encoding, drop=site.drop, routes=routes)
         wanted = [url for url in found if is_wanted(url)]
         sound = tuple(url for url in wanted if not trap(url))
         left_out = max(0, len(sound) - max_links) + len(values) - len(looked_at)
         return Links(sound[:max_links], left_out=left_out, traps=len(wanted) - len(sound), routes=len(routes))
 
 
-def _next(source: _Source, page: Fetched, site: Site, body: str, number: int) -> SearchTarget | None:
+class _Sources:
+    """A page with links, and the JSON that it loaded, where its site has something read from that.
+
+    Args:
+        xhr: Addresses of that JSON; None: nothing is read from it.
+
+    Raises:
+        ExtractError: As `links`.
+    """
+
+    def __init__(self, document: Document, kind: ResultsKind, xhr: Pattern | None, since: str = "") -> None:
+        self._page, self._xhr = document.page, xhr
+        self._document = _Source(document, kind, since)
+
+    def holding(self, selector: Selector) -> _Source:
+        """Returns the source that a selector is about.
+
+        Raises:
+            ExtractError: `no-xhr`: it is about JSON, of which the page loaded none; or that can't be read.
+        """
+        return self._loaded if self._xhr and selector.language == "json" else self._document
+
+    @cached_property
+    def _loaded(self) -> _Source:
+        assert self._xhr is not None
+        return self._document.beside(Answers.of(self._page, self._xhr))
+
+
+def _is_last(sources: _Sources, site: Site) -> bool:
+    """Returns whether a page with results lacks what a site's pages have that others follow."""
+    following = site.results.next
+    return following is not None and not sources.holding(following).find(following)
+
+
+def _lists(sources: _Sources, page: Fetched, site: Site, number: int) -> tuple[SearchTarget, ...]:
+    """Returns the further pages of results that one names all at once; those on other hosts aren't of this site."""
     paging = site.search.paging
-    if site.results.next is None or paging is None or not paging.names_next:
+    if site.results.next is None or paging is None or not paging.names_all:
+        return ()
+    source = sources.holding(site.results.next)
+    found = absolute(source.values(site.results.next), source.base, encoding=source.encoding, drop=site.drop)
+    own = [url for url in found if host(url) == host(page.url) and url != canonical(page.url)]
+    return tuple(SearchTarget(url, "GET", "", number + 1) for url in own[:MAX_LISTS])
+
+
+def _next(sources: _Sources, page: Fetched, site: Site, body: str, number: int) -> SearchTarget | None:
+    paging = site.search.paging
+    if site.results.next is None or paging is None or not paging.names_next or paging.names_all:
         return None
-    found = source.find(site.results.next)
-    if source.is_json:
-        values = [str(value) for value in scalars(found) if not isinstance(value, bool)]
-    else:
-        values = [address(match) for match in matches(found)]
+    source = sources.holding(site.results.next)
+    values = source.values(site.results.next)
     cursor = values[0].strip() if values else ""
     if not cursor or len(cursor) > MAX_CURSOR_CHARACTERS:
         return None
+    if not paging.has_placeholder:  # it is a link, relative to this page
+        urls = absolute([cursor], source.base, encoding=source.encoding, drop=site.drop)
+        if not urls or host(urls[0]) != host(page.url):
+            return None
+        cursor = urls[0]
     url, next_body = paging.next_request(site.search, page.url, body, cursor)
     try:
         url = canonical(url)

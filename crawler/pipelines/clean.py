@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 from scrapy.exceptions import DropItem
@@ -11,7 +12,7 @@ from crawler import text
 from crawler.extract import language
 from crawler.extract.field_kinds import KINDS, Fields, Text
 from crawler.in_step import in_step
-from crawler.item import Item
+from crawler.item import Comment, Item
 
 _TEXTS = {name: kind.form for name, kind in KINDS.items() if isinstance(kind, Text)}  # what cleans each field of text
 _EMPTY = Fields()
@@ -40,7 +41,8 @@ class CleanPipeline:
             value = getattr(item, name)
             if not item.is_clean(value):
                 setattr(item, name, form(value or "") or getattr(_EMPTY, name))
-        item.extra = _cleaned(item.extra)
+        item.extra = _cleaned(item.extra, item)
+        item.comments = [_clean_comment(comment, item) for comment in item.comments]
         if not item.title and not item.content:
             raise DropItem("no-content", "DEBUG")  # the failure log counts it
         if not item.language:
@@ -50,12 +52,18 @@ class CleanPipeline:
         return item
 
 
-def _cleaned(value: Any) -> Any:
-    """Returns a value of JSON types with each string in it clean."""
+def _clean_comment(comment: Comment, item: Item) -> Comment:
+    if item.is_clean(comment.text):
+        return comment
+    return replace(comment, text=text.paragraphs(comment.text), author=text.line(comment.author or "") or None)
+
+
+def _cleaned(value: Any, item: Item) -> Any:
+    """Returns a value of JSON types with each string in it clean; those that the item notes as clean stay."""
     if isinstance(value, str):
-        return text.paragraphs(value)
+        return value if item.is_clean(value) else text.paragraphs(value)
     if isinstance(value, dict):
-        return {_cleaned(key): _cleaned(entry) for key, entry in value.items()}
+        return {_cleaned(key, item): _cleaned(entry, item) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_cleaned(entry) for entry in value]
+        return [_cleaned(entry, item) for entry in value]
     return value

@@ -24,10 +24,12 @@ from kafka.errors import (
 
 from crawler import config
 from crawler.errors import AccessError, ConfigError, UnavailableError
+from crawler.pipelines.cut import cut
 from crawler.pipelines.sink import Record, Sink, server_words
+from crawler.pipelines.whole_items import WholeItems
 from crawler.redaction import redacted_address
 from crawler.seldom import Seldom
-from crawler.servers.kafka import DELIVERY_MILLISECONDS, kafka_admin, kafka_producer, kafka_security
+from crawler.servers.kafka import DELIVERY_MILLISECONDS, MESSAGE_BYTES, kafka_admin, kafka_producer, kafka_security
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -46,6 +48,8 @@ OF_ONE_MESSAGE = {
     InvalidTopicError: REFUSED,
 }
 ACKNOWLEDGE_SECONDS = DELIVERY_MILLISECONDS / 1000 + 1  # the producer gives each message up a second earlier
+MAX_CUTS = 8  # of one message, each to half: from 1 MiB down to 4 KiB, the least that a topic may allow
+FRAME_BYTES = 1_000  # around a message: its key, headers and lengths
 CLOSE_SECONDS = 2.0  # for the producer to close at the end, when no message is on its way any more
 
 logger = logging.getLogger(__name__)
@@ -63,9 +67,11 @@ class KafkaSink(Sink):
 
     takes_also: ClassVar[bool] = True
 
-    def __init__(self, settings: Mapping[str, Any], prefix: str) -> None:
+    def __init__(self, settings: Mapping[str, Any], prefix: str, *, cuts: bool, whole_items: WholeItems | None) -> None:
         self._settings = settings
         self._prefix = prefix
+        self._cuts = cuts
+        self._whole_items = whole_items
         self._producer: KafkaProducer | None = None
         self._topics: set[str] = set()  # those that are known to exist
         self._last_taken: Record | None = None
@@ -82,7 +88,13 @@ class KafkaSink(Sink):
             ConfigError: A setting can't be used.
         """
         kafka_security(settings)
-        return cls(settings, config.TOPIC_PREFIX.of(settings))
+        too_large = config.KAFKA_TOO_LARGE.of(settings)
+        return cls(
+            settings,
+            config.TOPIC_PREFIX.of(settings),
+            cuts=too_large != "fail",
+            whole_items=WholeItems.from_settings(settings) if too_large == "reference" else None,
+        )
 
     @classmethod
     def place(cls, settings: Mapping[str, Any]) -> str:
@@ -172,7 +184,64 @@ class KafkaSink(Sink):
                 batch[position].done = True
             except KafkaError as error:
                 errors[position] = error
-        return self._refusals(errors, producer)
+        if any(OF_ONE_MESSAGE.get(type(errors.get(position))) == TOO_LARGE for position in futures):
+            producer = self._replace(producer)
+        return self._refusals(self._cut_too_large(batch, errors, producer) if self._cuts else errors, producer)
+
+    def _replace(self, producer: KafkaProducer) -> KafkaProducer:
+        """Returns a new producer: after a message that the broker found too large, the library fails all others so."""
+        self._abandon(producer)
+        return self._open()
+
+    def _cut_too_large(
+        self, batch: list[Record], errors: Mapping[int, KafkaError], producer: KafkaProducer
+    ) -> dict[int, KafkaError]:
+        """Sends what was too large once more, cut; returns the errors that are left.
+
+        A broker also refuses messages that are too large only together. Each of them comes back alone.
+        """
+        left: dict[int, KafkaError] = {}
+        for position, error in errors.items():
+            record = batch[position]
+            is_to_blame = len(batch) == 1 or len(record.value) > MESSAGE_BYTES - FRAME_BYTES
+            refusal: KafkaError | None = error
+            if (
+                is_to_blame
+                and not record.also
+                and record.site != PROOF
+                and OF_ONE_MESSAGE.get(type(error)) == TOO_LARGE
+            ):
+                refusal = self._send_cut(record, producer)
+            if refusal is not None:
+                left[position] = refusal
+        return left
+
+    def _send_cut(self, record: Record, producer: KafkaProducer) -> KafkaError | None:
+        """Sends a message that was too large, cut until it is taken; returns why it isn't.
+
+        Raises:
+            UnavailableError: The whole item can't be kept now.
+        """
+        whole = self._whole_items.keep(record.value) if self._whole_items else record.value
+        max_bytes = min(len(record.value), 2 * (MESSAGE_BYTES - FRAME_BYTES))
+        refusal: KafkaError = MessageSizeTooLargeError()
+        for _ in range(MAX_CUTS):
+            max_bytes //= 2
+            value = cut(whole, max_bytes)
+            if value is None:
+                return refusal
+            try:
+                future = producer.send(self._prefix + record.site, key=record.key.encode(), value=value)
+                future.get(timeout=ACKNOWLEDGE_SECONDS)
+            except KafkaError as error:
+                refusal = error
+                if OF_ONE_MESSAGE.get(type(error)) != TOO_LARGE:
+                    return error
+                producer = self._replace(producer)
+            else:
+                record.done = True
+                return None
+        return refusal
 
     def _refusals(self, errors: Mapping[int, KafkaError], producer: KafkaProducer) -> dict[int, str]:
         """Returns the messages that Kafka refused, by position, out of those that weren't acknowledged.

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 COLLECTION = "items"
 PROOF = "headroom.proof"  # the collection, and the `_id`, of a document that shows whether the database takes writes
-INDEXES = ("fingerprint",), ("plans",), ("resource", "time")  # to find a page, a plan's items, a site's latest
+# To find a page, and the latest items: of a plan, of a site, that a combination found, of all.
+INDEXES = ("fingerprint",), ("plans", "time"), ("resource", "time"), ("combinations", "time"), ("time",)
 # MongoDB's limit, less what `plans` may grow by: a thousand names of plans.
 ACCESS_SECONDS = 2.0  # a server that takes longer is taken for one that is away
 AUTHENTICATION_FAILED, UNAUTHORIZED = 18, 13  # MongoDB's error codes

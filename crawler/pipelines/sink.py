@@ -157,6 +157,8 @@ def _sink_class(path: Any) -> type[Sink]:
         raise ConfigError("SINKS", path, f"the import path of a sink's class ({error})") from None
     if not (isinstance(found, type) and issubclass(found, Sink)):
         raise ConfigError("SINKS", path, "a subclass of crawler.pipelines.sink.Sink")
+    if lacking := sorted(getattr(found, "__abstractmethods__", ())):
+        raise ConfigError("SINKS", path, f"a class that has {' and '.join(lacking)}, too, as sinks must")
     return found
 
 
@@ -221,6 +223,7 @@ class SinkPipeline:
             if item.visit is not None and item.visit.ended:
                 raise UnavailableError(f"{item.url}: its visit has ended")
             await batcher.put(Record(item.resource, item.fingerprint, value, item.gaps))
+        self._process.delivered(item.resource, value)
         if item.visit is not None:
             await self._tell_further(item, item.visit)
 
@@ -274,6 +277,11 @@ class CrawlProcess:
         """Has an item that a pipeline put in the place of a page's say what that one lacks."""
         if self._worker:
             self._worker.gaps.restore(item)
+
+    def delivered(self, site: str, value: bytes) -> None:
+        """Has an item that all sinks have shown among the newest."""
+        if self._worker:
+            self._worker.newest_items.delivered(site, value)
 
     def sink_down(self, name: str, why: str) -> None:
         """Stops the worker's claims."""

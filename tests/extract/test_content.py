@@ -25,7 +25,7 @@ def test_fields_of_a_page():
         title="Flood in Wulong",
         author="Li Si",
         published="2026-11-03T06:05:00Z",
-        content="First line\nsecond\na\nb\n1 2\nThird 日本 é",
+        content="First line\nsecond\na\n  b\n1\t2\nThird 日本 é",
         images=(f"{BASE}/deep/a.png", f"{BASE}/b.png"),
         extra={"tags": ["x", "y"], "replies": 2, "forum": "Rain"},
         next_page=f"{BASE}/deep/?page=2",

@@ -35,7 +35,7 @@ def test_a_bad_page_has_one_reason(body, content_type, expected):
     assert reason(extract.links, html(body, content_type), BOARD) == on_results
 
 
-@pytest.mark.parametrize("body", [b"{", b"<html>", b"\xff\xfe", b"[" * 100_000, b"NaN", b'"\\ud800"'])
+@pytest.mark.parametrize("body", [b"{", b"<html>", b"\xff\xfe", b"[" * 100_000, b"NaN"])
 def test_bad_json_has_one_reason(body):
     assert reason(extract.fields, json(body), API) == "not-json"
     assert reason(extract.links, json(body), API) == "not-json"

@@ -102,3 +102,20 @@ def test_a_label_that_is_none_of_browsers_counts_for_nothing(label):
 def test_what_browsers_read_beyond_pythons_decoders_is_read():
     assert decode(html(b"\x87\x40\xfa\x40", "text/html; charset=shift_jis"))[0] == "①ⅰ"
     assert decode(html(b"\x88\x62\xa4\xa4", "text/html; charset=big5"))[0] == "Ê̄中"
+
+
+@pytest.mark.parametrize(
+    ("page", "content_type"),
+    [
+        (b"<style>" + b"a{}" * 2_000 + b"</style><meta charset=gbk><p>\xd6\xd8</p>", "text/html"),  # a late <meta>
+        ("<p>中国</p>".encode("gbk") + b"<p>plain</p>\n" * 9_000 + GBK_TEXT.encode("gbk"), "text/html"),  # late text
+        (GBK_TEXT.encode("gbk") * 20, "text/html; charset=big5"),
+        (GBK_TEXT.encode("gbk") * 20, "text/html; charset=shift_jis"),
+        (GBK_TEXT.encode() * 5 + b"\xe9\x87", "text/html"),  # UTF-8 that was cut
+        (GBK_TEXT.encode() * 5 + b"\xe9\x87", "text/html; charset=gbk"),
+    ],
+)
+def test_what_tells_the_encoding_may_stand_late_or_be_contradicted(page, content_type):
+    text = decode(html(page, content_type))[0]
+    assert "重" in text
+    assert text.count("\ufffd") <= 1

@@ -45,6 +45,23 @@ def test_a_title_in_no_language_does_not_hide_that_of_the_text():
         assert language_of(f"RTX 5090 Ti: 4K @ 120 fps, Windows 11 KB5034441\n{passage}\n{passage}") == code
 
 
+@pytest.mark.parametrize("code", PASSAGES)
+def test_what_is_quoted_does_not_hide_the_language_of_the_text(code):
+    """Above, in the middle, or below; nor does a title, or code."""
+    own = "\n".join([PASSAGES[code]] * 4)
+    quotes = [passage for other, passage in PASSAGES.items() if other != code]
+    quotes.append("for (int i = 0; i < size; ++i) { total += rows[i].count; } // https://example.org/a/b?c=d&e=f")
+    for quote in quotes:
+        for text in (f"{quote}\n{own}", f"{own}\n{quote}\n{own}", f"{own}\n{quote}", f"{quote[:50]}\n{own}"):
+            assert language_of(text) == code
+
+
+def test_a_long_text_of_random_letters_has_hardly_ever_a_language():
+    dice = random.Random(1)
+    found = [language_of("".join(dice.choices("abcdefghijklmnopqrstuvwxyz    ", k=600))) for _ in range(100)]
+    assert found.count(None) >= 80
+
+
 def test_any_characters_have_a_probability():
     dice = random.Random(1)
     for _ in range(300):

@@ -28,6 +28,17 @@ def test_a_page_without_links_is_no_sign_that_there_are_no_more_where_the_site_n
     assert extract.links(html("<h1>Log in</h1>"), site) == extract.Links(empty=False)
 
 
+def test_a_page_without_links_to_which_a_search_is_sent_on_is_no_page_of_results():
+    site = changed(BOARD, results={"links": "css:.r a"})
+    login = html("<h1>Log in</h1>", url=f"{BASE}/login?next=1")
+    assert reason(extract.links, login, site, asked=f"{BASE}/search?q=1") == "not-results"
+    assert extract.links(login, site, asked=f"{BASE}/login/?next=2") == extract.Links(empty=False)
+    found = html("<p class=r><a href='/t/1'>1</a>", url=f"{BASE}/search/77")
+    assert extract.links(found, site, asked=f"{BASE}/search").urls == (f"{BASE}/t/1",)
+    none = html("<p class=none>Nothing</p>", url=f"{BASE}/search/77")
+    assert extract.links(none, BOARD, asked=f"{BASE}/search").empty
+
+
 def test_a_phrase_may_say_that_there_are_no_results():
     site = changed(BOARD, results={"links": "css:.r a", "empty": "text:No  results"})
     assert extract.links(html("<p>Sorry, <b>No\n results</b> here"), site).empty

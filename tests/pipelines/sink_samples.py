@@ -72,6 +72,9 @@ class Outages:
         self.restore_gaps = self.gaps.restore
         self.down, self.up = asyncio.Event(), asyncio.Event()
 
+    def delivered(self, site: str, value: bytes) -> None:
+        """Is told of each item that all sinks have."""
+
     def sink_down(self, name: str, why: str) -> None:
         if self.told[-1:] != [f"{name} down"]:  # it is told each new reason
             self.told.append(f"{name} down")

@@ -126,6 +126,7 @@ def acknowledged_before_kill_9(script: str) -> int:
         return max([acknowledged, *map(int, writer.stdout)])
 
 
+@pytest.mark.faults  # processes are killed again and again
 @pytest.mark.process
 async def test_kill_9_loses_nothing_acknowledged_and_leaves_no_half_line(tmp_path):
     script = WRITER.format(here=str(Path(__file__).parents[1]), folder=str(tmp_path))

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from contextlib import closing
 
 import orjson
@@ -26,7 +25,7 @@ from needs import started
 from pipelines.sink_samples import SETTINGS, Outages, deliver_through_a_kill, message, page, pipeline, wait_in_vain
 
 from crawler.errors import ConfigError, SinkRejectedError
-from crawler.item import Item
+from crawler.item import Comment, Item
 from crawler.pipelines.kafka import PROOF, KafkaSink
 from crawler.worker.delivery import UndeliveredError
 from testbed.servers import Kafka
@@ -37,15 +36,8 @@ pytestmark = pytest.mark.filterwarnings(
 )  # what the library's failed connects leave
 
 
-@pytest.fixture(autouse=True)
-def _collect():
-    """Has what the library left collected while the warning about it is off."""
-    yield
-    gc.collect()
-
-
-def sink(bootstrap: str, prefix: str, outages: Outages | None = None):
-    settings = {**SETTINGS, "KAFKA_BOOTSTRAP_SERVERS": bootstrap, "TOPIC_PREFIX": prefix}
+def sink(bootstrap: str, prefix: str, outages: Outages | None = None, too_large: str = "fail"):
+    settings = {**SETTINGS, "KAFKA_BOOTSTRAP_SERVERS": bootstrap, "TOPIC_PREFIX": prefix, "KAFKA_TOO_LARGE": too_large}
     return pipeline("kafka", KafkaSink.from_settings(settings), outages)
 
 
@@ -100,6 +92,51 @@ async def test_pages_that_are_too_large_for_a_broker_only_together_arrive_by_the
     assert await asyncio.gather(*(kafka.process_item(one) for one in pages)) == pages
     found = records(kafka_server.bootstrap, topic)
     assert {orjson.loads(record.value)["title"] for record in found} == {one.title for one in pages}
+
+
+@pytest.mark.parametrize("max_bytes", ["", "60000"])
+async def test_an_item_that_is_too_large_is_cut_and_says_so(kafka_server, topic_prefix, max_bytes):
+    topic = f"{topic_prefix}demo_forum"
+    if max_bytes:
+        with closing(KafkaAdminClient(bootstrap_servers=kafka_server.bootstrap)) as admin:
+            admin.create_topics({topic: {"configs": {"max.message.bytes": max_bytes}}}, wait_for_metadata=True)
+    kafka = sink(kafka_server.bootstrap, topic_prefix, too_large="cut")
+    text = "\u6c34" * (700_000 if not max_bytes else 70_000)
+    pages = [page(1), page(2, content=text, comments=[Comment("Thanks")] * 3), page(3, content="x" * 40_000)]
+    assert await asyncio.gather(*(kafka.process_item(one) for one in pages)) == pages
+    await kafka.close_spider()
+    found = {
+        one["title"]: one for one in (orjson.loads(record.value) for record in records(kafka_server.bootstrap, topic))
+    }
+    assert {title: one["truncated"] for title, one in found.items()} == {
+        "Thread 1": [],
+        "Thread 2": ["comments", "content"],
+        "Thread 3": [],
+    }
+    left = found["Thread 2"]["content"]
+    assert set(left) == {"\u6c34"}
+    assert len(text) > len(left) > len(text) / 10
+
+
+@pytest.mark.parametrize("place", ["mongo", "files"])
+async def test_an_item_that_is_too_large_refers_to_the_whole(kafka_server, topic_prefix, tmp_path, place):
+    settings = SETTINGS | {"KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap, "TOPIC_PREFIX": topic_prefix}
+    settings |= {"KAFKA_TOO_LARGE": "reference", "FILES_STORE": str(tmp_path)}
+    kafka = pipeline("kafka", KafkaSink.from_settings(settings | {"ITEM_SINKS": f"{place},kafka"}))
+    pages = [page(1), page(2, content="\u6c34" * 700_000)]
+    assert await asyncio.gather(*(kafka.process_item(one) for one in pages)) == pages
+    await kafka.close_spider()
+    found = records(kafka_server.bootstrap, f"{topic_prefix}demo_forum")
+    small, cut = sorted((orjson.loads(record.value) for record in found), key=lambda one: one["title"])
+    assert (small["truncated"], small["whole"]) == ([], None)
+    assert cut["truncated"] == ["content"]
+    if place == "mongo":
+        assert cut["whole"] == f"mongo:items/{pages[1].id}"
+        assert list(tmp_path.iterdir()) == []
+    else:
+        kind, _, path = cut["whole"].partition(":")
+        assert kind == "file"
+        assert orjson.loads((tmp_path / path).read_bytes()) == message(pages[1])
 
 
 def refuse_topic(monkeypatch, name, error):
@@ -256,6 +293,7 @@ async def test_a_worker_that_may_write_one_topic_fails_the_items_of_another(guar
     await kafka.close_spider()
 
 
+@pytest.mark.faults  # its Kafka is killed while a process sends
 async def test_a_kill_during_sends_loses_nothing(monkeypatch, kafka_server, topic_prefix):
     monkeypatch.setattr("crawler.servers.kafka.REQUEST_MILLISECONDS", 1_000)
     monkeypatch.setattr("crawler.servers.kafka.DELIVERY_MILLISECONDS", 1_500)

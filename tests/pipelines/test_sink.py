@@ -156,6 +156,7 @@ async def test_a_plan_that_a_sink_refuses_to_hear_of_costs_the_others_nothing():
     assert recorded.settlements[0].served == "0 p r"
 
 
+@pytest.mark.faults  # a crawl, with a server that is away for each sink
 @pytest.mark.parametrize("sink", ["kafka", "mongo"])
 def test_a_crawl_that_is_stopped_while_a_sink_is_away_ends_and_calls_no_item_delivered(tmp_path, sink):
     with subprocess.Popen(
@@ -182,6 +183,11 @@ def test_a_crawl_that_is_stopped_while_a_sink_is_away_ends_and_calls_no_item_del
         ({"fax": "a.Fax", "kafka": None}, ["kafka"], "ITEM_SINKS: got 'kafka', expected any of fax, files, mongo"),
         ('["files"]', "files", "SINKS: got '[\"files\"]', expected names of sinks with the paths of their classes"),
         ({"fax": "no.such.Fax"}, "fax", "SINKS: got 'no.such.Fax', expected the import path of a sink's class (No mod"),
+        (
+            {"fax": "crawler.pipelines.sink.Sink"},
+            ["fax"],
+            "SINKS: got 'crawler.pipelines.sink.Sink', expected a class that has close and from_settings and send",
+        ),
         ({"fax": "crawler.item.Item"}, "fax", "SINKS: got 'crawler.item.Item', expected a subclass of crawler.pipel"),
     ],
 )

@@ -1,0 +1,68 @@
+"""The comments below a page, as a site's rules say: a row for each, in the order of the page."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from crawler import text
+from crawler.item import Comment
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# A number as it stands, `1,234` too; of `1.2k` nobody knows the rest.
+_number = re.compile(
+    r"(?<![\d.,])(?:\d{1,3}(?:[,.\u00a0 ]\d{3})+|\d{1,15})(?![\d.,]*\s?[kKmM\u4e07\u842c\u5343])"
+).search
+_not_digit = re.compile(r"\D").sub
+
+
+@dataclass(frozen=True, slots=True)
+class ReadComment:
+    """A comment as it was read.
+
+    Attributes:
+        parent: Place, among the comments of its page, of the comment that it stands in; None for none.
+        key: What other comments call it by; empty if the site doesn't say.
+        answers: The `key` of the comment that it answers; empty if the site doesn't say.
+    """
+
+    text: str
+    author: str | None = None
+    published: str | None = None
+    likes: int | None = None
+    parent: int | None = None
+    key: str = ""
+    answers: str = ""
+
+
+def count_in(written: str) -> int | None:
+    """Returns the first number in a text; None if there is none, or one that was rounded."""
+    match = _number(text.line(written))
+    return int(_not_digit("", match[0])) if match else None
+
+
+def joined(pages: Sequence[Sequence[ReadComment]]) -> tuple[ReadComment, ...]:
+    """Returns the comments of several pages as those of one; none is left out, be it like another one."""
+    found: list[ReadComment] = []
+    for page in pages:
+        start = len(found)
+        found += [replace(one, parent=one.parent + start) if one.parent is not None else one for one in page]
+    return tuple(found)
+
+
+def in_item(comments: Sequence[ReadComment]) -> list[Comment]:
+    """Returns comments as an `Item` has them; one whose parent isn't among them answers the page."""
+    places = {one.key: place for place, one in reversed([*enumerate(comments)]) if one.key}
+    return [
+        Comment(
+            one.text,
+            one.author,
+            str(one.published) if one.published else None,
+            places.get(one.answers, one.parent) if one.answers else one.parent,
+            one.likes,
+        )
+        for one in comments
+    ]

@@ -1,0 +1,187 @@
+"""Pages without a site's selectors: what they declare, what their parts are named, and how sure each field is.
+
+Whole pages of real applications are saved in `tests/sites/pages/web`.
+"""
+
+import pytest
+from extract.pages import BASE, html
+
+from crawler import extract, sites
+
+WEB = sites.load("web")
+STORY = "".join(
+    f"<p>The flood took bridge number {n} at Wulong and the road behind it, people say.</p>" for n in range(9)
+)
+SHELL = (
+    "<!doctype html><html lang=en><head><title>Flood in Wulong - Riverside</title>{}</head><body>{}<main>{}</main>{}"
+)
+
+
+def read(head="", before="", main=STORY, after=""):
+    return extract.fields(html(SHELL.format(head, before, main, after)), WEB)
+
+
+def ld(text):
+    return f"<script type=application/ld+json>{text}</script>"
+
+
+ARTICLE = '"@type": "NewsArticle", "headline": "Flood in Wulong", "author": {"@type": "Person", "name": "Li Si"}'
+DATED = ARTICLE + ', "datePublished": "2026-11-03T14:05:00+08:00"'
+META = "<meta property={} content='{}'>".format
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        {"head": ld(f"{{{DATED}}}")},
+        {"head": ld(f'{{"@graph": [{{"@type": "WebSite", "name": "Riverside"}}, {{{DATED}}}]}}')},
+        {"head": ld(f'{{"@type": "QAPage", "mainEntity": {{{DATED.replace("NewsArticle", "Question")}}}}}')},
+        {
+            "head": ld(
+                '[{"@type": ["BlogPosting"], "name": "Flood in Wulong", "author": [{"@id": "#li"}],'
+                '"datePublished": "2026-11-03T06:05:00Z"}, {"@type": "Person", "@id": "#li", "name": "Li Si"}]'
+            )
+        },
+        {
+            "main": "<div itemscope itemtype=https://schema.org/DiscussionForumPosting><h1 itemprop=headline>Flood in"
+            " Wulong</h1><span itemprop=author itemscope itemtype=https://schema.org/Person><a itemprop=name>Li Si</a>"
+            f"</span><time itemprop=datePublished datetime=2026-11-03T06:05:00Z>today</time>{STORY}"
+            "<div itemprop=comment itemscope itemtype=https://schema.org/Comment><b itemprop=author>Wang</b>"
+            "<time itemprop=datePublished datetime=2026-11-09T06:05:00Z></time></div></div>"
+        },
+        {
+            "main": "<h1>Flood in Wulong</h1><a rel=author href=/li>Li Si</a><time datetime=2026-11-03T06:05:00Z>3 Nov"
+            f"</time>{STORY}"
+        },
+    ],
+)
+def test_what_a_page_declares_is_exact(page):
+    found = read(**page)
+    assert (found.title, found.author, found.published) == ("Flood in Wulong", "Li Si", "2026-11-03T06:05:00Z")
+    assert {found.sureness[name] for name in ("title", "author", "published")} == {"exact"}
+    assert found.sureness["content"] == "guess"
+    assert found.content.count("Wulong and the road") == 9
+
+
+@pytest.mark.parametrize(
+    ("written", "published", "sure"),
+    [
+        ("2026-11-03T14:05:00+08:00", "2026-11-03T06:05:00Z", "exact"),
+        ("2026-11-03", "2026-11-03T00:00:00Z", "day"),
+        ("2026-11-03 14:05", "2026-11-03T14:05:00Z", "guess"),  # nobody says where the clock hangs
+        ("2099-01-01", None, None),
+        ("soon", None, None),
+    ],
+)
+def test_a_date_says_how_sure_it_is(written, published, sure):
+    found = read(META("article:published_time", written))
+    assert (found.published, found.sureness.get("published")) == (published, sure)
+
+
+def test_a_date_that_a_selector_finds_says_so_too():
+    board = sites.parse("name: b\ntimezone: Asia/Shanghai\ncontent: {published: css:i, content: css:p}", "b.yaml")
+    published = {
+        written: extract.fields(html(f"<i>{written}</i><p>text"), board).in_item()
+        for written in ("2026年11月3日", "2026-11-03 00:00", "3小时前")
+    }
+    assert [(one["published"], one["sureness"]) for one in published.values()][:2] == [
+        ("2026-11-02T16:00:00Z", {"published": "day"}),
+        ("2026-11-02T16:00:00Z", {}),
+    ]
+    assert published["3小时前"]["sureness"] == {"published": "guess"}
+    assert all(type(one["published"]) is str for one in published.values())
+
+
+def test_bytes_that_cannot_be_read_do_not_pass_in_silence():
+    board = sites.parse("name: b\ncontent: {content: css:p}", "b.yaml")
+    found = extract.fields(html(b"<p>" + "重庆洪水，多名群众被困".encode() * 9 + b"\xff", "text/html"), board)
+    assert found.in_item()["sureness"] == {"content": "guess"}
+
+
+def test_of_several_articles_none_is_the_page():
+    two = ld(f"[{{{DATED}}}, {{{DATED.replace('Li Si', 'Wang Wu').replace('11-03', '11-04')}}}]")
+    found = read(two)
+    assert (found.title, found.author, found.published) == ("Flood in Wulong", None, None)
+
+
+def test_an_author_is_neither_the_site_nor_one_who_comments():
+    found = read(
+        META("og:site_name", "Riverside"),
+        before="<div class=author>Riverside</div>",
+        after="<div id=comments><b class=author>Wang</b><time datetime=2026-11-09T00:00:01Z></time></div>"
+        "<aside><span class=username>Zhao</span></aside>",
+    )
+    assert (found.author, found.published) == (None, None)
+
+
+def test_the_first_post_of_a_thread_is_its_text():
+    posts = "".join(
+        f"<div class='post odd' id=p{n}><b class=username>user{n}</b><div class=body>{text}</div></div>"
+        for n, text in enumerate(("The bridge is gone.", "I saw it. " * 50, "So did I. " * 50))
+    )
+    found = read(main=f"<h1>Flood in Wulong</h1>{posts}")
+    assert (found.content, found.author) == ("The bridge is gone.", "user0")
+
+
+def test_what_accompanies_a_text_is_no_part_of_it():
+    found = read(
+        main="<h1>Flood in Wulong</h1><div class=share>Share this</div>"
+        f"<nav>Home</nav><article><div class=post-meta>in <a>News</a></div>{STORY}<table><tr><td>1<td>2</table>"
+        "<img src=/a.png><footer>Imprint</footer><ul class=related><li><a href=/b>Other news</a></ul></article>",
+    )
+    assert found.content.split("\n")[-1] == "1\t2"
+    assert len(found.content.split("\n")) == 10
+    assert found.images == (f"{BASE}/a.png",)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "[" * 2_000,
+        '{"@type": "Article", "author": {"name": {"name": 1}}',
+        '{"@type": [{}], "author": [[["x"]]]}',
+        "null",
+    ],
+)
+def test_broken_declarations_are_none(script):
+    found = read(ld(script))
+    assert (found.title, found.author) == ("Flood in Wulong", None)
+
+
+FORUM = (
+    "<!doctype html><title>Town forum: Flood in Wulong</title><div class=header><h1>Town forum</h1>Flood in"
+    " Wulong</div><div class=content><div class=forumTime><h1>Flood in Wulong</h1><h3 class=postHdr>(1) By"
+    " <a href=/u>Li Si</a> on 2026-11-03 06:05:09 <a href=/raw>[source]</a></h3><div class=forumPostBody>{}</div></div>"
+    "{}</div>"
+)
+REPLY = (
+    "<div class=forumTime><h3 class=postHdr>(2) By <a href=/u>Wang Wu</a> on 2026-11-04 07:00:00</h3>"
+    "<div class=forumPostBody><p>Thank you</p></div></div>"
+)
+
+
+@pytest.mark.parametrize("replies", ["", REPLY, REPLY * 2])
+def test_what_stands_right_before_a_post_says_whose_it_is_whatever_it_is_named(replies):
+    found = extract.fields(html(FORUM.format(STORY, replies)), WEB)
+    assert (found.title, found.author, found.published) == ("Flood in Wulong", "Li Si", "2026-11-03T06:05:09Z")
+    assert found.sureness["published"] == "guess"
+    assert found.content.count("Wulong and the road") == 9
+    assert "Thank you" not in found.content
+
+
+TICKET = (
+    "<div id=content class=ticket><div id=ticketbox><div class=date><p>Opened <a class=timeline"
+    " href='/timeline?from=2026-11-03T06%3A05%3A09Z' title='See timeline at 11/03/26 06:05:09'>3 days ago</a></p></div>"
+    "<h1>Flood in Wulong</h1><table class=properties><tr><th>Owned by:</th><td>somebody</td><th>Reported by:</th>"
+    "<td><a href=/q>Li Si</a></td></tr></table><div class=description><div class=searchable>{}</div></div></div>"
+    "<div id=changelog><h3>Change History (1)</h3><div class=change><h3>comment:1 by Wang Wu</h3>"
+    "<div class='comment searchable'>Thank you</div></div></div></div>"
+)
+
+
+def test_a_ticket_is_what_its_reporter_described_when_it_was_opened():
+    found = read(main=TICKET.format(STORY))
+    assert (found.title, found.author, found.published) == ("Flood in Wulong", "Li Si", "2026-11-03T06:05:09Z")
+    assert found.sureness["published"] == "exact"
+    assert found.content.count("Wulong and the road") == 9
+    assert not any(word in found.content for word in ("Thank you", "Change", "Opened", "somebody"))

@@ -1,0 +1,103 @@
+"""Comments as a list: rows of a page, read by rules within the row."""
+
+import pytest
+from extract.pages import html, json, reason
+
+from crawler import extract, sites
+from crawler.extract.comments import count_in, in_item
+from crawler.item import Comment
+
+THREAD = """
+name: blog
+timezone: Asia/Shanghai
+content:
+  content: css:article
+  next_page: css:a.next
+  comments:
+    each: css:li.comment
+    text: {select: css:.body, remove: [css:.sig]}
+    author: css:.who::text
+    published: css:time
+    likes: css:.likes
+"""
+BLOG = sites.parse(THREAD, "blog.yaml")
+FLAT = sites.parse(
+    """
+name: flat
+content:
+  type: json
+  content: json:text
+  comments: {each: "json:comments[]", text: {select: json:html, html: true}, author: json:user.name, likes: json:n,
+    published: json:at, id: json:id, parent: json:to, max: 3}
+""",
+    "flat.yaml",
+)
+
+
+def li(text, who="Li", inner="", likes="", time="2026-11-03 14:05"):
+    return (
+        f"<li class=comment><b class=who>{who}</b><time>{time}</time><div class=body><p>{text}</p><i class=sig>--</i>"
+        f"</div>{likes and f'<u class=likes>{likes}</u>'}<ol>{inner}</ol></li>"
+    )
+
+
+def test_comments_are_read_row_by_row_and_one_within_another_answers_it():
+    page = html(
+        f"<article>Text</article><ol>{li('One', inner=li('Two', 'Wang', inner=li('Three', likes='1,234 likes')))}"
+        f"{li('One')}{li('', '')}{li('Four', '', time='2026-11-03', likes='1.2k')}</ol>"
+    )
+    found = extract.fields(page, BLOG)
+    assert in_item(found.comments) == [
+        Comment("One", "Li", "2026-11-03T06:05:00Z", None, None),
+        Comment("Two", "Wang", "2026-11-03T06:05:00Z", 0, None),
+        Comment("Three", "Li", "2026-11-03T06:05:00Z", 1, 1234),
+        Comment("One", "Li", "2026-11-03T06:05:00Z", None, None),  # as often as it stands there
+        Comment("Four", None, "2026-11-02T16:00:00Z", None, None),
+    ]
+    assert found.content == "Text"
+
+
+def test_comments_of_json_name_what_they_answer_and_end_at_the_maximum():
+    comments = [
+        {"id": 7, "html": "<p>One</p>", "user": {"name": "Li"}, "n": 2, "at": 1762150000},
+        {"id": 8, "to": 7, "html": "Two"},
+        {"id": 9, "to": 99, "html": "Three"},
+        {"id": 10, "html": "Four"},
+    ]
+    found = extract.fields(json({"text": "Text", "comments": comments}), FLAT)
+    assert in_item(found.comments) == [
+        Comment("One", "Li", "2025-11-03T06:06:40Z", None, 2),
+        Comment("Two", None, None, 0, None),
+        Comment("Three", None, None, None, None),
+    ]
+    assert found.truncated == ("comments",)
+
+
+def test_comments_of_several_pages_follow_each_other():
+    pages = [
+        extract.fields(html(f"<article>Text</article>{li('One', inner=li('Two'))}"), BLOG),
+        extract.fields(html(li("One", inner=li("Two"))), BLOG, continues=True),
+    ]
+    whole = extract.join(pages, max_comments=3)
+    assert [(one.text, one.parent) for one in whole.comments] == [("One", None), ("Two", 0), ("One", None)]
+    assert (whole.content, whole.truncated) == ("Text", ("comments",))
+    assert [one.parent for one in extract.join(pages).comments] == [None, 0, None, 2]
+
+
+def test_a_later_page_of_a_thread_has_comments_and_no_text():
+    found = extract.fields(html(li("One")), BLOG)
+    assert (found.content, len(found.comments)) == ("", 1)
+    assert reason(extract.fields, html("<p>Not found</p>"), BLOG) == "no-content"
+
+
+@pytest.mark.parametrize(
+    ("written", "count"),
+    [("12", 12), ("12 likes", 12), ("1,234", 1234), ("1.2k", None), ("3万", None), ("none", None), ("", None)],
+)
+def test_a_number_is_exact_or_none(written, count):
+    assert count_in(written) == count
+
+
+def test_rows_within_rows_take_bounded_time():
+    page = html("<article>Text</article>" + "<li class=comment><p class=body>x<ul>" * 600)
+    assert len(extract.fields(page, BLOG).comments) > 1

@@ -1,0 +1,89 @@
+"""Feeds of each format, broken and hostile ones, become the same value."""
+
+import resource
+
+import orjson
+import pytest
+from extract.pages import html, reason
+
+from crawler.extract.feeds import MAX_ENTRIES, parse_feed
+
+ENTRY = "<item><title>a</title><link>http://x.org/1</link></item>"
+ONE = [{"title": "a", "link": "http://x.org/1"}]
+ATOM = "<feed xmlns='http://www.w3.org/2005/Atom'>"
+PREFIXED = "<a:feed xmlns:a='http://www.w3.org/2005/Atom'>"
+NEEDS_MIB = 200  # that a feed of 10 MB may take
+
+
+def read(body, content_type="application/rss+xml"):
+    return parse_feed(html(body, content_type))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<rss><channel>{ENTRY}</channel></rss>",
+        f"<rss><channel>{ENTRY}",  # cut off
+        f"<br/>Warning: x in y.php\n<?xml version='1.0'?><rss><channel>{ENTRY}</channel></rss>",
+        f"<rss>\x0b<channel>{ENTRY}</b></channel></rss>",
+        f"<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'><channel/>{ENTRY}</rdf:RDF>",
+        f"{ATOM}<entry><title>a</title><link rel='self' href='/s'/><link href='http://x.org/1'/></entry></feed>",
+        f"{PREFIXED}<a:entry><a:title>a</a:title><a:link rel='alternate' href='http://x.org/1'/></a:entry></a:feed>",
+        '{"version": "https://jsonfeed.org/version/1.1", "items": [{"url": "http://x.org/1", "title": "a"}, 5]}',
+    ],
+)
+@pytest.mark.parametrize("content_type", ["application/rss+xml", "text/html", ""])
+def test_each_format_gives_the_same_entries(body, content_type):
+    assert read(body, content_type) == {"next": None, "entries": ONE}
+
+
+def test_fields_are_those_of_the_entry_itself():
+    body = (
+        "<feed xmlns='http://www.w3.org/2005/Atom'><title>feed</title><link rel='next' href='?2'/><entry>"
+        "<author><name>li</name></author><source><title>other</title></source><title>own</title>"
+        "<published>2026-11-20</published></entry></feed>"
+    )
+    assert read(body) == {"next": "?2", "entries": [{"author": "li", "title": "own", "published": "2026-11-20"}]}
+
+
+def test_an_ampersand_that_begins_no_entity_is_one():
+    body = "<rss><item><link>http://x.org/?a=1&b=2</link><title><![CDATA[c&d]]> &amp; &nbsp;</title></item></rss>"
+    assert read(body)["entries"] == [{"link": "http://x.org/?a=1&b=2", "title": "c&d & &nbsp;"}]
+
+
+def test_entities_that_a_feed_defines_stay_names():
+    levels = "".join(f"<!ENTITY e{n} '{f'&e{n - 1};' * 10}'>" for n in range(1, 30))
+    files = "<!ENTITY file SYSTEM 'file:///etc/passwd'>"
+    body = f"<!DOCTYPE rss [<!ENTITY e0 'x'>{levels}{files}]><rss><item><title>&e29; &file;</title></item></rss>"
+    assert read(body)["entries"] == [{"title": "&e29; &file;"}]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<rss>" + "<item>" * 240_000,
+        "<rss>" + "<a>" * 240_000,
+        "<rss><item><title>" + "x" * 9_900_000,
+        "<rss><item><title>" + "<b>x</b>" * 120_000,
+        "<rss " + " ".join(f'a{n}=""' for n in range(900_000)) + ">",
+        "<rss>" + "&" * 240_000,
+        "<rss>" + "<![CDATA[" * 240_000,
+    ],
+    ids=["items", "depth", "text", "pieces", "attributes", "ampersands", "unclosed"],
+)
+def test_a_hostile_feed_takes_little(body):
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    assert len(read(body)["entries"]) <= MAX_ENTRIES
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    assert after.ru_utime - before.ru_utime < 5
+    assert (after.ru_maxrss - before.ru_maxrss) / 1024 < NEEDS_MIB
+
+
+def test_what_is_no_feed_says_so():
+    assert reason(read, "<html><body>Log in</body></html>") == "not-feed"
+    assert reason(read, "") == "not-feed"
+    assert reason(read, orjson.dumps({"a": 1})) == "not-feed"
+    assert reason(read, "{broken") == "not-feed"
+    assert reason(read, "<rss>" + "<b>" * 1_000_000) == "too-many-tags"
+    assert reason(read, "<rss>" + "&" * 9_000_000) == "too-many-tags"
+    assert reason(read, "<rss>" + " " * 10_000_000) == "too-large"
