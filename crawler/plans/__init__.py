@@ -6,6 +6,6 @@ its keywords. Out come the nav seeds of a `Plan`, which `submission.py` stores a
 """
 
 from crawler.plans.dryrun import Check, Overlap, SiteShare, check
-from crawler.plans.plan import SEEDS_MAX, Plan, load, parse
+from crawler.plans.plan import SEEDS_MAX, Plan, described_sites, load, parse
 
-__all__ = ["SEEDS_MAX", "Check", "Overlap", "Plan", "SiteShare", "check", "load", "parse"]
+__all__ = ["SEEDS_MAX", "Check", "Overlap", "Plan", "SiteShare", "check", "described_sites", "load", "parse"]

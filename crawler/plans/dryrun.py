@@ -41,7 +41,7 @@ class SiteShare:
 
     Attributes:
         host: The site's host; empty when all its searches are those of another site of the plan.
-        nav_seeds: Pages of search results that are known from the start; with cursors, only the first is.
+        nav_seeds: Pages of search results, where no search ends before; with cursors and links, the first of each.
         pages_at_most: All search pages, and a content page for each result, as if none were known or found twice.
         hours_at_most: What those pages take at the site's politeness, if no other plan asks the host. No bound of the
             time that it will take: fewer may be new, and what `Check` doesn't count comes on top. The name is of old.
@@ -88,8 +88,9 @@ def check(plan: Plan) -> Check:
     seeds: Counter[str] = Counter()
     searches: Counter[str] = Counter()
     hosts: dict[str, str] = {}
+    by_name = {site.name: site for site in plan.sites}
     for seed in plan.nav_seeds(edition=0):
-        seeds[seed.site] += 1
+        seeds[seed.site] += 1 if by_name[seed.site].search.names_next else 1 + seed.more
         searches[seed.site] += 1 + seed.more
         hosts.setdefault(seed.site, seed.host)
     shares = tuple(_shares(plan, seeds, searches, hosts))

@@ -13,10 +13,10 @@ from crawler.errors import AccessError, PlanError, UnavailableError, shown
 from crawler.frontier import ledger, recount
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.preflight import prepare
-from crawler.frontier.seed_admin import SeedAdmin
+from crawler.frontier.seed_admin import Progress, SeedAdmin, unheard
 from crawler.plans.registry import Registry
 from crawler.servers.redis import redis_address, redis_async
-from crawler.servers.redis_full import REMEDY
+from crawler.servers.redis_full import FULL_REMEDY
 from crawler.servers.redis_refusal import refusal
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Operator:
 
     Every method may raise `redis.exceptions.RedisError`, which the block of `connect` turns into an UnavailableError.
     Every method that changes a plan does all its steps each time, whatever it finds. So calling it again completes what
-    was broken off half-way.
+    was broken off half-way. It moves seeds in steps of some 3 ms of Redis's time, and tells `progress` of each.
 
     Attributes:
         partitions: FRONTIER_PARTITIONS.
@@ -88,12 +88,8 @@ class Operator:
             admins = {name: SeedAdmin(queue) for name, queue in queues.items()}
             registry = Registry(redis, keys, partitions)
             yield cls(redis, keys, partitions, config.session_s, registry, queues, admins)
-        except OutOfMemoryError as error:
-            raise UnavailableError(f"{where} is full: {REMEDY}") from error
         except RedisError as error:
-            if why := refusal(error):
-                raise AccessError(f"{where}: {why}") from error
-            raise UnavailableError(f"{where}: {str(error).rstrip('.')}") from error
+            raise explained(error, where) from error
         finally:
             await redis.aclose()
 
@@ -126,7 +122,7 @@ class Operator:
             problems = [problem for problem in again if problem in problems]
         return [str(problem) for problem in problems]
 
-    async def pause(self, name: str) -> None:
+    async def pause(self, name: str, progress: Progress = unheard) -> None:
         """Keeps a plan's seeds from being claimed, but for those that an active plan wants, too.
 
         Seeds that are being crawled are finished.
@@ -135,18 +131,18 @@ class Operator:
             PlanError: There is no such plan, or it was cancelled.
         """
         await self._set_state(name, "paused")
-        await self._set_aside(name)
+        await self._set_aside(name, progress)
 
-    async def resume(self, name: str) -> int:
+    async def resume(self, name: str, progress: Progress = unheard) -> int:
         """Lets a paused plan go on; returns how many seeds had been set aside.
 
         Raises:
             PlanError: There is no such plan, or it was cancelled.
         """
         await self._set_state(name, "active")
-        return sum([await admin.resume(name) for admin in self.admins.values()])
+        return sum([await admin.resume(name, progress) for admin in self.admins.values()])
 
-    async def cancel(self, name: str) -> int:
+    async def cancel(self, name: str, progress: Progress = unheard) -> int:
         """Fails the seeds of a plan that are ready, with the reason `cancelled`; returns how many.
 
         Those that another plan wants, too, are left to that one. Seeds that are being crawled are finished.
@@ -155,9 +151,9 @@ class Operator:
             PlanError: There is no such plan.
         """
         await self._set_state(name, "cancelled")
-        return await self._set_aside(name)
+        return await self._set_aside(name, progress)
 
-    async def delete(self, name: str) -> None:
+    async def delete(self, name: str, progress: Progress = unheard) -> None:
         """Forgets a plan that is done or cancelled: its record, ledger and failed seeds. Its finished pages stay known.
 
         Raises:
@@ -166,21 +162,22 @@ class Operator:
         """
         record = await self._plan(name)
         if record.state == "cancelled":
-            await self._set_aside(name)  # what workers have handed back since; there may be none to claim it
+            await self._set_aside(name, progress)  # what workers have handed back since; there may be none to claim it
         elif record.offering_until_ms > await self.registry.now_ms():
             raise PlanError(f"plan {name!r} is being submitted; cancel it first")
         await self._refuse_unfinished(record)
         record = await self._decide(name)
         await self.registry.tell_partitions(record, deleted=True)  # from here on nobody can offer seeds of it
         try:
-            await self._forget(record)
+            await self._forget(record, progress)
         except PlanError:
             await self.registry.tell_partitions(await self._decide(name))
             raise
+        await self.redis.delete(self.keys.plan_yield(name))
         if not await self.registry.replace_plan(record, None):
             raise PlanError(f"plan {name!r} was submitted or changed by somebody else meanwhile")
 
-    async def _forget(self, record: PlanRecord) -> None:
+    async def _forget(self, record: PlanRecord, progress: Progress) -> None:
         """Forgets a plan's ledger and failed seeds.
 
         Raises:
@@ -189,7 +186,7 @@ class Operator:
         await self._refuse_unfinished(record)
         for _plan, site in await self.ledger(record.name):
             for admin in self.admins.values():
-                if not await admin.forget(record.name, site):
+                if not await admin.forget(record.name, site, progress):
                     raise PlanError(f"plan {record.name!r} has got new seeds on site {site!r} meanwhile; try again")
 
     async def _refuse_unfinished(self, record: PlanRecord) -> None:
@@ -200,9 +197,9 @@ class Operator:
             )
             raise PlanError(f"plan {record.name!r} has {left} seeds that are ready or executing; {hint}")
 
-    async def _set_aside(self, name: str) -> int:
+    async def _set_aside(self, name: str, progress: Progress) -> int:
         """Fails the ready seeds of a cancelled plan, sets those of a paused one aside; returns how many."""
-        return sum([await admin.set_aside(name) for admin in self.admins.values()])
+        return sum([await admin.set_aside(name, progress) for admin in self.admins.values()])
 
     async def _set_state(self, name: str, state: PlanState) -> None:
         await self.registry.tell_partitions(await self._decide(name, state))
@@ -234,3 +231,16 @@ class Operator:
             return record.decided(state or record.state, now_ms)
 
         return await self.registry.change_plan(name, decided)
+
+
+def explained(error: RedisError, where: str) -> UnavailableError:
+    """Returns what an error of Redis means for an operator: it is full, refuses this client, or is away.
+
+    Args:
+        where: Which Redis it is.
+    """
+    if isinstance(error, OutOfMemoryError):
+        return UnavailableError(f"{where} is full: {FULL_REMEDY}")
+    if why := refusal(error):
+        return AccessError(f"{where}: {why}")
+    return UnavailableError(f"{where}: {str(error).rstrip('.')}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from crawler.yamlfile import YamlDocument
 
 _ANY_WORD = ("a",)  # to count search pages with: their number depends on the site alone, and all encodings have an a
+LIST_COMBINATIONS_MAX = 10_000  # each page of a list is compared with all: two seconds for a thousand rows
 SEEDS_MAX = 10_000_000  # of a plan from Redis: it was counted when it was submitted, but a forged one wasn't
 
 
@@ -54,19 +56,22 @@ class Plan:
         """
         return self._combinations
 
-    def targets(self, site: Site, words: Sequence[str]) -> list[SearchTarget]:
+    def targets(self, site: Site, words: Sequence[str], *, pages: int = 0) -> list[SearchTarget]:
         """Returns the requests that search one site for one combination.
+
+        Args:
+            pages: Of the first pages alone; 0: as many as the plan wants.
 
         Raises:
             SiteError: The site can't be asked for these words.
         """
         file = self.file
         return site.search_targets(
-            words, pages=file.pages, per_page=file.per_page, sort=file.sort, since=file.since_day
+            words, pages=pages or file.pages, per_page=file.per_page, sort=file.sort, since=file.since_day
         )
 
     def nav_seeds(self, edition: int) -> Iterator[Seed]:
-        """Yields the plan's search pages, each once, also where two combinations make the same query.
+        """Yields the first page of each of the plan's searches, once where two combinations make the same query.
 
         One combination after the other goes to all sites, so that all hosts have work from the start.
 
@@ -76,24 +81,35 @@ class Plan:
         seen: set[bytes] = set()
         for words in self.combinations():
             for site in self.sites:
-                for target in self.targets(site, words):
-                    seed = Seed(
-                        url=target.url,
-                        plan=self.name,
-                        site=site.name,
-                        frontier="nav",
-                        keywords=words,
-                        edition=edition,
-                        method=target.method,
-                        body=target.body,
-                        page=target.page,
-                        more=self.file.pages - 1 if site.search.names_next else 0,
-                        interval_s=self.file.interval_s,
-                        exact=site.exact,
-                    )
-                    if seed.fingerprint not in seen:
-                        seen.add(seed.fingerprint)
-                        yield seed
+                target, *_ = self.targets(site, words, pages=1)
+                seed = Seed(
+                    url=target.url,
+                    plan=self.name,
+                    site=site.name,
+                    frontier="nav",
+                    keywords=words,
+                    edition=edition,
+                    method=target.method,
+                    body=target.body,
+                    more=self.file.pages - 1 if site.search.paging else 0,
+                    per_page=self.file.per_page,
+                    sort=self.file.sort,
+                    since=self.file.since,
+                    interval_s=self.file.interval_s,
+                    exact=site.exact,
+                )
+                if seed.fingerprint not in seen:
+                    seen.add(seed.fingerprint)
+                    yield seed
+
+    def search_pages(self, edition: int) -> Iterator[Seed]:
+        """Yields all search pages that the plan may ask for, as far as the pages before them needn't name them."""
+        sites = {site.name: site for site in self.sites}
+        for first in self.nav_seeds(edition):
+            seed: Seed | None = first
+            while seed is not None:
+                yield seed
+                seed = sites[seed.site].next_page(seed) if seed.more else None
 
     def definition(self) -> dict[str, Any]:
         """Returns the plan as JSON values, its sites by name, from which `from_definition` makes an equal one."""
@@ -128,33 +144,63 @@ class Plan:
         return sum(len(self.targets(site, _ANY_WORD)) for site in self.sites)
 
 
-def load(path: str, *, sites_dir: str = "", max_seeds: int) -> Plan:
+def described_sites(path: str, *, sites_dir: str = "") -> dict[str, tuple[Site, str]]:
+    """Returns those sites of a plan file by name whose search is described elsewhere, each with a word to search for.
+
+    Sites that are wrong are left to `load`, which tells of all.
+
+    Raises:
+        InputError: Something else in the file is wrong.
+        SiteError: `sites_dir` can't be read.
+    """
+    document = yamlfile.read(path)
+    file = yamlfile.validate(document, PlanFile)
+    word = next((word for words in file.keywords.values() for word in (*words.required, *words.optional)), "")
+    found = {}
+    for index, use in enumerate(file.sites):
+        with contextlib.suppress(InputError):
+            site = _site(document, index, use, sites_dir, {})
+            if site.search.description:
+                found[site.name] = (site, word)
+    return found
+
+
+def load(
+    path: str, *, sites_dir: str = "", max_seeds: int, described: Mapping[str, Mapping[str, Any]] | None = None
+) -> Plan:
     """Reads a plan file.
 
     Args:
         path: Of the file.
         sites_dir: The analyst's folder of site files (SITES_DIR); empty for none.
         max_seeds: Most nav seeds that it may have (PLAN_MAX_SEEDS).
+        described: By name what was read of sites whose search is described elsewhere (`described_sites`).
 
     Raises:
         InputError: Something in the file is wrong; the first such thing is named. Or its nav seeds are too many.
         SiteError: `sites_dir` can't be read.
     """
-    return _from_document(yamlfile.read(path), sites_dir, max_seeds)
+    return _from_document(yamlfile.read(path), sites_dir, max_seeds, described or {})
 
 
 def parse(text: str | bytes, file: str, *, sites_dir: str = "", max_seeds: int) -> Plan:
     """Returns the plan that a text describes, as `load` does; `file` is the name that errors show."""
-    return _from_document(yamlfile.parse(text, file), sites_dir, max_seeds)
+    return _from_document(yamlfile.parse(text, file), sites_dir, max_seeds, {})
 
 
-def _from_document(document: YamlDocument, sites_dir: str, max_seeds: int) -> Plan:
+def _from_document(
+    document: YamlDocument, sites_dir: str, max_seeds: int, described: Mapping[str, Mapping[str, Any]]
+) -> Plan:
     file = yamlfile.validate(document, PlanFile)
     sites: dict[str, Site] = {}
     errors: list[InputError] = []
     for index, use in enumerate(file.sites):
         try:
-            site = _site(document, index, use, sites_dir)
+            site = _site(document, index, use, sites_dir, described)
+            if site.search.description:
+                raise document.error(
+                    ("sites", index), use.use, f"a description of its search at {site.description_url}"
+                )
             if sites.setdefault(site.name, site) is not site:
                 expected = "each site once; {use, name, base} gives it another name"
                 raise document.error(("sites", index), site.name, expected)
@@ -178,7 +224,9 @@ def _build(document: YamlDocument, file: PlanFile, sites: tuple[Site, ...], max_
     return Plan(file.model_copy(update={"sites": uses, "match": match}), sites, expression, max_seeds)
 
 
-def _site(document: YamlDocument, index: int, use: SiteUse, sites_dir: str) -> Site:
+def _site(
+    document: YamlDocument, index: int, use: SiteUse, sites_dir: str, described: Mapping[str, Mapping[str, Any]]
+) -> Site:
     path = ("sites", index)
     try:
         site = site_files.load(use.use, sites_dir)
@@ -189,7 +237,9 @@ def _site(document: YamlDocument, index: int, use: SiteUse, sites_dir: str) -> S
             site = site.named(use.name, use.base)
         except InputError as error:
             raise document.error((*path, error.key), error.value, error.expected) from None
-    if not site.searchable:
+    if site.name in described:
+        site = site.described(described[site.name])
+    if not (site.searchable or site.search.description):
         raise document.error(path, use.use, f"a site with a search; scrapy seeds offer takes pages of {use.use}")
     if site.needs_base:
         expected = f"the place of a {use.use}: {{use: {use.use}, name: ..., base: https://...}}"
@@ -225,6 +275,12 @@ def _count(document: YamlDocument, plan: Plan) -> None:
         named = ((name, plan.file.keywords[name]) for name in names_in(plan.expression))
         empty = ", ".join(name for name, words in named if not words.required and not words.optional)
         raise document.error(("match",), plan.file.match, f"at least one combination: {empty} has no words")
+    lists = [site.name for site in plan.sites if site.is_list]
+    if lists and found > LIST_COMBINATIONS_MAX:
+        expected = (
+            f"at most {LIST_COMBINATIONS_MAX} combinations, in each of which the rows of {lists[0]} are looked for"
+        )
+        raise document.error(("keywords",), f"{found} combinations", expected)
     seeds = found * plan.seeds_per_combination
     if seeds > plan.max_seeds:
         value = f"{seeds} nav seeds ({found} combinations x {plan.seeds_per_combination} pages on all sites)"

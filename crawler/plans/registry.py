@@ -50,7 +50,7 @@ class PlanRecord:
 
     Attributes:
         edition: When it was submitted, in ms since the epoch; part of its nav seeds' identity.
-        nav_seeds: Their number.
+        nav_seeds: The number of its searches, of which the first pages are offered.
         offering_until_ms: Until when its submission counts as alive; 0: all its nav seeds are offered.
         replacing: The seeds of the edition before are yet to be dropped.
         version: Rises with each command that decides on the state; the time of that, in ms since the epoch, or more.
@@ -69,6 +69,21 @@ class PlanRecord:
     def decided(self, state: PlanState, now_ms: int) -> PlanRecord:
         """Returns the record after a command that decides on the state, be it the same as before."""
         return replace(self, state=state, version=max(now_ms, self.version + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSite:
+    """A site as Redis keeps it.
+
+    Attributes:
+        version: Rises whenever another definition is stored.
+        definition: Of JSON's types, as `Site.definition` returned it.
+        since_ms: When that was, in ms since the epoch; 0: by a version of Headroom that didn't note it.
+    """
+
+    version: int
+    definition: Any
+    since_ms: int
 
 
 class Registry:
@@ -140,7 +155,7 @@ class Registry:
         for _ in range(WRITE_TRIES):
             raw = await self._redis.hget(self._keys.plans, name)
             record = change(None if raw is None else self._load(name, raw))
-            if await compare_and_set(self._redis, self._keys.plans, name, raw or b"", orjson.dumps(asdict(record))):
+            if await compare_and_set(self._redis, self._keys.plans, name, raw, orjson.dumps(asdict(record))):
                 return record
         raise UnavailableError(f"plan {name!r} is changed by others all the time; try again")
 
@@ -149,7 +164,7 @@ class Registry:
         raw = await self._redis.hget(self._keys.plans, record.name)
         if raw is None or self._load(record.name, raw) != record:
             return False
-        value = b"" if other is None else orjson.dumps(asdict(other))
+        value = None if other is None else orjson.dumps(asdict(other))
         return await compare_and_set(self._redis, self._keys.plans, record.name, raw, value)
 
     async def tell_partitions(self, record: PlanRecord, *, deleted: bool = False) -> None:
@@ -214,6 +229,7 @@ class Registry:
         for site in sites:
             changed |= await self._save_site(site, plan, replace=replace)
             await self._tell_politeness(site, "HSET")
+            await self._tell_rendering(site)
         if changed:
             for frontier in FRONTIERS:
                 await self._redis.publish(self._keys.wake(frontier), SITES_CHANGED)
@@ -234,8 +250,8 @@ class Registry:
             # Whoever finds the definition must find a politeness, too, even if this process dies in between. That of a
             # site which has one is changed only once the definition is: somebody else's may come first, and stay.
             await self._tell_politeness(site, "HSETNX")
-            value = orjson.dumps({"version": version + 1, "definition": definition})
-            if await compare_and_set(self._redis, self._keys.sites, site.name, raw or b"", value):
+            value = orjson.dumps({"version": version + 1, "definition": definition, "since_ms": await self.now_ms()})
+            if await compare_and_set(self._redis, self._keys.sites, site.name, raw, value):
                 return True
         raise UnavailableError(f"site {site.name!r} is changed by others all the time; try again")
 
@@ -245,6 +261,14 @@ class Registry:
         value = f"{rule.delay_s * 1000:.0f} {rule.concurrency} {rule.burst}".encode()
         for keys in self._partitions:
             await even_when_full(self._redis, keys.politeness, command, site.name, value)
+
+    async def _tell_rendering(self, site: Site) -> None:
+        """Tells every partition in which frontiers all pages of a site are rendered, also when Redis is full."""
+        for keys in self._partitions:
+            for frontier in FRONTIERS:
+                told = [site.name, int(site.render.of(frontier).when == "always")]
+                while await run(self._redis, "render_site", keys.script_keys(frontier), told):
+                    pass
 
     async def _admit_site(self, site: Site, stored: Any, plan: str, *, replace: bool) -> None:
         """Raises PlanError as `admit_sites`, for one site whose stored definition is given."""
@@ -274,10 +298,18 @@ class Registry:
             here = f"{base} in plan {users[0]!r} and {site.base} in this one"
             raise PlanError(f"site {site.name!r} is {here}: give one of them another name")
 
-    async def site_hosts(self) -> dict[str, str]:
-        """Returns the host of each stored site, by name; empty for one that has none of its own, or is damaged."""
+    async def site_origins(self) -> dict[str, str]:
+        """Returns the `https://HOST` of each stored site, by name; empty for one on no host of its own, or damaged."""
         stored = await self._redis.hgetall(self._keys.sites)
-        return {as_text(name): _host_of(_load_site_or_none(raw)[1]) for name, raw in stored.items()}
+        return {as_text(name): _origin_of(_load_site_or_none(raw)[1]) for name, raw in stored.items()}
+
+    async def stored_sites(self) -> dict[str, StoredSite]:
+        """Returns all sites as they are stored, by name, without those that are damaged."""
+        sites = {}
+        for name, raw in sorted((await self._redis.hgetall(self._keys.sites)).items()):
+            with contextlib.suppress(FrontierError):
+                sites[as_text(name)] = StoredSite(*_load_site(raw), since_ms=_since_ms(raw))
+        return sites
 
     async def versions(self, sites: Iterable[str]) -> dict[str, int]:
         """Returns the stored version of each site, in the order given; 0 for one that isn't stored."""
@@ -349,12 +381,18 @@ def _load_site_or_none(raw: bytes | None) -> tuple[int, Any]:
     return 0, None
 
 
-def _host_of(definition: Any) -> str:
+def _origin_of(definition: Any) -> str:
     try:
         site = Site.from_definition(definition)
-        return urlsplit(site.base or site.search.url).hostname or ""
+        parts = urlsplit(site.base or site.search.url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}" if parts.hostname else ""
     except (InputError, ValueError):
         return ""
+
+
+def _since_ms(raw: bytes) -> int:
+    since_ms = orjson.loads(raw).get("since_ms")
+    return since_ms if isinstance(since_ms, int) else 0
 
 
 def _load_site(raw: bytes) -> tuple[int, Any]:

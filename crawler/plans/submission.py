@@ -69,9 +69,8 @@ async def submit(
         await admin.resume(plan.name)
     offered = new = 0
     seeds = plan.nav_seeds(record.edition)
-    due_ms = record.edition - plan.file.pages  # further pages come due a ms later each; all are due by now
     while batch := list(itertools.islice(seeds, OFFER_BATCH)):
-        new += sum(await queues["nav"].offer(batch, due_ms, edition=record.edition, confirmed=True))
+        new += sum(await queues["nav"].offer(batch, record.edition, edition=record.edition, confirmed=True))
         offered += len(batch)
         await _move_deadline(record, registry, nav, await registry.now_ms() + OFFERING_MILLISECONDS)
         yield offered, new

@@ -5,8 +5,8 @@ Out: a `Site`, which makes the requests of a search and holds compiled selectors
 Read first: `model.py`, the whole of a site; then `definition.py`, its parts with the range of each value.
 """
 
-from crawler.sites.loader import load, names, parse, require_name
+from crawler.sites.loader import load, names, parse, require_name, site_of
 from crawler.sites.model import Site
 from crawler.sites.search import SearchTarget, SiteError
 
-__all__ = ["SearchTarget", "Site", "SiteError", "load", "names", "parse", "require_name"]
+__all__ = ["SearchTarget", "Site", "SiteError", "load", "names", "parse", "require_name", "site_of"]

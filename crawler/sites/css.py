@@ -47,7 +47,7 @@ class CssPart:
         css += "*" if not css or css.endswith(_OPEN_ENDS) else ""
         return cls(css, takes_text=ending[2] is None, attribute=(ending[2] or "").lower())
 
-    def search(self, document: Document) -> Sequence[Element | str] | None:
+    def search(self, document: Document | Element) -> Sequence[Element | str] | None:
         """Returns what the selector finds; None if only a walk over the page can tell the order of the texts."""
         elements = document.select(self.css)
         if self.attribute:
@@ -85,7 +85,7 @@ class Css:
             of_ending.setdefault((part.takes_text, part.attribute), []).append(part.css)
         return cls(tuple(CssPart(", ".join(parts), *ending) for ending, parts in of_ending.items()))
 
-    def search(self, document: Document) -> Sequence[Element | str]:
+    def search(self, document: Document | Element) -> Sequence[Element | str]:
         """Returns the elements or strings that the selector finds, in the order of the page.
 
         A text is what stands between two tags; a comment doesn't end it.
@@ -93,7 +93,7 @@ class Css:
         found = self.parts[0].search(document) if len(self.parts) == 1 else None
         return self._walk(document) if found is None else found
 
-    def _walk(self, document: Document) -> list[Element | str]:
+    def _walk(self, document: Document | Element) -> list[Element | str]:
         members = [(part, frozenset(document.select(part.css))) for part in self.parts]
         takes_text = frozenset[object]().union(*(elements for part, elements in members if part.takes_text))
         found: list[Element | str] = []

@@ -3,69 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-import re2
-from pydantic import Field, GetPydanticSchema, field_validator
-from pydantic_core import core_schema
+from pydantic import Field, field_validator
 
 from crawler.errors import UrlError
+from crawler.sites.pattern import PatternField  # noqa: TC001 -- pydantic reads the annotations
 from crawler.sites.selector import Selector, SelectorField
 from crawler.urls import canonical, host, hostname, without_host_dot
 from crawler.yamlfile import Part
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-MAX_PATTERN_CHARACTERS = 500  # a person writes far less; definitions also come from Redis
-PATTERN_MEMORY_BYTES = 1 << 20  # of one compiled pattern; nested repetitions expand beyond it and are refused
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """A regular expression in RE2's syntax, which is Python's without backreferences and lookarounds.
-
-    RE2 takes linear time for any pattern; Python's own module would hang on `(a+)+$`.
-
-    Attributes:
-        text: The pattern as written.
-        found_in: Returns whether the pattern matches anywhere in a URL.
-    """
-
-    text: str
-    found_in: Callable[[str], bool] = field(repr=False, compare=False)
-
-    @classmethod
-    def parse(cls, text: str) -> Pattern:
-        """Compiles a pattern.
-
-        Raises:
-            ValueError: The text is no pattern; the message says what was expected.
-        """
-        if not text or len(text) > MAX_PATTERN_CHARACTERS:
-            raise ValueError(f"a regular expression of 1 to {MAX_PATTERN_CHARACTERS} characters")
-        options = re2.Options()
-        options.max_mem, options.log_errors = PATTERN_MEMORY_BYTES, False
-        try:
-            search = re2.compile(text, options).search
-        except re2.error as error:
-            reason = error.args[0].decode("utf-8", "replace") if error.args else "refused"
-            raise ValueError(f"a regular expression in RE2's syntax ({reason})") from None
-        return cls(text, lambda url: search(url) is not None)
-
-
-# A pattern as a field of a pydantic model: a string in YAML and JSON.
-PatternField = Annotated[
-    Pattern,
-    GetPydanticSchema(
-        lambda _type, _handler: core_schema.no_info_after_validator_function(
-            Pattern.parse,
-            core_schema.str_schema(strict=True),
-            serialization=core_schema.plain_serializer_function_ser_schema(lambda pattern: pattern.text),
-        )
-    ),
-]
 
 
 class Follow(Part):
@@ -100,6 +46,15 @@ class Follow(Part):
         "out of these fails the page as `out-of-scope`.",
         examples=[["example.org"]],
     )
+    items: tuple[PatternField, ...] = Field(
+        (),
+        strict=False,
+        max_length=50,
+        description="Regular expressions (RE2) of addresses that are content pages. A page whose address matches none "
+        "only leads on, as a list of threads does: its links are followed, and it becomes no item, but is counted as "
+        "`list-page`. Empty: all are content pages.",
+        examples=[[r"/thread/\d+"]],
+    )
     depth: int = Field(1, ge=1, le=50, description="Most links between a search result and a page.", examples=[2])
     per_page: int = Field(
         100, ge=1, le=10_000, description="Most links of one page that are followed; the first ones are.", examples=[50]
@@ -129,6 +84,11 @@ class Follow(Part):
         if self.allow and not any(pattern.found_in(url) for pattern in self.allow):
             return False
         return self._in_scope(url, page_url) and not any(pattern.found_in(url) for pattern in self.deny)
+
+    def makes_item(self, url: str) -> bool:
+        """Returns whether the page with this canonical URL becomes an item; if not, it only leads on."""
+        url = without_host_dot(url)
+        return not self.items or any(pattern.found_in(url) for pattern in self.items)
 
     def _in_scope(self, url: str, page_url: str) -> bool:
         if host(url) == host(page_url):

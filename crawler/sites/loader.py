@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from crawler import yamlfile
 from crawler.errors import InputError, existing, shown
 from crawler.item import is_site_name
+from crawler.sites import kinds
 from crawler.sites.model import Site
 from crawler.sites.search import SiteError
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
-
-_SUFFIX = ".yaml"
 
 
 def parse(text: str | bytes, file: str) -> Site:
@@ -24,7 +23,16 @@ def parse(text: str | bytes, file: str) -> Site:
     Raises:
         InputError: The file is wrong; the error names the first place.
     """
-    return yamlfile.validate(yamlfile.parse(text, file), Site)
+    return site_of(yamlfile.parse(text, file))
+
+
+def site_of(document: yamlfile.YamlDocument) -> Site:
+    """Returns the site that a file describes, with what it takes over from its kind.
+
+    Raises:
+        InputError: The file is wrong; the error names the first place.
+    """
+    return yamlfile.validate(kinds.completed(document), Site)
 
 
 def load(name: str, sites_dir: str = "") -> Site:
@@ -40,7 +48,7 @@ def load(name: str, sites_dir: str = "") -> Site:
     """
     if is_site_name(name):
         for folder in _folders(sites_dir):
-            file = folder / f"{name}{_SUFFIX}"
+            file = folder / f"{name}{kinds.SUFFIX}"
             if file.is_file():
                 return _read(file, name)
     raise SiteError(f"unknown site {shown(name)}; {existing(name, names(sites_dir), 'known')}")
@@ -58,13 +66,14 @@ def names(sites_dir: str = "") -> list[str]:
             files = [file.name for file in folder.iterdir()]
         except OSError as error:
             raise SiteError(f"SITES_DIR {sites_dir}: {error.strerror}") from None
-        found |= {file.removesuffix(_SUFFIX) for file in files if file.endswith(_SUFFIX)}
+        found |= {file.removesuffix(kinds.SUFFIX) for file in files if file.endswith(kinds.SUFFIX)}
     return sorted(found)
 
 
 def _folders(sites_dir: str) -> list[Traversable]:
     package = resources.files(__package__)  # also in a zipped egg, from which scrapyd runs projects
-    return [Path(sites_dir), package] if sites_dir else [package]
+    built_in = [package, kinds.folder()]
+    return [Path(sites_dir), *built_in] if sites_dir else built_in
 
 
 def _read(file: Traversable, name: str) -> Site:
@@ -73,7 +82,7 @@ def _read(file: Traversable, name: str) -> Site:
     except OSError as error:
         raise InputError(str(file), 0, "", error.strerror, "a readable file") from None
     document = yamlfile.parse(text, str(file))
-    site = yamlfile.validate(document, Site)
+    site = site_of(document)
     require_name(document, site, name)
     return site
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
+from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from zoneinfo import ZoneInfo
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from crawler import yamlfile
 from crawler.errors import UrlError
@@ -15,6 +18,7 @@ from crawler.models import Politeness
 from crawler.redaction import has_credentials
 from crawler.sites import search as searching
 from crawler.sites.definition import (
+    LANGUAGES,
     NO_CREDENTIALS,
     NO_RESULTS,
     NO_SEARCH,
@@ -24,15 +28,17 @@ from crawler.sites.definition import (
     Search,
 )
 from crawler.sites.follow import Follow
+from crawler.sites.headers import Cookies, Headers, secrets_in
+from crawler.sites.rendering import Render
 from crawler.sites.search import SearchTarget, SiteError
-from crawler.urls import canonical
+from crawler.urls import canonical, host
 from crawler.yamlfile import Part
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import date
+    from collections.abc import Mapping, Sequence
 
-    from crawler.models import Seed
+    from crawler.models import Frontier, Seed
+    from crawler.sites.pattern import Pattern
 
 Name = Annotated[str, Field(pattern=f"^{SITE_NAME}$")]
 _PARSER = r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*$"
@@ -45,6 +51,14 @@ class Site(Part):
         description="Name of the site: of its file without `.yaml`, in plans, and the `resource` of its items. 1 to 64 "
         "of a-z, 0-9, _ and -, the first a letter or digit.",
         examples=["city_news"],
+    )
+    kind: str = Field(
+        "",
+        max_length=64,
+        description="Software or a format that many places have, described below: what this file doesn't say is taken "
+        "from there. With it, `name` and `base` are all that most sites need. A key without a value takes away what "
+        "the kind says.",
+        examples=["mediawiki"],
     )
     base: str = Field(
         "",
@@ -77,6 +91,19 @@ class Site(Part):
         "and `?b&a`; `folded` where they are one page.",
         examples=["exact"],
     )
+    headers: Headers = Field(
+        {},
+        description="Headers of the site's requests, by name. A value may hold `${SITE_SECRET_NAME}`, a secret of the "
+        "operator's: it is sent to the hosts alone that the setting `SITE_SECRET_HOSTS` binds it to, and pages wait as "
+        "`no-secret` where it is missing. Values without a secret go to the page's own host and those of `base` and "
+        "`search.url`, not to where another host redirects. robots.txt is asked for without them.",
+        examples=[{"Accept-Language": "zh-CN", "Authorization": "Bearer ${SITE_SECRET_BOARD}"}],
+    )
+    cookies: Cookies = Field(
+        {},
+        description="Cookies of the site's requests, by name, as `headers`. None that the site sets is kept.",
+        examples=[{"over18": "1", "session": "${SITE_SECRET_BOARD_SESSION}"}],
+    )
     search: Search = Field(
         NO_SEARCH,
         description="How the site is searched. Without it plans can't use the site; it only takes pages that are "
@@ -99,7 +126,7 @@ class Site(Part):
     content: Content | None = Field(
         None,
         description="How content pages are read, field by field. With neither this nor a parser, the article is found "
-        "without selectors, by trafilatura.",
+        "by what pages declare and what their parts are usually named.",
         examples=[{"title": "css:h1", "content": "css:article"}],
     )
     follow: Follow | None = Field(
@@ -107,6 +134,12 @@ class Site(Part):
         description="Which links of content pages are followed; without it, none. `{}` follows the first links of the "
         "page's own host.",
         examples=[{"links": "css:article a", "depth": 2}],
+    )
+    render: Render = Field(
+        Render(),
+        description="Which pages a browser renders, since scripts write what is to be read on them. Nodes without a "
+        "browser leave such pages to others.",
+        examples=[{"content": "always"}],
     )
 
     @field_validator("base")
@@ -122,6 +155,14 @@ class Site(Part):
         except (ValueError, OSError, LookupError):
             raise ValueError("a time zone such as Asia/Shanghai") from None
 
+    @field_validator("results")
+    @classmethod
+    def _finds_words(cls, value: Results, info: ValidationInfo) -> Results:
+        search = info.data.get("search")
+        if search and search.url and "query" not in search.placeholders and value.match is None:
+            raise ValueError("{query} in search.url or search.body; or match here, where a list stands for a search")
+        return value
+
     @model_validator(mode="after")
     def _one_reader(self) -> Self:
         if self.parser and self.content:
@@ -130,15 +171,34 @@ class Site(Part):
 
     @model_validator(mode="after")
     def _links_of_content(self) -> Self:
-        expected = ("json",) if self.content and self.content.type == "json" else ("css", "xpath")
+        expected = LANGUAGES[self.content.type if self.content else "html"]
+        if self.xhr_of("content"):
+            expected = (*expected, "json")
         if self.follow and self.follow.links.language not in expected:
             raise ValueError("follow.links: " + " or ".join(f"{name}:..." for name in expected) + ", as the pages are")
         return self
 
     @model_validator(mode="after")
+    def _html_where_rendered(self) -> Self:
+        types = {"content": self.content.type if self.content else "html", "results": self.results.type}
+        for name, kind in types.items():
+            if getattr(self.render, name).when != "never" and kind != "html":
+                raise ValueError(f"render.{name}: never beside {name}.type: {kind}")
+        return self
+
+    @model_validator(mode="after")
+    def _rendered_where_they_load(self) -> Self:
+        for name, xhr in {"content": self.xhr_of("content"), "results": self.xhr_of("nav")}.items():
+            if xhr and getattr(self.render, name).when == "never":
+                raise ValueError(f"render.{name}: always, or auto, beside {name}.from: a browser loads what pages load")
+        return self
+
+    @model_validator(mode="after")
     def _search_and_results(self) -> Self:
-        if self.searchable != (self.results != NO_RESULTS):
+        if not self.search.description and self.searchable != (self.results != NO_RESULTS):
             raise ValueError("both search and results, or neither for a site whose pages are only offered")
+        if self.search.names_next and self.results.next is None:
+            raise ValueError(f"results.next beside paging: {{kind: {self.search.paging.kind}}}")  # type: ignore[union-attr]  # it names the next
         return self
 
     @classmethod
@@ -185,6 +245,34 @@ class Site(Part):
         """
         if not self.searchable:
             raise SiteError(f"site {self.name} can't be searched: its pages are only offered")
+        values, per_page = self._search_values(words, per_page, sort, since)
+        if self.search.paging is None:
+            return [self._target(values, 1)]
+        places = self.search.paging.positions(pages, per_page)
+        return [self._target({**values, self.search.paging.kind: at}, page) for page, at in enumerate(places, 1)]
+
+    def next_page(self, seed: Seed) -> Seed | None:
+        """Returns the search page after a seed's; None where only that page itself can name it.
+
+        Raises:
+            SiteError: The site was defined anew since, and can't be searched so any more.
+        """
+        paging = self.search.paging
+        if not self.searchable or paging is None or paging.names_next:
+            return None
+        try:
+            since = date.fromisoformat(seed.since) if seed.since else None
+        except ValueError:  # from Redis, which isn't trusted
+            raise SiteError(f"site {self.name}: {seed.since!r} is no day") from None
+        values, per_page = self._search_values(seed.keywords, seed.per_page, seed.sort, since)
+        place = paging.positions(seed.page + 1, per_page)[-1]
+        target = self._target({**values, paging.kind: place}, seed.page + 1)
+        return seed.followed_by(url=target.url, method=target.method, body=target.body)
+
+    def _search_values(
+        self, words: Sequence[str], per_page: int, sort: str, since: date | None
+    ) -> tuple[dict[str, str | int], int]:
+        """Returns the values of the search's placeholders, and how many results a page is asked for."""
         search = self.search
         per_page = min(per_page, search.max_per_page)
         values: dict[str, str | int] = {
@@ -194,14 +282,30 @@ class Site(Part):
             "sort": dict(search.sort).get(sort, ""),  # type: ignore[call-overload]  # a plan's sort is any string here
             "since": searching.since_value(since, search, self.zone),
         }
-        if search.paging is None:
-            return [self._target(values, 1)]
-        positions = search.paging.positions(pages, per_page)
-        return [self._target({**values, search.paging.kind: at}, page) for page, at in enumerate(positions, 1)]
+        return values, per_page
 
     def link(self, value: str) -> str:
         """Returns the URL that `results.link` makes of a value that a page of results has."""
         return searching.fill_url(self.results.link or "{value}", {"base": self._place(), "value": value})
+
+    def address_of(self, url: str) -> str:
+        """Returns what is fetched for a content page: by `content.fetch`, or else the page itself.
+
+        Args:
+            url: Canonical URL of the page.
+        """
+        twin = self.content.fetch if self.content else None
+        if twin is None or (names := twin.pattern.names(url)) is None:
+            return url
+        return self.own_address(twin.url, names, url) or url
+
+    def own_address(self, template: str, values: Mapping[str, str], page_url: str) -> str:
+        """Returns the canonical URL that a template makes of values; empty where that is none on the page's host."""
+        try:
+            made = canonical(searching.fill_url(template, {"base": self.base, **values}))
+        except UrlError:
+            return ""
+        return made if host(made) == host(page_url) else ""
 
     def may_redirect(self, seed: Seed, url: str) -> bool:
         """Returns whether a seed may be visited where it redirects to.
@@ -214,15 +318,45 @@ class Site(Part):
         """
         return not seed.depth or (self.follow or Follow()).wants(url, seed.url)
 
+    def xhr_of(self, frontier: Frontier) -> Pattern | None:
+        """Returns the addresses of JSON that pages of a frontier load and are read from; None: of none."""
+        part = self.content if frontier == "content" else self.results
+        return part.xhr if part else None
+
+    @property
+    def description_url(self) -> str:
+        """Where the description is by which the site is to be searched, and that is yet to be read; empty for none."""
+        if not self.search.description:
+            return ""
+        return canonical(searching.fill_url(self.search.description, {"base": self._place()}))
+
+    def described(self, keys: Mapping[str, Any]) -> Self:
+        """Returns the site with what its description says, where its file doesn't.
+
+        Args:
+            keys: `search`, and maybe `results`, as site files have them.
+
+        Raises:
+            InputError: They make no site that can be searched.
+        """
+        own = self.definition()
+        search = {name: value for name, value in own["search"].items() if name != "description"}
+        return self.from_definition({**own, **keys, "search": {**keys["search"], **search}})
+
     @property
     def searchable(self) -> bool:
         """Whether plans can use the site."""
         return bool(self.search.url)
 
     @property
+    def is_list(self) -> bool:
+        """Whether its search pages are lists, the same for all combinations, in which `results.match` searches."""
+        return self.searchable and "query" not in self.search.placeholders
+
+    @property
     def needs_base(self) -> bool:
         """Whether a plan must give the site a base."""
-        return not self.base and "{base}" in self.search.url + (self.results.link or "")
+        return not self.base and "{base}" in self.search.url + self.search.description + (self.results.link or "")
 
     @property
     def request_content_type(self) -> str:
@@ -230,6 +364,21 @@ class Site(Part):
         if not self.search.body:
             return ""
         return "application/json" if self.search.body_type == "json" else "application/x-www-form-urlencoded"
+
+    @cached_property
+    def own_hosts(self) -> frozenset[str]:
+        """The hosts of `base` and of its search: those that the file itself names."""
+        place = re.sub(r"[{?#].*", "", self.search.url.replace("{base}", self.base))
+        found = set()
+        for url in filter(None, (self.base, place)):
+            with contextlib.suppress(UrlError):
+                found.add(host(canonical(url)))
+        return frozenset(found)
+
+    @cached_property
+    def secrets(self) -> frozenset[str]:
+        """The names of the secrets in its headers and cookies."""
+        return frozenset().union(*map(secrets_in, (*self.headers.values(), *self.cookies.values())))
 
     @cached_property
     def zone(self) -> ZoneInfo:

@@ -23,7 +23,9 @@ class Paging(Part):
     """A kind of paging. In a site file, `kind` chooses the subclass."""
 
     kind: str
+    has_placeholder: ClassVar[bool] = True  # whether `url` or `body` holds `{kind}`
     names_next: ClassVar[bool] = False  # whether pages of results name the next one, where `results.next` says
+    names_all: ClassVar[bool] = False  # whether the first page names all others at once, likewise
 
     def check(self, search: Search) -> None:
         """Looks whether the rest of a site's `search` goes with this paging.
@@ -116,9 +118,52 @@ class Cursors(Paging):
         return f"{head}?{_replace_pair(query, pair)}" if mark else f"{head}?{pair}", body
 
 
-AnyPaging = Annotated[PageNumbers | Offsets | Cursors, Field(discriminator="kind")]
-# The names of all kinds, which are also those of their placeholders.
-KINDS = frozenset(get_args(kind.model_fields["kind"].annotation)[0] for kind in get_args(get_args(AnyPaging)[0]))
+class _Links(Paging):
+    """Pages of results have links to others."""
+
+    has_placeholder = False
+    names_next = True
+
+    def check(self, search: Search) -> None:
+        """Nothing: any search may have links."""
+
+    def positions(self, pages: int, per_page: int) -> list[int | str]:
+        return [""]
+
+    def next_request(self, search: Search, url: str, body: str, found: str) -> tuple[str, str]:
+        return found, ""  # GET, as browsers do, also where the search was a POST
+
+
+class NextLinks(_Links):
+    """Each page has a link to the next one."""
+
+    kind: Literal["link"] = Field(
+        description="`results.next` selects the link to the next page, which must be on the same host; no placeholder "
+        "is needed. A search ends where there is none, where it leads back to a page that was read, and after as many "
+        "pages as the plan wants.",
+        examples=["link"],
+    )
+
+
+class Indexes(_Links):
+    """The first page has links to all others, as a sitemap's index and an archive's list of months have."""
+
+    kind: Literal["index"] = Field(
+        description="The first page names all others at once: `results.next` selects the links to them, which must be "
+        "on the same host. As many of them are read as the plan wants pages; each may name further ones, within the "
+        "same number. No placeholder is needed.",
+        examples=["index"],
+    )
+    names_all = True
+
+
+AnyPaging = Annotated[PageNumbers | Offsets | Cursors | NextLinks | Indexes, Field(discriminator="kind")]
+# The names of the kinds that have a placeholder, which are also those of the placeholders.
+KINDS = frozenset(
+    get_args(kind.model_fields["kind"].annotation)[0]
+    for kind in get_args(get_args(AnyPaging)[0])
+    if kind.has_placeholder
+)
 
 
 def _parameter(search: Search) -> str:

@@ -3,12 +3,19 @@
 css:h1::text        CSS, with parsel's ::text and ::attr(name)
 xpath://h1/text()   XPath 1.0
 json:data.title     JMESPath (https://jmespath.org/specification.html)
+re:(?m)^Title: (.+)$  a regular expression (RE2) on plain text: its first group, or all that it matches
 text:No results     a phrase anywhere in the text of a page; only for tests such as `results.empty`
+
+Three more read what an HTML page declares about itself for programs; only fields of a page have them:
+
+jsonld:author.name    JMESPath on the objects of its JSON-LD, one by one: what the first object with a match has
+microdata:headline    the same on the objects of its microdata
+meta:og:title         the contents of its `<meta>` tags with this `property`, `name` or `itemprop`
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,10 +28,15 @@ from pydantic import GetPydanticSchema
 from pydantic_core import core_schema
 
 from crawler.sites.css import Css
+from crawler.sites.pattern import Pattern
 from crawler.sites.xpath import XPath
 
-Language = Literal["css", "xpath", "json", "text"]
+Declaration = Literal["jsonld", "microdata", "meta"]
+Language = Literal["css", "xpath", "json", "re", "text"] | Declaration
+LANGUAGES: tuple[Language, ...] = ("css", "xpath", "json", "re", "text", *get_args(Declaration))
+DECLARATIONS: frozenset[str] = frozenset(get_args(Declaration))
 MAX_SELECTOR_CHARACTERS = 1_000  # a person writes far less; definitions also come from Redis
+MAX_MATCHES = 10_000  # of a regular expression on one page: as many links as are looked at
 
 Search = Callable[[Any], Any]
 
@@ -37,7 +49,8 @@ class Selector:
         text: The selector as written, with its language in front.
         language: What stands before the colon.
         search: Runs the selector. On a page's tree it returns a list of elements or strings in document order, or an
-            XPath number, string or bool; on JSON data, the value found or None.
+            XPath number, string or bool; on JSON data, the value found or None; on plain text, a list of strings; on
+            a page's declarations of its language, a list of JSON values.
     """
 
     text: str
@@ -52,11 +65,11 @@ class Selector:
             ValueError: The text is no selector; the message says what was expected.
         """
         language, colon, path = text.partition(":")
-        if not colon or language not in get_args(Language):
+        if not colon or language not in LANGUAGES:
             raise ValueError("a selector such as css:h1::text, xpath://h1/text() or json:data.title")
         if len(text) > MAX_SELECTOR_CHARACTERS:
             raise ValueError(f"a selector of at most {MAX_SELECTOR_CHARACTERS} characters")
-        return cls(text, language, _COMPILERS[language](path.strip()))  # type: ignore[arg-type]  # checked above
+        return cls(text, language, _COMPILERS[language](path.strip()))
 
 
 def _compile_css(path: str) -> Search:
@@ -71,6 +84,11 @@ def _compile_xpath(path: str) -> Search:
         return XPath.parse(path).search
     except ValueError as error:
         raise ValueError(f"an XPath 1.0 expression ({error})") from None
+
+
+def _compile_re(path: str) -> Search:
+    pattern = Pattern.parse(path)
+    return lambda text: list(pattern.parts(text, MAX_MATCHES))
 
 
 def _compile_text(phrase: str) -> Search:
@@ -97,12 +115,40 @@ def _compile_json(path: str) -> Search:
     return search
 
 
+def _compile_objects(path: str) -> Search:
+    search = _compile_json(path)
+
+    def search_objects(objects: Iterable[Any]) -> list[Any]:
+        value: Any = next(filter(_is_something, map(search, objects)), [])
+        return value if isinstance(value, list) else [value]
+
+    return search_objects
+
+
+def _is_something(value: Any) -> bool:
+    return value is not None and value is not False and value not in ("", [], {})  # 0 is a number of comments
+
+
+def _compile_meta(name: str) -> Search:
+    if not name:
+        raise ValueError("the name of a <meta> after meta:")
+    return partial(_contents, name=name.lower())
+
+
+def _contents(metas: Mapping[str, Sequence[str]], *, name: str) -> list[str]:
+    return list(metas.get(name, ()))
+
+
 _contains = turbohtml.XPath("contains(normalize-space(.), $phrase)")
 _COMPILERS: dict[str, Callable[[str], Search]] = {
     "css": _compile_css,
     "xpath": _compile_xpath,
     "json": _compile_json,
+    "re": _compile_re,
     "text": _compile_text,
+    "jsonld": _compile_objects,
+    "microdata": _compile_objects,
+    "meta": _compile_meta,
 }
 
 # A selector as a field of a pydantic model: a string in YAML and JSON.

@@ -52,13 +52,13 @@ class XPath:
             raise ValueError(str(error)) from None
         return cls(compiled)
 
-    def search(self, document: Document) -> list[Element | str] | float | bool | str:
+    def search(self, document: Document | Element) -> list[Element | str] | float | bool | str:
         """Returns the elements and strings that the expression finds, or its number, string or bool.
 
         Nothing is found where a function gets a value that it doesn't take.
         """
         try:
-            found = self.run(document.root or document)
+            found = self.run(getattr(document, "root", None) or document)  # an element has none
         except (TypeError, ValueError):
             return []
         if not isinstance(found, list):

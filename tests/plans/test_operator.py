@@ -21,8 +21,8 @@ from crawler.plans.submission import submit
 PLAN = """
 name: flood
 sites: [{use: demo_forum, name: board, base: "http://board.test"}]
-keywords: {event: {optional: [洪水, flood]}}
-pages: 2
+keywords: {event: {optional: [洪水, flood, 停电, blackout]}}
+pages: 1
 """
 
 

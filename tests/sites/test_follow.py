@@ -6,8 +6,8 @@ from crawler import extract, sites
 from crawler.errors import ExtractError, InputError
 from crawler.extract import Links
 from crawler.models import Fetched
-from crawler.sites.follow import Pattern
 from crawler.sites.model import Site
+from crawler.sites.pattern import Pattern
 
 BASE = "http://board.test"
 PAGE = f"{BASE}/thread/1"

@@ -1,20 +1,16 @@
 """Kinds of paging: which pages are known from the start, and how the next one is asked for."""
 
-from typing import Annotated, Literal
-from urllib.parse import parse_qs, urljoin, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from pydantic import Field
 
-from crawler import extract, sites, yamlfile
+from crawler import extract, sites
 from crawler.errors import InputError
 from crawler.models import Fetched
-from crawler.sites.definition import Search
-from crawler.sites.paging import PageNumbers, Paging
 
 
 def targets(search, **options):
-    text = f"name: board\nbase: http://127.0.0.1:8800\nsearch: {search}\nresults: {{links: css:a}}\n"
+    text = f"name: board\nbase: http://127.0.0.1:8800\nsearch: {search}\nresults: {{links: css:a, next: css:b}}\n"
     return sites.parse(text, "board.yaml").search_targets(["a"], sort="newest", **options)
 
 
@@ -53,46 +49,53 @@ def test_a_cursor_needs_a_parameter_of_its_own():
         targets('{url: "{base}/?q={query}&c=x{cursor}", paging: {kind: cursor}}', pages=1, per_page=1)
 
 
-class NextLinks(Paging):
-    """Each page of results has a link to the next one."""
-
-    kind: Literal["link"]
-    names_next = True
-
-    def check(self, search):
-        if search.body:
-            raise ValueError("no body beside links")
-
-    def positions(self, pages, per_page):
-        return [""]
-
-    def next_request(self, search, url, body, found):
-        return urljoin(url, found), body
+LINKED = sites.parse(
+    "name: board\nsearch: {url: 'http://b.test/?q={query}', paging: {kind: link}}\n"
+    "results: {links: css:.hit, next: 'css:.next'}\n",
+    "board.yaml",
+)
 
 
-class OwnSearch(Search):
-    paging: Annotated[PageNumbers | NextLinks, Field(discriminator="kind")] | None = None
+def next_page(links, url="http://b.test/?q=a", site=LINKED, **options):
+    page = Fetched(url, 200, "text/html", f"<base href=/s/><a class=hit href=/1>1</a>{links}".encode())
+    return extract.links(page, site, **options).next
 
 
-class OwnSite(sites.Site):
-    search: OwnSearch
+def test_pages_may_link_to_the_next_one():
+    assert sites.Site.from_definition(LINKED.definition()) == LINKED
+    (first,) = LINKED.search_targets(["a"], pages=5, per_page=20, sort="newest")
+    assert first.url == "http://b.test/?q=a"
+    found = next_page("<a class=next href='more?at=x&amp;b#c'>more</a><a class=next href=/>", number=3)
+    assert found == sites.SearchTarget("http://b.test/s/more?at=x&b", page=4)
 
 
-LINKED = """
-name: board
-search: {url: "http://b.test/?q={query}", paging: {kind: link}}
-results: {links: css:.hit, next: "css:.next"}
-"""
+@pytest.mark.parametrize(
+    "link",
+    ["", "/?q=a", "//else.test/2", "javascript:x()", f"/{'x' * 3_000}", "#/2", "http://["],
+)
+def test_a_search_ends_without_a_link_to_another_page_of_its_host(link):
+    assert next_page(f"<a class=next href='{link}'>") is None
 
 
-def test_a_new_kind_is_one_class():
-    board = yamlfile.validate(yamlfile.parse(LINKED, "board.yaml"), OwnSite)
-    assert OwnSite.from_definition(board.definition()) == board
-    assert board.search.names_next
-    (first,) = board.search_targets(["a"], pages=5, per_page=20, sort="newest")
-    page = Fetched(first.url, 200, "text/html", b"<a class=hit href=/1>1</a><a class=next href='/more?at=x'>more</a>")
-    assert extract.links(page, board).next == sites.SearchTarget("http://b.test/more?at=x", page=2)
-    with pytest.raises(InputError, match=r"search: got .* expected no body beside links$"):
-        yamlfile.validate(yamlfile.parse(LINKED.replace("paging:", "body: {x: y}, paging:"), "board.yaml"), OwnSite)
-    with pytest.raises(InputError, match=r"kind: got 'offset', expected 'page' or 'link'$"):
-        yamlfile.validate(yamlfile.parse(LINKED.replace("kind: link", "kind: offset"), "board.yaml"), OwnSite)
+def test_a_link_to_the_next_page_of_a_form_is_got():
+    search = {"url": "http://b.test/", "body": {"q": "{query}"}, "paging": {"kind": "link"}}
+    site = sites.Site.from_definition(LINKED.definition() | {"search": search})
+    found = next_page("<a class=next href=/?page=2>", url="http://b.test/", site=site, body='{"q":"a"}')
+    assert found == sites.SearchTarget("http://b.test/?page=2", "GET", "", 2)
+
+
+@pytest.mark.parametrize("kind", ["link", "cursor"])
+def test_what_names_the_next_page_must_be_selected(kind):
+    text = f"name: b\nsearch: {{url: 'http://b.test/?q={{query}}&c={{cursor}}', paging: {{kind: {kind}}}}}\n"
+    text = text if kind == "cursor" else text.replace("&c={cursor}", "")
+    with pytest.raises(InputError, match=rf"expected results.next beside paging: \{{kind: {kind}\}}"):
+        sites.parse(text + "results: {links: css:a}", "b.yaml")
+
+
+def test_a_link_has_no_placeholder():
+    with pytest.raises(InputError, match=r"not \{link\}"):
+        sites.parse(
+            "name: b\nsearch: {url: 'http://b.test/?q={query}&c={link}', paging: {kind: link}}\n"
+            "results: {links: css:a, next: css:b}",
+            "b.yaml",
+        )

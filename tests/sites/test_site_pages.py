@@ -1,7 +1,7 @@
 """Saved pages yield what they did when they were saved: `pages/SITE/CASE/page.html` (or .json) and `expected.json`.
 
 To add a case, save the page, write what `scrapy site check SITE URL --base BASE --json` prints into `expected.json`,
-and check that against the page.
+and check that against the page. A field that it doesn't name has its default.
 """
 
 import json
@@ -26,11 +26,14 @@ def test_a_saved_page_yields_what_it_did(case):
     site = site.named(site.name, expected["base"])
     what = "links" if "links" in expected else "fields"
     found = extract.links(page, site) if what == "links" else extract.fields(page, site)
-    assert json.loads(json.dumps(asdict(found))) == expected[what]
+    defaults = asdict((extract.Fields if what == "fields" else extract.Links)())
+    assert json.loads(json.dumps(asdict(found))) == json.loads(json.dumps(defaults)) | expected[what]
 
 
 def test_every_built_in_site_has_saved_pages_of_each_sort():
     for name in sites.names():
+        if sites.load(name).search.description:  # each site says itself what its pages are
+            continue
         kinds = {
             key
             for case in CASES

@@ -1,0 +1,147 @@
+"""Tells the results on a page of results from all its other links.
+
+The same search for a word that nothing has shows what isn't a result: what is on both pages belongs to the site. Of
+what is left, results are the links that stand in the same place of a repeated block, each to another page with a text
+of its own; those that ask the search again (pages, orders, filters) aren't.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_plus, urlsplit
+from zoneinfo import ZoneInfo
+
+from crawler.discovery import selectors
+from crawler.discovery.page import Anchor, ancestors, width
+from crawler.extract.dates import to_utc
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crawler.discovery.page import ParsedPage
+
+LEVELS = 6  # around a link at which a class may tell it from others
+TITLE_WIDTH = 40  # a longer text makes no likelier title
+CANDIDATES_TRIED = 5  # sets of links, the likeliest first, until there is a selector of one
+SHARE_OF_BLOCK = 0.3  # of the links in one place; fewer with a class of their own are a few special ones
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt"})
+_UTC = ZoneInfo("UTC")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The results on a page.
+
+    Attributes:
+        anchors: One link for each result.
+        selector: Selects them.
+    """
+
+    anchors: tuple[Anchor, ...]
+    selector: selectors.CssChoice
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """Where they lead."""
+        return tuple(dict.fromkeys(anchor.url for anchor in self.anchors))
+
+
+def results(page: ParsedPage, others: Sequence[ParsedPage], word: str = "") -> Block | None:
+    """Returns the results on a page; None if it has none.
+
+    Args:
+        page: A page of results, or one that lists other pages.
+        others: Pages of the site without these results, such as that of a search in vain.
+        word: That was searched for; empty: the page is no answer to a search.
+    """
+    fresh = [anchor for anchor in page.anchors if not any(anchor.url in other.urls for other in others)]
+    # Such a link may still be a result, of a page that a menu names as well.
+    known = frozenset(anchor.element for anchor in page.anchors).difference(anchor.element for anchor in fresh)
+    if word:
+        fresh = [anchor for anchor in fresh if not asks_again(anchor.url, page, word)]
+    candidates = sorted(_candidates(fresh), key=lambda links: _score(links, page, word), reverse=True)
+    for links in candidates[:CANDIDATES_TRIED]:
+        if _score(links, page, word) <= 0:
+            break
+        elements = [anchor.element for anchor in links]
+        wanted = [(page.tree, elements)]
+        # Where the site finds something for any word, the other page has results, too.
+        found = selectors.all_of(wanted, [other.tree for other in others if word], known) or selectors.all_of(wanted)
+        if found:
+            return Block(tuple(links), found)
+    return None
+
+
+def asks_again(url: str, page: ParsedPage, word: str) -> bool:
+    """Returns whether a link asks the page's own search again: for another page, order or part of the results."""
+    there, here = urlsplit(url), urlsplit(page.url)
+    if there.netloc != here.netloc:
+        return False
+    asked = {pair for pair in _pairs(here.query, page.encoding) if pair[1] == word.casefold()}
+    if asked:
+        same = there.path == here.path or _is_below(there.path, here.path) or _is_below(here.path, there.path)
+        return same and bool(asked & _pairs(there.query, page.encoding))
+    if word.casefold() in _decoded(here.path, page.encoding).split("/"):
+        return _is_below(there.path, here.path)
+    return there.path == here.path and not there.query  # a search by POST: only its own address
+
+
+def _pairs(query: str, encoding: str) -> set[tuple[str, str]]:
+    pairs = (pair.partition("=") for pair in query.split("&"))
+    return {(name, _decoded(value, encoding)) for name, _, value in pairs}
+
+
+def _decoded(value: str, encoding: str) -> str:
+    return unquote_plus(value, encoding=encoding, errors="replace").casefold()
+
+
+def _is_below(path: str, top: str) -> bool:
+    return path.startswith(top.rstrip("/") + "/")
+
+
+def _candidates(anchors: Sequence[Anchor]) -> list[list[Anchor]]:
+    """Returns sets of links that may be the results: those in one place of the tree, and those of them with a name."""
+    places: defaultdict[Any, list[Anchor]] = defaultdict(list)
+    for anchor in anchors:
+        places[tuple(one.tag for one in ancestors(anchor.element))].append(anchor)
+    found = []
+    for links in places.values():
+        found.append(links)
+        named: defaultdict[Any, list[Anchor]] = defaultdict(list)
+        for anchor in links:
+            for level, element in enumerate([anchor.element, *_near(anchor.element)]):
+                for name in selectors.classes(element):
+                    named[level, name].append(anchor)
+                if element.tag in ("td", "th"):
+                    named[level, _column(element)].append(anchor)
+        found += [some for some in named.values() if SHARE_OF_BLOCK * len(links) <= len(some) < len(links)]
+    return found
+
+
+def _score(links: Sequence[Anchor], page: ParsedPage, word: str) -> float:
+    texts = [anchor.text for anchor in links]
+    urls = {anchor.url for anchor in links}
+    dated = sum(to_utc(text, _UTC) is not None or text.isdecimal() for text in texts)
+    if dated * 2 > len(texts):
+        return 0.0
+    quality = median(min(width(text), TITLE_WIDTH) for text in texts) / TITLE_WIDTH
+    quality *= len({text for text in texts if text}) / len(texts) * len(urls) / len(links)
+    tags = Counter(one.tag for anchor in links for one in _near(anchor.element) if one.tag in _HEADINGS)
+    quality *= 1.5 if sum(tags.values()) * 2 > len(links) else 1.0
+    in_menu = sum(any(one.tag in ("nav", "footer", "aside") for one in ancestors(anchor.element)) for anchor in links)
+    quality *= 0.2 if in_menu * 2 > len(links) else 1.0
+    away = sum(urlsplit(url).hostname != urlsplit(page.url).hostname for url in urls)
+    quality *= 0.5 if away * 2 > len(urls) else 1.0
+    says = sum(word.casefold() in text.casefold() for text in texts) / len(texts) if word else 0.0
+    return len(urls) * quality * (1 + says)
+
+
+def _near(element: Any) -> list[Any]:
+    return [one for one, _level in zip(ancestors(element), range(LEVELS), strict=False)]
+
+
+def _column(cell: Any) -> int:
+    return sum(1 for _ in zip(range(LEVELS * 10), cell.previous_siblings, strict=False))

@@ -1,0 +1,80 @@
+"""Compares some results with each other: where do title, author, date and text stand on a content page?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from crawler.discovery import fields, scripted
+from crawler.discovery.inquiry import FIRST_ERROR, page_of
+from crawler.discovery.sample import Sample
+from crawler.errors import HeadroomError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from crawler.discovery.inquiry import Inquiry
+    from crawler.discovery.listing import Result
+    from crawler.discovery.page import ParsedPage
+    from crawler.models import Fetched
+
+SAMPLES = 2  # content pages that are compared
+FURTHER = 2  # that are looked through for what not every page has, such as images
+
+
+async def samples_of(inquiry: Inquiry, results: Sequence[Result], front: ParsedPage) -> list[Sample]:
+    """Returns the content pages that are compared: the first and the last result that can be had."""
+    samples: list[Sample] = []
+    own = [one for one in results if urlsplit(one.url).hostname == urlsplit(front.url).hostname]
+    for result in [*own[:1], *own[:0:-1]][: SAMPLES + FURTHER + 1]:
+        if len(samples) == SAMPLES + FURTHER:
+            break
+        why = "a result, to compare with another one" if len(samples) < SAMPLES else "a result, to see what it has more"
+        try:
+            page = page_of(await inquiry.visitor.ask(result.url, why))
+        except HeadroomError as error:
+            inquiry.notes.say("content", f"{result.url}: {error}")
+            continue
+        if page is not None and page.fetched.status < FIRST_ERROR and page.url not in {s.page.url for s in samples}:
+            samples.append(Sample(page, result.title, result.beside()))
+        if len(samples) == SAMPLES and all(scripted.is_shell(one.page) for one in samples):
+            break  # further ones say as little before their scripts have run
+    return samples
+
+
+async def read(inquiry: Inquiry, samples: Sequence[Sample]) -> tuple[dict[str, Any], Mapping[str, Fetched]]:
+    """Returns the keys by which content pages are read, and those that were, by their addresses."""
+    as_they_came = {sample.page.url: sample.page.fetched for sample in samples}
+    if len(samples) >= SAMPLES and (
+        all(scripted.is_shell(one.page) for one in samples)
+        or "content" not in fields.compare(samples[:SAMPLES], samples[SAMPLES:])
+    ):
+        found = await scripted.content(inquiry, samples[:SAMPLES])
+        if found:
+            render = {"render": {"content": scripted.ALWAYS}} if found.needs_browser else {}
+            return {"content": found.content, **render}, found.read
+    return _keys_of(inquiry, samples), as_they_came
+
+
+def _keys_of(inquiry: Inquiry, samples: Sequence[Sample]) -> dict[str, Any]:
+    """Returns the key `content`, with notes on what is lacking; nothing where too little was found."""
+    if len(samples) < SAMPLES:
+        inquiry.notes.miss(
+            "content", "fewer than two results could be read; without it, texts are found without selectors"
+        )
+        return {}
+    rules = fields.compare(samples[:SAMPLES], samples[SAMPLES:])
+    shown = {"title": "no heading", "author": "no name of an author", "published": "no date", "content": "no block"}
+    for name, what in shown.items():
+        if name not in rules:
+            inquiry.notes.miss(f"content.{name}", f"{what} was found that stands in the same place of two results")
+    content: dict[str, Any] = {key: rule["select"] if list(rule) == ["select"] else rule for key, rule in rules.items()}
+    if "content" in content:
+        content["content"] = rules["content"] | {"required": True}
+        if following := fields.next_page(samples):
+            content["next_page"] = following
+    if "published" in rules:
+        inquiry.notes.say(
+            "timezone", "of dates that name no zone, such as Asia/Shanghai; without it, they are read as UTC"
+        )
+    return {"content": content} if "content" in content or "title" in content else {}

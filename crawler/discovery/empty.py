@@ -1,0 +1,61 @@
+"""Finds the mark of a page without results: a name or a phrase that only such a page has."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from crawler.discovery import selectors
+from crawler.discovery.page import width
+from crawler.discovery.words import NONSENSE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from turbohtml import Element
+
+    from crawler.discovery.page import ParsedPage
+
+MAX_PHRASE_CHARACTERS = 80
+MIN_PHRASE_WIDTH = 8  # a shorter text may well stand on other pages, too
+_SAYS_NONE = re.compile(
+    r"(?:^|[-_])(?:no|not|none|nothing|empty|zero|without|noresults?|nomatch)(?:[-_]|$)|no-?results", re.IGNORECASE
+)
+
+
+def mark(empty: ParsedPage, others: Sequence[ParsedPage]) -> str:
+    """Returns a selector that finds something on a page without results, and nothing on the others; empty for none.
+
+    Args:
+        empty: The answer to a search for `NONSENSE`.
+        others: Pages with results.
+    """
+    named: list[tuple[bool, int, str]] = []
+    for at, element in enumerate(empty.tree.select("body, body [class], body [id]")):
+        shown = empty.text_of(element) if element.tag != "body" else "the page"
+        if not shown:
+            continue
+        for step in selectors.classes(element):
+            if not any(other.tree.select_one(f".{step}") for other in others):
+                css = f"body.{step}" if element.tag == "body" else f".{step}"
+                named.append((not _SAYS_NONE.search(step), len(shown) + at, f"css:{css}"))
+    if named:
+        return min(named)[2]
+    for element in empty.order:
+        written = empty.text_of(element)
+        if (
+            element.select_one("*") is None
+            and _is_phrase(written, element)
+            and not any(written in other.text_of(other.tree) for other in others)
+        ):
+            return f"text:{written}"
+    return ""
+
+
+def _is_phrase(written: str, element: Element) -> bool:
+    return (
+        len(written) <= MAX_PHRASE_CHARACTERS
+        and width(written) >= MIN_PHRASE_WIDTH
+        and NONSENSE not in written.casefold()
+        and element.tag not in ("title", "script", "style", "option")
+    )

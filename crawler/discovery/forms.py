@@ -1,0 +1,189 @@
+"""Finds the forms of a page by which it is searched, and makes the requests that they would send."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from crawler.discovery.template import QUERY, SearchTemplate, escaped
+from crawler.sites.search import check_encoding
+
+if TYPE_CHECKING:
+    from crawler.discovery.page import ParsedPage
+
+SORT = "{sort}"
+MAX_FORMS = 50  # of a page; more aren't looked at
+MAX_FIELDS = 100  # of a form
+MAX_VALUE_CHARACTERS = 200  # of a field that the form sends by itself
+_TEXTS = frozenset({"", "text", "search"})
+_NEVER = (
+    "input[type=password], input[type=email], input[type=file], textarea"  # a form with one asks for something else
+)
+# Names of the field for words, and what else says that a form searches: its address, names, labels, button.
+_QUERY_NAME = re.compile(
+    r"(?:q|s|w|k|wd|kw|qt|st|query|search|keywords?|keys?|words?|term|terms|text|find|"
+    r".*(?:search|query|keyword|srch|such|busca|recherche).*)",
+    re.IGNORECASE,
+)
+_SAYS_SEARCH = re.compile(
+    r"search|query|find\b|such|buscar|recherche|cerca|zoek|поиск|搜|查[询詢找]|检索|檢索|検索|검색", re.IGNORECASE
+)
+_TOKEN_NAME = re.compile(r"csrf|xsrf|nonce|token|hash$|^sid$|session|captcha|authenticity", re.IGNORECASE)
+_NEWEST = re.compile(r"new|date|datum|time|latest|recent|posted|desc|最新|时间|時間|日期|发布|發佈|新着", re.IGNORECASE)
+_OLDEST = re.compile(r"old|asc\b|最早|最旧", re.IGNORECASE)
+_RELEVANCE = re.compile(r"rel|score|match|best|相关|相關|匹配|関連", re.IGNORECASE)
+_SORT_NAME = re.compile(r"sort|order|orderby|^srt$|排序", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    name: str
+    value: str
+    is_words: bool = False
+
+
+def searches(page: ParsedPage) -> list[SearchTemplate]:
+    """Returns the searches that the forms of a page make, the likeliest first."""
+    scored = []
+    for number, form in enumerate(page.tree.select("form")[:MAX_FORMS]):
+        score, template = _search_of(form, page)
+        if template:
+            scored.append((-score, number, template))
+    return [template for _score, _number, template in sorted(scored, key=lambda one: one[:2])]
+
+
+def _search_of(form: Any, page: ParsedPage) -> tuple[float, SearchTemplate | None]:
+    inputs = form.select("input")[:MAX_FIELDS]
+    texts = [one for one in inputs if (one.attr("type") or "").lower() in _TEXTS and one.attr("name")]
+    if not texts or form.select_one(_NEVER) is not None:
+        return 0, None
+    field = max(texts, key=_says_words)
+    score = _says_words(field) + 3 * bool(_SAYS_SEARCH.search(_about(form)))
+    score += (form.attr("role") == "search") * 3 + (len(texts) == 1)
+    action = page.absolute(form.attr("action") or "") or page.url
+    if score < 2:  # noqa: PLR2004 -- one text field alone may be for anything: a name, an address
+        return 0, None
+    fields, left_out = _fields(form, field)
+    return score, replace(_template(form, action, fields, _encoding(form, page)), left_out=tuple(left_out))
+
+
+def _template(form: Any, action: str, fields: list[_Field], encoding: str) -> SearchTemplate:
+    sort, sort_field = _sort(form)
+    values = {
+        one.name: QUERY if one.is_words else SORT if sort and one.name == sort_field else one.value for one in fields
+    }
+    found = f"a form, whose action is {action}"
+    if (form.attr("method") or "").strip().lower() == "post":
+        body = {name: value if value in (QUERY, SORT) else _unbraced(value) for name, value in values.items()}
+        return SearchTemplate(_braced(action), body, encoding, sort, found=found)
+    pairs = "&".join(
+        f"{escaped(name, encoding)}={value if value in (QUERY, SORT) else escaped(value, encoding)}"
+        for name, value in values.items()
+    )
+    url = f"{_braced(action.partition('?')[0])}?{pairs}"  # a form that is sent by GET replaces its action's query
+    return SearchTemplate(url, {}, encoding, sort, found=found)
+
+
+def _fields(form: Any, words: Any) -> tuple[list[_Field], list[str]]:
+    """Returns the fields that a browser sends, and what is left out of them, in words."""
+    fields: dict[str, _Field] = {}
+    left_out = []
+    has_button = False
+    for element in form.select("input, select, button")[:MAX_FIELDS]:
+        name, kind = element.attr("name") or "", (element.attr("type") or "").lower()
+        if not name or name in fields or element.attr("disabled") is not None:
+            continue
+        if element == words:
+            fields[name] = _Field(name, "", is_words=True)
+            continue
+        value = _selected(element) if element.tag == "select" else element.attr("value") or ""
+        if kind in ("checkbox", "radio") and element.attr("checked") is None:
+            continue
+        if kind in ("image", "button", "reset", "file") or (kind in _TEXTS and element.tag == "input"):
+            continue
+        if kind == "submit" or element.tag == "button":
+            if has_button or kind not in ("submit", ""):
+                continue  # a browser sends only the one that is pressed: without a mouse, the first
+            has_button = True
+        if _TOKEN_NAME.search(name):
+            left_out.append(f"the field {name[:40]}, which looks like a token of one visitor")
+        elif value and len(value) <= MAX_VALUE_CHARACTERS:
+            fields[name] = _Field(name, value if kind not in ("checkbox", "radio") else value or "on")
+    return list(fields.values()), left_out
+
+
+def _sort(form: Any) -> tuple[dict[str, str], str]:
+    """Returns what a form calls the orders of results, and the field that says which."""
+    for select in form.select("select[name]")[:MAX_FIELDS]:
+        found = _orders([(one.attr("value") or "", one.text) for one in select.select("option")[:MAX_FIELDS]])
+        if found and (_SORT_NAME.search(select.attr("name") or "") or len(found) > 1):
+            return found, select.attr("name") or ""
+    radios: dict[str, list[tuple[str, str]]] = {}
+    for one in form.select("input[type=radio]")[:MAX_FIELDS]:
+        radios.setdefault(one.attr("name") or "", []).append((one.attr("value") or "", _label(one)))
+    for name, values in radios.items():
+        if _SORT_NAME.search(name) and (found := _orders(values)):
+            return found, name
+    return {}, ""
+
+
+def _label(radio: Any) -> str:
+    """Returns the text beside a radio button: that of the label around it, or what follows it."""
+    around = radio.closest("label")
+    following = around if around is not None else radio.next_sibling
+    written = str(getattr(following, "text", "") or getattr(following, "data", ""))
+    return written[:MAX_VALUE_CHARACTERS]
+
+
+def _orders(options: list[tuple[str, str]]) -> dict[str, str]:
+    orders: dict[str, str] = {}
+    for value, label in options:
+        says = f"{value} {label}"
+        if not value or len(value) > MAX_VALUE_CHARACTERS or _OLDEST.search(says):
+            continue
+        if _NEWEST.search(says):
+            orders.setdefault("newest", value)
+        elif _RELEVANCE.search(says):
+            orders.setdefault("relevance", value)
+    return orders
+
+
+def _selected(select: Any) -> str:
+    option = select.select_one("option[selected]") or select.select_one("option")
+    if option is None:
+        return ""
+    value = option.attr("value")
+    return str(option.text if value is None else value)
+
+
+def _says_words(field: Any) -> float:
+    name = field.attr("name") or ""
+    about = " ".join(field.attr(key) or "" for key in ("id", "placeholder", "aria-label", "title", "class"))
+    is_search = (field.attr("type") or "").lower() == "search"
+    return 2 * bool(_QUERY_NAME.fullmatch(name)) + 2 * is_search + bool(_SAYS_SEARCH.search(about))
+
+
+def _about(form: Any) -> str:
+    """Returns what a form says of itself: its address and names, and the words on its labels and buttons."""
+    buttons = [one.attr("value") or "" for one in form.select("input[type=submit], input[type=image]")[:MAX_FIELDS]]
+    own = [form.attr(key) or "" for key in ("action", "id", "class", "name", "aria-label")]
+    shown = [one.text[:MAX_VALUE_CHARACTERS] for one in form.select("button, label, legend")[:MAX_FIELDS]]
+    return " ".join([*own, *buttons, *shown])
+
+
+def _encoding(form: Any, page: ParsedPage) -> str:
+    for name in ((form.attr("accept-charset") or "").split(",")[0].strip(), page.encoding):
+        try:
+            return check_encoding(name)
+        except ValueError:
+            continue
+    return "utf-8"
+
+
+def _braced(url: str) -> str:
+    return url.replace("{", "%7B").replace("}", "%7D")
+
+
+def _unbraced(value: str) -> str:
+    return value.replace("{", "(").replace("}", ")")  # a template of a body can't say a brace

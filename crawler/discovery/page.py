@@ -1,0 +1,115 @@
+"""A page as discovery sees it: parsed, with its links and the texts that a reader sees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import turbohtml
+
+from crawler import text
+from crawler.extract.document import HtmlDocument, absolute
+from crawler.extract.html_text import HtmlText
+from crawler.urls import host
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from turbohtml import Element
+
+    from crawler.models import Fetched
+
+MAX_ANCHORS = 3_000  # of a page; lists of results have some hundreds
+MAX_DEPTH = 200  # open elements at once; a page that is deeper isn't looked at below
+_WIDE_FROM = "\u2e80"  # from here on a character of a script that needs fewer of them: ideographs, kana, Hangul
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A link of a page.
+
+    Attributes:
+        element: The `<a>`.
+        url: Canonical.
+        text: Clean, on one line.
+    """
+
+    element: Element
+    url: str
+    text: str
+
+
+class ParsedPage:
+    """A parsed page.
+
+    Args:
+        fetched: As downloaded.
+
+    Raises:
+        ExtractError: It isn't HTML, or too large.
+    """
+
+    def __init__(self, fetched: Fetched) -> None:
+        document = HtmlDocument(fetched)
+        self.fetched, self.url = fetched, fetched.url
+        self.tree, self.base, self.encoding = document.tree, document.base, document.encoding
+        self._text = HtmlText()
+
+    def text_of(self, element: Any) -> str:
+        """Returns what a reader sees of an element, on one line."""
+        return text.line(self._text.of(element))
+
+    def absolute(self, href: str) -> str:
+        """Returns the canonical URL of a link; empty if it is no http(s) URL."""
+        return next(iter(absolute([href], self.base, encoding=self.encoding)), "")
+
+    @cached_property
+    def anchors(self) -> tuple[Anchor, ...]:
+        """Its links to other pages, in their order."""
+        found = []
+        for element in self.tree.select("a[href]")[:MAX_ANCHORS]:
+            url = self.absolute(element.attr("href") or "")
+            if url and url != self.url:
+                found.append(Anchor(element, url, text.line(element.text)))
+        return tuple(found)
+
+    @cached_property
+    def urls(self) -> frozenset[str]:
+        """The addresses to which its links lead."""
+        return frozenset(anchor.url for anchor in self.anchors)
+
+    @cached_property
+    def order(self) -> dict[Any, int]:
+        """The place of each element in the page."""
+        return {node: at for at, node in enumerate(self.tree.descendants) if isinstance(node, turbohtml.Element)}
+
+    @property
+    def host(self) -> str:
+        """The host, with its port if that isn't the usual one."""
+        return host(self.url)
+
+    @cached_property
+    def language(self) -> str:
+        """The BCP 47 tag that the page declares; empty for none."""
+        root = self.tree.select_one("html")
+        return ((root.attr("lang") or "") if root else "").strip()
+
+
+def ancestors(element: Any) -> Iterator[Any]:
+    """Yields the elements around one, from the inside, at most `MAX_DEPTH` of them."""
+    for _ in range(MAX_DEPTH):
+        element = element.parent
+        if not isinstance(element, turbohtml.Element):
+            return
+        yield element
+
+
+def within(element: Any, top: Any) -> bool:
+    """Returns whether an element is another one or lies in it."""
+    return element == top or any(one == top for one in ancestors(element))
+
+
+def width(written: str) -> int:
+    """Returns how long a text is to a reader: an ideograph says as much as two or three letters."""
+    return sum(2 if character >= _WIDE_FROM else 1 for character in written)

@@ -1,0 +1,275 @@
+"""What is proposed for pages that show nothing before their scripts have run: by a browser, or better without one."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
+
+from crawler import sites
+from crawler.discovery import blocks, fields, loaded, paging
+from crawler.discovery.inquiry import FIRST_ERROR
+from crawler.discovery.page import ParsedPage, width
+from crawler.discovery.template import SearchTemplate, of_url, with_parameter
+from crawler.errors import HeadroomError, InputError
+from crawler.extract import results as searching
+from crawler.urls import host
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from crawler.discovery.inquiry import Inquiry
+    from crawler.discovery.sample import Sample
+    from crawler.models import Fetched, JsonAnswer
+
+SHELL_WIDTH = 300  # of all that a page shows; one that shows less may be waiting for its scripts
+SHELL_LINKS = 5  # of a menu; a page that leads to more has something to show
+UTC = ZoneInfo("UTC")
+ALWAYS = "always"
+_PAGE_NAMES = re.compile(r"p|pg|pn|page|page_?(no|num|number|index)|current(_?page)?", re.IGNORECASE)
+_OFFSET_NAMES = re.compile(r"offset|start|from|skip", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedSearch:
+    """A search whose results scripts fetch.
+
+    Attributes:
+        keys: `search` and `results`, and `render` if it needs a browser.
+        listed: What the results are read from.
+        results: Their addresses, each with what it is called.
+    """
+
+    keys: dict[str, Any]
+    listed: Fetched
+    results: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedContent:
+    """Pages whose fields scripts fetch.
+
+    Attributes:
+        content: The key of that name.
+        needs_browser: Whether pages must be rendered.
+        read: What each page is read from, by its address.
+    """
+
+    content: dict[str, Any]
+    needs_browser: bool
+    read: Mapping[str, Fetched] = field(default_factory=dict)
+
+
+def is_shell(page: ParsedPage) -> bool:
+    """Returns whether a page shows so little that its scripts may be what shows the rest."""
+    has_scripts = page.tree.select_one("script") is not None
+    return has_scripts and len(page.anchors) <= SHELL_LINKS and width(page.text_of(page.tree)) <= SHELL_WIDTH
+
+
+async def as_shown(inquiry: Inquiry, fetched: Fetched, why: str) -> Fetched | None:
+    """Returns a page as its scripts leave it, with what it loaded; None if it can't be rendered here."""
+    try:
+        rendered = await inquiry.visitor.render(fetched, why)
+        return rendered if rendered and ParsedPage(rendered) else None
+    except HeadroomError as error:
+        inquiry.notes.say("", f"a browser can't render {fetched.url}: {error}")
+        return None
+
+
+# -- Searches ----------------------------------------------------------------------------------------------------
+
+
+async def search(
+    inquiry: Inquiry, template: SearchTemplate, fetched: Fetched, front: ParsedPage
+) -> ScriptedSearch | None:
+    """Returns how the results of a search are read that stand nowhere in its page as it comes; None: they can't be.
+
+    Args:
+        template: Of the search.
+        fetched: What it answers to the word.
+        front: A page without results.
+    """
+    word = inquiry.word
+    rendered = await as_shown(inquiry, fetched, f"the search for {word!r}, in a browser: no results stand in its HTML")
+    if rendered is None or rendered.loaded is None:
+        return None
+    page = ParsedPage(rendered)
+    if found := loaded.results(rendered.loaded.answers, page, word):
+        with contextlib.suppress(InputError):  # what a page names so that no file can say it
+            return await _without_browser(inquiry, found) or _from_loaded(inquiry, found, template, page)
+    block = blocks.results(page, [front], word)
+    if block is None:
+        return None
+    inquiry.notes.say("render", f"the results for {word!r} stand on the search page only once its scripts have run")
+    inquiry.notes.miss("results.empty", "what tells a page without results isn't looked for in a browser")
+    template, following = _paged(inquiry, page, template, len(block.urls))
+    keys = {"search": template.definition(), "results": {"links": f"css:{block.selector.css}", **following}}
+    results = {anchor.url: anchor.text for anchor in block.anchors}
+    return ScriptedSearch(keys | {"render": {"results": ALWAYS}}, rendered, results)
+
+
+async def _without_browser(inquiry: Inquiry, found: loaded.LoadedResults) -> ScriptedSearch | None:
+    """Returns the search that a script asks itself, if the crawl gets the same answer from it."""
+    address = of_url(found.answer.url, inquiry.word)
+    plain = await _plain(inquiry, found.answer) if address else None
+    if plain is None or address is None:
+        return None
+    template = _counted(SearchTemplate(address), found.answer.url, len(found.urls))
+    keys = {"search": template.definition(), "results": {"type": "json", **_leading(found)}}
+    try:
+        if not searching.links(plain, _site_of(keys, found.answer.url)).urls:
+            return None
+    except HeadroomError:
+        return None
+    inquiry.notes.say(
+        "search", f"what the script of the search page asks for, as {found.answer.url}: no browser is needed"
+    )
+    if not template.paging:
+        inquiry.notes.miss("search.paging", "nothing in that address counts pages or results")
+    return ScriptedSearch(keys, plain, dict(zip(found.urls, found.titles, strict=True)))
+
+
+def _from_loaded(
+    inquiry: Inquiry, found: loaded.LoadedResults, template: SearchTemplate, page: ParsedPage
+) -> ScriptedSearch:
+    """Returns the search whose results a rendered page loads.
+
+    Raises:
+        InputError: No site file can say it.
+    """
+    template, following = _paged(inquiry, page, template, len(found.urls))
+    pattern = loaded.pattern_of([found.answer.url])
+    keys = {"search": template.definition(), "results": {"from": {"xhr": pattern}, **_leading(found), **following}}
+    keys["render"] = {"results": ALWAYS}
+    _site_of(keys, page.url)
+    inquiry.notes.say("render", f"the search page loads its results in a browser, from {found.answer.url}")
+    return ScriptedSearch(keys, page.fetched, dict(zip(found.urls, found.titles, strict=True)))
+
+
+def _paged(
+    inquiry: Inquiry, page: ParsedPage, template: SearchTemplate, number: int
+) -> tuple[SearchTemplate, dict[str, str]]:
+    """Returns a search with its paging, and the key `results.next` if that needs it, by the links of a rendered page.
+
+    Args:
+        number: Of results on it.
+    """
+    if template.paging:
+        return template, {}
+    found = paging.pages(page, template, inquiry.word, number)
+    if found is None:
+        inquiry.notes.miss(
+            "search.paging", "no link to a second page was found; what a button shows, `render.results.steps` may click"
+        )
+        return template, {}
+    return found.template, {"next": found.next} if found.next else {}
+
+
+# -- Content pages ----------------------------------------------------------------------------------------------------
+
+
+async def content(inquiry: Inquiry, samples: Sequence[Sample]) -> ScriptedContent | None:
+    """Returns how content pages are read of which nothing is as they come; None: nothing is found in a browser.
+
+    Args:
+        samples: Two of them.
+    """
+    first, second = samples
+    one = await as_shown(inquiry, first.page.fetched, "a result, in a browser: no text stands in its HTML")
+    other = await as_shown(inquiry, second.page.fetched, "another one, to compare with it") if one else None
+    if one is None or other is None or one.loaded is None or other.loaded is None:
+        return None
+    urls = first.page.url, second.page.url
+    shown = fields.compare([replace(first, page=ParsedPage(one)), replace(second, page=ParsedPage(other))])
+    rules = {name: rule["select"] if list(rule) == ["select"] else rule for name, rule in shown.items()}
+    found = loaded.fields((one.loaded.answers, other.loaded.answers), (first.title, second.title), UTC)
+    if found:
+        with contextlib.suppress(InputError):  # what a page names so that no file can say it
+            return await _content_of(inquiry, found, rules, urls, (one, other))
+    if "content" not in rules:
+        return None
+    inquiry.notes.say("render", "the text of pages stands there only once their scripts have run")
+    rules["content"] = shown["content"] | {"required": True}
+    return ScriptedContent(rules, needs_browser=True, read=dict(zip(urls, (one, other), strict=True)))
+
+
+async def _content_of(
+    inquiry: Inquiry,
+    found: loaded.LoadedFields,
+    rules: dict[str, Any],
+    urls: tuple[str, str],
+    rendered: tuple[Fetched, Fetched],
+) -> ScriptedContent:
+    """Returns how pages are read from JSON: without a browser, if the crawl gets that by itself.
+
+    Args:
+        rules: Of the rendered pages' own fields, for what the JSON lacks.
+        urls: Of the two pages.
+        rendered: What they are once their scripts have run.
+
+    Raises:
+        InputError: No site file can say it.
+    """
+    answers = found.answers
+    twin = loaded.fetched_instead(urls, (answers[0].url, answers[1].url))
+    if twin and all(host(answer.url) == host(url) for answer, url in zip(answers, urls, strict=True)):
+        content = {"type": "json", "fetch": twin, **found.rules}
+        if found.next_page:
+            content["next_page"] = found.next_page
+        _site_of({"content": content}, urls[0])
+        plain = [await _plain(inquiry, answer) for answer in answers]
+        if all(plain):
+            inquiry.notes.say(
+                "content", f"what the script of a page asks for, as {answers[0].url}: no browser is needed"
+            )
+            read = {url: replace(page, url=url) for url, page in zip(urls, plain, strict=True) if page}
+            return ScriptedContent(content, needs_browser=False, read=read)
+    pattern = loaded.pattern_of([answer.url for answer in answers])
+    beside = {name: rule for name, rule in rules.items() if name in ("title", "author", "published")}
+    content = {"from": {"xhr": pattern}, **beside, **found.rules}
+    _site_of({"content": content, "render": {"content": ALWAYS}}, urls[0])
+    inquiry.notes.say("render", f"a page loads its text in a browser, as from {answers[0].url}")
+    return ScriptedContent(content, needs_browser=True, read=dict(zip(urls, rendered, strict=True)))
+
+
+async def _plain(inquiry: Inquiry, answer: JsonAnswer) -> Fetched | None:
+    """Returns an answer as the crawl gets it without a browser; None: not the same."""
+    if answer.method != "GET":
+        return None
+    try:
+        plain = await inquiry.visitor.ask(answer.url, "whether this JSON can be had without a browser")
+    except HeadroomError:
+        return None
+    is_same = plain.status < FIRST_ERROR and loaded.is_same_answer(plain.body, answer.body)
+    return plain if is_same else None
+
+
+def _leading(found: loaded.LoadedResults) -> dict[str, str]:
+    """Returns the keys of `results` that lead to the pages."""
+    return {"links": found.links} | ({"link": found.link} if found.link else {})
+
+
+def _counted(template: SearchTemplate, url: str, number: int) -> SearchTemplate:
+    """Returns a search with its paging, where a parameter of its first address tells that by its name."""
+    for pair in urlsplit(url).query.split("&"):
+        name, _, value = pair.partition("=")
+        if _PAGE_NAMES.fullmatch(name) and value in ("0", "1"):
+            paging = {"kind": "page"} | ({"first": 0} if value == "0" else {})
+            return replace(template, url=with_parameter(template.url, name, "{page}"), paging=paging)
+        if _OFFSET_NAMES.fullmatch(name) and value == "0":
+            paging = {"kind": "offset", "step": number}
+            return replace(template, url=with_parameter(template.url, name, "{offset}"), paging=paging)
+    return template
+
+
+def _site_of(keys: dict[str, Any], url: str) -> sites.Site:
+    """Returns the site of some keys, with the origin of an address as its base.
+
+    Raises:
+        InputError: They make none, as where a site's JSON has names that no selector can say.
+    """
+    parts = urlsplit(url)
+    return sites.Site.from_definition({"name": "tried", "base": f"{parts.scheme}://{parts.netloc}", **keys})

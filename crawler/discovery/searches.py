@@ -1,0 +1,146 @@
+"""Finds a site's search: tries those that it offers, and tells results from the rest of their page."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from crawler import sites
+from crawler.discovery import blocks, declared, empty, forms, paging, scripted
+from crawler.discovery.inquiry import FIRST_ERROR, page_of
+from crawler.discovery.page import ParsedPage
+from crawler.discovery.template import based
+from crawler.discovery.words import NONSENSE
+from crawler.errors import HeadroomError
+
+if TYPE_CHECKING:
+    from crawler.discovery.blocks import Block
+    from crawler.discovery.inquiry import Inquiry
+    from crawler.discovery.template import SearchTemplate
+    from crawler.models import Fetched
+
+SEARCHES_TRIED = 3  # of those that a page offers; the first one is nearly always the one
+_NO_RESULTS = (
+    "no results for {word!r} stand in the HTML of its answer. Either it has none (give another WORD), or a script "
+    "fetches them: then scrapy site check --render web {url} shows the JSON that the page loads, whose address may be "
+    "search.url, with type: json and json: selectors; or a browser renders its pages (render)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a site answers to a search for the word, and to one for a word that nothing has.
+
+    Attributes:
+        template: Of the search.
+        page: Of results.
+        block: The results on it.
+        none: The page without results; None: there was none, or nothing tells it from one with results.
+        none_status: Its status.
+    """
+
+    template: SearchTemplate
+    page: ParsedPage
+    block: Block
+    none: ParsedPage | None
+    none_status: int
+
+
+async def find(inquiry: Inquiry, front: ParsedPage) -> Answer | None:
+    """Returns the first search of those that the site offers which finds something."""
+    templates = forms.searches(front)
+    if action := declared.by_action(front):
+        templates.append(action)
+    if not templates and (url := declared.description_url(front)):
+        description = await inquiry.visitor.ask(url, "the site's OpenSearch description")
+        found = declared.by_description(description.body, description.url)
+        templates += [found] if found else []
+    if not templates and (url := declared.search_page(front)):
+        page = page_of(await inquiry.visitor.ask(url, "the page to which the link to the search leads"))
+        templates = forms.searches(page) if page else []
+    for template in templates[:SEARCHES_TRIED]:
+        if answer := await attempt(inquiry, template, front):
+            return await _by_address(inquiry, answer, front)
+    return None
+
+
+async def _by_address(inquiry: Inquiry, answer: Answer, front: ParsedPage) -> Answer:
+    """Returns a search by POST as one by GET, if links to further pages show that the site takes that, too.
+
+    By GET its further pages have addresses, which a search by POST can't say.
+    """
+    linked = paging.by_address(answer.page, answer.template, inquiry.word) if answer.template.body else None
+    by_get = await attempt(inquiry, linked, front) if linked else None
+    return by_get if by_get and by_get.block.urls == answer.block.urls else answer
+
+
+async def attempt(inquiry: Inquiry, template: SearchTemplate, front: ParsedPage) -> Answer | None:
+    """Returns what a search answers; None, with a note, if its page of results can't be told."""
+    found = template.found
+    try:
+        fetched = await _ask(inquiry, template, inquiry.word, f"the search for {inquiry.word!r}, by {found}")
+        if fetched.status >= FIRST_ERROR:
+            inquiry.notes.say("", f"{found} answered {fetched.status}, so it isn't used")
+            return None
+        if "json" in fetched.content_type.lower():
+            inquiry.notes.say("", f"{found} answers in JSON: write results with type: json and json: selectors")
+            return None
+        page = ParsedPage(fetched)
+        nothing = await _ask(inquiry, template, NONSENSE, "the same search for a word that nothing has")
+    except HeadroomError as error:
+        inquiry.notes.say("", f"{found}: {error}")
+        return None
+    none = page_of(nothing)
+    is_none = none is not None and (nothing.status >= FIRST_ERROR or none.urls != page.urls)
+    others = [none] if none is not None and is_none else [front]
+    block = blocks.results(page, others, inquiry.word)
+    if block is None:
+        inquiry.notes.say("", f"{found}: {_NO_RESULTS.format(word=inquiry.word, url=shlex.quote(fetched.url))}")
+        inquiry.unread.append((template, fetched))
+        return None
+    is_none = is_none and none is not None and not none.tree.select(block.selector.css)
+    return Answer(template, page, block, none if is_none else None, nothing.status)
+
+
+async def by_scripts(inquiry: Inquiry, front: ParsedPage) -> scripted.ScriptedSearch | None:
+    """Returns the search, of those that were tried and showed nothing, whose results scripts fetch; None: no such."""
+    for template, fetched in inquiry.unread[:1]:  # in a browser, each takes seconds
+        if found := await scripted.search(inquiry, template, fetched, front):
+            inquiry.notes.take_back("", _NO_RESULTS.partition("{")[0])
+            return found
+    return None
+
+
+async def _ask(inquiry: Inquiry, template: SearchTemplate, word: str, why: str) -> Fetched:
+    definition = {"name": inquiry.name, "search": template.definition(), "results": {"links": "css:a"}}
+    return await inquiry.search(sites.Site.from_definition(definition), word, why)
+
+
+def keys_of(inquiry: Inquiry, answer: Answer) -> dict[str, Any]:
+    """Returns the keys `base`, `search` and `results`, with notes on what is lacking."""
+    template, results = answer.template, {"links": f"css:{answer.block.selector.css}"}
+    if not template.paging:
+        found = paging.pages(answer.page, template, inquiry.word, len(answer.block.urls))
+        if found is None:
+            inquiry.notes.miss("search.paging", f"no link to a second page of results for {inquiry.word!r} was found")
+        else:
+            template = found.template
+            if found.next:
+                results["next"] = found.next
+    inquiry.notes.say("search", f"from {template.found}")
+    for left_out in template.left_out:
+        inquiry.notes.say("search", f"without {left_out}")
+    if answer.block.selector.misses:
+        inquiry.notes.say("results.links", f"selects {answer.block.selector.misses} links too many or too few")
+    if answer.none is None and answer.none_status < FIRST_ERROR:
+        inquiry.notes.miss(
+            "results.empty", "the site finds something for any word, so no page without results was seen"
+        )
+    elif answer.none_status >= FIRST_ERROR:
+        results["empty_status"] = [answer.none_status]  # type: ignore[assignment]
+    elif answer.none and (mark := empty.mark(answer.none, [answer.page])):
+        results["empty"] = mark
+    else:
+        inquiry.notes.miss("results.empty", "nothing tells a page without results from others")
+    return based({"search": template.definition(), "results": results}, answer.page.url)

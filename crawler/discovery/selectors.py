@@ -1,0 +1,153 @@
+"""Makes a short CSS selector of elements that were found, out of names that all of them have and nothing else has.
+
+A name that a site's author gave (a class, an id, `rel`, `itemprop`) outlasts changes of a page better than a place in
+it, so no selector counts children, except for the cell of a table that has no name.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import chain, islice, product
+from typing import TYPE_CHECKING, Any
+
+from crawler.discovery.page import ancestors
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from turbohtml import Document
+
+MAX_STEPS = 24  # names of an element, or around it, that are combined
+MAX_TRIED = 500  # selectors; each is run on some pages, at 50 us or more
+MAX_NAME_CHARACTERS = 60
+_NAME = re.compile(r"-?[A-Za-z_][A-Za-z0-9_-]*")
+# Names that a build makes anew each time, such as `css-1x2y3z`, `sc-bdVaJa`, `_3kf9d`.
+_MADE_UP = re.compile(
+    r"(?:css|sc|jss|jsx|emotion|svelte|astro)-|_*[A-Za-z]*\d+[A-Za-z]+\w{2,}|.*[_-]{2}[A-Za-z0-9]{5}$"
+)
+_NAMING = ("rel", "itemprop", "property")  # attributes that say what an element is
+_PLAIN = frozenset({"html", "body", "div", "span", "a"})  # tags that say nothing by themselves
+
+
+@dataclass(frozen=True, slots=True)
+class CssChoice:
+    """A selector.
+
+    Attributes:
+        css: Without `css:` in front.
+        misses: How many elements it selects too few or too many; 0: it is exact.
+    """
+
+    css: str
+    misses: int = 0
+
+
+def classes(element: Any) -> tuple[str, ...]:
+    """Returns those classes of an element that a selector can rely on."""
+    value = element.attr("class") or ""
+    names = value if isinstance(value, list | tuple) else value.split()
+    return tuple(name for name in names[:MAX_STEPS] if _is_stable(name))
+
+
+def all_of(
+    wanted: Sequence[tuple[Document, Sequence[Any]]],
+    absent: Sequence[Document] = (),
+    indifferent: Collection[Any] = frozenset(),
+) -> CssChoice | None:
+    """Returns the shortest selector that finds just the wanted elements.
+
+    Args:
+        wanted: Pages, each with its elements, at least one.
+        absent: Pages on which it should find nothing.
+        indifferent: Elements that it may find or not.
+
+    Returns:
+        The best of all that were tried if none is exact; None if none finds more right than wrong.
+    """
+    sets = [(tree, frozenset(elements)) for tree, elements in wanted]
+    best: CssChoice | None = None
+    for css in _candidates([element for _tree, elements in wanted for element in elements]):
+        found = [(elements, frozenset(tree.select(css)).difference(indifferent)) for tree, elements in sets]
+        misses = sum(len(elements ^ matches) for elements, matches in found)
+        misses += sum(len(tree.select(css)) for tree in absent)
+        if best is None or misses < best.misses:
+            best = CssChoice(css, misses)
+            if not misses:
+                break
+    right = sum(len(elements) for _tree, elements in sets)
+    return best if best and best.misses < right / 2 else None
+
+
+def first_of(wanted: Sequence[tuple[Document, Any]]) -> CssChoice | None:
+    """Returns the shortest selector whose first match on each page is the wanted element; None if there is none.
+
+    One that has no other match goes before one that has.
+    """
+    best: CssChoice | None = None
+    for css in _candidates([element for _tree, element in wanted]):
+        found = [tree.select(css) for tree, _element in wanted]
+        if all(matches and matches[0] == element for matches, (_tree, element) in zip(found, wanted, strict=True)):
+            misses = sum(len(matches) - 1 for matches in found)
+            if best is None or misses < best.misses:
+                best = CssChoice(css, misses)
+                if not misses:
+                    break
+    return best
+
+
+def _candidates(elements: Sequence[Any]) -> Iterator[str]:
+    """Yields selectors that all elements fulfil, the best first."""
+    own = _common([_steps(element) for element in elements])
+    around = _common([[step for one in ancestors(element) for step in _steps(one)] for element in elements])
+    around = [step for step in around if step not in _PLAIN]
+    own = own[:MAX_STEPS]
+    near = around[:MAX_STEPS]
+    pairs = (f"{outer} {inner}" for inner, outer in product(own, near))
+    cells = (f"{outer} {cell} {inner}" for cell in _cells(elements) for outer in ["", *near] for inner in own)
+    triples = (f"{outer} {middle} {inner}" for middle, outer, inner in product(near, near, own[:3]) if outer != middle)
+    named = [step for step in own if step not in _PLAIN]
+    plain = [step for step in own if step in _PLAIN]
+    return islice(chain(named, pairs, (cell.strip() for cell in cells), triples, plain), MAX_TRIED)
+
+
+def _common(lists: Sequence[Sequence[str]]) -> list[str]:
+    """Returns what is in all lists, in the order of the first, each once."""
+    rest = [frozenset(steps) for steps in lists[1:]]
+    return [step for step in dict.fromkeys(lists[0]) if all(step in steps for steps in rest)]
+
+
+def _steps(element: Any) -> list[str]:
+    """Returns the simple selectors that an element fulfils, the best first."""
+    identity = element.attr("id") or ""
+    names = classes(element)
+    named = [*(f"{element.tag}.{name}" for name in names), *(f".{name}" for name in names)]
+    named += [
+        f"{element.tag}[{name}={value}]"
+        for name in _NAMING
+        if (value := element.attr(name)) and isinstance(value, str) and _is_stable(value)
+    ]
+    if element.tag == "meta":
+        return [
+            f"meta[{name}='{value}']"
+            for name in ("property", "name", "itemprop")
+            if (value := element.attr(name)) and re.fullmatch(r"[\w:.-]{1,60}", value)
+        ]
+    named += [f"#{identity}"] if _is_stable(identity) and not re.search(r"\d", identity) else []
+    return [*named, element.tag]
+
+
+def _cells(elements: Sequence[Any]) -> list[str]:
+    """Returns `td:nth-child(n)` if all elements lie in cells of that column."""
+    columns = set()
+    for element in elements:
+        cell = next((one for one in ancestors(element) if one.tag in ("td", "th")), None)
+        if cell is None or cell.parent is None:
+            return []
+        siblings = [one for one in cell.parent if getattr(one, "tag", "") in ("td", "th")]
+        columns.add((cell.tag, siblings.index(cell) + 1))
+    return [f"{tag}:nth-child({at})" for tag, at in columns] if len(columns) == 1 else []
+
+
+def _is_stable(name: str) -> bool:
+    return len(name) <= MAX_NAME_CHARACTERS and bool(_NAME.fullmatch(name)) and not _MADE_UP.match(name)

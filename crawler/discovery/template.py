@@ -1,0 +1,128 @@
+"""How a site is searched, as the templates of a site file say it: made of an address or a form, and changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote, unquote_plus, urlsplit
+
+QUERY = "{query}"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchTemplate:
+    """The search that is proposed.
+
+    Attributes:
+        url: With placeholders, absolute.
+        body: Of a search by POST, as fields of a form.
+        encoding: In which words are written.
+        sort: Names of orders of results, by `newest` and `relevance`; {sort} is in `url` or `body` then.
+        paging: The key `search.paging`; empty: none is known.
+        found: Where it was found, in words.
+        left_out: What of a form isn't in it, in words.
+    """
+
+    url: str
+    body: dict[str, str] = field(default_factory=dict)
+    encoding: str = "utf-8"
+    sort: dict[str, str] = field(default_factory=dict)
+    paging: dict[str, Any] = field(default_factory=dict)
+    found: str = ""
+    left_out: tuple[str, ...] = ()
+
+    def definition(self) -> dict[str, Any]:
+        """Returns the site's key `search`."""
+        parts: dict[str, Any] = {"url": self.url}
+        if self.body:
+            parts |= {"body": self.body, "body_type": "form"}
+        if self.encoding != "utf-8":
+            parts["encoding"] = self.encoding
+        if self.paging:
+            parts["paging"] = self.paging
+        if self.sort:
+            parts["sort"] = self.sort
+        return parts
+
+
+def of_url(url: str, word: str, encoding: str = "utf-8") -> str | None:
+    """Returns the template of an address in which a word stands as a parameter or segment of the path; None: nowhere.
+
+    Args:
+        url: Of a page of results.
+        word: That was searched for.
+        encoding: In which the address says it.
+    """
+    head, mark, query = url.partition("?")
+    pairs = [pair.partition("=") for pair in query.split("&")] if mark else []
+    filled = [f"{name}{equals}{_filled(value, word, encoding)}" for name, equals, value in pairs]
+    origin_end = head.find("/", head.find("//") + 2)
+    path = head[origin_end:] if origin_end >= 0 else ""
+    segments = [_filled(part, word, encoding) for part in path.split("/")]
+    made = head[: len(head) - len(path)] + "/".join(segments) + mark + "&".join(filled)
+    return made if QUERY in made else None
+
+
+def query_names(template: str) -> frozenset[str]:
+    """Returns the names of the parameters that are the words."""
+    pairs = (pair.partition("=") for pair in template.partition("?")[2].split("&"))
+    return frozenset(name for name, _, value in pairs if value == QUERY)
+
+
+def with_parameter(url: str, name: str, value: str) -> str:
+    """Returns a template with a parameter set: in place of one of the same name, else at the end.
+
+    Args:
+        url: A template.
+        name: As it is written in URLs, escaped.
+        value: A placeholder.
+    """
+    head, _, query = url.partition("?")
+    pairs = query.split("&") if query else []
+    names = [pair.partition("=")[0] for pair in pairs]
+    if name in names:
+        pairs[names.index(name)] = f"{name}={value}"
+    else:
+        pairs.append(f"{name}={value}")
+    return f"{head}?{'&'.join(pairs)}"
+
+
+def without_parameter(url: str, name: str) -> str:
+    """Returns a template without a parameter, whose name is as it is written in URLs."""
+    head, _, query = url.partition("?")
+    pairs = [pair for pair in query.split("&") if pair.partition("=")[0] != name]
+    return f"{head}?{'&'.join(pairs)}" if pairs else head
+
+
+def literal(address: str) -> str:
+    """Returns an address, or a part of one, as a template has it that stands for nothing else."""
+    return address.replace("{", "%7B").replace("}", "%7D")
+
+
+def escaped(text: str, encoding: str) -> str:
+    """Returns a text as a template has it: percent-encoded, so that no brace of a page is taken for a placeholder."""
+    return quote(text, safe="", encoding=encoding, errors="replace")
+
+
+def _filled(value: str, word: str, encoding: str) -> str:
+    written = unquote_plus(value, encoding=encoding, errors="replace")
+    if written.casefold() == word.casefold():
+        return QUERY
+    return literal(value)
+
+
+def origin_of(url: str) -> str:
+    """Returns the scheme and host of an address."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def based(keys: dict[str, Any], url: str) -> dict[str, Any]:
+    """Returns the keys with the site's origin as its `base`, if its search or its results are there."""
+    base = origin_of(url)
+    search, results = keys["search"], keys["results"]
+    if results.get("link", "").startswith(f"{base}/"):
+        keys = {"base": base, **keys, "results": results | {"link": "{base}" + results["link"].removeprefix(base)}}
+    if not search["url"].startswith(f"{base}/"):
+        return keys
+    return {"base": base, **keys, "search": search | {"url": "{base}" + search["url"].removeprefix(base)}}

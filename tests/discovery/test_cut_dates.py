@@ -1,0 +1,29 @@
+"""Dates in longer texts become a pattern and a format, where the texts tell which; else nothing is said."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.discovery.cut_dates import rule_of
+
+
+@pytest.mark.parametrize(
+    ("texts", "form"),
+    [
+        (["See timeline at 02/03/24 12:05:17", "See timeline at 02/21/24 12:05:17"], "%m/%d/%y %H:%M:%S"),
+        (["See timeline at 03/02/2024", "See timeline at 21/02/2024"], "%d/%m/%Y"),
+    ],
+)
+def test_what_is_cut_out_can_be_read(texts, form):
+    rule = rule_of(texts, "en")
+    assert rule is not None
+    assert rule.get("format") == form
+
+
+def test_a_text_that_is_read_as_it_is_needs_no_rule():
+    assert rule_of(["2026-11-03 09:15:00Z", "asked 2026-11-04 09:15"], "") == {}
+
+
+@pytest.mark.parametrize("texts", [["at 02/03/24", "at 04/05/24"], ["at 2026-11-03", "at noon"], ["", ""]])
+def test_what_could_be_two_days_is_none(texts):
+    assert rule_of(texts, "") is None

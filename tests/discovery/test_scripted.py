@@ -1,0 +1,224 @@
+"""Proposals for sites whose pages are empty before their scripts have run: without a browser, where that will do."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from discovery.made_up import ORIGIN, Site, Visitor, page
+
+from crawler import sites
+from crawler.discovery import loaded, propose
+from crawler.discovery.page import ParsedPage
+from crawler.models import Fetched, JsonAnswer
+
+FORM = '<form action="/find"><input name="words"></form>'
+SHELL = '<div id="app"></div><script src="/app.js"></script>'
+
+
+class Application(Site):
+    """Its pages are one shell; a script fills it with what the site's API says.
+
+    Args:
+        api: Its API answers to anybody.
+        has_json: Scripts load JSON; else they make up pages by themselves.
+        has_form: The search's form stands in the shell; else a script writes it.
+        opens: Pages are addressed in the API's answers; else by their ids.
+    """
+
+    def __init__(self, *, api=True, has_json=True, has_form=True, opens=False, has_browser=True):
+        self.api, self.has_json, self.has_form, self.opens, self.has_browser = (
+            api,
+            has_json,
+            has_form,
+            opens,
+            has_browser,
+        )
+
+    def respond(self, request):
+        if request.path.startswith("/api/"):
+            return self.answer(request.raw), 200 if self.api else 403, "application/json"
+        if request.path in ("/", "/find") or request.path.startswith("/post/"):
+            return page("App", (FORM if self.has_form else "") + SHELL)
+        return None
+
+    def answer(self, url):
+        path, _, query = url.removeprefix(ORIGIN).partition("?")
+        if path == "/api/find":
+            words, number = (one.partition("=")[2] for one in query.split("&"))
+            return json.dumps({"found": {"items": [self.row(one) for one in self.found(words)[: 10 * int(number)]]}})
+        one = self.article(path.rpartition("/")[2])
+        text = [{"html": f"<p>{part}</p>"} for part in one.paragraphs]
+        post = {"subject": one.title, "by": {"name": one.author}, "created_at": one.date, "text": text}
+        return json.dumps({"post": post, "next": f"{path}?page=2" if one == self.articles[0] else None})
+
+    def row(self, one):
+        return {"no": one.number, "subject": one.title} | ({"href": f"/post/{one.number}"} if self.opens else {})
+
+    def shown(self, url):
+        if not self.has_browser:
+            return None
+        path, _, query = url.removeprefix(ORIGIN).partition("?")
+        if path == "/":
+            return page("App", FORM), []
+        if path == "/find":
+            asked = [f"{ORIGIN}/api/me", f"{ORIGIN}/api/find?{query.replace('words', 'q')}&page=1"]
+            links = "".join(
+                f'<li><a class="post" href="/post/{one.number}">{one.title}</a></li>'
+                for one in self.found(query.partition("=")[2])[:10]
+            )
+            return page("App", f"{FORM}<ol>{links}</ol>"), self.loaded(asked[1:])
+        one = self.article(path.rpartition("/")[2])
+        body = f'<h1>{one.title}</h1><b class="by">{one.author}</b><time>{one.date}</time><article>{one.text}</article>'
+        return page("App", body), self.loaded([f"{ORIGIN}/api/post/{one.number}"])
+
+    def loaded(self, urls):
+        return [JsonAnswer(url, self.answer(url).encode(), is_wanted=True) for url in urls] if self.has_json else []
+
+
+async def proposed(site, url=f"{ORIGIN}/"):
+    visitor = Visitor(site)
+    proposal = await propose(url, visitor, word=site.word)
+    assert len(visitor.asked) <= 12
+    assert len(visitor.rendered) <= 4
+    assert (
+        sites.parse(proposal.text, "the proposal").definition()
+        == sites.Site.from_definition(dict(proposal.definition)).definition()
+    )
+    return proposal, visitor
+
+
+def reads_all(proposal):
+    """Returns whether the file reads the first ten results, and what two of them say."""
+    articles = {f"{ORIGIN}/post/{one.number}": one for one in Site.articles}
+    assert len(proposal.links.urls) == 10
+    assert set(proposal.links.urls) <= set(articles)
+    assert len(proposal.fields) == 2
+    for url, found in proposal.fields.items():
+        one = articles[url]
+        assert (found.title, found.author, found.published[:10]) == (one.title, one.author, one.date[:10])
+        assert all(part in found.content for part in one.paragraphs)
+
+
+@pytest.mark.parametrize("opens", [True, False])
+async def test_json_that_anybody_gets_is_asked_for_without_a_browser(opens):
+    proposal, _ = await proposed(Application(opens=opens))
+    reads_all(proposal)
+    links = (
+        {"links": "json:found.items[].href"}
+        if opens
+        else {"links": "json:found.items[].no", "link": "{base}/post/{value}"}
+    )
+    assert proposal.definition["search"] == {"url": "{base}/api/find?q={query}&page={page}", "paging": {"kind": "page"}}
+    assert proposal.definition["results"] == {"type": "json"} | links
+    assert proposal.definition["content"] == {
+        "type": "json",
+        "fetch": {"pattern": r"/post/(?P<id>\d+)", "url": "{base}/api/post/{id}"},
+        "title": "json:post.subject",
+        "author": "json:post.by.name",
+        "published": "json:post.created_at",
+        "content": {"select": "json:post.text[].html", "required": True, "all": True, "html": True},
+        "next_page": "json:next",
+    }
+    assert "render" not in proposal.definition
+    assert "no browser is needed" in proposal.text
+    assert "developer tools" not in proposal.text
+    assert "no results for" not in proposal.text
+
+
+async def test_json_that_only_the_page_gets_is_read_in_a_browser():
+    proposal, _ = await proposed(Application(api=False))
+    reads_all(proposal)
+    assert proposal.definition["search"]["url"] == "{base}/find?words={query}"
+    assert proposal.definition["results"]["from"] == {"xhr": "/api/find"}
+    assert proposal.definition["content"]["from"] == {"xhr": "/api/post/"}
+    assert proposal.definition["content"]["content"]["select"] == "json:post.text[].html"
+    assert proposal.definition["render"] == {"content": "always", "results": "always"}
+    assert [one for one in proposal.unknown if one.startswith("search.paging")]
+
+
+async def test_what_scripts_write_without_json_is_selected_in_the_rendered_page():
+    proposal, _ = await proposed(Application(has_json=False))
+    reads_all(proposal)
+    assert proposal.definition["results"]["links"].startswith("css:")
+    assert proposal.definition["content"]["content"]["select"] == "css:article"
+    assert proposal.definition["render"] == {"content": "always", "results": "always"}
+
+
+async def test_a_page_that_shows_nothing_by_itself_is_rendered_to_find_its_search():
+    proposal, visitor = await proposed(Application(has_form=False))
+    reads_all(proposal)
+    assert visitor.rendered[0] == f"{ORIGIN}/"
+
+
+async def test_json_that_no_file_can_name_is_left_for_the_rendered_page(monkeypatch):
+    name = "n" * 1_000  # longer than a selector may be
+    monkeypatch.setattr(Application, "row", lambda _self, one: {name: one.number, "subject": one.title})
+    answer = Application.answer
+    monkeypatch.setattr(Application, "answer", lambda *asked: answer(*asked).replace('"html"', f'"{name}"'))
+    proposal, _ = await proposed(Application())
+    reads_all(proposal)
+    assert proposal.definition["results"]["links"].startswith("css:")
+    assert proposal.definition["content"]["content"]["select"] == "css:article"
+
+
+async def test_without_a_browser_it_says_where_to_look():
+    proposal, visitor = await proposed(Application(has_browser=False))
+    assert visitor.rendered == []
+    assert "render" not in proposal.definition
+    assert "no results for 'flood' stand in the HTML of its answer" in " ".join(proposal.text.replace("#", "").split())
+
+
+@pytest.mark.parametrize(
+    ("pages", "answers", "expected"),
+    [
+        (("/t/17-flood", "/t/18-storm"), ("/api/t/17", "/api/t/18"), (r"/t/(?P<id>\d+)", "{base}/api/t/{id}")),
+        (("/show?id=7&x", "/show?id=8&x"), ("/j?t=7", "/j?t=8"), (r"/show\?id=(?P<id>\d+)", "{base}/j?t={id}")),
+        (
+            ("/a/flood", "/a/storm"),
+            ("/api/flood.json", "/api/storm.json"),
+            ("/a/(?P<id>[^/?&=]+)", "{base}/api/{id}.json"),
+        ),
+        (("/t/1", "/t/2"), ("/v1/t/1?p=1", "/v1/t/2?p=1"), (r"/t/(?P<id>\d+)", "{base}/v1/t/{id}?p=1")),
+        (("/t/1", "/t/2"), ("/api/9f", "/api/7c"), None),
+        (("/t/1", "/t/2"), ("/graphql", "/graphql"), None),
+    ],
+)
+def test_addresses_of_json_are_made_of_those_of_pages(pages, answers, expected):
+    one, other = zip(
+        *((f"{ORIGIN}{page}", f"{ORIGIN}{answer}") for page, answer in zip(pages, answers, strict=True)), strict=True
+    )
+    made = loaded.fetched_instead(one, other)
+    assert made == (dict(zip(("pattern", "url"), expected, strict=True)) if expected else None)
+
+
+def test_ids_are_looked_for_behind_the_host():
+    links = "".join(f'<a href="/t/{number}/1">Flood {number}</a>' for number in range(1, 4))
+    listed = ParsedPage(Fetched("http://127.0.0.1/", 200, "text/html", page("App", links).encode()))
+    rows = [{"count": 7, "id": number, "name": f"Flood {number}"} for number in range(1, 4)]
+    answer = JsonAnswer("http://127.0.0.1/graphql", json.dumps(rows).encode(), "POST", is_wanted=True)
+    found = loaded.results([answer], listed, "flood")
+    assert (found.links, found.link) == ("json:[].id", "http://127.0.0.1/t/{value}/1")
+    assert found.titles == ("Flood 1", "Flood 2", "Flood 3")
+
+
+def test_what_is_looked_at_is_bounded():
+    """Of 100 answers with 100 lists each, in which every value might be what leads on or what is said."""
+    links = "".join(f'<a href="/post/{number}">{number}</a>' for number in range(1_000))
+    listed = ParsedPage(Fetched(f"{ORIGIN}/", 200, "text/html", page("App", links).encode()))
+    row = {f"n{name}": name for name in range(100)} | {"t": "flood"}
+    body = json.dumps({f"l{number}": [row, row] for number in range(100)}).encode()
+    answers = [JsonAnswer(f"{ORIGIN}/api/{number}", body + b" " * number, is_wanted=True) for number in range(100)]
+    assert loaded.results(answers, listed, "flood") is None
+    assert loaded.fields((answers, answers), ("", ""), sites.load("web").zone) is None
+
+
+def test_hostile_json_proposes_nothing():
+    shell = ParsedPage(Fetched(f"{ORIGIN}/", 200, "text/html", page("App", SHELL).encode()))
+    deep = "[" * 500 + "]" * 500
+    wide = json.dumps([{"a{}": 1, '"]{0}#': f"/{number}", "b": "flood"} for number in range(3)])
+    for body in (deep, "{", "null", '"flood"', "[[]]", "[{}]", '{"a": [{"b": {"c": "flood"}}]}', wide):
+        answer = JsonAnswer(f"{ORIGIN}/api/a{{b}}", body.encode(), is_wanted=True)
+        loaded.fields(([answer], [answer]), ("", ""), sites.load("web").zone)
+        loaded.results([answer], shell, "flood")
+        assert loaded.is_same_answer(body.encode(), b"{") is False
