@@ -1,0 +1,250 @@
+"""One page on its way through a browser: opened in a context of its own, settled, read, closed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from typing import TYPE_CHECKING, Any
+
+from playwright.async_api import Error as PlaywrightError
+
+from crawler.render.errors import NoDocumentError, PageCrashedError, RenderError
+from crawler.render.page_view import POLL_SECONDS, PageView
+from crawler.render.player import Player
+from crawler.render.rendered import Rendered
+from crawler.render.traffic import PageTraffic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.async_api import BrowserContext, Page
+
+    from crawler.models import Settled
+    from crawler.render.browser import Browser
+    from crawler.render.exchange import Fetch
+    from crawler.render.wish import Wish
+
+MAX_HTML_CHARACTERS = 32 * 1024 * 1024  # as much as one answer may have
+OWN_ERRORS = "chrome-error:"  # where its own pages are that say "This site can't be reached", and the like
+MAX_TABS = 5  # that a page may open where a step leads to one; more are closed
+STATE = """(selector) => {
+  if (!self.watched || self.watched.document !== document) {
+    const watched = self.watched = {document, changed: performance.now()};
+    new MutationObserver(() => { watched.changed = performance.now(); })
+      .observe(document, {subtree: true, childList: true, characterData: true});
+  }
+  return {
+    found: selector !== "" && document.querySelector(selector) !== null,
+    loaded: document.readyState === "complete",
+    quiet: (performance.now() - self.watched.changed) / 1000,
+  };
+}"""
+# What was kept stands before what is there now, unless it is still there. The copy of the document runs nothing.
+HTML = """({most, kept}) => {
+  let root = document.documentElement;
+  if (root && kept.length) {
+    const copy = document.implementation.createHTMLDocument();
+    root = copy.importNode(root, true);
+    copy.replaceChild(root, copy.documentElement);
+    for (const {css, html} of kept) {
+      const found = [...copy.querySelectorAll(css)], there = new Set(found.map((element) => element.outerHTML));
+      const lacking = html.filter((one) => !there.has(one)).join("");
+      if (found.length) found[0].insertAdjacentHTML("beforebegin", lacking);
+      else (copy.body || root).insertAdjacentHTML("beforeend", lacking);
+    }
+  }
+  const doctype = document.doctype ? new XMLSerializer().serializeToString(document.doctype) : "";
+  const html = root ? root.outerHTML : "";
+  return html.length > most ? null : doctype + html;
+}"""
+
+
+class Tab:
+    """One page in a browser, and what it opens. Its context is its own: no page finds what another has stored.
+
+    Attributes:
+        traffic: What it asks for.
+        quiet_seconds: For how long it must be quiet to count as settled.
+    """
+
+    def __init__(self, browser: Browser, wish: Wish, fetch: Fetch) -> None:
+        self.traffic = PageTraffic(wish, fetch)
+        self.quiet_seconds = wish.quiet_seconds
+        self._browser = browser
+        self._wish = wish
+        self._context: BrowserContext | None = None
+        self._player: Player | None = None
+        self._opened: list[PageView] = []  # tabs that no step has led to
+        self._number_opened = 0
+
+    @property
+    def at(self) -> str:
+        """The step that is being done, in a line; empty: none."""
+        return self._player.at if self._player else ""
+
+    async def render(self, url: str) -> Rendered:
+        """Returns the page, once its steps are done and it has settled.
+
+        Raises:
+            NoDocumentError: There is none at this address.
+            StepFailedError: A step can't be done.
+            RenderError: The browser can't show it.
+            PlaywrightError: The page, or the browser, has ended meanwhile.
+        """
+        place = await self._start(url)
+        player = self._player = Player(self, place)
+        if self._wish.steps:
+            place.page.on("dialog", player.answer)
+            await self._settle(place, "")
+            await player.play(self._wish.steps)
+        settled = await self._settle(player.view, self._wish.selector)
+        kept = [{"css": css, "html": list(html)} for css, html in player.kept.items()]
+        html = await player.view.ask(HTML, {"most": MAX_HTML_CHARACTERS, "kept": kept})
+        document = self.traffic.document
+        if document is None:
+            raise NoDocumentError("no document came")
+        if player.view.frame.url.startswith(OWN_ERRORS):
+            raise RenderError("the browser shows an error of its own: the page, or its frame, led to what it refuses")
+        if html is None:
+            raise PageCrashedError(f"the page has more than {MAX_HTML_CHARACTERS} characters of HTML")
+        return Rendered(
+            player.view.frame.url,
+            document.status,
+            document.headers,
+            html,
+            settled,
+            self.traffic.json.answers,
+            self.traffic.json.left_out,
+            tuple(player.played.values()),
+        )
+
+    async def open(self, url: str) -> PageView:
+        """Returns the page once it is quiet, to be explored.
+
+        Raises:
+            RenderError: The browser can't show it.
+        """
+        view = await self._start(url)
+        await self._settle(view, "")
+        return view
+
+    async def reopen(self, view: PageView, url: str) -> None:
+        """Loads the page anew, and waits until it is quiet."""
+        self.traffic.begin_again()
+        await self._go(view.page, url)
+        await self._settle(view, "")
+
+    async def close(self) -> None:
+        """Closes the page with all that it has opened and stored; waits for as long as that takes."""
+        self.traffic.stop()
+        try:
+            if self._context is not None:
+                with contextlib.suppress(PlaywrightError):  # the browser has ended, and the context with it
+                    await self._context.close()
+        finally:
+            self._browser.interception.remove(self.traffic)
+
+    def has_ended(self, error: Exception) -> bool:
+        """Returns whether an error of Playwright's says that the page, or the browser, has ended."""
+        return self.traffic.ended.done() or any(said in str(error) for said in ("has been closed", "crashed"))
+
+    def next_opened(self) -> PageView | None:
+        """Returns a tab that the page has opened and no step has led to, the oldest one; None: there is none."""
+        return self._opened.pop(0) if self._opened else None
+
+    async def is_quiet(self, place: PageView, enough_seconds: float, *, dom_seconds: float) -> bool:
+        """Returns whether a document is complete, has no request under way, and doesn't change.
+
+        Args:
+            enough_seconds: For how long that must have been so.
+            dom_seconds: A page that has had no request under way for so much longer is quiet, even if it changes.
+        """
+        state, traffic = await place.ask(STATE, ""), self.traffic.quiet_seconds()
+        is_still = state["quiet"] >= enough_seconds or traffic >= enough_seconds + dom_seconds
+        return bool(state["loaded"] and traffic >= enough_seconds and is_still)
+
+    # -- Its way ------------------------------------------------------------------------------------------------------
+
+    async def _start(self, url: str) -> PageView:
+        view = await self._open()
+        await self._go(view.page, url)
+        return view
+
+    async def _open(self) -> PageView:
+        self._context = await self._browser.playwright.new_context(
+            accept_downloads=False,
+            service_workers="block",  # they serve a page's second visit, and this is its first
+            viewport={"width": self._wish.width, "height": self._wish.height},
+        )
+        page = await self._context.new_page()
+        page.on("crash", lambda _: self.traffic.end(PageCrashedError("the page's process has ended")))
+        self._context.on("page", self._keep_tab if self._wish.takes_tabs else _close_at_once)
+        session, target = await self._attend(page)
+        frame = target["targetId"]
+        self._browser.interception.add(self.traffic, context=target["browserContextId"], frame=frame)
+        return PageView(page, page.main_frame, session, frame)
+
+    async def _attend(self, page: Page) -> tuple[Any, dict[str, Any]]:
+        """Has the requests of a tab's frames answered; returns the protocol's session with it, and what it is there."""
+        assert self._context is not None
+        for ending in ("requestfinished", "requestfailed"):
+            page.on(ending, lambda request: self.traffic.note_delivered(request.url))
+        session: Any = await self._context.new_cdp_session(page)  # its methods take and give any JSON
+        session.on("Page.frameAttached", self._add_frame)
+        await session.send("Page.enable")
+        for frame in _frames((await session.send("Page.getFrameTree"))["frameTree"]):
+            self._browser.interception.add_frame(self.traffic, frame)
+        return session, (await session.send("Target.getTargetInfo"))["targetInfo"]
+
+    def _add_frame(self, event: dict[str, Any]) -> None:
+        self._browser.interception.add_frame(self.traffic, event["frameId"])
+
+    async def _keep_tab(self, page: Page) -> None:
+        """Keeps a tab that the page opens, for the step that leads there."""
+        self._number_opened += 1
+        if self._number_opened > MAX_TABS:
+            await _close_at_once(page)
+            return
+        with contextlib.suppress(PlaywrightError):  # the page has closed it again
+            session, target = await self._attend(page)
+            if self._player is not None:
+                page.on("dialog", self._player.answer)
+            self._opened.append(PageView(page, page.main_frame, session, target["targetId"]))
+
+    async def _go(self, page: Page, url: str) -> None:
+        try:
+            await page.goto(url, wait_until="commit", timeout=0)  # who renders the page sets the deadline
+        except PlaywrightError as error:
+            if self.traffic.ended.done():
+                raise
+            if self.traffic.document is not None:  # it came, and the browser shows none: a download, or status 204
+                raise NoDocumentError("the answer is no document that a browser shows") from error
+            raise RenderError(f"the browser can't open it: {error.message.splitlines()[0]}") from error
+
+    async def _settle(self, place: PageView, selector: str) -> Settled:
+        """Waits until a document has settled, and returns what ended the wait."""
+        wish, until = self._wish, time.monotonic() + self._wish.cap_seconds
+        while time.monotonic() < until:
+            state = await place.ask(STATE, selector)
+            quiet = min(state["quiet"], self.traffic.quiet_seconds())
+            is_quiet = state["loaded"] and quiet >= wish.quiet_seconds
+            if state["found"] and (is_quiet or self.traffic.has_wanted_json):
+                return "selector"
+            if not selector and is_quiet:
+                return "quiet"
+            await asyncio.sleep(POLL_SECONDS)
+        return "cap"
+
+
+def _frames(tree: dict[str, Any]) -> Iterator[str]:
+    """Yields the protocol's ids of a frame and of all frames in it."""
+    yield tree["frame"]["id"]
+    for inner in tree.get("childFrames", ()):
+        yield from _frames(inner)
+
+
+async def _close_at_once(page: Page) -> None:
+    """Closes a tab that a page opens: nobody reads it."""
+    with contextlib.suppress(PlaywrightError):
+        await page.close()

@@ -1,0 +1,119 @@
+"""The requests of one page: which are answered, how many are on their way, and what JSON they brought."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+from crawler.render.errors import PageCrashedError
+from crawler.render.json_log import JsonLog
+
+if TYPE_CHECKING:
+    from crawler.render.exchange import Fetch, PageAnswer, PageRequest
+    from crawler.render.wish import Wish
+
+MAX_REQUESTS = 2_000  # of one page; heavy applications make some hundred
+MAX_DOCUMENTS = 20  # that a page leads itself to, redirects counted: as many hops as Chromium follows of one redirect
+# An answer reaches its page within ms; on a busy machine, where quiet would else come too early, later. Of what workers
+# ask for, the browser doesn't tell.
+DELIVERY_SECONDS = 2.0
+REDIRECTION = 3  # the first digit of such a status
+DATA_KINDS = frozenset({"XHR", "Fetch"})
+
+
+class PageTraffic:
+    """What one page asks for.
+
+    Attributes:
+        json: The JSON that came.
+        document: The answer that brought the document which the page shows; None: none has come.
+        ended: Fails with what ends the page's rendering before its time.
+        takes_tabs: What tabs ask for that the page opens counts as the page's.
+    """
+
+    def __init__(self, wish: Wish, fetch: Fetch) -> None:
+        self.json = JsonLog(wish.wants_json)
+        self.document: PageAnswer | None = None
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.takes_tabs = wish.takes_tabs
+        self._wish = wish
+        self._fetch = fetch
+        self._asking: set[asyncio.Task[Any]] = set()
+        self._quiet_since = time.monotonic()
+        self._delivering: dict[str, float] = {}  # by URL: until when an answer counts that the page may not have yet
+        self._requests = self._documents = 0
+
+    def quiet_seconds(self) -> float:
+        """Returns for how long no request, and no answer, has been on its way."""
+        now = time.monotonic()
+        if self._asking or any(until > now for until in self._delivering.values()):
+            return 0.0
+        return now - self._quiet_since
+
+    @property
+    def has_wanted_json(self) -> bool:
+        """Whether JSON that is waited for has come; true where none is."""
+        return self._wish.wants_json is None or self.json.has_wanted
+
+    def note_delivered(self, url: str) -> None:
+        """Notes that a frame of the page has what it asked for: only now can its scripts go on."""
+        if self._delivering.pop(url.partition("#")[0], None) is not None:
+            self._quiet_since = time.monotonic()
+
+    def end(self, error: Exception) -> None:
+        """Ends the page's rendering with this error, unless it has ended."""
+        if not self.ended.done():
+            self.ended.set_exception(error)
+            self.ended.exception()  # whoever renders the page may be gone: then nobody needs it
+
+    def begin_again(self) -> None:
+        """Has the page's bounds count anew, since it is loaded anew; what it asked for is answered from memory."""
+        self._requests = self._documents = 0
+
+    def stop(self) -> None:
+        """Cancels what is fetched for the page."""
+        for task in self._asking:
+            task.cancel()
+
+    async def ask(self, request: PageRequest) -> PageAnswer | None:
+        """Returns the answer to one request of the page; None: it is refused, or can't be had."""
+        if not self._wish.wants(_kind(request)) or not self._may_ask(request):
+            return None
+        number = self._requests
+        task = asyncio.current_task()
+        assert task is not None
+        self._asking.add(task)
+        try:
+            answer = await self._fetch(request)
+        except Exception as error:  # noqa: BLE001 -- of the page itself it is what render raises, of others a failed request
+            if request.is_page:
+                self.end(error)
+            return None
+        finally:
+            self._asking.discard(task)
+            self._quiet_since = time.monotonic()
+        self._delivering[request.url] = time.monotonic() + DELIVERY_SECONDS
+        if request.is_page and answer.status // 100 != REDIRECTION:
+            self.document = answer
+        if request.kind in DATA_KINDS:
+            self.json.note(number, request, answer)
+        return answer
+
+    def _may_ask(self, request: PageRequest) -> bool:
+        self._requests += 1
+        self._documents += request.is_page
+        if self._documents > MAX_DOCUMENTS:
+            self.end(PageCrashedError(f"the page led itself to more than {MAX_DOCUMENTS} documents"))
+            return False
+        return self._requests <= MAX_REQUESTS
+
+
+def _kind(request: PageRequest) -> str:
+    """Returns the kind of what is asked for; the browser calls favicons Other, and EventSource XHR."""
+    accepted = next((value for name, value in request.headers if name.lower() == "accept"), "")
+    if accepted.startswith("text/event-stream"):
+        return "EventSource"
+    if request.kind == "Other" and accepted.startswith("image/"):
+        return "Image"
+    return request.kind
