@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import RedisError, ResponseError
 
-from crawler.servers.redis_cluster import each_primary, is_cluster
+from crawler.servers.redis_cluster import each_primary
+from crawler.servers.redis_cluster_timeouts import cluster_advice
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 logger = logging.getLogger(__name__)
-# A primary stands still for up to some 100 ms as it forks to rewrite its append-only file, longer with much memory.
-NODE_TIMEOUT_MIN_SECONDS = 1.0
-NODE_TIMEOUT_SECONDS = 5  # a third of a session's 15: time for the failover, and for renewals after it
-REMEDY = "set appendonly yes (CONFIG SET appendonly yes, and in its configuration file)"
+APPEND_ONLY = "set appendonly yes (CONFIG SET appendonly yes, and in its configuration file)"
 UNSYNCED = (
     "when the machine goes down, what changed in the last half minute may be gone, and finished pages are crawled "
     "again; set appendfsync everysec (CONFIG SET appendfsync everysec, and in its configuration file)"
@@ -49,43 +47,17 @@ async def _advice_of_one(redis: Redis, where: dict[str, Any]) -> tuple[int, str]
     try:
         answer: Any = await redis.config_get("save", **where)
     except ResponseError:  # hosted servers forbid CONFIG; they are rarely set up without snapshots
-        return logging.INFO, f"Redis has no append-only file: a crash may lose what its last snapshot lacks; {REMEDY}"
+        return (
+            logging.INFO,
+            f"Redis has no append-only file: a crash may lose what its last snapshot lacks; {APPEND_ONLY}",
+        )
     points = str(answer.get("save", ""))
     if not points:
         lost = "every seed, plan and ledger is gone, and pages that were finished are crawled again"
-        return logging.WARNING, f"Redis keeps nothing on disk: when it stops, {lost}; {REMEDY}"
+        return logging.WARNING, f"Redis keeps nothing on disk: when it stops, {lost}; {APPEND_ONLY}"
     minutes = max(int(seconds) for seconds in points.split()[::2]) / 60
     lost = f"what changed in the last {minutes:.0f} minutes may be gone, and finished pages are crawled again"
-    return logging.INFO, f"Redis saves snapshots only (save {points}): after a crash {lost}; {REMEDY}"
-
-
-async def cluster_advice(redis: Redis, session_s: float) -> list[str]:
-    """Returns what keeps one primary of a Redis Cluster that is away from costing the others nothing.
-
-    Raises:
-        redis.exceptions.RedisError: Redis is away, or forbids CONFIG.
-    """
-    advices: list[str] = []
-    for where in await each_primary(redis) if is_cluster(redis) else []:
-        found: Any = await redis.config_get("cluster-*", **where)
-        timeout_s = int(found.get("cluster-node-timeout", 0)) / 1000
-        if 0 < timeout_s < NODE_TIMEOUT_MIN_SECONDS:
-            advices.append(
-                f"Redis Cluster takes a primary for dead after {timeout_s:g} s: a pause as short begins a failover, "
-                f"which loses what no replica has yet; set cluster-node-timeout to {1_000 * NODE_TIMEOUT_SECONDS} ms"
-            )
-        if timeout_s >= session_s:
-            advices.append(
-                f"Redis Cluster waits {timeout_s:g} s for a primary, a session lasts {session_s:g} s: sessions lapse "
-                "before a replica takes its place; set cluster-node-timeout below SESSION_SECONDS"
-            )
-        if found.get("cluster-require-full-coverage") == "yes":
-            advices.append(
-                "Redis Cluster refuses everything while one primary is away: set cluster-require-full-coverage no"
-            )
-        if advices:
-            break
-    return advices
+    return logging.INFO, f"Redis saves snapshots only (save {points}): after a crash {lost}; {APPEND_ONLY}"
 
 
 async def log_advice(redis: Redis, session_s: float) -> None:

@@ -3,12 +3,25 @@
     PREFIX:schema                                    the format
     PREFIX:{plans}:plans, :sites                     plans and sites
     PREFIX:{plans}:nodes, :node:HOST                 the names and figures of nodes
+    PREFIX:{plans}:node_history:HOST                 the load of each over time
+    PREFIX:{plans}:node_orders                       what operators want of their workers
+    PREFIX:{plans}:history:SECONDS:BEGIN             what all workers did over time, in steps of so many seconds
+    PREFIX:{plans}:hosts:SECONDS:BEGIN               what the busiest hosts answered, in the same steps
+    PREFIX:{plans}:yield:PLAN                        what a plan's searches brought
+    PREFIX:{plans}:newest_items, :newest_item_sizes, :newest_item_order:SITE
+                                                     items for people to look at
+    PREFIX:{plans}:failed_answers, :failed_answer_sizes, :failed_answer_order:SITE REASON
+                                                     and what was answered for pages that failed
+    PREFIX:{plans}:totals                            what all workers ever did
+    PREFIX:{plans}:audit                             what people did by the monitor
     PREFIX:{plans}:reached                           the place on the web that last answered a worker
     PREFIX:{plans}:start_list:KEY                    who reads a start list, which others fill
     PREFIX:{P}:...                                   everything about the hosts of partition P, in one slot
+    PREFIX:{P}:host_orders                           among it what operators want of them
     PREFIX:{P}:robots:AUTHORITY, :robots_asked:AUTHORITY, :robots_moved:AUTHORITY
-                                                     among it their robots.txt files, and who is asking for one
-    PREFIX:{P}:search_end:SEARCH                     and which of a search's pages there had no results
+                                                     and their robots.txt files, and who is asking for one
+    PREFIX:{P}:search:DIGEST                         and what pages of searches there held, and gave at most
+    PREFIX:{P}:templates:HOST, :template:TEMPLATE    and what a few pages of each of a host's templates have in common
     PREFIX:wake:DATABASE:FRONTIER                    a channel that wakes idle workers; every node has its messages
 
 The braces name a key's slot in a Redis Cluster, so a primary that is away takes whole partitions with it, or what is
@@ -25,6 +38,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from crawler.models import Frontier
 
+COUNT_LIMIT = 2**63  # Redis counts with 64 bits
 SCHEMA_VERSION = 3  # of what lies in Redis; checked when a process starts
 OTHER: dict[Frontier, Frontier] = {"nav": "content", "content": "nav"}
 
@@ -42,11 +56,12 @@ def as_text(raw: bytes) -> str:
 
 
 def as_count(raw: bytes) -> int | None:
-    """Returns a count that Redis holds; None for junk."""
+    """Returns a count that Redis holds; None for junk, be it a number that no count in Redis can be."""
     try:
-        return int(raw)
+        count = int(raw)
     except ValueError:
         return None
+    return count if abs(count) < COUNT_LIMIT else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +100,70 @@ class Keys:
         """Hash: owner -> JSON of that worker's figures. Expires when the node is silent."""
         return f"{self.prefix}:{{plans}}:node:{name}"
 
+    def node_history(self, name: str) -> str:
+        """Hash: a step's place -> the load of a node in that step (node_history.py). Expires when the node is gone."""
+        return f"{self.prefix}:{{plans}}:node_history:{name}"
+
+    @property
+    def node_orders(self) -> str:
+        """Hash: node -> JSON of what operators want of its workers (frontier/node_orders.py)."""
+        return f"{self.prefix}:{{plans}}:node_orders"
+
+    def history(self, seconds: int, begin_s: int) -> str:
+        """Hash: what was counted -> number, for a step of that length from that moment (history.py). Expires."""
+        return f"{self.prefix}:{{plans}}:history:{seconds}:{begin_s}"
+
+    def host_history(self, seconds: int, begin_s: int) -> str:
+        """String: a line `HOST ANSWERS BYTES ERRORS` for each host, of such a step (host_history.py). Expires."""
+        return f"{self.prefix}:{{plans}}:hosts:{seconds}:{begin_s}"
+
+    @property
+    def totals(self) -> str:
+        """Hash: what was counted -> number, since the crawl's Redis is there (history.py)."""
+        return f"{self.prefix}:{{plans}}:totals"
+
+    @property
+    def newest_items(self) -> str:
+        """Hash: an item's id -> the item, packed (newest_items.py). Expires."""
+        return f"{self.prefix}:{{plans}}:newest_items"
+
+    @property
+    def newest_item_sizes(self) -> str:
+        """Hash: site -> bytes that its newest items take, packed. Expires."""
+        return f"{self.prefix}:{{plans}}:newest_item_sizes"
+
+    def newest_item_order(self, site: str) -> str:
+        """Sorted set: ids of a site's newest items by their time, in ms since the epoch. Expires."""
+        return f"{self.prefix}:{{plans}}:newest_item_order:{site}"
+
+    @property
+    def failed_answers(self) -> str:
+        """Hash: fingerprint -> what its host answered before it failed, packed (failed_answers.py). Expires."""
+        return f"{self.prefix}:{{plans}}:failed_answers"
+
+    @property
+    def failed_answer_sizes(self) -> str:
+        """Hash: `SITE REASON` -> bytes that the answers of such pages take, packed. Expires."""
+        return f"{self.prefix}:{{plans}}:failed_answer_sizes"
+
+    def failed_answer_order(self, of: str) -> str:
+        """Sorted set: fingerprints of pages of a `SITE REASON` by when they failed, in ms since the epoch. Expires."""
+        return f"{self.prefix}:{{plans}}:failed_answer_order:{of}"
+
+    def plan_yield(self, plan: str) -> str:
+        """Hash: what was counted -> number, of a plan's searches (plan_yield.py). Expires."""
+        return f"{self.prefix}:{{plans}}:yield:{plan}"
+
+    @property
+    def render_verdicts(self) -> str:
+        """Hash: `SITE FRONTIER` -> JSON of whether such pages need a browser (render_verdicts.py)."""
+        return f"{self.prefix}:{{plans}}:render_verdicts"
+
+    @property
+    def audit(self) -> str:
+        """Sorted set: JSON of an action -> when it was done, in ms since the epoch (cluster/audit.py)."""
+        return f"{self.prefix}:{{plans}}:audit"
+
     @property
     def reached(self) -> str:
         """String: `AUTHORITY SITE` of the place on the web that last answered a worker (worker/egress.py). Expires."""
@@ -95,7 +174,7 @@ class Keys:
         return f"{self.prefix}:{{plans}}:start_list:{key}"
 
     def wake(self, frontier: Frontier) -> str:
-        """Channel: tells workers that seeds may be claimable, that a host has a backoff, or that sites have changed."""
+        """Channel: tells workers of seeds to claim, backoffs of hosts, changed sites, and orders for their nodes."""
         return f"{self.prefix}:wake:{self.database}:{frontier}"
 
     def partition(self, number: int) -> PartitionKeys:
@@ -123,6 +202,11 @@ class PartitionKeys:
     def politeness(self) -> str:
         """Hash: site -> `DELAY_MS CONCURRENCY BURST`."""
         return f"{self.stem}:politeness"
+
+    @property
+    def host_orders(self) -> str:
+        """Hash: host -> `DELAY_MS PAUSED`, what operators want of it (host_orders.py)."""
+        return f"{self.stem}:host_orders"
 
     @property
     def ledgers(self) -> str:
@@ -153,9 +237,17 @@ class PartitionKeys:
         """String: the URL on another host that an authority's robots.txt redirects to, which is busy. Expires."""
         return f"{self.stem}:robots_moved:{authority}"
 
-    def search_end(self, search: str) -> str:
-        """String: the number of a search's page that had no results (worker/searches.py). Expires."""
-        return f"{self.stem}:search_end:{search}"
+    def search(self, digest: str) -> str:
+        """Hash: what the pages of a search held so far, or how large a plan's or site's are. Expires."""
+        return f"{self.stem}:search:{digest}"
+
+    def templates(self, host: str) -> str:
+        """Sorted set: the templates of a host's pages, by when one was last written to. Expires."""
+        return f"{self.stem}:templates:{host}"
+
+    def template(self, digest: str) -> str:
+        """Hash: page -> what it has, both as digests (worker/shared_templates.py). Expires."""
+        return f"{self.stem}:template:{digest}"
 
     def of(self, frontier: Frontier, name: str) -> str:
         """Returns one frontier's key, such as `of("nav", "ready:") + host`."""
@@ -210,5 +302,7 @@ SHARED_KEYS = (
     "ledger:",
     "ledgers",
     "politeness",
+    "host_orders",
+    "browser_sites",
 )
 OTHER_KEYS = ("hosts", "ready:", "held:", "wake_pause", "lapsed")  # what scripts need of the other frontier

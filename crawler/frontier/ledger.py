@@ -10,11 +10,15 @@ from crawler.frontier.keys import as_count, as_text
 from crawler.models import Frontier
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from redis.asyncio import Redis
 
     from crawler.frontier.keys import Keys
 
 SCAN_COUNT = 1_000  # entries in one step of a scan: about a millisecond of Redis's time
+READ_COUNT = 500  # ledgers read in one round trip
+COUNTS = ("offered", "known", "ready", "executing", "finished", "failed")  # of an `Account`, as tables have them
 FRONTIERS: tuple[Frontier, ...] = ("nav", "content")
 
 
@@ -44,7 +48,7 @@ class Account:
 
     def add(self, other: Account) -> None:
         """Adds another account to this one."""
-        for name in STATES:
+        for name in COUNTS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.failures = dict(Counter(self.failures) + Counter(other.failures))
         self.notes = dict(Counter(self.notes) + Counter(other.notes))
@@ -53,7 +57,7 @@ class Account:
         """Adds one field of the ledger in Redis to the account."""
         if state == "parked":
             self.ready += seeds
-        if state in STATES:
+        if state in COUNTS:
             setattr(self, state, getattr(self, state) + seeds)
         elif state.startswith("failed:"):
             reason = state.removeprefix("failed:")
@@ -64,7 +68,7 @@ class Account:
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the account with its difference, as JSON values."""
-        values: dict[str, Any] = {name: getattr(self, name) for name in STATES}
+        values: dict[str, Any] = {name: getattr(self, name) for name in COUNTS}
         return values | {"difference": self.difference, "failures": self.failures, "notes": self.notes}
 
 
@@ -88,7 +92,6 @@ class Totals:
 
 
 JUNK = "junk"  # the note that counts fields of the ledger which hold no number
-STATES = ("offered", "known", "ready", "executing", "finished", "failed")
 Ledger = dict[tuple[str, str], dict[Frontier, Account]]  # by plan and site
 
 
@@ -98,16 +101,24 @@ async def read(redis: Redis, keys: Keys, partitions: int, plan: str | None = Non
     for number in range(partitions):
         part = keys.partition(number)
         entries: Any = await redis.smembers(part.ledgers)  # redis-py's types don't know that answers are bytes
-        for entry in sorted(entries):
-            name, _, site = as_text(entry).partition(" ")
-            if plan is not None and name != plan:
-                continue
-            accounts = ledger.setdefault((name, site), {"nav": Account(), "content": Account()})
-            fields: Any = await redis.hgetall(part.ledger(name, site))
-            for frontier, account in accounts.items():
-                prefix = f"{frontier}:".encode()
-                for field_name, seeds in fields.items():
-                    if field_name.startswith(prefix):
-                        count, state = as_count(seeds), as_text(field_name.removeprefix(prefix))
-                        account.count(*((JUNK, 1) if count is None else (state, count)))
+        split = (as_text(entry).partition(" ") for entry in sorted(entries))
+        named = [(name, site) for name, _, site in split if plan is None or name == plan]
+        for first in range(0, len(named), READ_COUNT):
+            some = named[first : first + READ_COUNT]
+            async with redis.pipeline(transaction=False) as pipeline:
+                for name, site in some:
+                    pipeline.hgetall(part.ledger(name, site))
+                answers: Any = await pipeline.execute()
+            for place, fields in zip(some, answers, strict=True):
+                _add(ledger.setdefault(place, {"nav": Account(), "content": Account()}), fields)
     return ledger
+
+
+def _add(accounts: Mapping[Frontier, Account], fields: Mapping[bytes, bytes]) -> None:
+    """Adds what one partition has counted for a plan and site to their accounts."""
+    for frontier, account in accounts.items():
+        prefix = f"{frontier}:".encode()
+        for field_name, seeds in fields.items():
+            if field_name.startswith(prefix):
+                count, state = as_count(seeds), as_text(field_name.removeprefix(prefix))
+                account.count(*((JUNK, 1) if count is None else (state, count)))

@@ -8,27 +8,45 @@ once one ends.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawler.errors import FrontierError
-from crawler.frontier import clock, format_2
+import orjson
+
+from crawler.errors import FrontierError, shown
+from crawler.frontier import clock, from_2_to_3
 from crawler.frontier.keys import SCHEMA_VERSION, as_text
-from crawler.frontier.schema import Format
+from crawler.frontier.schema import Format, of_its_kind
 from crawler.frontier.scripts import compare_and_set
 from crawler.frontier.session import process_of
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+
     from redis.asyncio import Redis
 
     from crawler.frontier.keys import Keys
 
-# Changes what lies in Redis to the next format, in parts; yields how many of them are done, and of how many. The last
-# argument says how many were done before. A part that was broken off is done again, so each must bear that; and no
-# command of it may keep Redis from others for more than 20 ms.
-Step = Callable[["Redis", "Keys", int, int], AsyncIterator[tuple[int, int]]]
-STEPS: Mapping[int, Step] = {2: format_2.to_3}  # by the format that it begins with
-WORKERS_SHOWN = 3  # in an error: whoever stops workers goes by nodes, not by this list
+
+class Step(NamedTuple):
+    """From one format to the next.
+
+    Attributes:
+        plans: Returns the key of the hash that has the plans in the format that the step begins with.
+        run: Changes what lies in Redis, in parts; yields how many of them are done, and of how many. It is told how
+            many were done before, and calls the last argument before it writes what another migration at once may have
+            written already, and others deleted since; it raises FrontierError where that has ended. A part that was
+            broken off is done again, so each must bear that; and no command of it may keep Redis from others for more
+            than 20 ms.
+    """
+
+    plans: Callable[[Keys], str]
+    run: Callable[[Redis, Keys, int, int, Callable[[], Awaitable[None]]], AsyncIterator[tuple[int, int]]]
+
+
+STEPS: Mapping[int, Step] = {2: Step(from_2_to_3.plans_before, from_2_to_3.migrate)}  # by the format it begins with
+PLANS_READ = 100  # in one answer: some 100 kB
+NAMES_SHOWN = 3  # in an error: whoever stops workers goes by nodes, not by this list
+ANOTHER = "another scrapy frontier migrate is at work; this one ends"
 
 
 async def migrate(redis: Redis, keys: Keys, partitions: int, progress: Callable[[int, int, int], object]) -> int:
@@ -41,34 +59,41 @@ async def migrate(redis: Redis, keys: Keys, partitions: int, progress: Callable[
         The format that the frontier had, or the one that the step broken off before began with.
 
     Raises:
-        FrontierError: There is no frontier; a worker is alive, or another migration is at work; or no step begins with
-            the frontier's format. What was done so far stays done.
+        FrontierError: There is no frontier; a worker is alive, a plan is being submitted, or another migration is at
+            work; or no step begins with the frontier's format. What was done so far stays done.
     """
-    place = begun = await _read(redis, keys)
-    while place != Format(SCHEMA_VERSION):
-        step = STEPS.get(place.version)
+    before = now = await _read(redis, keys)
+    while now != Format(SCHEMA_VERSION):
+        step = STEPS.get(now.version)
         if step is None:
             raise FrontierError(
-                f"the frontier in Redis has format {place.version}, and this version can bring formats "
+                f"the frontier in Redis has format {now.version}, and this version can bring formats "
                 f"{', '.join(map(str, STEPS))} to {SCHEMA_VERSION}: use the version that fits it"
             )
-        if place.done is None:
-            await _refuse_workers(redis, keys, partitions)
-            place = await _write(redis, keys, place, Format(place.version, 0))
+        if now.done is None:
+            await _refuse_company(redis, keys, partitions, step)
+            now = await _write(redis, keys, now, Format(now.version, 0))
             try:
-                await _refuse_workers(redis, keys, partitions)  # one may have started before it could see that
+                await _refuse_company(redis, keys, partitions, step)  # it may have come before it could see that
             except FrontierError:
-                await _write(redis, keys, place, Format(place.version))
+                await _write(redis, keys, now, Format(now.version))
                 raise
-        async for done, parts in step(redis, keys, partitions, place.done or 0):
-            place = await _write(redis, keys, place, Format(place.version, done))
-            progress(place.version, done, parts)
-        place = await _write(redis, keys, place, Format(place.version + 1))
-    return begun.version
+
+        async def go_on(version: int = now.version) -> None:
+            found = await _read(redis, keys)
+            if found.version != version or found.done is None:
+                raise FrontierError(ANOTHER)
+
+        async for done, parts in step.run(redis, keys, partitions, now.done or 0, go_on):
+            now = await _write(redis, keys, now, Format(now.version, done))
+            progress(now.version, done, parts)
+        now = await _write(redis, keys, now, Format(now.version + 1))
+    return before.version
 
 
 async def _read(redis: Any, keys: Keys) -> Format:
-    raw = await redis.hget(keys.schema, "version")
+    with of_its_kind(keys.schema):
+        raw = await redis.hget(keys.schema, "version")
     if raw is None:
         raise FrontierError(f"Redis holds no frontier under KEY_PREFIX {keys.prefix!r}: there is nothing to migrate")
     return Format.parse(as_text(raw))
@@ -76,22 +101,44 @@ async def _read(redis: Any, keys: Keys) -> Format:
 
 async def _write(redis: Redis, keys: Keys, old: Format, new: Format) -> Format:
     if not await compare_and_set(redis, keys.schema, "version", str(old).encode(), str(new).encode()):
-        raise FrontierError("another scrapy frontier migrate is at work; this one ends")
+        raise FrontierError(ANOTHER)
     return new
 
 
-async def _refuse_workers(redis: Any, keys: Keys, partitions: int) -> None:
-    """Raises FrontierError where a worker's session is alive: it would go on by the rules of its version."""
+async def _refuse_company(redis: Any, keys: Keys, partitions: int, step: Step) -> None:
+    """Raises FrontierError where a process goes on by the rules of its version: a worker, or a plan's submission."""
     alive: set[str] = set()
+    now_ms = 0
     for number in range(partitions):
         part = keys.partition(number)
         now_ms = await clock.now_ms(redis, part)
-        owners = await redis.zrange(part.sessions, now_ms, "+inf", byscore=True)
+        with of_its_kind(part.sessions):
+            owners = await redis.zrange(part.sessions, now_ms, "+inf", byscore=True)
         alive |= {process_of(as_text(owner)) for owner in owners}
     if alive:
-        more = ", ..." if len(alive) > WORKERS_SHOWN else ""
-        names = ", ".join(sorted(alive)[:WORKERS_SHOWN]) + more
         raise FrontierError(
-            f"{len(alive)} workers are alive ({names}): stop them by SIGTERM, which lets pages under way end, or wait "
-            "for SESSION_SECONDS where they were killed; then migrate"
+            f"{len(alive)} workers are alive ({_some(alive)}): stop them by SIGTERM, which lets pages under way end, "
+            "or wait for SESSION_SECONDS where they were killed; then migrate"
         )
+    with of_its_kind(step.plans(keys)):
+        plans = redis.hscan_iter(step.plans(keys), count=PLANS_READ)
+        offered = {shown(as_text(name)) async for name, raw in plans if _offered_until_ms(raw) > now_ms}
+    if offered:
+        raise FrontierError(
+            f"plans are being submitted ({_some(offered)}): wait for that to end, or for a minute where it was killed; "
+            "then migrate"
+        )
+
+
+def _offered_until_ms(record: bytes) -> float:
+    """Returns until when a plan's submission counts as alive; 0: there is none, or the record is damaged."""
+    try:
+        until_ms = orjson.loads(record)["offering_until_ms"]
+    except (ValueError, TypeError, KeyError):
+        return 0
+    return until_ms if isinstance(until_ms, int | float) else 0
+
+
+def _some(names: set[str]) -> str:
+    more = ", ..." if len(names) > NAMES_SHOWN else ""
+    return ", ".join(sorted(names)[:NAMES_SHOWN]) + more

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import RedisError
 
-from crawler.errors import AccessError, FrontierError, UnavailableError
+from crawler.errors import AccessError, FrontierError, UnavailableError, shown
 from crawler.frontier.keys import SCHEMA_VERSION, Keys, as_text
 from crawler.frontier.rights import missing_rights
-from crawler.frontier.schema import refuse_other
+from crawler.frontier.schema import of_its_kind, refuse_other
 from crawler.servers.redis_cluster import each_primary, is_cluster
 from crawler.servers.redis_refusal import RIGHTS, refusal
 
@@ -38,12 +39,12 @@ async def prepare(redis: Redis, keys: Keys, partitions: int, *, begin: bool = Tr
             holds a frontier of another format or number of partitions.
         redis.exceptions.RedisError: Redis is away.
     """
-    await refuse_unfit_server(redis)
+    await server_version(redis)
     await refuse_eviction(redis)
-    await refuse_other_frontier(redis, keys, partitions, begin=begin, any_format=any_format)
+    await begin_or_check_frontier(redis, keys, partitions, begin=begin, any_format=any_format)
 
 
-async def refuse_unfit_server(redis: Redis) -> str:
+async def server_version(redis: Redis) -> str:
     """Returns what the server is, with its version.
 
     Raises:
@@ -62,7 +63,7 @@ async def refuse_unfit_server(redis: Redis) -> str:
     return f"Valkey {server['valkey_version']}" if "valkey_version" in server else f"Redis {version}"
 
 
-async def refuse_other_frontier(
+async def begin_or_check_frontier(
     redis: Redis, keys: Keys, partitions: int, *, begin: bool, any_format: bool = False
 ) -> bool:
     """Returns whether Redis holds a frontier by now, one of this format and number of partitions.
@@ -81,6 +82,11 @@ async def refuse_other_frontier(
         found = await _schema(redis, keys)
     if not any_format:
         refuse_other(found.get("version", str(SCHEMA_VERSION)))
+    if not re.fullmatch(r"[0-9]{1,9}", found.get("partitions", str(partitions))):
+        raise FrontierError(
+            f"Redis holds a frontier of {shown(found['partitions'])} partitions, expected a number: use another "
+            "KEY_PREFIX"
+        )
     if found.get("partitions", str(partitions)) != str(partitions):
         raise FrontierError(
             f"setting FRONTIER_PARTITIONS: got {partitions}, expected {found['partitions']}, which the frontier in "
@@ -90,7 +96,8 @@ async def refuse_other_frontier(
 
 
 async def _schema(redis: Redis, keys: Keys) -> dict[str, str]:
-    raw: Any = await redis.hgetall(keys.schema)
+    with of_its_kind(keys.schema):
+        raw: Any = await redis.hgetall(keys.schema)
     return {as_text(name): as_text(value) for name, value in raw.items()}
 
 

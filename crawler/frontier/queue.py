@@ -43,9 +43,9 @@ DAY_MILLISECONDS = 86_400_000
 COUNT_WORDS = 3  # of each count in the arguments of offer.lua
 FULL_MILLISECONDS = 5_000  # until a full Redis is tried again: seeds must end, or an operator make room
 SEED_FIELDS = 7  # of each seed in the answer of claim.lua
-# What offer.lua answers of a seed: new to its plan; known to it from now on; refused, and counted nowhere, since its
-# plan was deleted. Whatever else is refused stands in the ledger.
-NEW, STAYS_KNOWN, PLAN_DELETED = b"15", b"01", b"3"
+# What offer.lua answers of a seed: new to its plan; known to it from now on; among these, finished for it; refused, and
+# counted nowhere, since its plan was deleted. Whatever else is refused stands in the ledger.
+NEW, STAYS_KNOWN, FINISHED, PLAN_DELETED = b"15", b"016", b"0", b"3"
 
 
 ClaimState = Literal["ok", "locked", "lapsed", "drain", "quarantined", "full", "late"]
@@ -62,11 +62,13 @@ class ClaimAnswer:
             and refuses claims); `late` (worker/claims.py: the answer isn't there yet).
         wait_ms: How long until a claim may succeed; None when nothing is in sight.
         seeds: What the owner now holds; empty unless `state` is `ok` or `quarantined`.
+        left: Whether seeds were left to workers with a browser, since the owner has none.
     """
 
     state: ClaimState
     wait_ms: int | None
     seeds: list[Claimed]
+    left: bool = False
 
 
 class SeedKind(NamedTuple):
@@ -165,8 +167,7 @@ class Queue:
         """Proposes seeds, each for its plan. What the plan asked for before is refused, and what failed by its tries.
 
         Args:
-            due_ms: When they come due, in ms since the epoch; 0: now. A further page of a search does a ms after the
-                page before, so that claims take it after that one.
+            due_ms: When they come due, in ms since the epoch; 0: now.
             edition: Of the plan, when it asked for the page that led to the seeds. If the plan was replaced since, they
                 are refused, and counted as `replaced`. 0: not said.
             budget: For links found on pages: how many of them each host takes within `fail_days`, by all calls
@@ -239,7 +240,7 @@ class Queue:
         words = [word for kind, what, number in counts for word in (" ".join(map(str, kind)), what, number)]
         arguments += (len(words) // COUNT_WORDS, *words)
         for fingerprint, seed in proposals:
-            arguments += (fingerprint, seed.dump(), due_ms and due_ms + seed.page - 1)
+            arguments += (fingerprint, seed.dump(), due_ms)
         if budget:
             arguments.append(f"{budget} {self._fail_days * DAY_MILLISECONDS}")
         run = scripts.run_confirmed if confirmed and self._confirms else scripts.run
@@ -256,12 +257,16 @@ class Queue:
         count = Count(SeedKind.of(seed), reason, number)
         await self.offer_batch(partition_of(seed.host, self.partitions), (), counts=[count])
 
-    async def claim(self, partition: int, owner: str, claim: str, *, max_seeds: int, carrying: int) -> ClaimAnswer:
+    async def claim(
+        self, partition: int, owner: str, claim: str, *, max_seeds: int, carrying: int, has_browser: bool = True
+    ) -> ClaimAnswer:
         """Claims up to `max_seeds` seeds of one partition, under its lock, in one round trip.
 
         Args:
             claim: The claim's id: the owner, `#`, and a number of which the owner never used it before.
             carrying: How many seeds the owner holds already.
+            has_browser: Whether the owner can render pages; if not, hosts whose pages must all be rendered are left to
+                others.
         """
         keys, lock_token = self._script_keys[partition], secrets.token_bytes(8)
         await self._recall_given_up(partition, owner)
@@ -269,11 +274,12 @@ class Queue:
         with in_flight.call(claim) as serial:
             try:
                 lock = ["SET", keys[0], lock_token, "NX", "PX", self._lock_ms]
-                numbers = [serial, max_seeds, carrying, self._lock_ms]
+                numbers = [serial, max_seeds, carrying, self._lock_ms, int(has_browser)]
                 arguments = [self._channel, self._other_channel, lock_token, owner, claim, *numbers]
-                state, wait_ms, _now, flat = await scripts.run_after(self.redis, "claim", keys, arguments, first=lock)
+                answer = await scripts.run_after(self.redis, "claim", keys, arguments, first=lock)
             except OutOfMemoryError:  # the script did nothing
                 return ClaimAnswer("full", FULL_MILLISECONDS, [])
+            state, wait_ms, _now, flat, left = answer
             seeds: list[Claimed] = []
             damaged: list[tuple[str, Claimed]] = []
             for fingerprint, stored, token, due_ms, tries, delay_ms, suspected in _in_groups(flat, SEED_FIELDS):
@@ -305,7 +311,8 @@ class Queue:
                 ends = [Settlement("fail", one, reason="damaged") for _host, one in damaged]
                 releases = [TurnRelease(host, turn) for host, turn in turns if turn != NO_TURN]
                 await self.settle(partition, owner, ends, releases)
-        return ClaimAnswer(cast("ClaimState", state.decode()), None if wait_ms < 0 else int(wait_ms), seeds)
+        waits = None if wait_ms < 0 else int(wait_ms)
+        return ClaimAnswer(cast("ClaimState", state.decode()), waits, seeds, left == 1)
 
     async def begin(self, claimed: Claimed) -> None:
         """Notes that the fetch of a suspected seed begins: should its worker die from now on, it is quarantined."""

@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from redis.exceptions import ResponseError
 
 from crawler.errors import FrontierError, shown
 from crawler.frontier.keys import SCHEMA_VERSION
+from crawler.servers.redis_refusal import is_of_a_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MIGRATE = "stop all workers and run scrapy frontier migrate, or use another KEY_PREFIX"
+
+
+@contextlib.contextmanager
+def of_its_kind(key: str) -> Iterator[None]:
+    """Tells of a key of another kind than the frontier's, in place of Redis's WRONGTYPE.
+
+    Raises:
+        FrontierError: It is of another kind.
+    """
+    try:
+        yield
+    except ResponseError as error:
+        if not is_of_a_key(error):
+            raise
+        raise FrontierError(
+            f"Redis holds something else than a frontier's at {key}: see what it is, and delete it, or use another "
+            "KEY_PREFIX"
+        ) from error
 
 
 class Format(NamedTuple):

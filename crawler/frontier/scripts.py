@@ -34,9 +34,13 @@ SHARED = (
     "finished",
     "fence",
     "turns",
+    "waiting",
+    "next_starts",
     "hosts",
+    "browsers",
     "states",
     "plans",
+    "combinations",
 )
 WORD, COMMENT = re.compile(r"\w+"), re.compile(r"--.*")
 LOCAL = re.compile(r"^local (?:function (\w+)|((?!function)\w[\w, \n]*?)(?<!,) *(?:=|--|$))", re.MULTILINE)
@@ -90,17 +94,17 @@ def even_when_full(client: Any, key: str, command: str, *arguments: Any) -> Any:
     return client.execute_command("EVAL", EVEN_WHEN_FULL, 1, key, command, *arguments)
 
 
-async def compare_and_set(redis: Any, key: str, field: str, expected: bytes, new: bytes) -> bool:
+async def compare_and_set(redis: Any, key: str, field: str, expected: bytes | None, new: bytes | None) -> bool:
     """Writes a field of a hash unless somebody has changed it meanwhile, also when Redis is full.
 
     Args:
-        expected: What the field held when it was read; empty: it wasn't there.
-        new: What it shall hold; empty: it shall be gone.
+        expected: What the field held when it was read; None: it wasn't there.
+        new: What it shall hold, which isn't empty; None: it shall be gone.
 
     Returns:
         Whether it was written.
     """
-    return bool(await redis.eval(COMPARE_AND_SET, 1, key, field, expected, new))
+    return bool(await redis.eval(COMPARE_AND_SET, 1, key, field, expected or b"", new or b""))
 
 
 async def run(redis: Redis, name: str, keys: Sequence[str], arguments: Sequence[Any]) -> Any:

@@ -7,6 +7,9 @@ have.
 from __future__ import annotations
 
 import contextlib
+import heapq
+import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,12 +20,13 @@ from crawler.frontier.ledger import SCAN_COUNT
 from crawler.models import Seed, further_plans
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncIterator, Sequence
 
     from crawler.frontier.queue import Queue
 
 MOVE_BATCH = 100  # seeds moved by one call of a script: some 3 ms of Redis's time
 State = Literal["ready", "executing", "failed"]
+Progress = Callable[[int], object]  # is told how many more seeds were moved
 SETS = {"executing": "execute", "failed": "fail"}  # state -> the sorted set of all seeds in it, in Redis
 
 
@@ -43,6 +47,10 @@ class Found:
     plans: tuple[str, ...]
     state: State
     reason: str
+
+
+def unheard(_moved: int) -> None:
+    """Is told of progress that nobody follows."""
 
 
 class SeedAdmin:
@@ -71,12 +79,60 @@ class SeedAdmin:
                     if state in (None, found.state):
                         yield found
 
-    async def retry(self, wanted: Callable[[Found], bool], plan: str | None = None) -> int:
+    async def retry(
+        self, wanted: Callable[[Found], bool], plan: str | None = None, progress: Progress = unheard
+    ) -> int:
         """Makes those failed seeds ready again that are wanted, of one plan or of all; returns how many."""
         head = [self._queue.keys.wake(self._frontier)]
-        return await self._move("retry", head, plan, lambda found: found.state == "failed" and wanted(found), "failed")
+        return await self._move(
+            "retry",
+            head,
+            plan,
+            wanted=lambda found: found.state == "failed" and wanted(found),
+            state="failed",
+            progress=progress,
+        )
 
-    async def set_aside(self, plan: str) -> int:
+    async def failed(self, first: int, number: int) -> list[tuple[Found, float]]:
+        """Returns failed seeds, those that failed last before the others, each with when it did, in ms since the epoch.
+
+        Args:
+            first: How many are left out, which may be as many as fit into memory.
+            number: How many are looked up; fewer are returned where some move meanwhile.
+        """
+        orders = []
+        for partition in range(self._queue.partitions):
+            newest = await self._redis.zrevrange(
+                self._key(partition, SETS["failed"]), 0, first + number - 1, withscores=True
+            )
+            orders.append([(at_ms, partition, fingerprint) for fingerprint, at_ms in newest])
+        merged = heapq.merge(*orders, key=lambda one: -one[0])
+        chosen = list(itertools.islice(merged, first, first + number))
+        times = {(partition, fingerprint): at_ms for at_ms, partition, fingerprint in chosen}
+        by_partition: dict[int, list[bytes]] = {}
+        for partition, fingerprint in times:
+            by_partition.setdefault(partition, []).append(fingerprint)
+        found = [one for partition, some in by_partition.items() for one in await self._look_up(partition, some)]
+        failed = [(one, times[one.partition, one.fingerprint]) for one in found if one.state == "failed"]
+        return sorted(failed, key=lambda pair: -pair[1])
+
+    async def retry_some(self, chosen: Sequence[tuple[int, bytes]], wanted: Callable[[Found], bool]) -> int:
+        """Makes some failed seeds ready again; returns how many.
+
+        Args:
+            chosen: Partition and fingerprint of each.
+            wanted: Whether one may be, beyond that it is chosen and has failed.
+        """
+        head, retried = [self._queue.keys.wake(self._frontier)], 0
+        for partition, fingerprint in chosen:
+            if 0 <= partition < self._queue.partitions:
+                found = await self._look_up(partition, [fingerprint])
+                if found and found[0].state == "failed" and wanted(found[0]):
+                    number, _done = await self._run("retry", partition, [*head, fingerprint])
+                    retried += number
+        return retried
+
+    async def set_aside(self, plan: str, progress: Progress = unheard) -> int:
         """Parks or fails the waiting seeds of a plan that is marked as paused or cancelled.
 
         Those that are executing end by themselves; a seed that an active plan wants, too, is left to that one.
@@ -84,13 +140,13 @@ class SeedAdmin:
         Returns:
             How many were set aside, or lost the plan.
         """
-        return await self._move("set_aside", [], plan)
+        return await self._move("set_aside", [], plan, progress=progress)
 
-    async def resume(self, plan: str) -> int:
+    async def resume(self, plan: str, progress: Progress = unheard) -> int:
         """Makes the parked seeds of a plan ready again; returns how many."""
-        return await self._move("resume", [self._queue.keys.wake(self._frontier)], plan)
+        return await self._move("resume", [self._queue.keys.wake(self._frontier)], plan, progress=progress)
 
-    async def drop(self, plan: str, wanted: Callable[[Found], bool], reason: str) -> int:
+    async def drop(self, plan: str, wanted: Callable[[Found], bool], reason: str, progress: Progress = unheard) -> int:
         """Takes a plan away from seeds at once, executing ones too, as failed for `reason`.
 
         What no other plan wants is forgotten and may be offered again. Seeds that had failed before are forgotten
@@ -99,11 +155,11 @@ class SeedAdmin:
         Returns:
             How many seeds the plan was taken away from.
         """
-        return await self._move("drop", [reason, plan], plan, wanted)
+        return await self._move("drop", [reason, plan], plan, wanted=wanted, progress=progress)
 
-    async def forget(self, plan: str, site: str) -> bool:
+    async def forget(self, plan: str, site: str, progress: Progress = unheard) -> bool:
         """Forgets a plan's failed seeds and ledger; returns False when some of it is still ready or executing."""
-        await self.drop(plan, lambda found: (found.state, found.seed.site) == ("failed", site), "deleted")
+        await self.drop(plan, lambda found: (found.state, found.seed.site) == ("failed", site), "deleted", progress)
         return all([await self._run("forget", number, [plan, site]) for number in range(self._queue.partitions)])
 
     async def _fingerprints(self, partition: int, state: State | None, plan: str | None) -> AsyncIterator[list[bytes]]:
@@ -150,8 +206,10 @@ class SeedAdmin:
         script: str,
         head: Sequence[str],
         plan: str | None,
+        *,
         wanted: Callable[[Found], bool] | None = None,
         state: State | None = None,
+        progress: Progress = unheard,
     ) -> int:
         """Runs a script over seeds; each batch is moved before the next is looked for.
 
@@ -160,6 +218,7 @@ class SeedAdmin:
             plan: Whose seeds; None for those of all plans.
             wanted: Which of them; None for all.
             state: The state that they are in, for all of which there is one set.
+            progress: Told of each batch how many were moved.
 
         Returns:
             How many the script moved.
@@ -173,6 +232,7 @@ class SeedAdmin:
                 while chosen:
                     number, done = await self._run(script, partition, [*head, *chosen[:MOVE_BATCH]])
                     moved, chosen = moved + number, chosen[done:]
+                    progress(number)
         return moved
 
     def _key(self, partition: int, name: str) -> str:

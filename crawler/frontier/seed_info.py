@@ -107,6 +107,8 @@ async def _why_ready(queue: Queue, keys: PartitionKeys, seed: Seed, details: dic
         reasons.append(f"due, the next of {seed.host}")
     if (backoff_ms := _whole(turns.get(b"x")) - now_ms) > 0:
         reasons.append(f"{seed.host} is asked nothing for {backoff_ms / 1000:.0f} s, as it asked for or since it fails")
+    if b"p" in turns:
+        reasons.append(f"an operator has paused {seed.host}")
     if held := sum(name.startswith(b"h") for name in turns):
         reasons.append(f"{seed.host} is being crawled, {held} of its turns are taken")
     return "; ".join(reasons)

@@ -1,7 +1,8 @@
 """A worker's session: one renewable deadline in every partition, which is its lease on all that it holds there.
 
 A thread of its own renews the leases, so that a slow parse on the event loop doesn't make them lapse. A loop that has
-shown no sign of life for LOOP_STUCK_SECONDS is given up: its leases are renewed no more, so that others get its seeds.
+shown no sign of life for STUCK_SECONDS is given up: its leases are renewed no more, so that others get its seeds. The
+other way round, a worker whose thread is stuck is to be started again by whoever watches over it (`is_looked_after`).
 
 The partitions are each for itself: where one's Redis is away, its lease alone runs out.
 """
@@ -9,7 +10,9 @@ The partitions are each for itself: where one's Redis is away, its lease alone r
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import math
 import os
 import secrets
 import socket
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
     from crawler.frontier.keys import Keys
 
 logger = logging.getLogger(__name__)
-LOOP_STUCK_SECONDS = 60
+STUCK_SECONDS = 60  # the event loop, or the session's thread: far longer than both of them ever take
 FIRST_RENEWAL_SECONDS = 1.0  # from the opening on: the worker's first figures are written with it
 RENEWALS_PER_SESSION = 5  # so that four may fail before the session lapses
 # Longest time between two looks at the deadlines: the event loop's clock stands still while the machine sleeps.
@@ -98,6 +101,11 @@ def process_of(owner: str) -> str:
     return owner.rpartition(":")[0]
 
 
+def owner_node(owner: str) -> str:
+    """Returns the name of the node that a worker runs on."""
+    return owner.partition(":")[0]
+
+
 def _of_process(process: str) -> str:
     return f"{process}:{secrets.token_hex(4)}"
 
@@ -116,7 +124,7 @@ class Lease:
         reachable: The last call to the partition was answered, as far as is known.
         expired: `SessionExpired` was published since the last renewal.
         lost: `SessionLost` was published, and nobody has begun anew since.
-        tried: When a renewal was last tried, by `boottime`.
+        tried: When a renewal was last tried, by `boottime`; 0: never.
     """
 
     __slots__ = ("_keys", "deadline", "expired", "lost", "owner", "partition", "reachable", "tried")
@@ -205,6 +213,7 @@ class Session:
         self._warn = Seldom(logger.warning)
         self._thread: threading.Thread | None = None
         self._loop_seen = boottime()
+        self._due = math.inf  # when the thread renews again, by `boottime`
 
     @property
     def alive(self) -> bool:
@@ -215,6 +224,11 @@ class Session:
     def reachable(self) -> bool:
         """Whether the last call to every partition was answered, as far as is known."""
         return all(lease.reachable for lease in self.leases)
+
+    @property
+    def is_looked_after(self) -> bool:
+        """Whether the thread goes on trying to renew the leases, in vain or not."""
+        return boottime() < self._due + STUCK_SECONDS
 
     def lease_of(self, host: str) -> Lease:
         """Returns the lease for what is held of a host, or of an `@ADDRESS`."""
@@ -254,7 +268,7 @@ class Session:
             loop: Where events are published.
 
         Raises:
-            redis.exceptions.RedisError: No partition can be reached; nothing was started.
+            redis.exceptions.RedisError: No partition can be reached; no thread was started.
             FrontierError: The frontier was migrated since it was looked at; likewise.
         """
         self._loop = loop
@@ -264,7 +278,7 @@ class Session:
             self._thread = tasks.start_thread(self._run, name="session", died=self._publish_on_loop)
 
     def close(self) -> bool:
-        """Ends the session. Blocking.
+        """Ends the session, if it was opened, and disconnects. Blocking.
 
         Returns:
             False when seeds or turns are still held, or Redis is away: others get them when the session lapses.
@@ -274,12 +288,14 @@ class Session:
             self._thread.join(timeout=self._seconds)
         for lease in self.leases:
             lease.deadline = 0.0
-        ended = all(lease.reachable for lease in self.leases)
+        opened = [lease for lease in self.leases if lease.tried]
+        ended = all(lease.reachable for lease in opened)
         try:
-            for lease in self.leases:
+            for lease in opened:
                 if lease.reachable:
                     ended &= lease.end(self._redis, self._seconds)
-            self._events.publish(SessionEnding(self._redis, self.name))
+            if opened:
+                self._events.publish(SessionEnding(self._redis, self.name))
         except RedisError:
             return False
         finally:
@@ -290,10 +306,10 @@ class Session:
 
     def _run(self) -> None:
         interval_s = self._seconds / RENEWALS_PER_SESSION
-        due = boottime() + min(interval_s, FIRST_RENEWAL_SECONDS)
-        while not self._stop.wait(max(0.0, due - boottime())):
-            due = max(due + interval_s, boottime())  # a Redis that doesn't answer must not make renewals rarer
-            if boottime() - self._loop_seen > LOOP_STUCK_SECONDS:
+        self._due = boottime() + min(interval_s, FIRST_RENEWAL_SECONDS)
+        while not self._stop.wait(max(0.0, self._due - boottime())):
+            self._due = max(self._due + interval_s, boottime())  # no rarer, though Redis doesn't answer
+            if boottime() - self._loop_seen > STUCK_SECONDS:
                 continue
             try:
                 if now_ms := self._renew():
@@ -365,6 +381,8 @@ class Session:
             self._warn("format of the frontier not read: %s", error)
         except FrontierError:
             for lease in self.leases:
+                with contextlib.suppress(RedisError):  # else it lapses; whoever migrates waits for that
+                    lease.end(self._redis, self._seconds)
                 lease.lost, lease.deadline = True, 0.0
                 self._publish_on_loop(SessionLost(lease.partition, lease.owner))
             raise

@@ -24,7 +24,8 @@ def pytest_terminal_summary(terminalreporter):
                 terminalreporter.write_line(text)
 
 
-@pytest.fixture(params=["redis", "cluster"])
+# A cluster of six servers in each process of pytest costs `make test` a minute of its five: `make faults` has it.
+@pytest.fixture(params=["redis", pytest.param("cluster", marks=pytest.mark.faults)])
 def redis_settings(request):
     """Settings that lead to an empty Redis, or Redis Cluster."""
     if request.param == "redis":

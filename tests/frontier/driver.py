@@ -53,6 +53,13 @@ class FrontierDriver:
         for number in range(self.partitions):
             await self.redis.hset(self.keys.partition(number).politeness, site, f"{delay_ms} {concurrency} {burst}")
 
+    async def rendered(self, site="s", frontier="content", *, is_rendered=True):
+        """Says that all pages of a site are rendered, or not; in a few calls, where many hosts are to be moved."""
+        for number in range(self.partitions):
+            keys = self.keys.partition(number).script_keys(frontier)
+            while await scripts.run(self.redis, "render_site", keys, [site, int(is_rendered)]):
+                pass
+
     async def session(self, owner, ms=LONG_MS, what="open"):
         """Opens, renews or ends a session in each partition; returns whether all answered yes."""
         answers = [
@@ -71,9 +78,11 @@ class FrontierDriver:
     async def offer(self, *seeds, due_ms=0, **options):
         return await self.queues[seeds[0].frontier].offer(seeds, due_ms, **options)
 
-    async def claim(self, owner="A", max_seeds=100, *, carrying=0, frontier="content", partition=0):
+    async def claim(self, owner="A", max_seeds=100, *, carrying=0, frontier="content", partition=0, **more):
         claim = f"{owner}#{next(self.claims)}"
-        return await self.queues[frontier].claim(partition, owner, claim, max_seeds=max_seeds, carrying=carrying)
+        return await self.queues[frontier].claim(
+            partition, owner, claim, max_seeds=max_seeds, carrying=carrying, **more
+        )
 
     async def begin(self, seeds):
         """Begins to fetch seeds, which workers tell Redis of suspected ones."""

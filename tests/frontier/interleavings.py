@@ -42,6 +42,7 @@ SITES = {"quick": (0, 2, 2), "slow": (1_000, 1, 3)}  # delay in ms, concurrency,
 ADDRESS, ADDRESS_BUDGET = "@192.0.2.1", (2, 500)  # turns, and ms between two starts on any of them
 SITES_OF = {"a.test": ("quick",), "b.test": ("slow",), "c.test": ("quick", "slow")}
 PAGES = 4  # of each host
+WORDS = ((), ("x",), ("x", "y"), ("[y",))  # by which pages are found
 SLOT_FRONTIERS = ("nav", "nav", "content", "content", "content")
 DRAIN_ROUNDS = 400
 
@@ -55,7 +56,8 @@ def _some_of(draw, least, most):
 
 
 def _page(chance):
-    return chance.choice(HOSTS), chance.randint(1, PAGES), chance.randrange(2), chance.choice(PLANS)
+    words = chance.choice(WORDS)
+    return chance.choice(HOSTS), chance.randint(1, PAGES), chance.randrange(2), chance.choice(PLANS), words
 
 
 WHO = _one_of(*range(len(SLOT_FRONTIERS)))
@@ -295,14 +297,16 @@ class Interleaving:
 
     @staticmethod
     def _seed(frontier, page, *, scheduled=False):
-        host, number, site, plan = page
+        host, number, site, plan, words = page
         make = nav if frontier == "nav" else content
         interval_s = INTERVAL_SECONDS if scheduled and frontier == "nav" else 0
-        return make(number, host, plan=plan, site=SITES_OF[host][site % len(SITES_OF[host])], interval_s=interval_s)
+        site = SITES_OF[host][site % len(SITES_OF[host])]
+        return make(number, host, plan=plan, site=site, interval_s=interval_s, keywords=words)
 
     @staticmethod
     def _record(seed):
-        return SeedRecord(seed.host, [seed.plan], seed.site, seed.interval_s * 1_000)
+        words = {seed.plan: [list(seed.keywords)] if seed.keywords else []}
+        return SeedRecord(seed.host, [seed.plan], seed.site, seed.interval_s * 1_000, words)
 
     async def offer(self, who, frontier, pages, due_in_ms, scheduled, budget, editions_ago, fate):
         seeds = [self._seed(frontier, page, scheduled=scheduled) for page in pages]
@@ -374,6 +378,9 @@ class Interleaving:
         same("due", record.due_ms, claimed.due_ms)
         same("suspected", record.crashes in (-1, -2), claimed.suspected)
         same("plans", record.plans, [seed.plan for seed in claimed.seeds])
+        for seed in claimed.seeds:
+            same("words", record.words[seed.plan], seed.combinations)
+            self.reached[f"claimed: found by {len(seed.combinations)} combinations"] += 1
         same("delivered", record.host == DELIVERED, claimed.delivered)
         self.reached["claimed: to be told" if claimed.delivered else "claimed: to be fetched"] += 1
         slot.held.append(claimed)

@@ -41,6 +41,7 @@ class SeedRecord:
     Attributes:
         host: `+` for a page that was delivered before its plans asked for it: they are told of it without a fetch.
         plans: Those that want it; the first one's first.
+        words: By plan, the combinations of its words that the seed was found by, in the order in which they came.
         state: `ready`, `quarantined`, `parked`, `executing` or `failed`.
         due_ms: For the first three, when it is due.
         since_ms: For `executing` and `failed`, since when it is.
@@ -53,6 +54,7 @@ class SeedRecord:
     plans: list
     site: str
     interval_ms: int
+    words: dict
     state: str = "ready"
     due_ms: int = 0
     since_ms: int = 0
@@ -271,6 +273,8 @@ class Model:
 
     def _offer_one(self, frontier, fingerprint, new, due_ms, budget):
         plan, seed = new.plans[0], self.seeds.get((frontier, fingerprint))
+        if seed and plan in seed.plans:
+            seed.words[plan] += [words for words in new.words[plan] if words not in seed.words[plan]]
         finished = self.finished.get((frontier, fingerprint), {})
         if seed and plan not in finished:
             self._revive(frontier, seed, plan, was_delivered=any(finished.values()))
@@ -282,6 +286,7 @@ class Model:
             return "known"
         if seed:
             seed.plans.append(plan)
+            seed.words[plan] = new.words[plan]
             self._unpark(seed)
         else:
             is_delivered = any(finished.values())
@@ -695,6 +700,8 @@ class Model:
             executing = {fingerprint: seed for fingerprint, seed in left.items() if seed.state == "executing"}
             same("finished", finished, seen.finished[frontier])
             same("plans", {one: seed.plans for one, seed in left.items()}, seen.plans[frontier])
+            words = {one: [seed.words[plan] for plan in seed.plans] for one, seed in left.items()}
+            same("words", words, seen.words[frontier])
             same("delivered", {one for one, seed in left.items() if seed.host == DELIVERED}, seen.delivered[frontier])
             wanted = {plan: set(self.wanted(frontier, plan)) for seed in left.values() for plan in seed.plans}
             same("wanted", wanted, seen.wanted[frontier])

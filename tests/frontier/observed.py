@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
@@ -50,6 +51,12 @@ def _by_frontier():
     return {name: {} for name in FRONTIERS}
 
 
+def _words_in(text):
+    """Returns the combinations that the JSON of a seed names, the first one's first."""
+    stored = json.loads(text)
+    return [*([stored["k"]] if "k" in stored else []), *stored.get("c", [])]
+
+
 def _sets_by_frontier():
     return {name: set() for name in FRONTIERS}
 
@@ -61,6 +68,7 @@ class Observed:
     states: dict = field(default_factory=_by_frontier)
     times: dict = field(default_factory=_by_frontier)  # when a seed is due, or since when it executes or has failed
     plans: dict = field(default_factory=_by_frontier)
+    words: dict = field(default_factory=_by_frontier)  # for each of a seed's plans, what found it
     delivered: dict = field(default_factory=_sets_by_frontier)
     wanted: dict = field(default_factory=_by_frontier)  # plan -> fingerprints
     finished: dict = field(default_factory=_by_frontier)  # the first bytes of fingerprints -> plan -> tellable
@@ -103,6 +111,8 @@ class Observed:
                 host, plan, _ = value.decode().split(" ", 2)
                 lines = further[frontier].get(fingerprint, b"").decode().splitlines()
                 seen.plans[frontier][fingerprint] = [plan, *(line.split(" ", 1)[0] for line in lines)]
+                jsons = [value.decode().split(" ", 4)[4], *(line.split(" ", 1)[1] for line in lines)]
+                seen.words[frontier][fingerprint] = list(map(_words_in, jsons))
                 if host == DELIVERED:
                     seen.delivered[frontier].add(fingerprint)
             plans = {int(number): plan.decode() for plan, number in numbers[frontier].items()}

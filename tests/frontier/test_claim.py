@@ -287,7 +287,7 @@ async def test_a_call_that_arrives_after_it_was_given_up_gives_nothing(frontier)
     await scripts.run(frontier.redis, "recall", keys, ["wake", "A", late, 0])
     await frontier.redis.set(frontier.key("lock"), "token")
     arguments = ["wake", "other", "token", "A", "A#lost", late, 10, 0]
-    state, _wait, _now, flat = await scripts.run(frontier.redis, "claim", keys, arguments)
+    state, _wait, _now, flat, _left = await scripts.run(frontier.redis, "claim", keys, arguments)
     assert (state, flat) == (b"locked", [])
     assert await scripts.run(frontier.redis, "acquire_turn", keys, ["A", "img.test", "s", late]) == [0, 0]
     assert len((await frontier.claim("B")).seeds) == 1

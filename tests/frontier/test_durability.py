@@ -10,7 +10,7 @@ from needs import started
 from redis.asyncio import Redis as AsyncRedis
 from redis.exceptions import NoPermissionError
 
-from crawler.frontier.durability import REMEDY, advice, log_advice
+from crawler.frontier.durability import APPEND_ONLY, advice, log_advice
 from testbed.servers import Redis
 
 
@@ -59,7 +59,7 @@ async def test_nothing_on_disk_is_a_warning_with_what_would_be_lost(redis, caplo
     level, text = await advice(redis)
     assert level == logging.WARNING
     assert text.startswith("Redis keeps nothing on disk: when it stops, every seed, plan and ledger is gone")
-    assert text.endswith(REMEDY)
+    assert text.endswith(APPEND_ONLY)
     await log_advice(redis, 15.0)
     assert said(caplog) == [(level, text)]
 
@@ -78,7 +78,7 @@ async def test_a_server_that_forbids_config_is_asked_no_further(redis, server):
     with pytest.raises(NoPermissionError):
         await limited.config_get("save")
     level, text = await advice(limited)
-    assert (level, text.endswith(REMEDY)) == (logging.INFO, True)
+    assert (level, text.endswith(APPEND_ONLY)) == (logging.INFO, True)
     await limited.aclose()
 
 

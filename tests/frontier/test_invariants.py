@@ -12,6 +12,8 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from crawler.frontier import ledger, scripts
 from crawler.frontier.settlement import Settlement, TurnRelease
 
+pytestmark = pytest.mark.faults  # hundreds of random crawls of the frontier
+
 STEPS = 1_000  # for each of the seeds
 CHECK_EVERY = 50
 DRAIN_ROUNDS = 4_000

@@ -22,6 +22,13 @@ def test_partitions_are_even_and_never_change():
     assert [partition_of(host, 1_000) for host in HOSTS[:4]] == [239, 356, 820, 289]
 
 
+@pytest.mark.parametrize(
+    ("raw", "count"), [(b"7", 7), (b"-7", -7), (b"%d" % (2**63 - 1), 2**63 - 1), (b"%d" % 2**63, None), (b"x", None)]
+)
+def test_a_count_is_one_that_redis_can_hold(raw, count):
+    assert keys.as_count(raw) == count
+
+
 def test_no_two_keys_share_a_name():
     for frontier in ("nav", "content"):
         names = Keys("t").partition(0).script_keys(frontier)
@@ -30,10 +37,28 @@ def test_no_two_keys_share_a_name():
 
 def test_every_key_but_the_format_lies_with_a_partition_or_with_the_plans():
     names = Keys("t")
-    shared = {names.plans, names.sites, names.node_names, names.node("n"), names.reached}
+    shared = {
+        names.plans,
+        names.sites,
+        names.node_names,
+        names.node("n"),
+        names.node_orders,
+        names.history(60, 0),
+        names.host_history(60, 0),
+        names.failed_answers,
+        names.failed_answer_sizes,
+        names.failed_answer_order("news timeout"),
+        names.newest_items,
+        names.newest_item_sizes,
+        names.newest_item_order("news"),
+        names.totals,
+        names.audit,
+        names.reached,
+    }
     assert {key_slot(name.encode()) for name in shared} == {key_slot(b"plans")}
     part = names.partition(7)
-    own = {part.robots("a"), part.robots_asked("a"), part.robots_moved("a"), part.search_end("x"), part.turns("A")}
+    own = {part.robots("a"), part.robots_asked("a"), part.robots_moved("a"), part.search("x"), part.turns("A")}
+    own |= {part.templates("a"), part.template("x")}
     assert {key_slot(name.encode()) for name in own | set(part.script_keys("nav"))} == {key_slot(b"7")}
 
 

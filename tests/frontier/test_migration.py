@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 import orjson
 import pytest
 from frontier.driver import LONG_MS
 
 from crawler.errors import FrontierError
-from crawler.frontier import migration, scripts
+from crawler.frontier import clock, from_2_to_3, migration, scripts
 from crawler.frontier.keys import SCHEMA_VERSION, Keys
 from crawler.frontier.migration import migrate
 
 KEYS = Keys("t")
 PARTITIONS = 3
+READ_TO_MOVE = 99  # fields at a time, by which a test tells that reading from others
 PARTS = PARTITIONS + 1  # plans and sites after the partitions
 RECORDS = {name: orjson.dumps({"name": name, "edition": number}) for number, name in enumerate(("a", "b", "c"), 7)}
 TOLD = {"a": "100 active", "b": "101 8 paused", "c": "102 cancelled", "gone": "103 deleted"}
@@ -25,7 +28,13 @@ class BrokenOffError(Exception):
 
 @pytest.fixture
 async def old(redis):
-    """A frontier of format 2, as its first and last versions wrote it."""
+    """A Redis with a frontier of format 2."""
+    await fill(redis)
+    return redis
+
+
+async def fill(redis):
+    """Writes a frontier of format 2, as its first and last versions wrote it."""
     await redis.hset(KEYS.schema, mapping={"version": "2", "partitions": PARTITIONS})
     await redis.hset("t:plans", mapping=RECORDS)
     await redis.hset("t:sites", "s", "{}")
@@ -34,7 +43,6 @@ async def old(redis):
         await redis.hset(KEYS.partition(number).plan_states, mapping=TOLD)
         await redis.sadd(f"{KEYS.partition(number).stem}:paused", "pause b", "cancel c")
         await redis.zadd(KEYS.partition(number).sessions, {"n:1:1:lapsed": 1})
-    return redis
 
 
 async def look(redis):
@@ -92,7 +100,7 @@ async def test_a_part_that_was_broken_off_within_is_done_again(old, monkeypatch)
             raise BrokenOffError
         await real(*arguments)
 
-    monkeypatch.setattr("crawler.frontier.format_2.even_when_full", failing)
+    monkeypatch.setattr("crawler.frontier.from_2_to_3.even_when_full", failing)
     for number in range(10):
         left = number
         try:
@@ -133,17 +141,48 @@ async def test_a_worker_that_starts_at_that_moment_is_seen_and_nothing_is_change
 async def test_of_two_at_once_one_ends(old, monkeypatch):
     said = []
 
-    async def interrupted(redis, keys, partitions, done):
-        async for part in migration.format_2.to_3(redis, keys, partitions, done):
+    async def interrupted(*arguments):
+        async for part in from_2_to_3.migrate(*arguments):
             said.append(part)
             if len(said) == 1:
                 await migrate(old, KEYS, PARTITIONS, lambda *_: None)
             yield part
 
-    monkeypatch.setattr(migration, "STEPS", {2: interrupted})
+    monkeypatch.setattr(migration, "STEPS", {2: migration.STEPS[2]._replace(run=interrupted)})
     with pytest.raises(FrontierError, match="another scrapy frontier migrate"):
         await migrate(old, KEYS, PARTITIONS, lambda *_: None)
     assert await look(old) == EXPECTED
+
+
+async def test_a_plan_that_was_deleted_since_another_one_ended_doesn_t_come_back(old, monkeypatch):
+    """The slower one has read the plan before, and not written it yet."""
+    real = old.hscan
+
+    async def then_another_one_ends(key, *arguments, **options):
+        answer = await real(key, *arguments, **options)
+        if key == "t:plans" and await version(old) != str(SCHEMA_VERSION) and options["count"] == READ_TO_MOVE:
+            monkeypatch.setattr(old, "hscan", real)
+            await migrate(old, KEYS, PARTITIONS, lambda *_: None)
+            await old.hdel(KEYS.plans, "a")
+        return answer
+
+    monkeypatch.setattr(from_2_to_3, "SCAN_COUNT", READ_TO_MOVE)
+    monkeypatch.setattr(old, "hscan", then_another_one_ends)
+    with pytest.raises(FrontierError, match="another scrapy frontier migrate"):
+        await migrate(old, KEYS, PARTITIONS, lambda *_: None)
+    assert sorted(await old.hkeys(KEYS.plans)) == [b"b", b"c"]
+
+
+async def test_it_doesn_t_begin_while_a_plan_is_being_submitted(old, monkeypatch):
+    now_ms = await clock.now_ms(old, KEYS.partition(0))
+    under_way = {"edition": 8, "offering_until_ms": now_ms + LONG_MS}
+    await old.hset("t:plans", "b", orjson.dumps(under_way))
+    await old.hset("t:plans", "c", orjson.dumps({"edition": 9, "offering_until_ms": now_ms - 1}))  # it was killed
+    with pytest.raises(FrontierError, match=r"plans are being submitted \('b'\): wait"):
+        await migrate(old, KEYS, PARTITIONS, lambda *_: None)
+    assert await version(old) == "2"
+    await old.hset("t:plans", "b", orjson.dumps(under_way | {"offering_until_ms": 0}))
+    assert await migrate(old, KEYS, PARTITIONS, lambda *_: None) == 2
 
 
 @pytest.mark.parametrize("found", ["1", str(SCHEMA_VERSION + 1)])
@@ -170,3 +209,71 @@ async def test_damaged_plans_stay_for_the_commands_that_tell_of_them(old):
     await migrate(old, KEYS, PARTITIONS, lambda *_: None)
     assert await old.hget(KEYS.plans, "a") == b"[1"
     assert await old.hmget(KEYS.partition(0).plan_states, "a", "c") == [b"100 0 active", b"102 0 cancelled"]
+
+
+class Mortal:
+    """A client of Redis whose process is killed at a call of a given number, from 0, before or after it arrives."""
+
+    def __init__(self, redis, dies_at, *, arrives):
+        self._redis = redis
+        self._left = dies_at
+        self._arrives = arrives
+
+    def __getattr__(self, name):
+        real = getattr(self._redis, name)
+        if name == "hscan_iter":
+            return real  # what it reads changes nothing
+        if not callable(real):
+            return real
+
+        async def call(*arguments, **options):
+            self._left -= 1
+            if self._left >= 0:
+                return await real(*arguments, **options)
+            if self._arrives:
+                await real(*arguments, **options)
+            raise BrokenOffError
+
+        return call
+
+
+@pytest.mark.parametrize("arrives", [False, True])
+async def test_it_may_be_killed_at_every_call(old, arrives):
+    """Once at each, one kill after the other, until a try comes to its end."""
+    for number in range(1_000):
+        try:
+            await migrate(Mortal(old, number, arrives=arrives), KEYS, PARTITIONS, lambda *_: None)
+        except BrokenOffError:
+            continue
+        break
+    assert await look(old) == EXPECTED
+    assert number >= PARTS  # a try that goes on behind what is done is shorter
+
+
+@pytest.mark.parametrize("arrives", [False, True])
+async def test_a_single_kill_at_any_call_does_no_harm(old, arrives):
+    for number in range(1_000):
+        await old.flushdb()
+        await fill(old)
+        try:
+            await migrate(Mortal(old, number, arrives=arrives), KEYS, PARTITIONS, lambda *_: None)
+        except BrokenOffError:
+            await migrate(old, KEYS, PARTITIONS, lambda *_: None)
+            assert await look(old) == EXPECTED, number
+        else:
+            break
+    assert number > 20
+
+
+@pytest.mark.parametrize("key", ["t:plans", "t:sites", KEYS.plans, KEYS.partition(1).plan_states, KEYS.schema])
+async def test_a_key_of_another_kind_is_named_and_when_it_is_gone_the_rest_goes_on(old, key):
+    before = await old.hgetall(key)
+    await old.delete(key)
+    await old.set(key, "junk")
+    with pytest.raises(FrontierError, match=f"Redis holds something else than a frontier's at {re.escape(key)}: "):
+        await migrate(old, KEYS, PARTITIONS, lambda *_: None)
+    await old.delete(key)
+    if before:
+        await old.hset(key, mapping=before)
+    assert await migrate(old, KEYS, PARTITIONS, lambda *_: None) == 2
+    assert await look(old) == EXPECTED

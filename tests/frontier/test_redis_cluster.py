@@ -18,20 +18,24 @@ from redis.exceptions import RedisError
 from crawler.errors import ConfigError, FrontierError
 from crawler.events import Events
 from crawler.frontier import scripts
-from crawler.frontier.durability import advice, cluster_advice
+from crawler.frontier.durability import advice
 from crawler.frontier.keys import partition_of
 from crawler.frontier.preflight import prepare
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.servers.redis import redis_async, redis_sync
+from crawler.servers.redis_cluster_timeouts import cluster_advice
 from crawler.servers.redis_retry import until_redis_answers
 from crawler.tasks import cancel
-from crawler.worker import heartbeat
+from crawler.worker import figures
 from crawler.worker.wakeups import WakeUps
 from testbed.servers.redis_cluster import RedisCluster
 
 PARTITIONS = 12  # four for each node
 HOSTS = 60
-pytestmark = pytest.mark.parametrize("redis_settings", ["cluster"], indirect=True)
+pytestmark = [
+    pytest.mark.faults,  # it needs a cluster, parts of which are killed
+    pytest.mark.parametrize("redis_settings", ["cluster"], indirect=True),
+]
 
 
 @pytest.fixture
@@ -97,9 +101,9 @@ async def test_a_crawl_over_all_nodes(driver, redis_cluster, redis_settings):
     assert await driver.problems() == []
     with contextlib.closing(redis_sync(redis_settings)) as client:  # figures lie with the plans
         for workers, owner in enumerate(("node:1:1:a", "node:2:1:b"), 1):
-            beat = heartbeat.Heartbeat(driver.keys, Events(), 15.0)
-            beat.write(client, owner, 1)
-            assert beat.workers_here == workers
+            own = figures.Figures(driver.keys, Events(), 15.0)
+            own.write(client, owner, 1)
+            assert own.workers_here == workers
 
 
 async def test_a_slot_that_moves_is_followed_and_nothing_is_given_twice(driver, redis_cluster):
@@ -317,7 +321,7 @@ async def test_a_node_that_is_frozen_or_down_costs_the_calls_to_others_nothing(t
         for node in (frozen, other):  # they need no majority to go on
             node.call("CONFIG", "SET", "cluster-require-full-coverage", "no")
         client = redis_async({"REDIS_URL": cluster.url, "REDIS_CLUSTER": 1, "REDIS_PARAMS": {"socket_timeout": 1.0}})
-        waiting = asyncio.create_task(client.blpop(f"{{{keys[other]}}}", 0.9))
+        waiting = asyncio.create_task(client.blpop(f"{{{keys[other]}}}", 0.5))
         frozen.call("CLUSTER", "DELSLOTS", key_slot(keys[frozen].encode()))
         with pytest.raises(RedisError, match="not served"):
             await client.get(keys[frozen])

@@ -70,11 +70,12 @@ async def test_a_redis_that_has_not_seen_a_script_is_sent_it(frontier, redis):
 
 
 def test_no_script_reads_the_whole_of_what_grows_with_the_crawl():
-    """Neither of what an owner holds, nor of the plans there are; a host's turns and a ledger's reasons are few."""
+    """Neither of what an owner holds, nor of the plans there are; a host's turns, states and reasons are few."""
     text = "\n".join([*PARTS.values(), *SCRIPTS.values()])
     assert set(re.findall(r"call\('(?:SMEMBERS|HGETALL|HKEYS|HVALS)', ([^)]+)\)", text)) == {
         "turn .. host",
         "plan_ledger",
+        "counts",
     }
     assert set(re.findall(r"call\('ZRANGE', ([^,]+), 0, -1", text)) == {"sessions"}
 

@@ -247,7 +247,7 @@ def test_a_loop_that_is_stuck_is_not_renewed(frontier, redis_settings, opened, m
     beats = []
     session = opened(0.1, renewed=beats.append)
     wait(lambda: beats)
-    ahead[0] = session_module.LOOP_STUCK_SECONDS + 1
+    ahead[0] = session_module.STUCK_SECONDS + 1
     assert not session.alive
     number = len(beats) + 1  # one may be under way
     wait(lambda: deadline_of(frontier, redis_settings, session.name) < time.time() * 1000)
@@ -255,6 +255,27 @@ def test_a_loop_that_is_stuck_is_not_renewed(frontier, redis_settings, opened, m
     session.note_loop_alive()  # it moves again; nobody has reclaimed
     wait(lambda: session.alive)
     assert not session.lost.is_set()
+
+
+def test_a_thread_that_is_stuck_is_told_by_the_session_and_one_without_redis_is_not(opened, away, monkeypatch):
+    ahead = [0.0]
+    real = session_module.boottime
+    monkeypatch.setattr(session_module, "boottime", lambda: real() + ahead[0])
+    inside, leave = threading.Event(), threading.Event()
+
+    def holds_the_thread_up(_event):
+        inside.set()
+        leave.wait(PATIENCE_SECONDS)
+
+    session = opened(0.1, renewed=holds_the_thread_up)
+    assert session.is_looked_after
+    assert inside.wait(PATIENCE_SECONDS)
+    ahead[0] = session_module.STUCK_SECONDS + 1
+    assert not session.is_looked_after
+    away.add(0)
+    leave.set()
+    wait(lambda: session.is_looked_after)
+    assert not session.alive
 
 
 def test_a_lost_session_is_told_and_starts_over_under_another_name(frontier, redis_settings, opened):

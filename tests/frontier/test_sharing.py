@@ -46,6 +46,89 @@ async def claim(frontier, *plans):
     return [claimed]
 
 
+def found_by(*words, plan="p"):
+    return content(1, plan=plan, keywords=words)
+
+
+# -- Combinations -----------------------------------------------------------------------------------------------------
+
+
+async def combinations(frontier):
+    """Claims the one seed there is; returns plan -> the combinations that it was found by."""
+    (claimed,) = (await frontier.claim()).seeds
+    return {seed.plan: seed.combinations for seed in claimed.seeds}
+
+
+async def test_a_seed_is_given_with_all_combinations_that_found_it(frontier, accounts_are):
+    assert await frontier.offer(found_by("a", "b")) == [True]
+    for words in (("b",), ("a", "b"), ('"]\t[,', "\\"), ("b",)):
+        assert await frontier.offer(found_by(*words)) == [False]
+    await accounts_are(p={"offered": 5, "known": 4, "ready": 1})
+    assert await combinations(frontier) == {"p": [["a", "b"], ["b"], ['"]\t[,', "\\"]]}
+
+
+async def test_so_it_is_where_one_offer_brings_several(frontier, accounts_are):
+    assert await frontier.offer(found_by("a"), found_by("b"), found_by("c")) == [True, False, False]
+    await accounts_are(p={"offered": 3, "known": 2, "ready": 1})
+    assert await combinations(frontier) == {"p": [["a"], ["b"], ["c"]]}
+
+
+async def test_each_plan_has_combinations_of_its_own(frontier, admin):
+    offered = [found_by("a"), found_by("b", plan="q"), found_by("c", plan="q"), found_by("d"), found_by("e", plan="r")]
+    for seed in offered:
+        await frontier.offer(seed)
+    assert await combinations(frontier) == {"p": [["a"], ["d"]], "q": [["b"], ["c"]], "r": [["e"]]}
+    await frontier.lapse("A")
+    await frontier.session("B")
+    await admin.drop("p", lambda _found: True, "replaced")
+    answer = await frontier.claim("B")
+    assert [seed.combinations for one in answer.seeds for seed in one.seeds] == [[["b"], ["c"]], [["e"]]]
+
+
+async def test_a_seed_that_is_tried_again_comes_with_those_that_came_meanwhile(frontier):
+    await frontier.offer(found_by("a"))
+    claimed = (await frontier.claim()).seeds
+    await frontier.offer(found_by("b"))
+    await frontier.settle("A", ends(claimed, "retry", 0, "http-503"), turns(claimed))
+    assert await combinations(frontier) == {"p": [["a"], ["b"]]}
+
+
+async def test_a_plan_that_is_told_of_a_page_is_told_of_its_combinations(frontier):
+    await frontier.offer(P)
+    await finish(frontier, await claim(frontier, "p"))
+    await frontier.offer(found_by("a", plan="q"))
+    await frontier.offer(found_by("b", plan="q"))
+    (claimed,) = (await frontier.claim()).seeds
+    assert (claimed.delivered, claimed.seed.combinations) == (True, [["a"], ["b"]])
+
+
+async def test_a_seed_without_words_comes_with_those_that_found_it_later(frontier):
+    await frontier.offer(content(1))
+    await frontier.offer(found_by("a"))
+    await frontier.offer(content(1))
+    assert await combinations(frontier) == {"p": [["a"]]}
+
+
+async def test_combinations_are_bounded_in_number_and_bytes(frontier, redis):
+    await frontier.offer(*(found_by(str(number)) for number in range(60)))
+    (claimed,) = (await frontier.claim()).seeds
+    assert claimed.seed.combinations == [[str(number)] for number in range(50)]
+    long = [replace(content(2), keywords=(str(number) * 200,)) for number in range(10, 40)]
+    await frontier.offer(*long)
+    value = await redis.hget(frontier.key("seed"), long[0].fingerprint)
+    assert 3_600 < len(value) <= 4_096
+
+
+async def test_seeds_of_the_version_before_keep_further_combinations_too(frontier, redis):
+    """Its JSON has no tabs. It names the words of such a seed itself, which are then named twice."""
+    seed = found_by("a")
+    await frontier.offer(seed)
+    await redis.hset(frontier.key("seed"), seed.fingerprint, seed.dump().replace(b"\t", b""))
+    for words in "bac":
+        await frontier.offer(found_by(words))
+    assert await combinations(frontier) == {"p": [["a"], ["b"], ["c"]]}
+
+
 # -- Unfinished seeds -------------------------------------------------------------------------------------------------
 
 

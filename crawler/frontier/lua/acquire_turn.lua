@@ -5,7 +5,7 @@
 -- ARGV: owner; host, or `@ADDRESS`; site; serial number of the call;
 --   for an address also: how many turns it has, and ms between two starts on any of them.
 -- Returns {token, delay in ms}; {0, ms until it is worth asking again}; {-1, 0} when the owner has no session; or
--- {-2, ms} while the host has a backoff that lasts so many ms.
+-- {-2, ms} while the host has a backoff that lasts so many ms, or operators have paused it.
 
 local owner, host, site, serial = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local address_turns, address_delay_text = tonumber(ARGV[5] or '0'), ARGV[6]
@@ -18,7 +18,7 @@ if is_void(owner, serial) then return { 0, 0 } end
 local host_turns = turns_of(host)
 local fields = host_turns.fields
 local delay, concurrency
-if is_address then -- its delay is noted for who reclaims its turns
+if is_address then -- its delay is noted for whoever reclaims its turns
   delay, concurrency = tonumber(address_delay_text), address_turns
   if fields.r ~= address_delay_text then set_field(host_turns, 'r', address_delay_text) end
 else
@@ -31,7 +31,7 @@ if #free == 0 and free_ownerless_turns(host_turns) then free, next_start = free_
 if #free == 0 then
   note_waiting(host_turns, SEEDLESS)
   flush_turns()
-  local backoff_ms = tonumber(fields.x or '0') - now
+  local backoff_ms = fields.p and TURN_IDLE_MS or tonumber(fields.x or '0') - now
   if backoff_ms > 0 then return { -2, backoff_ms } end
   return { 0, next_start - now }
 end

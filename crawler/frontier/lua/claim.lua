@@ -3,8 +3,8 @@
 -- only one at work unless the lock expired.
 --
 -- ARGV: wake channel, the other frontier's; lock token; owner, claim id, serial number of the call; most seeds to give;
---   how many seeds the owner carries; LOCK_MILLISECONDS.
--- Returns {state, next_ms, server_ms, seeds}:
+--   how many seeds the owner carries; LOCK_MILLISECONDS; 1 if the owner has a browser, else 0.
+-- Returns {state, next_ms, server_ms, seeds, left}:
 --   state    'ok', 'locked' (next_ms: what is left of the lock), 'lapsed' (the owner must open a session first),
 --            'drain' (a quarantined seed waits for this owner, who must end all that it carries and claim again), or
 --            'quarantined' (the one seed given is)
@@ -12,13 +12,14 @@
 --   seeds    a flat list, for each seed: fingerprint, stored value and below it the lines of `also`, token of its turn
 --            (0 for a page that needs no fetch, nor a turn), when it was due, tries, delay of its host in ms, and 1 if
 --            it is suspected, else 0
+--   left     1 if seeds were left to owners with a browser, since this one has none; else 0
 
 local RECLAIM_MAX = 200        -- seeds and turns of lapsed sessions that are reclaimed in one call
 local LAPSED_MAX = 10          -- lapsed sessions looked at in one call
 local CRASHES_MAX = 3          -- workers that may die with a quarantined seed; then it fails
 local QUARANTINE_LOOK_MAX = 20 -- quarantined seeds looked at in one call
 local DRAIN_MS = 60000         -- how long an owner may take to end what it carries before it gets a quarantined seed
-local YIELD_MS = 1200          -- how long a turn is left to who waits for it; who has no seed asks once a second
+local YIELD_MS = 1200          -- how long a turn is left to whoever waits for it; others ask once a second
 local HOSTS_PER_READ = 200     -- hosts read from `hosts` at once
 local HOSTS_MAX = 500          -- hosts looked at in one call: some 15 ms where all of their turns are held
 local MOVES_MAX = 500          -- what is reclaimed, set aside (which costs twice) and given in one call: some 15 ms
@@ -26,10 +27,13 @@ local LAPSE_GRACE_MS = 100     -- added to the next session's deadline, so that 
 -- Redis keeps a key with few entries as a list, and searches it from its head for each entry: the first hundred would
 -- cost three times what they do in a table. An entry as long as this makes it a table, and it stays one.
 local LONG = string.rep('-', 65)
+local SITES_LOOK_MAX = 50      -- seeds of a host among which another site's are looked for
 local DRAIN_LOOK_MS = 1000     -- until the next look for a quarantined seed: another owner may be draining for it
 
 local channel, other_channel, token, owner, claim = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local serial, max_seeds, carrying, lock_ms = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9]
+local has_browser = ARGV[10] == '1'
+local leaves = not has_browser and call('EXISTS', browser_sites) == 1 -- hosts to owners with a browser
 
 -- Returns the answer with which the call ends at once, or nil when it may go on: it holds the lock, its owner has a
 -- session, and it was not given up. Reads `sessions` and `fence`; reads `lock`, and deletes it where it must not stay.
@@ -37,13 +41,13 @@ local serial, max_seeds, carrying, lock_ms = tonumber(ARGV[6]), tonumber(ARGV[7]
 local function refuse()
   if call('GET', lock) ~= token then
     call('PEXPIRE', lock, lock_ms, 'LT')
-    return { 'locked', math.max(0, call('PTTL', lock)), now, {} }
+    return { 'locked', math.max(0, call('PTTL', lock)), now, {}, 0 }
   end
   local deadline = call('ZSCORE', sessions, owner)
   local has_lapsed = not deadline or tonumber(deadline) < now
   if has_lapsed or is_void(owner, serial) then
     call('DEL', lock)
-    return { has_lapsed and 'lapsed' or 'locked', 0, now, {} }
+    return { has_lapsed and 'lapsed' or 'locked', 0, now, {}, 0 }
   end
 end
 
@@ -123,6 +127,14 @@ local function reclaim()
   return reclaimed
 end
 
+-- Returns when the first seed can be claimed of those hosts that were left to owners with a browser; nil: there is
+-- none.
+local function first_left_at()
+  local first = call('ZRANGE', hosts, text(FOR_BROWSERS), '+inf', 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')
+  return #first > 0 and tonumber(first[2]) - FOR_BROWSERS or nil
+end
+local any_left = has_browser and first_left_at() ~= nil
+
 -- What this call gives: for each field a list with one entry for each seed. A table for each seed costs a claim 5 %
 -- more CPU. `record_given` adds `tries` and `suspected`, with entries only where a seed has any.
 local given = { number = 0, fingerprints = {}, values = {}, turns = {}, due = {}, delays = {} }
@@ -154,7 +166,7 @@ local function give_quarantined()
     if value then value, further, kinds = obey_stops(fingerprint, value, further, found, due) end
     if not value then
       call('ZREM', quarantine, fingerprint)
-    else
+    elseif not (leaves and needs_browser(kinds[1].site)) then
       local host_turns = turns_of(host)
       add_site(host_turns, kinds[1].site)
       local delay, concurrency = politeness_of(host_turns)
@@ -174,9 +186,9 @@ local function give_quarantined()
   return 'ok'
 end
 
--- Leaves one of a host's free turns to who has asked for one in vain for longer than this frontier, and did not get the
--- last one; so nobody starves who shares a host. Takes it off `free`, the numbers of the free turns. Returns whether it
--- did.
+-- Leaves one of a host's free turns to whoever has asked for one in vain for longer than this frontier, and did not get
+-- the last one; so nobody starves who shares a host. Takes it off `free`, the numbers of the free turns. Returns
+-- whether it did.
 local function yield_turn(host_turns, free)
   local since_here = waits_since(host_turns, frontier) or now + 1
   for _, who in ipairs({ SEEDLESS, other_frontier }) do
@@ -282,6 +294,24 @@ local function give_from_host(host, host_turns, limit)
   return take_out_of_host(host, fingerprints, due, fit, number, gone), yielded
 end
 
+-- Leaves a host to owners with a browser, if all sites of its first seeds need one. Returns whether it did.
+local function leave_to_browsers(host, host_turns)
+  if not needs_browser(host_turns.fields.s) then return false end
+  local first = call('ZRANGE', ready .. host, 0, SITES_LOOK_MAX - 1)
+  for _, value in ipairs(read_all('HMGET', seed, first)) do
+    if value then
+      local _, kinds = host_and_kinds(value)
+      add_site(host_turns, kinds[1].site)
+    end
+  end
+  local due = first_due(ready, host)
+  if not due or not needs_browser(host_turns.fields.s) then return false end
+  local _, concurrency = politeness_of(host_turns)
+  local _, free_at = free_turns(host_turns, concurrency)
+  place_host(hosts, host, FOR_BROWSERS + math.max(due, free_at, now))
+  return true
+end
+
 -- Gives seeds of one host whose time has come, and places it anew.
 local function serve_host(host)
   local host_turns = turns_of(host)
@@ -293,6 +323,7 @@ local function serve_host(host)
       add_site(host_turns, kinds[1].site)
     end
   end
+  if leaves and leave_to_browsers(host, host_turns) then return end
   local _, concurrency, burst = politeness_of(host_turns)
   local free, free_at = free_turns(host_turns, concurrency)
   if #free == 0 and free_ownerless_turns(host_turns) then free, free_at = free_turns(host_turns, concurrency) end
@@ -317,6 +348,21 @@ local function is_full()
   return given.number >= max_seeds or moved + given.number >= MOVES_MAX or not has_time()
 end
 
+-- Returns the first hosts whose time has come, at most `limit`. To an owner with a browser also those that were left to
+-- such owners: one of each kind in turn, so that neither holds the other up.
+local function hosts_due(limit)
+  local waiting = call('ZRANGE', hosts, '-inf', now_text, 'BYSCORE', 'LIMIT', 0, limit)
+  if not any_left then return waiting end
+  local range = { text(FOR_BROWSERS), text(FOR_BROWSERS + now) }
+  local left = call('ZRANGE', hosts, range[1], range[2], 'BYSCORE', 'LIMIT', 0, limit)
+  local mixed = {}
+  for n = 1, math.max(#waiting, #left) do
+    mixed[#mixed + 1] = waiting[n]
+    mixed[#mixed + 1] = left[n]
+  end
+  return mixed
+end
+
 -- Gives up to `max_seeds` seeds of hosts whose time has come, those that have waited longest first, and places each
 -- host anew. Seeds that need no fetch are at most half of what is left to give, so that they hold no others up. Reads
 -- and writes `hosts` and the hosts' turns.
@@ -324,7 +370,7 @@ local function give_from_hosts()
   local looked_at = 0
   while not is_full() and looked_at < HOSTS_MAX do
     local limit = math.min(max_seeds - given.number, HOSTS_PER_READ)
-    local waiting = call('ZRANGE', hosts, '-inf', now_text, 'BYSCORE', 'LIMIT', 0, limit)
+    local waiting = hosts_due(limit)
     if #waiting == 0 then break end
     for _, host in ipairs(waiting) do
       if is_full() then break end
@@ -392,7 +438,10 @@ local function next_claim_ms(reclaimed)
   if reclaimed >= RECLAIM_MAX then return 0 end
   local waits = {}
   local first_host = call('ZRANGE', hosts, 0, 0, 'WITHSCORES')
-  if #first_host > 0 then waits[#waits + 1] = math.max(0, tonumber(first_host[2]) - now) end
+  local first_at = tonumber(first_host[2] or FOR_BROWSERS)
+  if first_at < FOR_BROWSERS then waits[#waits + 1] = math.max(0, first_at - now) end
+  local left_at = any_left and first_left_at()
+  if left_at then waits[#waits + 1] = math.max(0, left_at - now) end
   if call('EXISTS', execute) == 1 then
     local first_session = call('ZRANGE', sessions, 0, 0, 'WITHSCORES')
     if #first_session > 0 then waits[#waits + 1] = math.max(0, tonumber(first_session[2]) - now) + LAPSE_GRACE_MS end
@@ -414,4 +463,5 @@ flush_hosts()
 flush_turns()
 flush_ledger()
 call('DEL', lock)
-return { state, next_claim_ms(reclaimed), now, flatten_given() }
+local left_at = leaves and first_left_at()
+return { state, next_claim_ms(reclaimed), now, flatten_given(), left_at and left_at <= now and 1 or 0 }

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
 -- Notes how many seeds of a host a claim takes while the host's robots.txt is unreachable. They all need the answer to
--- one question, so they are held together while it is asked. Sent by who holds a turn of the host.
+-- one question, so they are held together while it is asked. Sent by whoever holds a turn of the host.
 --
 -- ARGV: host; number of seeds (0: as many as its sites allow).
 -- Returns 1; or 0 when nothing is known of the host's turns any more.

@@ -7,7 +7,8 @@
 -- budget of followed links are counted as over-budget, and nowhere else: they were never offered. Nor were those that
 -- the caller refuses: they are counted under its reason. Seeds that the caller remembers as known are only counted, as
 -- if they had been offered. What a search page of a submission leads to that was replaced since is counted as replaced,
--- and nowhere else: the new one reads for itself what it asks for.
+-- and nowhere else: the new one reads for itself what it asks for. A seed that its plan has asked for before, and that
+-- isn't finished for it, keeps by which further combinations of the plan's words it was found (lib/combinations.lua).
 --
 -- ARGV: wake channel; the plan's edition that asked for the page which led to these seeds (0: not said);
 --   owner ('': one who remembers nothing); number of the receipt that this call leaves, and of the one that it relies
@@ -22,7 +23,8 @@
 
 -- The answers; crawler/frontier/queue.py tells them apart. A seed that stays known does so until receipts are voided.
 local NEW_STAYS_KNOWN, NEW = '1', '5'
-local KNOWN_STAYS_KNOWN, KNOWN = '0', '4'
+local KNOWN_STAYS_KNOWN, KNOWN = '6', '4'
+local KNOWN_FINISHED = '0' -- so it stays known, too, whatever words it is found by
 local REFUSED = '2'       -- over budget or of a replaced edition; the ledger counts it
 local PLAN_DELETED = '3'  -- counted nowhere
 
@@ -40,7 +42,9 @@ local budget, window_ms = string.match(has_budget and ARGV[#ARGV] or '', '^(%d+)
 -- `also` holds; `has_failed` and `is_parked`: true.
 local stored, further, has_failed, is_parked = {}, {}, {}, {}
 
-local is_any_ready_again = false -- whether a seed is that was parked or had failed
+local is_grown = {} -- fingerprint -> true: `store` writes its `stored` or `further` anew
+
+local is_any_ready = false -- whether a seed is ready that was not
 
 -- Forgets a seed that failed when its last plan was cancelled, so that it is new to a plan that isn't.
 local function forget_cancelled(fingerprint)
@@ -109,13 +113,31 @@ local function revive(fingerprint, plan, was_delivered)
   book_all(kinds, 'failed', -1)
   book_all(kinds, 'failed:' .. reason, -1)
   make_ready(fingerprint, host, kinds, now)
-  has_failed[fingerprint], is_any_ready_again = nil, true
+  has_failed[fingerprint], is_any_ready = nil, true
   return true
+end
+
+-- Adds the combinations that an offered value of a seed has to what is stored for the same plan; does nothing where
+-- nothing is. `store` writes them.
+local function add_combinations(fingerprint, value, kind)
+  local before, lines = stored[fingerprint], further[fingerprint]
+  if string.match(before, '^[^ ]+ ([^ ]+) ') == kind.plan then
+    stored[fingerprint] = with_combinations(before, value)
+    if stored[fingerprint] ~= before then is_grown[fingerprint] = true end
+  elseif lines then
+    local left = {}
+    for line in string.gmatch(lines, '[^\n]+') do
+      left[#left + 1] = string.match(line, '^[^ ]+') == kind.plan and with_combinations(line, value) or line
+    end
+    further[fingerprint] = table.concat(left, '\n')
+    if further[fingerprint] ~= lines then is_grown[fingerprint] = true end
+  end
 end
 
 -- Has a plan want a stored seed, too, unless the seed is known to it: the plan has asked for it before, or it failed by
 -- its own tries, and was never delivered. Returns whether it is known. Writes `also` and wanted:PLAN.
 local function share(fingerprint, value, kind, was_delivered)
+  add_combinations(fingerprint, value, kind)
   if has_failed[fingerprint] and not revive(fingerprint, kind.plan, was_delivered) then return true end
   local host, kinds = host_and_kinds(stored[fingerprint], further[fingerprint])
   local had_asked = stop_of(kind.plan) == 'cancel' or is_wanted_by(fingerprint, kind.plan)
@@ -130,7 +152,7 @@ local function share(fingerprint, value, kind, was_delivered)
     book(kind, state, 1)
   end
   if is_parked[fingerprint] and unpark_if_wanted(fingerprint, host, kinds) then
-    is_parked[fingerprint], is_any_ready_again = nil, true
+    is_parked[fingerprint], is_any_ready = nil, true
   end
   return had_asked
 end
@@ -200,7 +222,9 @@ local function sort_out()
       local known = finished[n] == 'known' or share(fingerprint, value, kind, finished[n] == 'delivered')
       book(kind, 'offered', 1)
       if known then book(kind, 'known', 1) end
-      if finished[n] == 'known' or stays_known(fingerprint, kind) then
+      if finished[n] == 'known' then
+        answers[n] = KNOWN_FINISHED
+      elseif stays_known(fingerprint, kind) then
         answers[n] = known and KNOWN_STAYS_KNOWN or NEW_STAYS_KNOWN
       else
         answers[n] = known and KNOWN or NEW
@@ -230,9 +254,10 @@ local function sort_out()
   return answers, new, new_to, new_of, first_of
 end
 
--- Writes the new seeds: ready:HOST, `hosts`, followed:HOST, wanted:PLAN; and `seed` at the end, so that none is known
--- where junk in another key breaks the call off before. A host with older seeds keeps its score, which may be later
--- than their time since its turns are taken; unless a new seed is due before all of them.
+-- Writes the new seeds: ready:HOST, `hosts`, followed:HOST, wanted:PLAN; `also` of those that have grown; and `seed` of
+-- both at the end, so that none is known where junk in another key breaks the call off before. A host with older seeds
+-- keeps its score, which may be later than their time since its turns are taken; unless a new seed is due before all of
+-- them.
 local function store(new, new_to, new_of, first_of)
   local names = {}
   for host in pairs(new_of) do names[#names + 1] = host end
@@ -246,6 +271,12 @@ local function store(new, new_to, new_of, first_of)
     if call('INCRBY', followed .. host, seeds) == seeds then call('PEXPIRE', followed .. host, window_ms) end
   end
   for plan, fingerprints in pairs(new_to) do write_all('SADD', wanted .. plan, fingerprints) end
+  local lines = {}
+  for fingerprint in pairs(is_grown) do
+    new[#new + 1], new[#new + 2] = fingerprint, stored[fingerprint]
+    if further[fingerprint] then lines[#lines + 1], lines[#lines + 2] = fingerprint, further[fingerprint] end
+  end
+  write_all('HSET', also, lines)
   write_all('HSET', seed, new)
 end
 
@@ -254,8 +285,9 @@ if relied_on ~= '' and call('HGET', receipts, owner) ~= relied_on then return fa
 if receipt ~= '' and call('ZSCORE', sessions, owner) then call('HSET', receipts, owner, receipt) end
 book_counts()
 local answers, new, new_to, new_of, first_of = sort_out()
-if #new > 0 then store(new, new_to, new_of, first_of) end
-if #new > 0 or is_any_ready_again then call('PUBLISH', channel, 'offer') end
+is_any_ready = is_any_ready or #new > 0
+if #new > 0 or next(is_grown) then store(new, new_to, new_of, first_of) end
+if is_any_ready then call('PUBLISH', channel, 'offer') end
 flush_hosts()
 flush_ledger()
 return table.concat(answers)

@@ -25,15 +25,11 @@ if delay_text == '0' then
   return { 0, 0, 0 }
 end
 
--- The turns' next starts were a delay after their last ones, by the delay that was known.
 local is_news = delay_text ~= '' and fields.r ~= delay_text
 if is_news then
   local before = politeness_of(host_turns)
   set_field(host_turns, 'r', delay_text)
-  local more = politeness_of(host_turns) - before
-  for name, at in pairs(fields) do
-    if string.byte(name) == 110 then set_field(host_turns, name, text(tonumber(at) + more)) end -- n
-  end
+  move_next_starts(host_turns, before)
 end
 
 local number = math.floor(tonumber(token) % TOKENS_PER_SERIAL)

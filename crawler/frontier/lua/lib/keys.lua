@@ -11,7 +11,8 @@
 --   lock              String: a token of the one claimant who is at work; expires. It only keeps contention down: no
 --                     guarantee rests on it.
 --   hosts             Sorted set: host -> when a claim of its seeds can succeed. Holds every host that has ready seeds.
---                     A score may be too early (the next claim corrects it), never too late.
+--                     A score may be too early (the next claim corrects it), never too late. Hosts that only workers
+--                     with a browser can crawl have scores of their own (lib/browsers.lua).
 --   ready:HOST        Sorted set: fingerprint -> when the seed is due. Seeds that wait to be claimed.
 --   execute           Sorted set: fingerprint -> when the seed was claimed. Seeds that somebody holds.
 --   claims            Hash: fingerprint -> the id of the claim under which it is held, `OWNER#NUMBER`.
@@ -59,12 +60,15 @@
 --   ledger:PLAN:SITE  Hash: `FRONTIER:STATE` -> number of seeds.
 --   ledgers           Set: `PLAN SITE` of every ledger.
 --   politeness        Hash: site -> `DELAY_MS CONCURRENCY BURST`.
+--   host_orders       Hash: host -> `DELAY_MS PAUSED`, what operators want of it (order_host.lua).
+--   browser_sites     Set: `FRONTIER SITE` where all pages of the site in that frontier are rendered; `FRONTIER ` while
+--                     hosts of a site where they aren't any more are made everybody's (render_site.lua).
 -- Of the other frontier, whose hosts take the same turns: hosts, ready:HOST, held:OWNER, wake_pause, lapsed.
 
 local lock, hosts, ready, execute, claims, held, finish, plan_numbers, fail, seed, also, wanted, tries, reasons,
   crashes, quarantine, quarantine_owner, scheduled, parked, counts, wake_pause, lapsed, followed, turn, turns, fence,
-  sessions, renewed, spared, receipts, plan_states, ledger, ledgers, politeness, other_hosts, other_ready, other_held,
-  other_wake_pause, other_lapsed = unpack(KEYS)
+  sessions, renewed, spared, receipts, plan_states, ledger, ledgers, politeness, host_orders, browser_sites,
+  other_hosts, other_ready, other_held, other_wake_pause, other_lapsed = unpack(KEYS)
 
 local frontier = string.match(lock, ':(%a+):lock$') -- 'nav' or 'content'
 local other_frontier = frontier == 'nav' and 'content' or 'nav'

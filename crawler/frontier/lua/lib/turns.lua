@@ -1,8 +1,8 @@
 -- A host's turns: who may ask the host, and when. An address with a budget has turns of its own, under `@ADDRESS`.
 --
--- Gives the scripts: `TOKENS_PER_SERIAL`, `SEEDLESS`, `turns_of`, `set_field`, `delete_field`, `is_address`,
+-- Gives the scripts: `TOKENS_PER_SERIAL`, `TURN_IDLE_MS`, `turns_of`, `set_field`, `delete_field`, `is_address`,
 -- `politeness_of`, `add_site`, `last_of_next_starts`, `free_turns`, `acquire_turn`, `release_turn`, `ownerless_turns`,
--- `free_ownerless_turns`, `split_turn`, `waits_since`, `note_waiting`, `flush_turns`. A script that changes turns calls
+-- `free_ownerless_turns`, `heed_order`, `split_turn`, `flush_turns`. A script that changes turns calls
 -- `flush_turns` once, at its end.
 --
 -- Fields of the hash turn:HOST:
@@ -18,15 +18,15 @@
 --   e     The level of errors that the host has answered with lately; absent while it is 0.
 --   u     When that level rose last.
 --   g     How many more failures are taken for the pages' own, because the host has answered other pages lately.
+--   d     The delay in ms that operators want, with which the host has one turn.
+--   p     Operators have paused the host: no turn of it is acquired. Both are copies of `host_orders`, which stays.
 --   b     How many seeds a claim takes on a turn while the host's robots.txt is unreachable.
 -- A token is SERIAL * 1000 + I, with the serial number of the call that acquired the turn. It fences the turn, as a
--- claim id fences a seed: who releases it late, after somebody else has acquired the turn, changes nothing.
+-- claim id fences a seed: whoever releases it late, after somebody else has acquired the turn, changes nothing.
 
 local TOKENS_PER_SERIAL = 1000 -- a host has fewer turns
-local SEEDLESS = 'seedless'    -- who asks for a turn for a request that no seed stands for
 local TURN_IDLE_MS = 7200000   -- a host's turns are forgotten so long after the last was released: no delay is longer
 local RECHECK_MS = 15000       -- with all turns held, a claim looks again after that time: their holder may have died
-local WAIT_MS = 60000          -- who asked in vain so long ago is not waited for: it asks again more often, or has gone
 
 -- What this call knows of each host's turns: `host`; `fields`, the sound fields of its hash as they are by now;
 -- `changed`, those to be written (name -> value); `deleted`, those to be deleted (name -> true); `held`, how many turns
@@ -41,8 +41,24 @@ local function delete_field(host_turns, name)
   host_turns.fields[name], host_turns.changed[name], host_turns.deleted[name] = nil, nil, true
 end
 
--- Returns a host's turns, read from turn:HOST when they are first asked for. Deletes junk, which might block the host
--- for ever.
+-- Has a host's turns keep to what operators want of it, an entry of `host_orders`; junk asks for nothing. Returns the
+-- delay (ms, at most what a site's file may ask for), and whether the host is paused.
+local function heed_order(host_turns, entry)
+  local delay_text, paused_text = string.match(entry or '', '^(%d+) ([01])$')
+  local delay, is_paused = math.min(tonumber(delay_text or '0'), 3600000), paused_text == '1'
+  local wanted_fields = { d = delay > 0 and text(delay), p = is_paused and '1' }
+  for _, name in ipairs({ 'd', 'p' }) do
+    if wanted_fields[name] then
+      set_field(host_turns, name, wanted_fields[name])
+    elseif host_turns.fields[name] then
+      delete_field(host_turns, name)
+    end
+  end
+  return delay, is_paused
+end
+
+-- Returns a host's turns, read from turn:HOST when they are first asked for, with what operators want of the host where
+-- nothing was known of it. Deletes junk, which might block the host for ever.
 local function turns_of(host)
   local host_turns = hosts_turns[host]
   if host_turns then return host_turns end
@@ -56,7 +72,7 @@ local function turns_of(host)
     if string.byte(name) == 104 then -- h
       is_sound = string.find(name, '^h%d+$') and string.find(value, '^%S+ %d+$')
       if is_sound then held_count = held_count + 1 end
-    elseif name == 'r' then
+    elseif name == 'r' or name == 'd' then
       is_sound = (tonumber(value) or math.huge) <= TURN_IDLE_MS
     else
       is_sound = name == 's' or name == 'l' or (tonumber(value) or math.huge) <= now + TURN_IDLE_MS
@@ -64,7 +80,12 @@ local function turns_of(host)
     if is_sound then fields[name] = value else host_turns.deleted[name] = true end
   end
   host_turns.held = held_count
-  if #flat > 0 then host_turns.stored = held_count > 0 and 'held' or 'free' end
+  if #flat > 0 then
+    host_turns.stored = held_count > 0 and 'held' or 'free'
+  else
+    local entry = call('HGET', host_orders, host)
+    if entry then heed_order(host_turns, entry) end
+  end
   return host_turns
 end
 
@@ -113,18 +134,18 @@ end
 local known_politeness = {} -- field `s` -> what strictest says: many hosts belong to the same sites
 
 -- Returns a host's delay between two starts of a turn (ms), its concurrency, and how many seeds one claim may take on a
--- turn (burst). A host whose robots.txt asks for a delay has one turn, for the delay is the host's. A host with errors
--- is given one seed at a time. While its robots.txt is unreachable, a host is given more seeds, which are tried
--- together.
+-- turn (burst). A host whose robots.txt or operator asks for a delay has one turn, for the delay is the host's. A host
+-- with errors is given one seed at a time. While its robots.txt is unreachable, a host is given more seeds, which are
+-- tried together.
 local function politeness_of(host_turns)
   local fields = host_turns.fields
   local sites = fields.s or ''
   local rule = known_politeness[sites]
   if not rule then rule = strictest(sites); known_politeness[sites] = rule end
-  local delay = fields.r and math.max(rule[1], tonumber(fields.r)) or rule[1]
+  local delay = math.max(rule[1], tonumber(fields.r or '0'), tonumber(fields.d or '0'))
   local held_for_robots = fields.b and math.min(tonumber(fields.b), 500)
   if fields.e then return delay, 1, held_for_robots or 1 end
-  return delay, fields.r and 1 or rule[2], held_for_robots or rule[3]
+  return delay, (fields.r or fields.d) and 1 or rule[2], held_for_robots or rule[3]
 end
 
 -- Notes that a site crawls the host.
@@ -137,12 +158,13 @@ local function add_site(host_turns, site)
   end
 end
 
-local holder_names, start_names = {}, {} -- I -> hI, nI
+local names_of = {} -- I -> { hI, nI }
 
 -- Returns the names of turn I's fields.
 local function fields_of(i)
-  if not holder_names[i] then holder_names[i], start_names[i] = 'h' .. i, 'n' .. i end
-  return holder_names[i], start_names[i]
+  local names = names_of[i]
+  if not names then names = { 'h' .. i, 'n' .. i }; names_of[i] = names end
+  return names[1], names[2]
 end
 
 -- Returns the latest of the times at which the host's turns may start their next requests; 0: none has started one.
@@ -155,9 +177,11 @@ local function last_of_next_starts(host_turns)
 end
 
 -- Returns the numbers of the turns that may start a request now, and when the next one may (now, where there are some).
--- Turns held beyond a concurrency that was lowered since count, too; so do their starts, where one turn is left.
+-- Turns held beyond a concurrency that was lowered since count, too; so do their starts, where one turn is left. A
+-- host that is paused has none.
 local function free_turns(host_turns, concurrency)
   local fields = host_turns.fields
+  if fields.p then return {}, now + TURN_IDLE_MS end -- unless it is resumed before
   local free, next_start, earliest = {}, now + RECHECK_MS, tonumber(fields.x or '0')
   local free_max = concurrency - host_turns.held
   if concurrency == 1 then earliest = math.max(earliest, last_of_next_starts(host_turns)) end
@@ -173,7 +197,7 @@ local function free_turns(host_turns, concurrency)
   return free, #free > 0 and now or next_start
 end
 
--- Gives turn I to an owner and returns its token. `who` asked: 'nav', 'content' or SEEDLESS.
+-- Gives turn I to an owner and returns its token. `who` asked: 'nav', 'content' or 'seedless'.
 local function acquire_turn(host_turns, owner, serial, i, who)
   local token = text(serial * TOKENS_PER_SERIAL + i)
   set_field(host_turns, fields_of(i), owner .. ' ' .. token)
@@ -209,7 +233,7 @@ local function ownerless_turns(host_turns)
   return names
 end
 
--- Frees those turns. Each may start a request a delay from now: who held it may have sent one just before. Returns
+-- Frees those turns. Each may start a request a delay from now: whoever held it may have sent one just before. Returns
 -- whether there were any.
 local function free_ownerless_turns(host_turns)
   local names = ownerless_turns(host_turns)
@@ -223,16 +247,3 @@ end
 
 -- Splits an entry of turns:OWNER into token and host; nil for junk.
 local function split_turn(entry) return string.match(entry, '^(%d+) (.+)$') end
-
--- Returns since when somebody ('nav', 'content' or SEEDLESS) has waited for a turn of the host; nil where they don't,
--- and for who acquired the last one.
-local function waits_since(host_turns, who)
-  local since = tonumber(host_turns.fields['w' .. who] or '0')
-  return host_turns.fields.l ~= who and now - since < WAIT_MS and since or nil
-end
-
--- Notes that somebody asks for a turn in vain: claim.lua leaves the next free one to who has waited longest.
-local function note_waiting(host_turns, who)
-  if host_turns.fields.l == who or waits_since(host_turns, who) then return end
-  set_field(host_turns, 'w' .. who, now_text)
-end

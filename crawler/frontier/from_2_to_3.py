@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from crawler.frontier.schema import of_its_kind
 from crawler.frontier.scripts import compare_and_set, even_when_full
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from redis.asyncio import Redis
 
@@ -24,15 +25,22 @@ SCAN_COUNT = 100  # fields in one answer: some 100 kB of plans, which Redis read
 WITHOUT_EDITION = re.compile(rb"(\d+) ([a-z]+)")  # `VERSION STATE`
 
 
-async def to_3(redis: Redis, keys: Keys, partitions: int, done: int) -> AsyncIterator[tuple[int, int]]:
-    """Migrates; a `Step` of migration.py. Its parts are the partitions, then plans and sites."""
+def plans_before(keys: Keys) -> str:
+    """Returns where plans lie in format 2."""
+    return f"{keys.prefix}:plans"
+
+
+async def migrate(
+    redis: Redis, keys: Keys, partitions: int, done: int, go_on: Callable[[], Awaitable[None]]
+) -> AsyncIterator[tuple[int, int]]:
+    """Migrates; the `run` of a `Step` of migration.py. Its parts are the partitions, then plans and sites."""
     parts = partitions + 1
     for number in range(done, partitions):
-        await _add_editions(redis, keys, number)
+        await _renew_plan_states(redis, keys, number)
         yield number + 1, parts
     if done < parts:
-        for name, place in (("plans", keys.plans), ("sites", keys.sites)):
-            await _move(redis, f"{keys.prefix}:{name}", place)
+        for old, new in ((plans_before(keys), keys.plans), (f"{keys.prefix}:sites", keys.sites)):
+            await _move(redis, old, new, go_on)
         # What is said of nodes that run no more, and of the last place that answered. What is known of ends of searches
         # expires; a search may be asked for one page too many.
         for name in ("nodes", "reached"):
@@ -40,12 +48,16 @@ async def to_3(redis: Redis, keys: Keys, partitions: int, done: int) -> AsyncIte
         yield parts, parts
 
 
-async def _add_editions(redis: Any, keys: Keys, number: int) -> None:
-    """Writes into what a partition was told of plans which edition they have; 0 for plans that are gone."""
+async def _renew_plan_states(redis: Any, keys: Keys, number: int) -> None:
+    """Writes into what a partition was told of plans which edition they have, 0 for plans that are gone.
+
+    Deletes its set of paused plans, which the states say, too.
+    """
     part = keys.partition(number)
     cursor = 0
     while True:
-        cursor, states = await redis.hscan(part.plan_states, cursor, count=SCAN_COUNT)
+        with of_its_kind(part.plan_states):
+            cursor, states = await redis.hscan(part.plan_states, cursor, count=SCAN_COUNT)
         for plan, told in states.items():
             if match := WITHOUT_EDITION.fullmatch(told):
                 edition = await _edition_of(redis, keys, plan)
@@ -53,11 +65,12 @@ async def _add_editions(redis: Any, keys: Keys, number: int) -> None:
                 await compare_and_set(redis, part.plan_states, plan, told, new)
         if not cursor:
             break
-    await redis.delete(f"{part.stem}:paused")  # said twice: it is in the states, too
+    await redis.delete(f"{part.stem}:paused")
 
 
 async def _edition_of(redis: Any, keys: Keys, plan: bytes) -> int:
-    raw = await redis.hget(f"{keys.prefix}:plans", plan) or await redis.hget(keys.plans, plan)
+    with of_its_kind(keys.plans):
+        raw = await redis.hget(plans_before(keys), plan) or await redis.hget(keys.plans, plan)
     try:
         edition = orjson.loads(raw or b"{}").get("edition", 0)
     except (ValueError, AttributeError):
@@ -65,13 +78,16 @@ async def _edition_of(redis: Any, keys: Keys, plan: bytes) -> int:
     return edition if isinstance(edition, int) else 0
 
 
-async def _move(redis: Any, old: str, new: str) -> None:
+async def _move(redis: Any, old: str, new: str, go_on: Callable[[], Awaitable[None]]) -> None:
     """Moves the fields of a hash to another one, where those that are there win. It may lie on another node."""
     cursor = 0
     while True:
-        cursor, fields = await redis.hscan(old, cursor, count=SCAN_COUNT)
+        with of_its_kind(old):
+            cursor, fields = await redis.hscan(old, cursor, count=SCAN_COUNT)
+        await go_on()  # else a field could be written that was deleted since another migration ended
         for name, value in fields.items():
-            await even_when_full(redis, new, "HSETNX", name, value)
+            with of_its_kind(new):
+                await even_when_full(redis, new, "HSETNX", name, value)
             await redis.hdel(old, name)
         if not cursor:
             return
