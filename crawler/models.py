@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from dataclasses import fields as dataclass_fields
+from functools import lru_cache
+from hashlib import sha256
 from sys import intern
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import orjson
 
 from crawler.errors import FrontierError, UrlError
 from crawler.urls import canonical, fingerprint, host
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 Frontier = Literal["nav", "content"]
+Settled = Literal["selector", "quiet", "cap"]  # what ended the wait for a rendered page
+SUCCESS = 2  # the first digit of such a status
 _PLAN_NAME = re.compile(r"[a-z0-9-]{1,64}")
 
 
@@ -36,13 +43,18 @@ class Seed:
         method: Upper-case HTTP method.
         body: Request body, sent as UTF-8 unless the site's search says otherwise.
         page: Which page of search results a nav seed is, from 1.
-        more: How many pages may follow a nav seed whose page alone names the next one (cursors).
+        more: How many pages of a search may follow this one, each when the one before was read.
+        per_page: Results that are asked for on each page of its search, as the plan says.
+        sort: Their order, likewise.
+        since: First day that they are from, likewise: YYYY-MM-DD, or empty.
         hops: Cross-host redirects that led here.
         depth: Links followed from a content page to here.
         interval_s: Seconds between two visits of a scheduled nav seed; 0: visited once.
         run: Which run of a scheduled search a further page belongs to, and part of its identity: each run reads its
             pages anew. 0 for all other seeds.
+        row: What the row of results that led here says of the page, as JSON (`crawler/extract/rows.py`).
         exact: Whether each spelling of the URL is a page of its own, as the site's `identity` says.
+        further_keywords: Further combinations of the plan's words whose searches found the page before it was claimed.
     """
 
     url: str
@@ -55,11 +67,21 @@ class Seed:
     body: str = ""
     page: int = 1
     more: int = 0
+    per_page: int = 20
+    sort: str = "newest"
+    since: str = ""
     hops: int = 0
     depth: int = 0
     interval_s: int = 0
     run: int = 0
+    row: str = ""
     exact: bool = False
+    further_keywords: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def combinations(self) -> list[list[str]]:
+        """The combinations of words whose searches led here, each once, `keywords` first; empty if none did."""
+        return [list(words) for words in dict.fromkeys((self.keywords, *self.further_keywords)) if words]
 
     @property
     def host(self) -> str:
@@ -73,17 +95,36 @@ class Seed:
         scope = f"{self.plan}@{self.edition}{run}" if self.frontier == "nav" else self.site
         return fingerprint(self.url, method=self.method, body=self.body, scope=scope, exact=self.exact)
 
+    def followed_by(self, *, url: str, method: str, body: str) -> Seed:
+        """Returns the seed of the next page of the same search, which isn't scheduled by itself."""
+        return replace(
+            self,
+            url=url,
+            method=method,
+            body=body,
+            page=self.page + 1,
+            more=self.more - 1,
+            hops=0,
+            interval_s=0,
+        )
+
     def dump(self) -> bytes:
         """Returns what Redis stores: `HOST PLAN SITE INTERVAL JSON`.
 
         Lua scripts read the first four words and never the JSON, from which fields at their default are left out. It is
-        one line, so that what several plans ask for can be stored line by line.
+        one line, so that what several plans ask for can be stored line by line. Each combination stands between two
+        tabs, by which scripts find it: in JSON they mean nothing, and in its strings they are escaped.
         """
         compact = {
             short: value for name, short in _SEED_KEYS.items() if (value := getattr(self, name)) != _SEED_DEFAULTS[name]
         }
         head = f"{self.host} {self.plan} {self.site} {self.interval_s} "
-        return head.encode() + orjson.dumps(compact)
+        json = orjson.dumps(compact)
+        if self.keywords:
+            json = b'%b,"k":%b}' % (json[:-1], _between_tabs(self.keywords))
+        if self.further_keywords:
+            json = b'%b,"c":[%b]}' % (json[:-1], b",".join(map(_between_tabs, self.further_keywords)))
+        return head.encode() + json
 
     @classmethod
     def load(cls, raw: bytes, frontier: Frontier) -> Seed:
@@ -96,14 +137,15 @@ class Seed:
             _host, plan, site, interval, rest = raw.split(b" ", 4)
             compact = orjson.loads(rest)
             values = {key: compact[short] for key, short in _SEED_KEYS.items() if short in compact}
-            values["keywords"] = tuple(values.get("keywords", ()))
+            words, further = compact.get("k", []), compact.get("c", [])
+            values["keywords"], values["further_keywords"] = tuple(words), tuple(map(tuple, further))
             values["plan"], values["site"] = intern(plan.decode()), intern(site.decode())  # once for thousands of seeds
             seed = cls(frontier=frontier, interval_s=int(interval), **values)
             canonical(seed.url)  # it may have been canonical by other rules than today's, but must be a URL
         except (ValueError, TypeError, KeyError, AttributeError, UrlError) as error:
             raise FrontierError(f"not a seed: {raw[:80]!r}") from error
-        words_only = all(isinstance(word, str) for word in seed.keywords) and isinstance(compact.get("k", []), list)
-        if not words_only or any(not isinstance(getattr(seed, name), kind) for name, kind in _SEED_KINDS.items()):
+        are_kinds = all(type(getattr(seed, name)) is kind for name, kind in _SEED_KINDS.items())  # no bool for an int
+        if not are_kinds or not _are_words(words, *further):
             raise FrontierError(f"not a seed: {raw[:80]!r}")
         return seed
 
@@ -117,8 +159,18 @@ class Seed:
             head = f"{self.host} {plan.decode()} {self.site} {self.interval_s} "
             seed = Seed.load(head.encode() + rest, self.frontier)
         except (FrontierError, ValueError):
-            return replace(self, plan=plan.decode("utf-8", "replace"), keywords=())
+            return replace(self, plan=plan.decode("utf-8", "replace"), keywords=(), further_keywords=())
         return replace(seed, url=self.url, method=self.method, body=self.body, exact=self.exact)
+
+
+@lru_cache(1_000)  # all seeds of a search have the same
+def _between_tabs(words: tuple[str, ...]) -> bytes:
+    return b"\t%b\t" % orjson.dumps(words)
+
+
+def _are_words(*lists: Any) -> bool:
+    """Returns whether each is a list of words."""
+    return all(isinstance(words, list) and all(isinstance(word, str) for word in words) for words in lists)
 
 
 def further_plans(lines: bytes | None) -> list[str]:
@@ -126,18 +178,22 @@ def further_plans(lines: bytes | None) -> list[str]:
     return [line.partition(b" ")[0].decode("utf-8", "replace") for line in (lines or b"").splitlines()]
 
 
-# The names of fields in the JSON of a stored seed: one letter, since there are millions of seeds.
+# The names of fields in the JSON of a stored seed: one letter, since there are millions of seeds. Beside these it has
+# `k`, the keywords, and `c`, the further ones.
 _SEED_KEYS = {
     "url": "u",
-    "keywords": "k",
     "edition": "e",
     "method": "m",
     "body": "b",
     "page": "p",
     "more": "n",
+    "per_page": "w",
+    "sort": "o",
+    "since": "s",
     "hops": "h",
     "depth": "d",
     "run": "r",
+    "row": "f",
     "exact": "x",
 }
 _SEED_DEFAULTS = {entry.name: entry.default for entry in dataclass_fields(Seed)}
@@ -210,15 +266,74 @@ class Claimed:
 
 
 @dataclass(frozen=True, slots=True)
+class JsonAnswer:
+    """JSON that a page loaded while a browser rendered it.
+
+    Attributes:
+        body: As it came, decoded.
+        is_wanted: Its address is one of those that whoever has the page rendered has named.
+    """
+
+    url: str
+    body: bytes
+    method: str = "GET"
+    status: int = 200
+    is_wanted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedJson:
+    """The JSON that a rendered page loaded, of a site that has something read from it.
+
+    Attributes:
+        answers: Those that the site names, in the order in which the page asked for them.
+        others: Addresses of further ones, for errors; those of a status that says that there is none with it.
+        left_out: How many of those that the site names were more than can be kept.
+    """
+
+    answers: tuple[JsonAnswer, ...] = ()
+    others: tuple[str, ...] = ()
+    left_out: int = 0
+
+    @classmethod
+    def of(cls, loaded: Iterable[JsonAnswer], left_out: int) -> Self:
+        """Returns what extraction reads of all JSON that a page loaded."""
+        answers, others = [], []
+        for one in loaded:
+            if one.is_wanted and one.status // 100 == SUCCESS:
+                answers.append(one)
+            else:
+                others.append(one.url if one.status // 100 == SUCCESS else f"{one.url} (status {one.status})")
+        return cls(tuple(answers), tuple(others), left_out)
+
+
+@dataclass(frozen=True, slots=True)
 class Fetched:
     """A downloaded page as extraction sees it: no network, no framework behind it.
 
     Attributes:
         url: The URL that answered, after redirects on the same host.
         content_type: The Content-Type header as sent; empty when missing.
+        rendered: What a browser took the page to be complete by, where one rendered it; None: none did.
+        gaps: How much a rendered page lacks that another visit may have.
+        loaded: The JSON that it loaded in a browser; None: none did render it, or its site has nothing read from that.
+        is_trial: Whoever reads it raises LacksError if it lacks something, before anything else is done with it.
     """
 
     url: str
     status: int
     content_type: str
     body: bytes
+    rendered: Settled | None = field(default=None, kw_only=True)
+    gaps: int = field(default=0, kw_only=True)
+    loaded: LoadedJson | None = field(default=None, kw_only=True)
+    is_trial: bool = field(default=False, kw_only=True)
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of what it is read from, in hex: its body, or the JSON that its site has it read from.
+
+        Of a rendered page the document often differs from one visit to the next where that JSON doesn't.
+        """
+        parts = [one.body for one in self.loaded.answers] if self.loaded else [self.body]
+        return sha256(b"\n".join(parts)).hexdigest()

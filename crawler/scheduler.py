@@ -23,6 +23,7 @@ from scrapy.utils.reactor import is_reactor_installed
 
 from crawler import config, scrapy_private, urls
 from crawler.errors import ConfigError
+from crawler.extract.sitemaps import MAX_SITEMAP_BYTES
 from crawler.frontier.session import SessionExpired, SessionLost
 from crawler.models import Frontier
 from crawler.robots.finder import RobotsAsked
@@ -31,12 +32,13 @@ from crawler.servers.redis_retry import RETRY_SECONDS
 from crawler.tasks import TaskDied, cancel, start
 from crawler.worker.egress import EgressChanged
 from crawler.worker.lanes import Lane, LaneEmpty, Lanes, VisitReady
+from crawler.worker.orders import StopOrdered
 from crawler.worker.request_state import RequestState, state_of
 from crawler.worker.required import require_components
 from crawler.worker.site_cache import UNREAD_SITE, UNREAD_SITE_SECONDS
 from crawler.worker.turns import CrawlDelay, HostBackoff
 from crawler.worker.visits import Visit, VisitEnded
-from crawler.worker.wakeups import SitesChanged
+from crawler.worker.wakeups import PolitenessChanged, SitesChanged
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from twisted.internet.defer import Deferred
 
     from crawler.frontier.queue import ClaimAnswer
+    from crawler.worker.turns import Turns
 
 logger = logging.getLogger(__name__)
 NO_ROOM_SECONDS = 1.0  # retry delay when the worker has no room for more seeds: the load is sampled once a second
@@ -109,14 +112,22 @@ class Scheduler(BaseScheduler):
         worker.events.subscribe(VisitReady, self._visit_ready)
         worker.events.subscribe(VisitEnded, self._visit_ended)
         worker.events.subscribe(LaneEmpty, self._lane_empty)
-        worker.events.subscribe(HostBackoff, lambda event: self._lanes.back_off(event.host, event.seconds))
-        worker.events.subscribe(CrawlDelay, lambda event: self._lanes.slow_down(event.host, event.seconds))
-        worker.events.subscribe(SitesChanged, lambda _event: self._lanes.change_politeness())
+        self._follow_hosts(self._lanes)
+        self._follow_hosts(worker.turns)
         worker.events.subscribe(EgressChanged, self._egress_changed)
         worker.events.subscribe(RobotsAsked, self._robots_asked)
         worker.events.subscribe(SessionExpired, self._session_expired)
         worker.events.subscribe(SessionLost, self._session_lost)
+        worker.events.subscribe(StopOrdered, self._stop_ordered)
         worker.events.subscribe(TaskDied, self._task_died)
+
+    def _follow_hosts(self, held: Lanes | Turns) -> None:
+        """Keeps turns that are held to what is heard of their hosts."""
+        subscribe = self.worker.events.subscribe
+        subscribe(HostBackoff, lambda event: held.back_off(event.host, event.seconds))
+        subscribe(CrawlDelay, lambda event: held.slow_down(event.host, event.seconds))
+        subscribe(SitesChanged, lambda _event: held.change_politeness())
+        subscribe(PolitenessChanged, lambda event: held.change_politeness(event.host))
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -202,15 +213,20 @@ class Scheduler(BaseScheduler):
 
     def _request_of(self, visit: Visit) -> Request:
         seed = visit.seed
-        headers = None
+        url, headers = seed.url, None
         site = self.worker.sites.get(seed.site)
-        if seed.body and site is not None:
+        if site is not None and seed.body:
             headers = {"Content-Type": site.request_content_type}
-        meta = RequestState(visit, visit.lane, is_page=True, loop=asyncio.get_running_loop()).meta()
-        if urls.is_canonical(seed.url):
+        if site is not None and seed.frontier == "content":
+            url = site.address_of(url)
+        loop = asyncio.get_running_loop()
+        meta = RequestState(visit, visit.lane, is_page=True, may_render=True, loop=loop).meta()
+        if urls.is_canonical(url):
             meta["verbatim_url"] = True  # Scrapy then doesn't escape the URL in its own way
+        if site is not None and seed.frontier == "nav" and site.results.type == "sitemap":
+            meta["download_maxsize"] = MAX_SITEMAP_BYTES
         return Request(
-            seed.url,
+            url,
             method=seed.method,
             body=seed.body,
             headers=headers,
@@ -388,11 +404,11 @@ class Scheduler(BaseScheduler):
         self._lanes.forget(event.partition)
 
     # -- Stopping -----------------------------------------------------------------------------------------------------
-    # When the worker is told to stop (SIGTERM, Ctrl-C), `_watch_for_stop` releases the visits not started, gives pages
-    # under way some time, and releases the rest. When all plans are done (STOP_WHEN_DONE), `_finish` closes the spider.
-    # When a background task has died, `_task_died` releases all and closes it, too. In each case the engine then calls
-    # `close`. Told to stop once more, Scrapy stops the reactor without a word to the engine: then `_leave_soon` has the
-    # same done within FORCED_STOP_SECONDS.
+    # When the worker is told to stop (SIGTERM, Ctrl-C, an operator's order), `_watch_for_stop` releases the visits not
+    # started, gives pages under way some time, and releases the rest. When all plans are done (STOP_WHEN_DONE),
+    # `_finish` closes the spider. When a background task has died, `_task_died` releases all and closes it, too. In
+    # each case the engine then calls `close`. Told to stop once more, Scrapy stops the reactor without a word to the
+    # engine: then `_leave_soon` has the same done within FORCED_STOP_SECONDS.
 
     def _spider_idle(self) -> None:
         """Keeps an idle spider open: more seeds may come."""
@@ -410,6 +426,10 @@ class Scheduler(BaseScheduler):
             await asyncio.sleep(STOP_POLL_SECONDS)
         if self.crawler.engine is not None and not self._engine_stops():
             await self.crawler.engine.close_spider_async(reason=reason)
+
+    def _stop_ordered(self, _event: StopOrdered) -> None:
+        """Does what SIGTERM does."""
+        self._finishing = start(self.crawler.stop_async(), name="ordered stop", died=self.worker.events.publish)
 
     def _task_died(self, _event: TaskDied) -> None:
         self._finish("failed")

@@ -18,11 +18,16 @@ FULL = Seed(
     body='{"q": "洪水 x"}',
     page=3,
     more=2,
+    per_page=50,
+    sort="relevance",
+    since="2026-11-01",
     hops=1,
     depth=4,
     interval_s=1_800,
     run=491_002,
+    row='{"author":"Ann"}',
     exact=True,
+    further_keywords=(("洪水", "\t,\\"), ("]}",)),
 )
 
 
@@ -41,6 +46,16 @@ def test_the_scripts_words_come_first_and_defaults_are_left_out():
     assert FULL.dump().startswith(b"a.example:8443 plan-1 site_1 1800 {")
 
 
+def test_a_seed_names_each_combination_once_and_its_keywords_first():
+    seed = replace(PLAIN, keywords=("b",), further_keywords=(("a", "b"), ("b",), ("a",)))
+    assert seed.combinations == [["b"], ["a", "b"], ["a"]]
+    assert PLAIN.combinations == []
+
+
+def test_tabs_stand_around_combinations_alone():
+    assert FULL.dump().count(b"\t") == 2 * len(FULL.combinations)
+
+
 @pytest.mark.parametrize(
     "raw",
     [
@@ -57,6 +72,9 @@ def test_the_scripts_words_come_first_and_defaults_are_left_out():
         b'h p s 0 {"u":"http://a/","k":"ab"}',
         b'h p s 0 {"u":"http://a/","k":[1]}',
         b'h p s 0 {"u":"http://a/","k":5}',
+        b'h p s 0 {"u":"http://a/","c":["a"]}',
+        b'h p s 0 {"u":"http://a/","c":[[1]]}',
+        b'h p s 0 {"u":"http://a/","c":{"a":["b"]}}',
         b'h p s 0 {"u":"http://a/","p":"1"}',
         b'h p s 0 {"u":"http://a/","h":null}',
         b'h p s 0 {"u":"x"}',

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from frontier.driver import content
+from samples import a_visit
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
@@ -23,9 +24,9 @@ from crawler.worker.fair_share import FairShare, WorkerStarved
 from crawler.worker.lanes import Lane
 from crawler.worker.outcomes import OUT_OF_MEMORY
 from crawler.worker.request_state import state_of
-from crawler.worker.turns import HostBackoff
+from crawler.worker.turns import CrawlDelay, HostBackoff
 from crawler.worker.visits import FetchFailed
-from crawler.worker.wakeups import SitesChanged
+from crawler.worker.wakeups import PolitenessChanged, SitesChanged
 from crawler.worker.worker import Worker
 
 HOSTS = 3
@@ -219,6 +220,24 @@ async def test_a_changed_site_releases_the_visits_not_started(build):
     await until_totals(scheduler, finished=1, ready=1, executing=0)
 
 
+async def test_a_turn_beside_the_visits_own_keeps_to_what_is_heard_of_its_host(build):
+    """As that of a host from which a rendered page loads: it is held for many requests."""
+    scheduler = await build()
+    turns, publish = scheduler.worker.turns, scheduler.worker.events.publish
+    turn, other = [await turns.acquire(host, a_visit()) for host in ("img.test", "other.test")]
+    publish(CrawlDelay("img.test", 2.0))
+    publish(HostBackoff("img.test", 30.0))
+    assert (turn.crawl_delay_s, round(turn.backoff_s)) == (2.0, 30)
+    assert (other.backoff_s, other.must_ask) == (0.0, False)
+    publish(SitesChanged())
+    assert other.must_ask
+    changes = turn.changes
+    publish(PolitenessChanged("img.test"))
+    assert (turn.changes, other.changes) == (changes + 1, 1)
+    for one in (turn, other):
+        turns.release(one)
+
+
 async def test_a_lost_session_drops_all_visits(build):
     scheduler = await build(SESSION_SECONDS=1)
     await offer(scheduler, content(1))
@@ -376,7 +395,7 @@ async def test_a_worker_says_why_it_claims_nothing_and_logs_each_change_once(bui
     assert worker.why_no_claims() == ""
 
     async def said(text):
-        await until(lambda: worker.heartbeat.figures.get("why_no_claims") == text)
+        await until(lambda: worker.figures.latest.get("why_no_claims") == text)
 
     worker.sink_down("kafka", "no answer")
     await said("it waits for kafka (no answer)")

@@ -126,7 +126,7 @@ class DnsCache:
             name, lookup = self._questions.get()
             try:
                 give = partial(lookup.set_result, self._addresses_of(name))
-            except Exception as error:  # noqa: BLE001 -- it is for who asked; other names have need of the thread
+            except Exception as error:  # noqa: BLE001 -- it is for whoever asked; other names have need of the thread
                 give = partial(lookup.set_exception, error)
             with suppress(RuntimeError):  # the event loop has ended
                 lookup.get_loop().call_soon_threadsafe(_give, lookup, give)

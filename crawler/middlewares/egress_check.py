@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from crawler.worker.worker import Worker
 
 TURN_SECONDS = 2.0  # longest wait for a turn of the host, whose other pages might be answered meanwhile
-POLL_SECONDS = 0.1  # between two tries for the turn
 
 
 class EgressCheck:
@@ -41,20 +39,12 @@ class EgressCheck:
             return
         lane = None
         with contextlib.suppress(HeadroomError, RedisError):
-            lane = await self._acquire(host, place.site)
+            lane, _ = await self._worker.turns.acquire_within(host, place.site, TURN_SECONDS)
         if lane is not None:
             try:
                 await self._ask(place, visit, lane)
             finally:
                 self._worker.turns.release(lane)
-
-    async def _acquire(self, host: str, site: str) -> Lane | None:
-        for _ in range(int(TURN_SECONDS / POLL_SECONDS)):
-            lane, _wait_s = await self._worker.turns.try_acquire(host, site)
-            if lane is not None:
-                return lane
-            await asyncio.sleep(POLL_SECONDS)
-        return None
 
     async def _ask(self, place: Place, visit: Visit, lane: Lane) -> None:
         engine = self._crawler.engine

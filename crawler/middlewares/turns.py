@@ -20,6 +20,7 @@ from crawler.download.targets import Targets
 from crawler.errors import HostBackoffError, UnavailableError
 from crawler.middlewares.egress_check import EgressCheck
 from crawler.worker.egress import PROBE_TIMEOUT_SECONDS, Place
+from crawler.worker.failed_answers import BODY_BYTES, AnswerHead
 from crawler.worker.ip_budget import IpBudget
 from crawler.worker.outcomes import (
     BAD_ANSWERS,
@@ -188,6 +189,8 @@ class TurnMiddleware:
             return response
         if may_be_the_networks(response.status, by_proxy=bool(request.meta.get("proxy"))):
             return self._from_network(response, state, state.lane)
+        state.visit.answer = AnswerHead(response.url, response.status, response.headers, response.body[:BODY_BYTES])
+        self._worker.tally.answered(state.lane.host, response.status, len(response.body))
         place = f"{urlparse_cached(request).scheme}://{state.lane.host}"  # the URL of a user's request may lack its `/`
         self._worker.egress.answered(Place(place, state.visit.seed.site))
         self._end(state, *_sign_of(response))

@@ -27,6 +27,8 @@ import orjson
 
 from crawler.robots.rules import MAX_FILE_BYTES, MAX_LINE_BYTES, clip
 
+MAX_REDIRECTS = 5  # RFC 9309, 2.3.1.2: at least five are followed
+MAX_FETCH_SECONDS = 30  # a file of the size that is read which takes longer counts as unreachable
 KEEP_SECONDS = 86_400.0  # RFC 9309, 2.4: a file is used for 24 hours at most
 KEEP_FAILURES_SECONDS = 21_600.0  # a count of failures is kept this much longer than the delay, for the next failure
 GROWTH = 4.0  # of delays: pages are tried after 1, 4, 16 minutes, to outlast a restart of their host but not a weekend

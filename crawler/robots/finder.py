@@ -22,7 +22,7 @@ from scrapy import Request
 from crawler import urls
 from crawler.errors import SessionLostError, UrlError
 from crawler.robots.cache import CachedRules, RobotsCache
-from crawler.robots.file import RobotsFile, page_delay_s
+from crawler.robots.file import MAX_FETCH_SECONDS, MAX_REDIRECTS, RobotsFile, page_delay_s
 from crawler.robots.rules import MAX_FILE_BYTES, MAX_LINE_BYTES, parse
 from crawler.robots.shared import SharedRobots
 from crawler.robots.truncate import Truncation
@@ -50,11 +50,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 UNREACHABLE = "robots-unreachable"
-NOT_ASKED = "robots-not-asked"  # by an error of this worker's
+ROBOTS_NOT_ASKED = "robots-not-asked"  # by an error of this worker's
 ELSEWHERE = "robots-elsewhere"  # the file is on another host, which has no turn free
-MAX_REDIRECTS = 5  # RFC 9309, 2.3.1.2: at least five are followed
-MAX_FETCH_SECONDS = 30  # a file of this size that takes longer counts as unreachable
-POLL_SECONDS = 0.1  # between two checks whether another worker has stored the file, or whether a turn is free
+POLL_SECONDS = 0.1  # between two checks whether another worker has stored the file
 OTHER_TURN_SECONDS = (1.0, 3.0)  # longest wait for a turn of the host that a file has moved to; random, see above
 
 
@@ -238,7 +236,7 @@ class RobotsFinder:
                         await self._shared.note_moved(authority, url)
                 if outcome == UNKNOWN_ERROR:  # an error of the code here: nothing is known of the host
                     logger.exception("can't ask for %s", url)
-                    raise RefusedError(Outcome("postpone", NOT_ASKED), self._retry_s) from error
+                    raise RefusedError(Outcome("postpone", ROBOTS_NOT_ASKED), self._retry_s) from error
                 if _says_nothing(outcome) or (target == authority and outcome.reason == "private-address"):
                     raise
                 failed = FetchFailed(urls.host(url), f"robots.txt {outcome.reason}", url, str(error))
@@ -283,19 +281,13 @@ class RobotsFinder:
                 What is fetched for a page that has started is tried again.
             HostBackoffError: The host has a long backoff; the file then counts as unreachable.
         """
-        until, wait_s = _now() + random.uniform(*OTHER_TURN_SECONDS), 0.0
-        while True:
-            with contextlib.suppress(RedisError):
-                try:
-                    lane, wait_s = await self._worker.turns.try_acquire(host, visit.seed.site)
-                except SessionLostError:
-                    break
-                if lane is not None:
-                    return lane
-            if _now() >= until:
-                break
-            await asyncio.sleep(POLL_SECONDS)
-        raise RefusedError(Outcome("retry" if visit.started else "postpone", ELSEWHERE), wait_s)
+        lane, wait_s = None, 0.0
+        with contextlib.suppress(SessionLostError):
+            seconds = random.uniform(*OTHER_TURN_SECONDS)
+            lane, wait_s = await self._worker.turns.acquire_within(host, visit.seed.site, seconds)
+        if lane is None:
+            raise RefusedError(Outcome("retry" if visit.started else "postpone", ELSEWHERE), wait_s)
+        return lane
 
 
 def _says_nothing(outcome: Outcome) -> bool:

@@ -168,8 +168,30 @@ def clip(body: bytes) -> bytes:
     return body[: MAX_FILE_BYTES + min(ends, default=len(rest))]
 
 
+class RuleGroup(NamedTuple):
+    """What a file says for one crawler.
+
+    Attributes:
+        rules: For each rule, whether it allows, and its pattern as in the file, decoded as Latin-1.
+        crawl_delay_s: Its Crawl-delay in seconds, not bounded; 0: none.
+    """
+
+    rules: list[tuple[bool, str]]
+    crawl_delay_s: float
+
+    def lines(self) -> list[str]:
+        """Returns its lines as people read them."""
+        lines = [f"{'Allow' if allows else 'Disallow'}: {_readable(pattern)}" for allows, pattern in self.rules]
+        return [*lines, f"Crawl-delay: {self.crawl_delay_s:g}"] if self.crawl_delay_s else lines
+
+
 def parse(body: bytes, agent: str) -> Rules:
-    """Parses a file's rules for one crawler: those of all groups that name it, else those of all groups for `*`.
+    """Parses a file's rules for one crawler, as `group_for` finds them; so are the arguments."""
+    return Rules(*group_for(body, agent))
+
+
+def group_for(body: bytes, agent: str) -> RuleGroup:
+    """Returns a file's rules for one crawler: those of all groups that name it, else those of all groups for `*`.
 
     Lines that aren't valid are skipped, whatever bytes they have.
 
@@ -205,13 +227,17 @@ def parse(body: bytes, agent: str) -> Rules:
             has_delay = True
             if _DELAY.fullmatch(value):
                 delays_s[delay_agents] = max(delays_s[delay_agents], float(value))
-    return Rules(rules[file_agents], delays_s[file_agents])
+    return RuleGroup(rules[file_agents], delays_s[file_agents])
 
 
 def product_token(user_agent: str) -> str:
     """Returns the name of a crawler in robots.txt by its User-Agent: `headroom` of `headroom/1.0 (+https://...)`."""
     found = _WORD.match(user_agent.strip())
     return found[0] if found else ""
+
+
+def _readable(pattern: str) -> str:
+    return pattern.encode("latin-1").decode("utf-8", "replace")
 
 
 def _fields(body: bytes) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import AsyncIterator  # noqa: TC003 -- a callback's annotation
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import Request, Spider
@@ -22,6 +22,7 @@ from crawler.config.check import check, complete
 from crawler.download.other_handlers import warn_of_other_handlers
 from crawler.errors import ExtractError, UnavailableError, UrlError
 from crawler.models import Fetched, Frontier
+from crawler.spiders.trial import Trial
 from crawler.worker.outcomes import (
     OUT_OF_MEMORY,
     OUT_OF_SCOPE,
@@ -36,7 +37,6 @@ from crawler.worker.outcomes import (
 )
 from crawler.worker.request_state import RequestState, state_of
 from crawler.worker.required import refuse_command, require_parts
-from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from crawler.models import Seed
     from crawler.sites import Site
     from crawler.worker.visits import Visit
+    from crawler.worker.worker import Worker
 
 MAX_HOPS = 5  # redirects to other hosts that one seed may lead through
 
@@ -106,6 +107,8 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
     @cached_property
     def worker(self) -> Worker:
         """The process's worker. Looked up when first needed: Scrapy builds extensions after spiders."""
+        from crawler.worker.worker import Worker  # so that `scrapy site check`, which wants the settings, starts fast
+
         return Worker.of(self.crawler)
 
     async def start(self) -> AsyncIterator[Any]:
@@ -123,6 +126,10 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
             UnavailableError: The worker stops, or lacks what reading needs; the seed is released.
         """
 
+    def is_answer(self, status: int, site: Site) -> bool:  # noqa: ARG002 -- for subclasses
+        """Returns whether a page with a status that says that there is none is read all the same."""
+        return False
+
     async def parse(self, response: Response, **_: Any) -> AsyncIterator[Any]:
         """Reads an answer that is a page; decides the visit's outcome for any other."""
         visit = _state_of(response.request).visit
@@ -131,17 +138,21 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         if response.status in REDIRECT_STATUSES:
             await self._redirected(response, visit)
             return
-        if outcome := outcome_of_status(response.status):
-            self.decide_outcome(visit, outcome)
-            return
         site = self.worker.sites.get(visit.seed.site)
         assert site is not None  # KnownSiteMiddleware sends no request before it is known
+        if (outcome := outcome_of_status(response.status)) and not self.is_answer(response.status, site):
+            self.decide_outcome(visit, outcome)
+            return
+        page = fetched(response)
         try:
-            for item in await self.read(fetched(response), visit, site):
+            for item in await self._read(page, response, visit, site):
                 yield item
         except ExtractError as error:
             visit.why = str(error)
-            self.decide_outcome(visit, outcome_of_extract_error(error, response.status))
+            outcome = outcome_of_extract_error(error, response.status)
+            if page.gaps:  # what it lacks may be what was to be read
+                outcome = Outcome("retry", outcome.reason)
+            self.decide_outcome(visit, outcome)
         except UnavailableError as error:
             self._release(visit, error)
         except MemoryError:
@@ -151,12 +162,41 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
     def errback(self, failure: Failure) -> None:
         """Decides the outcome of a visit whose request brought no answer, and ends its first part."""
         state = _state_of(failure.request)  # type: ignore[attr-defined]  # Scrapy sets the request
-        visit = state.visit
         assert failure.value is not None  # it is never None, though Twisted's types allow it
-        outcome = outcome_of_error(failure.value)
-        visit.why = str(failure.value)
-        self.decide_outcome(visit, outcome, at_least_s=getattr(failure.value, "wait_s", 0.0))
+        self._decide_by(failure.value, state.visit)
         state.end_callback()
+
+    async def _read(self, page: Fetched, response: Response, visit: Visit, site: Site) -> Sequence[Any]:
+        """Reads a page; where its site leaves rendering to what a page lacks, as it came or rendered.
+
+        Raises:
+            ExtractError: As `read`.
+            UnavailableError: Likewise.
+        """
+        state = _state_of(response.request)
+        if state.render is None:
+            return await self.read(page, visit, site)
+        read = partial(self.read, visit=visit, site=site)
+        trial = Trial(self.worker.render_choice, site, visit.seed.frontier, read, page)
+        if (found := await trial.as_it_came()) is not None:
+            return found
+        try:
+            rendered = await state.render()
+        except Exception as error:  # noqa: BLE001 -- whatever a download raises has an outcome
+            if trial.does_without(error):
+                return await self.read(page, visit, site)
+            self._decide_by(error, visit)
+            return ()
+        rendered.request = response.request
+        if rendered.status in REDIRECT_STATUSES:
+            await self._redirected(rendered, visit)
+            return ()
+        return await trial.rendered(fetched(rendered))
+
+    def _decide_by(self, error: BaseException, visit: Visit) -> None:
+        """Decides a visit's outcome by what was raised while its page was fetched or rendered."""
+        visit.why = str(error)
+        self.decide_outcome(visit, outcome_of_error(error), at_least_s=getattr(error, "wait_s", 0.0))
 
     def decide_outcome(self, visit: Visit, outcome: Outcome, at_least_s: float = 0.0) -> None:
         """Decides a visit's outcome.
@@ -168,17 +208,31 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         delay_ms = int(max(at_least_s, visit.lane.backoff_s) * 1000)
         if outcome.operation == "retry":
             delay_ms = max(delay_ms, retry_delay_ms(visit.claimed.tries, self.retry_base_s, self.retry_max_s))
-        visit.decide_outcome(outcome.operation, outcome.reason, delay_ms)
+        if visit.decide_outcome(outcome.operation, outcome.reason, delay_ms) and self.is_final(outcome, visit):
+            self.given_up(visit)
 
-    async def fetch(self, url: str, visit: Visit) -> Response:
+    def is_final(self, outcome: Outcome, visit: Visit) -> bool:
+        """Returns whether a visit with this outcome is its seed's last try."""
+        if outcome.operation == "retry":
+            return visit.claimed.tries + 1 >= self.worker.config.frontier.max_attempts
+        return outcome.operation == "fail"
+
+    def given_up(self, visit: Visit) -> None:
+        """Called when it is decided that a visit's page can't be had."""
+
+    async def fetch(self, url: str, visit: Visit, *, may_render: bool = False) -> Response:
         """Fetches a further page of the visit from its own host, on the visit's lane.
+
+        Args:
+            may_render: A browser renders it, where the site has its pages rendered.
 
         Raises:
             Exception: What the download raised.
         """
         engine = self.crawler.engine
         assert engine is not None  # visits exist only while the engine runs
-        return await engine.download_async(Request(url, meta=RequestState(visit, visit.lane).meta(), dont_filter=True))
+        meta = RequestState(visit, visit.lane, may_render=may_render).meta()
+        return await engine.download_async(Request(url, meta=meta, dont_filter=True))
 
     async def count_left_out(self, links: Links, seed: Seed) -> None:
         """Counts the links of a page that aren't offered, in the crawl's statistics; those of scripts in the ledger.
@@ -239,9 +293,13 @@ def _state_of(request: Request | None) -> RequestState:
 
 def fetched(response: Response) -> Fetched:
     """Returns of a response what extraction reads."""
+    state = state_of(response.request)
     return Fetched(
         url=response.url,
         status=response.status,
         content_type=(response.headers.get("Content-Type") or b"").decode("latin-1"),
         body=response.body,
+        rendered=state.rendered if state else None,
+        gaps=state.gaps if state else 0,
+        loaded=state.loaded if state else None,
     )

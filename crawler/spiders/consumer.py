@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import socket
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from crawler import config, extract
 from crawler.errors import ExtractError
 from crawler.extract.document import MAX_BODY_BYTES
+from crawler.in_step import in_step
 from crawler.item import Item, instant_now, item_id
 from crawler.models import Fetched, Frontier, Seed
 from crawler.spiders.base import FrontierSpider, fetched
 from crawler.worker.outcomes import Outcome, outcome_of_error, outcome_of_extract_error, outcome_of_status
+from crawler.worker.visits import FetchFailed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,10 +23,24 @@ if TYPE_CHECKING:
 
     from crawler.extract import Fields, Links
     from crawler.sites import Site
+    from crawler.sites.definition import Joined
     from crawler.sites.follow import Follow
     from crawler.worker.visits import Visit
 
 NODE = socket.gethostname()
+
+
+@dataclass(slots=True)
+class _Lacks:
+    """What an item lacks.
+
+    Attributes:
+        pages: Addresses of further pages that couldn't be had.
+        gaps: How many of them another visit may have.
+    """
+
+    pages: list[str] = field(default_factory=list)
+    gaps: int = 0
 
 
 class ConsumerSpider(FrontierSpider):
@@ -48,11 +64,15 @@ class ConsumerSpider(FrontierSpider):
     async def read(self, page: Fetched, visit: Visit, site: Site) -> Sequence[Item]:
         """Returns the page's item; empty when a further page of it can't be had now, which retries the whole seed.
 
+        Or when the page only leads on by its site's `follow.items`.
+
         A further page that will never be had, or not by this seed's last try, is named in the item; the pages before it
         are delivered.
 
         Links are offered first, also those of a page that turns out to hold no item.
         """
+        if site.address_of(visit.seed.url) != visit.seed.url:
+            page = replace(page, url=visit.seed.url)  # what was fetched is its twin
         follow = site.follow
         if follow and all(seed.depth >= follow.depth for seed in visit.seeds):
             follow = None
@@ -60,52 +80,102 @@ class ConsumerSpider(FrontierSpider):
             visit.leads_on = True  # for a plan that finds the page in another number of steps
         max_links = self.max_links if follow else 0
         reading = await extract.offload(
-            extract.read, page, site, max_links=max_links, parser_modules=self.parser_modules
+            extract.read,
+            page,
+            site,
+            max_links=max_links,
+            parser_modules=self.parser_modules,
+            templates=self.worker.templates.known,
         )
+        if reading.marks:
+            self.worker.templates.note(reading.marks)
         if follow:
             await self._offer(reading.links, visit, follow)
-        parts = [reading.fields()]
+        if (first := reading.fields()) is None:
+            visit.note = "list-page"
+            visit.leads_on = True  # for a plan that asks later: there is no item to tell it of
+            return ()
+        lacks = _Lacks(gaps=page.gaps)
+        fields = await self._continued(first, page, visit, site, lacks)
+        if fields is not None:
+            fields = await self._joined(fields, visit, site, lacks)
+        if fields is None:
+            return ()
+        if visit.seed.row:
+            fields = extract.with_row(fields, visit.seed.row, page, site)
+        await in_step()  # an item and all that follows up to its language is other work than reading
+        made = item(page, visit, fields, lacks.pages)
+        made.gaps = lacks.gaps
+        self.worker.gaps.note(made)
+        return (made,)
+
+    async def _continued(self, first: Fields, page: Fetched, visit: Visit, site: Site, lacks: _Lacks) -> Fields | None:
+        """Returns the fields of a page and those that continue it; None when the whole seed is tried again."""
+        parts = [first]
         max_pages = site.content.max_pages if site.content else 1
         seen = {page.url}
-        missing_pages: list[str] = []
-        gaps = 0
         while (url := parts[-1].next_page) and len(parts) < max_pages and url not in seen:
             seen.add(url)
             further = await self._further_page(url, visit, site)
             if isinstance(further, Outcome):
-                if not self._is_final(further, visit):
-                    self.decide_outcome(visit, further)
-                    return ()
-                missing_pages.append(url)
-                gaps += further.leaves_gap
+                if not self._does_without(url, further, visit, lacks):
+                    return None
                 break
             if sum(len(part.content) for part in (*parts, further)) > MAX_BODY_BYTES:
-                missing_pages.append(url)
+                lacks.pages.append(url)
                 break
             parts.append(further)
-        made = item(page, visit, extract.join(parts), missing_pages)
-        made.gaps = gaps
-        self.worker.gaps.note(made)
-        return (made,)
+        rules = site.content.comments if site.content else None
+        return extract.join(parts, max_comments=rules.max) if rules else extract.join(parts)
 
-    async def _further_page(self, url: str, visit: Visit, site: Site) -> Fields | Outcome:
-        """Fetches and reads a page that continues the visit's page; returns why, when it can't be had."""
+    async def _joined(self, fields: Fields, visit: Visit, site: Site, lacks: _Lacks) -> Fields | None:
+        """Returns fields with those of the site's `content.joined`; None when the whole seed is tried again."""
+        entries = site.content.joined if site.content else ()
+        for url, joined in zip(fields.joined, entries, strict=True):
+            if not url:
+                continue
+            further = await self._further_page(url, visit, site, joined)
+            if not isinstance(further, Outcome):
+                fields = fields.filled(further)
+                continue
+            self.worker.events.publish(FetchFailed(visit.seed.host, f"joined {further.reason}", url, ""))
+            if not self._does_without(url, further, visit, lacks):
+                return None
+        return fields
+
+    def _does_without(self, url: str, outcome: Outcome, visit: Visit, lacks: _Lacks) -> bool:
+        """Returns whether the item is delivered without a further page; if not, has the seed tried again."""
+        if not self.is_final(outcome, visit):
+            self.decide_outcome(visit, outcome)
+            return False
+        lacks.pages.append(url)
+        lacks.gaps += outcome.leaves_gap
+        return True
+
+    async def _further_page(self, url: str, visit: Visit, site: Site, joined: Joined | None = None) -> Fields | Outcome:
+        """Fetches and reads a page that continues the visit's page, or is joined to it.
+
+        Args:
+            joined: What it is joined for; None: it continues the visit's page.
+
+        Returns:
+            Why, when it can't be had.
+        """
         try:
-            response = await self.fetch(url, visit)
+            address = url if joined else site.address_of(url)
+            response = await self.fetch(address, visit, may_render=joined is None)
             if outcome := outcome_of_status(response.status):
                 return outcome
-            return await extract.offload(
-                extract.fields, fetched(response), site, parser_modules=self.parser_modules, continues=True
-            )
+            if joined:
+                return await extract.offload(extract.joined_fields, fetched(response), site, joined=joined)
+            page = fetched(response)
+            if site.address_of(url) != url:
+                page = replace(page, url=url)
+            return await extract.offload(extract.fields, page, site, parser_modules=self.parser_modules, continues=True)
         except ExtractError as error:
             return outcome_of_extract_error(error, response.status)
         except Exception as error:  # noqa: BLE001 -- whatever a download raises has an outcome
             return outcome_of_error(error)
-
-    def _is_final(self, outcome: Outcome, visit: Visit) -> bool:
-        """Returns whether a visit with this outcome would be its seed's last."""
-        is_last_try = visit.claimed.tries + 1 >= self.worker.config.frontier.max_attempts
-        return outcome.operation == "fail" or (outcome.operation == "retry" and is_last_try)
 
     async def _offer(self, links: Links, visit: Visit, follow: Follow) -> None:
         """Offers links to each plan that wants the page; returns when Redis has them, so that its seed ends later."""
@@ -139,13 +209,18 @@ def item(page: Fetched, visit: Visit, fields: Fields, missing_pages: Sequence[st
         time=instant_now(),
         plan=seed.plan,
         keywords=list(seed.keywords),
+        combinations=seed.combinations,
         status=page.status,
-        sha256=hashlib.sha256(page.body).hexdigest(),
+        rendered=page.rendered,
+        sha256=page.sha256,
         node=NODE,
         fingerprint=fingerprint,
         missing_pages=list(missing_pages),
         **values,
     )
     made.visit = visit
-    made.note_clean(*values.values())
+    extra = (value if isinstance(value, list) else [value] for value in fields.extra.values())
+    made.note_clean(
+        *values.values(), *(one.text for one in fields.comments), *(value for entries in extra for value in entries)
+    )
     return made

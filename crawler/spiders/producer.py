@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from crawler import extract
+from redis.exceptions import RedisError
+from scrapy.utils.datatypes import LocalCache
+
+from crawler import extract, tasks
+from crawler.errors import ExtractError, HeadroomError, LacksError, UnavailableError
+from crawler.extract.rows import Row, found_by
 from crawler.models import Fetched, Frontier, Seed
+from crawler.plans.plan import Plan
+from crawler.sites import SiteError
 from crawler.spiders.base import FrontierSpider
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crawler.sites import Site
+    from crawler.extract import Links
+    from crawler.plans.combinations import Combination
+    from crawler.sites import SearchTarget, Site
+    from crawler.worker.offers import Offered
+    from crawler.worker.searches import Standing
     from crawler.worker.visits import Visit
+
+PAST_THE_END = "past-the-end"  # the ledger's word for further pages of a search that has ended
+NOT_ASKED = "not-asked"  # and of one whose pages fail
+OFFERED_AT_ONCE = 1_000  # as many as a page of results mostly has at most
+MAX_PLANS = 10  # that search lists, and whose combinations are kept: 10,000 of 100 bytes at most, 1 MB a plan
 
 
 class ProducerSpider(FrontierSpider):
@@ -22,30 +40,179 @@ class ProducerSpider(FrontierSpider):
     name = "producer"
     frontier: Frontier = "nav"
 
+    @cached_property
+    def _known_combinations(self) -> LocalCache[tuple[str, int], Sequence[Combination]]:
+        """The combinations of plans that search lists, by plan and edition."""
+        return LocalCache(MAX_PLANS)
+
+    @cached_property
+    def _passing_on(self) -> set[asyncio.Task[None]]:
+        """Tasks that offer what follows a page that failed; asyncio itself forgets tasks that nobody holds."""
+        return set()
+
+    def is_answer(self, status: int, site: Site) -> bool:
+        """Returns whether the site says by this status that there are no (more) results."""
+        return status in site.results.empty_status
+
     async def read(self, page: Fetched, visit: Visit, site: Site) -> Sequence[Any]:
-        """Offers the page's results, and the next search page where only this one names it."""
-        seed = visit.seed
+        """Offers the page's results, and the search's next page unless this was its last.
+
+        The two are offered together, so that the next page waits for nothing; unless whether the results are new
+        decides if it is asked for at all.
+        """
+        seed, offer = visit.seed, self.worker.offers.offer
         links = await extract.offload(
-            extract.links, page, site, body=seed.body, number=seed.page, max_links=self.max_links
+            extract.links,
+            page,
+            site,
+            asked=seed.url,
+            body=seed.body,
+            number=seed.page,
+            since=seed.since,
+            max_links=self.max_links,
         )
-        if links.empty:
-            await self.worker.searches.end(visit.claimed)  # before the lane begins the next page
+        if page.is_trial and not (links.urls or links.lists or links.empty):
+            raise LacksError(("results",))
+        if page.gaps and not links.urls:
+            raise ExtractError("incomplete-page", "it lacks data or scripts, and has no results")
         visit.end_fetch()  # the host's turn is free while Redis takes the offers
         await self.count_left_out(links, replace(seed, frontier="content"))
-        if links.urls:
-            found = [Seed(url, seed.plan, seed.site, keywords=seed.keywords, exact=seed.exact) for url in links.urls]
-            await self.worker.offers.offer(found, edition=seed.edition)
-        if links.next is not None and seed.more > 0:
-            next_page = links.next
-            following = replace(
-                seed,
-                url=next_page.url,
-                method=next_page.method,
-                body=next_page.body,
-                page=next_page.page,
-                more=seed.more - 1,
-                interval_s=0,
-                run=visit.claimed.run,  # or the next run's would be known, and never read
+        found = [
+            Seed(url, seed.plan, seed.site, keywords=words, row=row.said, exact=seed.exact)
+            for url, row, words in await self._matching(links, seed, site)
+        ]
+        if not seed.more:
+            self.worker.tally.searched(seed, len(found), await self._offer_found(found, seed))
+            return ()
+        if site.search.paging and site.search.paging.names_all:
+            self.worker.tally.searched(seed, len(found), await self._offer_found(found, seed))
+            await self._offer_lists(visit, links.lists[: seed.more])
+            return ()
+        standing = await self.worker.searches.judge(visit.claimed, links)
+        following = None
+        if not (links.empty or links.last or standing.over):
+            following = self._following(visit, site, links.next)
+        if following and standing.idle + 1 < site.results.known_pages:
+            offered, _ = await asyncio.gather(
+                offer(found, edition=seed.edition), offer([following], "nav", edition=seed.edition)
             )
-            await self.worker.offers.offer([following], "nav", edition=seed.edition)
+            await self._note_new(visit, links, standing, found, offered)
+            return ()
+        offered = await offer(found, edition=seed.edition)
+        idle = await self._note_new(visit, links, standing, found, offered)
+        if following and idle < site.results.known_pages:
+            await offer([following], "nav", edition=seed.edition)
+            return ()
+        await self.worker.offers.refuse(seed, PAST_THE_END, seed.more)
+        await self.worker.searches.end(visit.claimed)
         return ()
+
+    async def _offer_found(self, found: Sequence[Seed], seed: Seed) -> int:
+        """Offers results, so many at a time that Redis keeps nobody waiting: a sitemap may have 50,000.
+
+        Returns:
+            How many of them were new.
+        """
+        new = 0
+        for start in range(0, len(found), OFFERED_AT_ONCE):
+            offered = await self.worker.offers.offer(found[start : start + OFFERED_AT_ONCE], edition=seed.edition)
+            new += offered.new
+        return new
+
+    async def _offer_lists(self, visit: Visit, lists: Sequence[SearchTarget]) -> None:
+        """Offers further pages that one names all at once, which share what remains of the search's number of pages."""
+        seed = visit.seed
+        if not lists:
+            await self.worker.offers.refuse(seed, PAST_THE_END, seed.more)
+            return
+        share, over = divmod(seed.more - len(lists), len(lists))
+        further = [
+            replace(
+                seed.followed_by(url=one.url, method=one.method, body=one.body),
+                more=share + (place < over),
+                run=visit.claimed.run,
+            )
+            for place, one in enumerate(lists)
+        ]
+        await self.worker.offers.offer(further, "nav", edition=seed.edition)
+
+    async def _note_new(
+        self, visit: Visit, links: Links, standing: Standing, found: Sequence[Seed], offered: Offered
+    ) -> int:
+        """Counts what a page brought; returns how many pages of the search in a row, with this one, held nothing new.
+
+        A page of a list whose results were all looked at and don't match may have been new.
+        """
+        self.worker.tally.searched(visit.seed, len(found), offered.new)
+        is_new = offered.new > 0 or bool(links.urls and not found)
+        return await self.worker.searches.note_new(visit.claimed, standing, is_new=is_new)
+
+    async def _matching(self, links: Links, seed: Seed, site: Site) -> list[tuple[str, Row, Combination]]:
+        """Returns the results, each with its row and the words that it was found by.
+
+        Where the site's `results.match` looks for words in rows, those that lack them are left out. In a list, which is
+        fetched once for all combinations of a plan, each is looked for; a page may be found by several.
+        """
+        rows = [(url, links.rows.get(url, Row())) for url in links.urls]
+        if site.results.match is None:
+            return [(url, row, seed.keywords) for url, row in rows]
+        combinations = await self._combinations(seed) if site.is_list else [seed.keywords]
+        if len(rows) > self.max_links:  # 50,000 of a sitemap take seconds
+            return await asyncio.to_thread(found_by, rows, combinations)
+        return found_by(rows, combinations)
+
+    async def _combinations(self, seed: Seed) -> Sequence[Combination]:
+        """Returns the combinations of a seed's plan.
+
+        Raises:
+            UnavailableError: Redis is away, or doesn't have the plan any more; then the seed isn't crawled again.
+        """
+        key = (seed.plan, seed.edition)
+        if key not in self._known_combinations:
+            try:
+                record = await self.worker.registry.plan(seed.plan)
+                sites = {name: await self.worker.registry.site(name) for name in record.sites}
+                self._known_combinations[key] = Plan.from_definition(record.definition, sites).combinations()
+            except (RedisError, HeadroomError) as error:
+                raise UnavailableError(f"the words of plan {seed.plan}: {error}") from error
+        return self._known_combinations[key]
+
+    def given_up(self, visit: Visit) -> None:
+        """Has the next page of the search asked for: one that fails hides nothing behind it. The visit waits for it."""
+        if visit.seed.more:
+            visit.begin_part(fetches=False)
+            name = "offer of a further search page"
+            task = tasks.start(self._pass_on(visit), name=name, died=self.worker.events.publish)
+            self._passing_on.add(task)
+            task.add_done_callback(self._passing_on.discard)
+
+    async def _pass_on(self, visit: Visit) -> None:
+        """Offers the search page after one that can't be had, unless the one before failed, too."""
+        seed = visit.seed
+        site = self.worker.sites.get(seed.site)
+        following = site and self._following(visit, site, None)
+        try:
+            if following and await self.worker.searches.note_failure(visit.claimed):
+                await self.worker.offers.offer([following], "nav", edition=seed.edition)
+            else:
+                await self.worker.offers.refuse(seed, NOT_ASKED, seed.more)
+        except UnavailableError:
+            visit.release("unavailable")
+        finally:
+            visit.end_part()
+
+    def _following(self, visit: Visit, site: Site, target: SearchTarget | None) -> Seed | None:
+        """Returns the seed of the search page after a visit's, by the page itself or by its site; None: there is none.
+
+        It belongs to the same run of its search, or the next run's would be known, and never read.
+        """
+        seed = visit.seed
+        try:
+            if target:
+                following: Seed | None = seed.followed_by(url=target.url, method=target.method, body=target.body)
+            else:
+                following = site.next_page(seed)
+        except SiteError as error:
+            self.logger.warning("search for %s: no further page: %s", " ".join(seed.keywords), error)
+            return None
+        return following and replace(following, run=visit.claimed.run)

@@ -1,7 +1,9 @@
 """What the cgroups of this process, such as a container's, leave it of the machine: memory and CPU time.
 
 Both versions of cgroups are read. A limit may stand at any level between the process's own group and the root, and all
-of them count. Within a container the path that the kernel names may not be there; then the mount's root is the group.
+of them count, each against what its own group uses: a slice's quota is shared by all that runs in the slice. Within a
+container the path that the kernel names may not be there; then the mount's root is the group. A limit may change while
+a process runs, so it is read whenever it is asked for.
 
 Source: the kernel's documentation, admin-guide/cgroup-v1/memory.rst and admin-guide/cgroup-v2.rst.
 """
@@ -21,12 +23,27 @@ class _Version(NamedTuple):
     memory_limits: tuple[str, ...]
     memory_used: str
     inactive: str  # in memory.stat: pages of files that can go at any time
+    limit_above: str  # in memory.stat: the tightest limit on the way to the root, also above what a container sees
     cpu_used: str
 
 
+class _CpuGroup(NamedTuple):
+    """One level that may have a quota, and where its use is counted: version 1 may have two mounts for the two."""
+
+    quota: Path
+    use: Path
+    version: _Version
+
+
 UNLIMITED_BYTES = 2**62  # version 1 says a number near 2**63 where there is no limit
-V1 = _Version(("memory.limit_in_bytes",), "memory.usage_in_bytes", "total_inactive_file", "cpuacct.usage")
-V2 = _Version(("memory.max", "memory.high"), "memory.current", "inactive_file", "cpu.stat")
+V1 = _Version(
+    ("memory.limit_in_bytes",),
+    "memory.usage_in_bytes",
+    "total_inactive_file",
+    "hierarchical_memory_limit",
+    "cpuacct.usage",
+)
+V2 = _Version(("memory.max", "memory.high"), "memory.current", "inactive_file", "", "cpu.stat")
 
 
 class Cgroups:
@@ -37,20 +54,26 @@ class Cgroups:
     """
 
     def __init__(self, root: Path = Path("/")) -> None:
-        unified = [folder for name in ("", "unified") if (folder := root / MOUNT / name).is_dir()]
+        mounts = root / MOUNT
+        unified = [folder for folder in (mounts, mounts / "unified") if folder.is_dir()]
         self._memory: list[tuple[Path, _Version]] = []
-        self._cpu: list[tuple[Path, _Version]] = []
-        self._sample: tuple[float, float] | None = None  # when, and the CPU time used by then, in s
+        self._cpu: list[_CpuGroup] = []
+        self._used_s: dict[Path, float] = {}  # by each group with a quota, as of the last call
+        self._used_at = 0.0  # when that was, by the monotonic clock
         for line in _text(root / "proc/self/cgroup").splitlines():
             _number, names, path = line.split(":", 2)
+            kinds = names.split(",")
             if not names:
-                levels = [(level, V2) for mount in unified for level in _levels(mount, path)]
-                self._memory += levels
-                self._cpu += levels
-            for name in {"memory", "cpu", "cpuacct"} & set(names.split(",")):
-                mounts = [root / MOUNT / names, root / MOUNT / name]
-                found = [(level, V1) for mount in mounts if mount.is_dir() for level in _levels(mount, path)]
-                (self._memory if name == "memory" else self._cpu).extend(found)
+                for level in (level for mount in unified for level in _levels(mount, path)):
+                    self._memory.append((level, V2))
+                    self._cpu.append(_CpuGroup(level, level, V2))
+            if "memory" in kinds:
+                self._memory += [(level, V1) for level in _levels(_mount_v1(mounts, names, "memory"), path)]
+            if "cpu" in kinds:
+                quotas = _mount_v1(mounts, names, "cpu")
+                uses = quotas if "cpuacct" in kinds else mounts / "cpuacct"
+                for level in _levels(quotas, path):
+                    self._cpu.append(_CpuGroup(level, uses / level.relative_to(quotas), V1))
 
     def memory_percent(self) -> float | None:
         """Returns how much of the tightest limit is used, without the files that can go; None: there is no limit."""
@@ -64,18 +87,29 @@ class Cgroups:
 
     def cores(self) -> float | None:
         """Returns how many cores' time the tightest quota grants; None: there is none."""
-        return min((cores for group in self._cpu if (cores := _quota(*group)) is not None), default=None)
+        return min((cores for group in self._cpu if (cores := _quota(group)) is not None), default=None)
 
     def cpu_percent(self) -> float | None:
-        """Returns how much of the quota was used since the last call; None: there is no quota, or no call before."""
-        cores = self.cores()
-        used_s = next((used for group in self._cpu if (used := _cpu_used_s(*group)) is not None), None)
-        if cores is None or used_s is None:
-            return None
-        before, self._sample = self._sample, (time.monotonic(), used_s)
-        if before is None or self._sample[0] <= before[0]:
-            return None
-        return 100 * (used_s - before[1]) / (self._sample[0] - before[0]) / cores
+        """Returns how much was used since the last call of the quota that is nearest to its end.
+
+        None: there is no quota, nothing counts its use, or there was no call before.
+        """
+        now, before = time.monotonic(), self._used_s
+        elapsed_s, self._used_at, self._used_s = now - self._used_at, now, {}
+        percents = []
+        for group in self._cpu:
+            cores, used_s = _quota(group), _cpu_used_s(group)
+            if cores is None or used_s is None:
+                continue
+            self._used_s[group.use] = used_s
+            if group.use in before and elapsed_s > 0:
+                percents.append(100 * (used_s - before[group.use]) / elapsed_s / cores)
+        return max(percents, default=None)
+
+
+def _mount_v1(mounts: Path, names: str, kind: str) -> Path:
+    """Returns where the groups of a kind are: a mount's name may have its kinds in another order than the kernel."""
+    return mounts / names if (mounts / names).is_dir() else mounts / kind
 
 
 def _levels(mount: Path, path: str) -> list[Path]:
@@ -86,30 +120,31 @@ def _levels(mount: Path, path: str) -> list[Path]:
 
 def _memory_used(level: Path, version: _Version) -> tuple[int, int] | None:
     """Returns the bytes used and the limit of one group; None: it has no limit."""
+    details = _fields(level / "memory.stat")
     limits = [int(text) for name in version.memory_limits if (text := _text(level / name)).isdigit()]
+    limits.append(details.get(version.limit_above, UNLIMITED_BYTES))
     limit = min((limit for limit in limits if 0 < limit < UNLIMITED_BYTES), default=None)
     used = _text(level / version.memory_used)
     if limit is None or not used.isdigit():
         return None
-    inactive = _fields(level / "memory.stat").get(version.inactive, 0)
-    return max(0, int(used) - inactive), limit
+    return max(0, int(used) - details.get(version.inactive, 0)), limit
 
 
-def _quota(level: Path, version: _Version) -> float | None:
+def _quota(group: _CpuGroup) -> float | None:
     """Returns how many cores' time one group may use; None: all of them."""
-    if version is V2:
-        quota, _, period = _text(level / "cpu.max").partition(" ")
+    if group.version is V2:
+        quota, _, period = _text(group.quota / "cpu.max").partition(" ")
     else:
-        quota, period = _text(level / "cpu.cfs_quota_us"), _text(level / "cpu.cfs_period_us")
-    return int(quota) / int(period) if quota.isdigit() and period.isdigit() and int(period) else None
+        quota, period = _text(group.quota / "cpu.cfs_quota_us"), _text(group.quota / "cpu.cfs_period_us")
+    return int(quota) / int(period) if quota.isdigit() and period.isdigit() and int(quota) and int(period) else None
 
 
-def _cpu_used_s(level: Path, version: _Version) -> float | None:
-    """Returns the CPU time that one group has used, in s; None: it doesn't count it."""
-    if version is V2:
-        used_us = _fields(level / version.cpu_used).get("usage_usec")
+def _cpu_used_s(group: _CpuGroup) -> float | None:
+    """Returns the CPU time that one group has used, in s; None: nothing counts it."""
+    if group.version is V2:
+        used_us = _fields(group.use / group.version.cpu_used).get("usage_usec")
         return None if used_us is None else used_us / 1e6
-    used_ns = _text(level / version.cpu_used)
+    used_ns = _text(group.use / group.version.cpu_used)
     return int(used_ns) / 1e9 if used_ns.isdigit() else None
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from crawler.frontier.queue import ClaimState, Queue
     from crawler.frontier.session import Lease, Session
     from crawler.servers.redis_full import RedisFull
+    from crawler.worker.browser_at_hand import BrowserAtHand
     from crawler.worker.settler import Settler
 
 logger = logging.getLogger(__name__)
@@ -39,12 +40,14 @@ class Claims:
 
     Args:
         settler: Flushed before a quarantined seed is claimed, which may kill its worker.
+        browser: Without one, pages that must be rendered are left to others.
         drain_s: The longest wait for that, in seconds: SESSION_SECONDS.
         redis_full: Told whether claims are refused for want of memory.
         wake: Set when a claim that stayed under way has ended.
 
     Attributes:
         carrying: Number of seeds held and not yet settled. Whoever settles one subtracts it.
+        left: Partitions where the last claim has left seeds to workers with a browser.
     """
 
     def __init__(
@@ -53,6 +56,7 @@ class Claims:
         session: Session,
         settler: Settler,
         *,
+        browser: BrowserAtHand,
         drain_s: float,
         redis_full: RedisFull,
         wake: asyncio.Event,
@@ -61,6 +65,7 @@ class Claims:
         self._queue = queue
         self._session = session
         self._settler = settler
+        self._browser = browser
         self._drain_s = drain_s
         self._redis_full = redis_full
         self._wake = wake
@@ -71,6 +76,7 @@ class Claims:
         self._recall_at_s: dict[int, float] = defaultdict(float)  # by partition; by the monotonic clock
         self._under_way: dict[int, asyncio.Task[tuple[str, ClaimAnswer]]] = {}  # claims, by partition
         self.carrying = 0
+        self.left: set[int] = set()
 
     async def claim(self, max_seeds: int) -> ClaimAnswer:
         """Claims up to `max_seeds` seeds from the first partition that has some; each is asked once at most.
@@ -162,7 +168,16 @@ class Claims:
         await self._recall(partition, owner)
         self._number += 1
         claim = f"{owner}#{self._number}"
-        answer = await self._queue.claim(partition, owner, claim, max_seeds=max_seeds, carrying=self.carrying)
+        answer = await self._queue.claim(
+            partition,
+            owner,
+            claim,
+            max_seeds=max_seeds,
+            carrying=self.carrying,
+            has_browser=not self._browser.why_no_browser,
+        )
+        if answer.state == "ok":
+            (self.left.add if answer.left else self.left.discard)(partition)
         self._count(partition, answer)
         return owner, answer
 

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from crawler import config
+from crawler.config.check import redaction_of
 from crawler.frontier.config import FrontierConfig
 from crawler.worker.headroom import Limits
 from crawler.worker.start_entries import StartList, start_lists
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from crawler.redaction import Redaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,11 @@ class WorkerConfig:
         limits: Limits of the node's load, and FIRST_BATCH.
         start_lists: START_LISTS.
         sites_dir: SITES_DIR.
+        render_look_again_s: RENDER_LOOK_AGAIN_SECONDS.
+        browser_path: BROWSER_PATH.
+        failed_answers_bytes: FAILED_ANSWERS_MEGABYTES, in bytes.
+        redaction: Hides the secrets of the settings and the environment.
+        newest_items_bytes: NEWEST_ITEMS_MEGABYTES, in bytes; 0 where Mongo has the items.
     """
 
     frontier: FrontierConfig
@@ -43,6 +51,11 @@ class WorkerConfig:
     limits: Limits
     start_lists: tuple[StartList, ...]
     sites_dir: str
+    render_look_again_s: float
+    browser_path: str
+    failed_answers_bytes: int
+    redaction: Redaction
+    newest_items_bytes: int
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
@@ -64,4 +77,14 @@ class WorkerConfig:
             limits=Limits.from_settings(settings),
             start_lists=start_lists(settings, frontier.keys.prefix),
             sites_dir=config.SITES_DIR.of(settings),
+            render_look_again_s=config.RENDER_LOOK_AGAIN_SECONDS.of(settings),
+            browser_path=config.BROWSER_PATH.of(settings),
+            failed_answers_bytes=int(config.FAILED_ANSWERS_MEGABYTES.of(settings) * 1e6),
+            redaction=redaction_of(settings),
+            newest_items_bytes=_newest_items_bytes(settings),
         )
+
+
+def _newest_items_bytes(settings: Mapping[str, Any]) -> int:
+    """Returns how much Redis keeps of the newest items: nothing where Mongo can be asked for them."""
+    return 0 if "mongo" in config.ITEM_SINKS.of(settings) else int(config.NEWEST_ITEMS_MEGABYTES.of(settings) * 1e6)

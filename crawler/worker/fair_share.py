@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from crawler.events import Events
 
 STARVED_SECONDS = 2.0  # for which a worker that says so is taken for starved; it says so again with each vain claim
-SAYING_SECONDS = 1.0  # between two such messages: who hears one says it no sooner itself
-# For so long after a worker's own turn is free again, it leaves that one, too, to who is starved.
+SAYING_SECONDS = 1.0  # between two such messages: whoever hears one says it no sooner itself
+# For so long after a worker's own turn is free again, it leaves that one, too, to whoever is starved.
 PATIENCE_SECONDS = 0.25
 STARVED_AFTER_SECONDS = 1.0  # of vain claims: where hosts have many turns, one falls free for the worker sooner
 PAUSE_SECONDS = 2.0  # between two claims of a worker that was starved just now; less the longer it is

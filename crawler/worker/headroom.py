@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import time
 from collections import deque
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from typing import TYPE_CHECKING, Any, Self
 import psutil
 
 from crawler import config
+from crawler.render.processes import proportional_bytes
 from crawler.worker.cgroup import Cgroups
 from crawler.worker.pace import Pace
 
@@ -134,6 +136,9 @@ def batch_size(limits: Limits, load: Load, carried: int, workers: int = 1) -> in
 class Sampler:
     """Measures the load of the node and of this process with its children; in a container, of what it may use.
 
+    What may be used is the least of: the machine, the limits of the cgroups, and the processors that this process may
+    run on (a container's cpuset, systemd's AllowedCPUs, `taskset`). All of it may change while the process runs.
+
     Args:
         cgroups: Of this process; None: the real ones.
 
@@ -141,21 +146,27 @@ class Sampler:
         load: The smoothed load, as of the last sample.
         newest: The last sample as it was.
         memory_bytes: All memory that there is: 100 percent.
+        cores: All processor time that there is, in cores, such as 1.5: 100 percent.
     """
 
     def __init__(self, cgroups: Cgroups | None = None) -> None:
         self._process = psutil.Process()
         self._known: dict[int, psutil.Process] = {self._process.pid: self._process}
         self._cgroups = cgroups or Cgroups()
-        self._cores = self._cgroups.cores() or psutil.cpu_count() or 1
-        self.memory_bytes = min(psutil.virtual_memory().total, self._cgroups.memory_limit() or math.inf)
+        self._read_limits()
         self.load = self.newest = Load()
         self._first = True
-        psutil.cpu_percent()  # psutil measures from one call to the next, so the answer to the first is meaningless
+        # What is measured is measured from one call to the next, so the answers to the first are meaningless.
+        psutil.cpu_percent(percpu=True)
+        self._cgroups.cpu_percent()
         self._process.cpu_percent()
 
     def sample(self) -> Load:
-        """Takes a sample and returns the smoothed load; blocks for about a millisecond for each process."""
+        """Takes a sample and returns the smoothed load; blocks for some milliseconds for each process.
+
+        Memory that processes of the tree share, as a browser's do, counts once.
+        """
+        self._read_limits()
         tree = {}
         with contextlib.suppress(psutil.Error):
             tree = {child.pid: child for child in self._process.children(recursive=True)}
@@ -165,14 +176,27 @@ class Sampler:
         own_memory = own_cpu = 0.0
         for process in self._known.values():
             with contextlib.suppress(psutil.Error):  # the process has ended, or belongs to another user
-                own_memory += 100 * process.memory_info().rss / self.memory_bytes
-                own_cpu += process.cpu_percent() / self._cores
+                taken = proportional_bytes(process) if len(self._known) > 1 else process.memory_info().rss
+                own_memory += 100 * taken / self.memory_bytes
+                own_cpu += process.cpu_percent() / self.cores
         memory = max(psutil.virtual_memory().percent, self._cgroups.memory_percent() or 0.0)
-        cpu = max(psutil.cpu_percent(), self._cgroups.cpu_percent() or 0.0)
+        # The tree's own use is part of c, also where a quota's use is counted out of sight, above a container's root.
+        cpu = min(100.0, max(self._processors_percent(), self._cgroups.cpu_percent() or 0.0, own_cpu))
         self.newest = Load(memory, cpu, own_memory, own_cpu)
         self.load = self.newest if self._first else self.load.smoothed(self.newest)
         self._first = False
         return self.load
+
+    def _read_limits(self) -> None:
+        self._processors = os.sched_getaffinity(0)
+        self.cores = min(len(self._processors), self._cgroups.cores() or math.inf)
+        self.memory_bytes = min(psutil.virtual_memory().total, self._cgroups.memory_limit() or math.inf)
+
+    def _processors_percent(self) -> float:
+        """Returns how busy the processors are that this process may run on."""
+        busy = psutil.cpu_percent(percpu=True)
+        allowed = [percent for number, percent in enumerate(busy) if number in self._processors] or busy
+        return sum(allowed) / len(allowed)
 
 
 class Rate:
@@ -203,21 +227,37 @@ class NodeHeadroom:
         claim_ahead_s: CLAIM_AHEAD_SECONDS: a worker holds no more seeds than it settles in that time, at its rate.
 
     Attributes:
+        limits: As given, or as an operator has set them since.
         pace: How fast pages may be started; None: there is no CPU limit.
         rate: The rate at which this worker settles seeds.
         sampler: Measures the load.
     """
 
     def __init__(self, limits: Limits, *, batch_max: int, claim_ahead_s: float) -> None:
-        self._limits = limits
         self._batch_max = batch_max
         self._claim_ahead_s = claim_ahead_s
-        self.pace = Pace(limits.cpu_percent) if limits.cpu_percent < NO_LIMIT_PERCENT else None
+        self.pace: Pace | None = None
+        self.limits = limits
         self.rate = Rate()
         self.sampler = Sampler()
         self._answer_bytes = 0.0  # of the largest lately
         self._lack = ""
         self._lacked_at = -math.inf  # by the monotonic clock
+
+    @property
+    def limits(self) -> Limits:
+        """How much of the node may be used."""
+        return self._limits
+
+    @limits.setter
+    def limits(self, limits: Limits) -> None:
+        self._limits = limits
+        if limits.cpu_percent >= NO_LIMIT_PERCENT:
+            self.pace = None
+        elif self.pace is None:
+            self.pace = Pace(limits.cpu_percent)
+        else:  # it knows by now what a page costs
+            self.pace.limit_percent = limits.cpu_percent
 
     def lacks(self, what: str) -> None:
         """Notes that the node had none left of something that a request needs, such as file descriptors."""

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING
 
-from crawler.frontier.queue import OFFER_BATCH, STAYS_KNOWN, Count, Receipt, SeedKind
+from crawler.frontier.queue import FINISHED, OFFER_BATCH, STAYS_KNOWN, Count, Receipt, SeedKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from crawler.frontier.queue import Proposal, Queue
 
-# Half of what is remembered at most; a page takes some 180 bytes. A site's menu is on each of its pages, and what one
+# Half of what is remembered at most; a page takes some 200 bytes. A site's menu is on each of its pages, and what one
 # search of a plan has found, the next ones find, too: both soon or not at all.
 HALF_PAGES = 10_000
 HALF_SECONDS = 200.0  # so a page is remembered for less than 10 minutes; lua/lib/receipts.lua says why not for a day
@@ -26,6 +27,9 @@ class Known:
     What it remembers of a partition holds as long as Redis has the receipt of the last offer there
     (lua/lib/receipts.lua). Each call shows that receipt and leaves another one, so the calls to a partition must follow
     one another. After a call without an answer nothing of the partition is remembered.
+
+    A page that is finished for a plan is remembered for all of the plan's words. One that isn't is remembered for those
+    that it was offered with: offered with others, Redis adds these to the seed (lua/lib/combinations.lua).
 
     It has two halves: the younger one is filled, and takes the place of the older one when it is full or old enough.
 
@@ -39,7 +43,7 @@ class Known:
         self._numbers = count(1)  # of receipts
         self._receipts: dict[int, str] = {}  # by partition; missing: nothing of it is remembered
         self._emptied: Counter[int] = Counter()  # by partition: how often what was remembered of it was forgotten
-        # Fingerprint and plan -> `_emptied` of its partition at that time.
+        # What `_names` gives -> `_emptied` of its partition at that time.
         self._younger: dict[bytes, int] = {}
         self._older: dict[bytes, int] = {}
         self._younger_since_s = clock()
@@ -72,7 +76,7 @@ class Known:
         remembered: list[int] = []
         emptied = self._emptied[partition]
         for place, proposal in enumerate(offered):
-            (remembered if self._remembered(_name(proposal)) == emptied else to_offer).append(place)
+            (remembered if emptied in map(self._remembered, _names(proposal)) else to_offer).append(place)
         answers = b""  # of those in `to_offer`, in their order
         if remembered:
             counts = Counter(SeedKind.of(offered[place].seed) for place in remembered)
@@ -132,7 +136,8 @@ class Known:
         emptied = self._emptied[partition]
         for proposal, mark in zip(batch, answer, strict=False):  # it may not have come to all of them
             if mark in STAYS_KNOWN:
-                self._younger[_name(proposal)] = emptied
+                whatever_the_words, by_these_words = _names(proposal)
+                self._younger[whatever_the_words if mark in FINISHED else by_these_words] = emptied
         return answer
 
     def _remembered(self, name: bytes) -> int | None:
@@ -154,6 +159,12 @@ class Known:
             self._younger_since_s += since_s
 
 
-def _name(proposal: Proposal) -> bytes:
-    """Returns what a seed is remembered by: its fingerprint, which is always as long, and its plan."""
-    return proposal.fingerprint + proposal.seed.plan.encode()
+def _names(proposal: Proposal) -> tuple[bytes, bytes]:
+    """Returns what a seed is remembered by whatever its words are, and with these. All fingerprints are as long."""
+    of_plan, of_words = _suffixes(proposal.seed.plan, proposal.seed.keywords)
+    return proposal.fingerprint + of_plan, proposal.fingerprint + of_words
+
+
+@lru_cache(1_000)  # all links of a page have the same; a plan may have 100,000
+def _suffixes(plan: str, words: tuple[str, ...]) -> tuple[bytes, bytes]:
+    return plan.encode(), "\0".join((plan, *words, "")).encode()

@@ -115,13 +115,13 @@ class Lanes:
             if lane.must_ask:
                 self._release_waiting(lane)
 
-    def change_politeness(self) -> None:
-        """Starts no more visits on any lane: what a site asks for, or is, has changed since they were claimed.
+    def change_politeness(self, host: str | None = None) -> None:
+        """Starts no more visits on lanes of a host, or on any: what is asked for, or the site, has changed since.
 
         Those not started are released, to be claimed as politely as their hosts are asked now. What visits under way
         still fetch keeps that, too.
         """
-        for lane in list(self._held):
+        for lane in [lane for lane in self._held if host in (None, lane.host)]:
             lane.change_politeness()
             self._release_waiting(lane)
 

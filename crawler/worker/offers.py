@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 # How long the first offer of a batch waits for those of other pages, which then cost a third of what they cost one by
-# one. The page's host is asked for the next page meanwhile.
+# one. The page's host is asked for the next page meanwhile. Of search pages there are few, and their search waits.
 WAIT_SECONDS = 0.02
 
 
@@ -44,7 +44,7 @@ class Offered(NamedTuple):
     Attributes:
         new: How many were new to their plans.
         refused: Those of plans that were deleted, maybe while the offer waited. They are neither in the frontier nor in
-            the ledger: who has them from elsewhere must keep them there.
+            the ledger: whoever has them from elsewhere must keep them there.
     """
 
     new: int
@@ -156,7 +156,7 @@ class Offers:
         key, parts = (frontier, partition), list[_Part]()
         try:
             while self._waiting[key]:
-                if sum(len(part.proposals) for part in self._waiting[key]) < OFFER_BATCH:
+                if frontier == "content" and sum(len(part.proposals) for part in self._waiting[key]) < OFFER_BATCH:
                     await asyncio.sleep(WAIT_SECONDS)
                 parts = [part for part in self._waiting.pop(key) if not part.answer.done()]  # some may be cancelled
                 for terms in dict.fromkeys((part.edition, part.budget) for part in parts):

@@ -76,6 +76,10 @@ SCRIPT_ROUTE = "script-route"  # the ledger's word for addresses that only a bro
 EMPTY_BODY = "empty-body"  # the reason of an answer that has no body, or only white space
 OUT_OF_MEMORY = Outcome("postpone", "out-of-memory")  # most often the node is at fault; see hand_backs.py
 PAGE_TIMEOUT = Outcome("retry", "page-timeout")  # PAGE_SECONDS have passed
+# A browser's end isn't its pages' try: see crawler/middlewares/rendering.py.
+BROWSER_DIED = Outcome("postpone", "browser-died")
+NO_BROWSER = Outcome("postpone", "no-browser")  # another worker may have one
+NO_BROWSER_SECONDS = 60.0  # until such a page is claimed again, perhaps by a worker with a browser
 _BY_EXCEPTION = {
     "CannotResolveHostError": Outcome("retry", "dns"),
     "DownloadConnectionRefusedError": Outcome("retry", "connection-refused"),
@@ -92,6 +96,13 @@ _BY_EXCEPTION = {
     "MemoryError": OUT_OF_MEMORY,
     "UnavailableError": Outcome("release", "unavailable"),
     "FrontierError": Outcome("release", "no-session"),
+    "BrowserMissingError": NO_BROWSER,
+    "BrowserDiedError": BROWSER_DIED,
+    "PageCrashedError": Outcome("retry", "page-crashed"),
+    "RenderTimeoutError": Outcome("retry", "render-timeout"),
+    "NoDocumentError": Outcome("fail", "no-document"),
+    "StepFailedError": Outcome("retry", "step-failed"),
+    "RenderError": Outcome("retry", "render-error"),
 }
 
 

@@ -26,12 +26,12 @@ SAVED_SECONDS = 1.0  # what a pause of the crawl saves for later: so many second
 class Pace:
     """Says when the next page may start on a node with a CPU limit.
 
-    Args:
+    Attributes:
         limit_percent: CL, from 1 to below 100.
     """
 
     def __init__(self, limit_percent: float) -> None:
-        self._limit_percent = limit_percent
+        self.limit_percent = limit_percent
         self._pages = 0  # that ended since the last sample
         self._sampled_at = time.monotonic()  # as all moments here
         self._own_percent = self._pages_per_second = 0.0  # smoothed
@@ -62,7 +62,7 @@ class Pace:
         now = time.monotonic()
         if self._start_at > now:
             return self._start_at - now
-        left_percent = (self._limit_percent - load.cpu + load.own_cpu) / max(workers, 1)
+        left_percent = (self.limit_percent - load.cpu + load.own_cpu) / max(workers, 1)
         pace = max(MIN_PAGES_PER_SECOND, left_percent * self._pages_per_second / self._own_percent)
         self._start_at = max(self._start_at, now - SAVED_SECONDS) + 1 / pace
         return 0.0

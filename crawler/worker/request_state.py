@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from scrapy import Request
+    from scrapy.http import Response
 
+    from crawler.models import LoadedJson, Settled
     from crawler.worker.lanes import Lane
     from crawler.worker.turn import Turn
     from crawler.worker.visits import Visit
@@ -42,6 +44,12 @@ class RequestState:
         in_flight: The request itself is on the wire: it has started on its lane and isn't answered yet.
         crawl_delay_s: What robots.txt asks for between two requests; 0: nothing, or it wasn't asked.
         is_page: It is for the seed's own page.
+        may_render: A browser renders its answer, where the site says so: it is for the seed's page, or continues that.
+        rendered: What a browser took the page to be complete by, where one rendered it; None: none did.
+        gaps: How much the rendered page lacks that another visit may have.
+        loaded: The JSON that the rendered page loaded, where its site has something read from that.
+        render: Has a browser render the answer that came, where it depends on what that lacks; None: it doesn't.
+        page_cookies: Of what a rendered page asks for, the cookies that the page itself sends, as in their header.
         robots_bytes: For the request of a robots.txt, the bytes of its body so far; None for any other request.
         checks_egress: It only asks whether anybody answers this worker (egress.py).
         keeps_lane: The visit's lane starts no other visit until the callback of this request has ended.
@@ -58,6 +66,12 @@ class RequestState:
     in_flight: bool = False
     crawl_delay_s: float = 0.0
     is_page: bool = False
+    may_render: bool = False
+    rendered: Settled | None = None
+    gaps: int = 0
+    loaded: LoadedJson | None = None
+    render: Callable[[], Awaitable[Response]] | None = None
+    page_cookies: str = ""
     robots_bytes: int | None = None
     checks_egress: bool = False
     keeps_lane: bool = True

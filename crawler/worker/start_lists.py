@@ -5,9 +5,9 @@ on a Redis Cluster waits until the offer survives a node), then taken out of its
 in between, the next one offers it again, which the ledger counts as known. List and frontier may lie on different
 nodes, since nothing needs both at once. If its plan is deleted while its offer waits, it stays.
 
-An entry that can't be a seed goes into the hash `KEY:refused`, with the reason, before it leaves its list
-(`stored_list.py`). When that is full, or can't be written, those that follow stay where they are, and keep back what
-stands behind them.
+An entry that can't be a seed goes into the hash `KEY:refused`, with the reason, before it leaves its list; of entries
+that are too long, one of each beginning (`stored_list.py`). When that is full, or can't be written, those that follow
+stay where they are, and keep back what stands behind them.
 
 Of all workers one reads, by a lock with a time limit: two at a time would lose nothing either, but offer all twice.
 """
@@ -127,16 +127,13 @@ class StartLists:
             if self._in_vain[one.key] >= ROUNDS_IN_VAIN:
                 self._note(one, str(error))
             return False
-        except HeadroomError as error:
-            self._note(one, str(error))
-        except ResponseError as error:
-            if not (is_of_a_key(error) or refusal(error)):
+        except (HeadroomError, ResponseError) as error:
+            if isinstance(error, ResponseError) and not (is_of_a_key(error) or refusal(error)):
                 raise
             self._note(one, str(error))
-        else:
-            del self._in_vain[one.key]
-            return has_read
-        return False
+            return False
+        self._in_vain.pop(one.key, None)
+        return has_read
 
     async def _read_some(self, one: StartList) -> bool:
         stored = self._stored[one.key]
@@ -156,9 +153,12 @@ class StartLists:
         self._stats.inc_value("start_lists/refused", taken_out + sum(not is_cut(entry) for entry in kept))
         if kept:
             self._report(one, len(kept), refused[kept[0]])
-        full = f"{one.refused_key} holds {REFUSED_MAX:,} refused entries: delete those you have looked at"
-        deleted = f"plan {one.plan!r} was deleted while its pages were offered"
-        self._note(one, deleted if left_out else "" if len(kept) == len(refused) else full)
+        if left_out:
+            self._note(one, f"plan {one.plan!r} was deleted while its pages were offered")
+        elif len(kept) < len(refused):
+            self._note(one, f"{one.refused_key} holds {REFUSED_MAX:,} refused entries: delete those you have looked at")
+        else:
+            self._note(one, "")
         return bool(taken or kept or taken_out)
 
     async def _is_reader(self, one: StartList) -> bool:

@@ -26,6 +26,7 @@ READ_BYTES = 1 << 20  # in one reading, after which it ends: entries that are UR
 SEARCHED_ENTRIES = 10_000  # from a list's head, for one to be removed: new ones are put before it, or behind all
 REFUSED_MAX = 10_000  # entries of a list that are kept with a reason; somebody must look at them by then
 KEPT_BYTES = 8_192  # of each of those: whole where it is no longer than the longest URL, and 80 MB for all at most
+DIGEST_DIGITS = 32  # of the SHA-256 of a longer one, behind its beginning; of SHA-1, somebody could push equal ones
 MAY_GO_MAX = 1_000  # cut entries of a set that are remembered until they are drawn again; else they are kept again
 KINDS = ("list", "set", "zset")
 # KEYS: the list. ARGV: its kind; READ_ENTRIES; READ_BYTES; ENTRY_BYTES_MAX; then the SHA-1 of the beginnings of entries
@@ -37,7 +38,7 @@ READ = """#!lua flags=allow-oom
 local list, kind = KEYS[1], ARGV[1]
 local entries_left, bytes_left, longest = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local remove = ({ list = { 'LREM', list, '1', '' }, set = { 'SREM', list, '' }, zset = { 'ZREM', list, '' } })[kind]
-local find = { 'LPOS', list, '' } -- REMOVE_FROM_LIST uses it, too
+local find = { 'LPOS', list, '' } -- of REMOVE_FROM_LIST: here only the right to it is asked for
 if not redis.acl_check_cmd(unpack(remove)) or kind == 'list' and not redis.acl_check_cmd(unpack(find)) then
   return redis.error_reply('NOPERM its user may not take entries out')
 end
@@ -137,13 +138,20 @@ class StoredList:
         if not refused:
             return []
         room = max(0, REFUSED_MAX - await self._redis.hlen(self._refused_key))
-        kept = list(refused)[:room]
-        if kept:
-            await self._redis.hset(self._refused_key, mapping={entry[:KEPT_BYTES]: refused[entry] for entry in kept})
-        self._may_go |= {hashlib.sha1(entry).hexdigest(): None for entry in kept if is_cut(entry)}  # noqa: S324 -- Redis's scripts have no other digest
+        some = list(refused)[:room]
+        if some:
+            await self._redis.hset(self._refused_key, mapping={kept(entry): refused[entry] for entry in some})
+        self._may_go |= {hashlib.sha1(entry).hexdigest(): None for entry in some if is_cut(entry)}  # noqa: S324 -- Redis's scripts have no other digest
         for digest in list(self._may_go)[:-MAY_GO_MAX]:
             del self._may_go[digest]
-        return kept
+        return some
+
+
+def kept(entry: bytes) -> bytes:
+    """Returns what is kept of a refused entry: all; or its beginning, with a digest that tells it from others."""
+    if len(entry) <= KEPT_BYTES:
+        return entry
+    return b"%b... (SHA-256 %b)" % (entry[:KEPT_BYTES], hashlib.sha256(entry).hexdigest()[:DIGEST_DIGITS].encode())
 
 
 def is_cut(entry: bytes) -> bool:

@@ -1,14 +1,18 @@
 """Acquires and releases turns beside those that come with claimed seeds.
 
 All that a visit needs from its own host runs on its lane. Media on other hosts, a robots.txt that has moved to another
-host, and follow-up requests to another host need a turn of that host, which is acquired here.
+host, and follow-up requests to another host need a turn of that host, which is acquired here. So does what a rendered
+page loads from other hosts, of which each turn is kept for many requests.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 from typing import TYPE_CHECKING, NamedTuple
+
+from redis.exceptions import RedisError
 
 from crawler.errors import HostBackoffError, SessionLostError
 from crawler.frontier.queue import HOST_BACKOFF, NO_TURN, OTHERS_FIRST
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
 
 
 MAX_POLL_SECONDS = 1.0  # longest delay between two tries for a turn: it may be released sooner than Redis said
+SHORT_POLL_SECONDS = 0.1  # likewise, while a turn of another host is held
 SURPLUS_TURN = Outcome("release", "surplus-turn")  # nothing was sent for the seed, which waits for a turn that counts
 JITTER_SECONDS = (0.005, 0.05)  # added to each delay, so that visits that wait for one turn don't all try at once
 
@@ -116,6 +121,30 @@ class Turns:
             raise HostBackoffError(host, number_ms / 1000)
         return None, number_ms / 1000
 
+    async def acquire_within(self, host: str, site: str, seconds: float) -> tuple[Lane | None, float]:
+        """Waits for a turn of a host for so long at most, on behalf of a visit that holds a turn of another host.
+
+        A second visit may hold the two turns the other way round. Both then wait in vain until one gives up, so the
+        wait should be short; and of random length, lest both give up at once.
+
+        Returns:
+            The lane and 0; or None and the seconds until it is worth trying again.
+
+        Raises:
+            SessionLostError: The worker stops.
+            HostBackoffError: The host's backoff is longer than MAX_BACKOFF_WAIT_SECONDS.
+        """
+        loop = asyncio.get_running_loop()
+        until, wait_s = loop.time() + seconds, 0.0
+        while True:
+            with contextlib.suppress(RedisError):
+                lane, wait_s = await self.try_acquire(host, site)
+                if lane is not None:
+                    return lane, 0.0
+            if loop.time() >= until:
+                return None, wait_s
+            await asyncio.sleep(min(max(wait_s, SHORT_POLL_SECONDS / 10), SHORT_POLL_SECONDS))
+
     async def try_acquire_address(self, name: str, concurrency: int, delay_s: float) -> tuple[Turn | None, float]:
         """As `try_acquire`, for a turn of an IP address.
 
@@ -139,6 +168,25 @@ class Turns:
     def note_use(self, turn: Turn, visit: Visit) -> None:
         """Notes that a visit uses a turn that didn't come with its seed, until it is released."""
         self._used_by[turn] = visit
+
+    def back_off(self, host: str, seconds: float) -> None:
+        """Has such turns of a host start nothing for so long: what uses one may have more to ask of the host."""
+        for turn in self._held_of(host):
+            turn.back_off(seconds)
+
+    def slow_down(self, host: str, crawl_delay_s: float) -> None:
+        """Has such turns of a host ask when they may be used next: its robots.txt asks for a Crawl-delay."""
+        for turn in self._held_of(host):
+            turn.slow_down(crawl_delay_s)
+
+    def change_politeness(self, host: str | None = None) -> None:
+        """Has such turns ask when they may be used next: what is asked for, or a site, has changed.
+
+        Args:
+            host: None: that of any.
+        """
+        for turn in self._held_of(host):
+            turn.change_politeness()
 
     def users(self, partition: int) -> set[Visit]:
         """Returns the visits that use such turns of a partition."""
@@ -186,6 +234,9 @@ class Turns:
         if turn.backoff_s:
             self._events.publish(HostBackoff(turn.host, turn.backoff_s))
         self._settler.release(self._session.leases[turn.partition].owner, turn.partition, turn.report())
+
+    def _held_of(self, host: str | None) -> list[Turn]:
+        return [turn for turn in self._used_by if host in (None, turn.host)]
 
     def _lease(self, host: str) -> Lease:
         if self._stopping.is_set():

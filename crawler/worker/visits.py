@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from crawler.events import Events
     from crawler.models import Claimed, Seed
+    from crawler.worker.failed_answers import AnswerHead
     from crawler.worker.lanes import Lane
 
 T = TypeVar("T")
@@ -65,6 +66,7 @@ class Visit:
         seeds: The page as each plan wants it that isn't left out; the first plan's first.
         leads_on: The page leads to further pages, or has yielded more than items under its own `id`.
         has_gaps: An item lacks what another visit may have.
+        answer: The last one of its host, for people to look at if it fails; None: there was none.
     """
 
     __slots__ = (
@@ -76,6 +78,7 @@ class Visit:
         "_open",
         "_running",
         "_settlement",
+        "answer",
         "claimed",
         "deadline",
         "has_gaps",
@@ -98,6 +101,7 @@ class Visit:
         self.items = 0
         self.leads_on = False
         self.has_gaps = False
+        self.answer: AnswerHead | None = None
         self.deadline = Deadline(self._cancel_fetches)
         self._events = events
         self._left_out = _NO_PLANS
@@ -165,15 +169,20 @@ class Visit:
 
     # -- Parts and the end --------------------------------------------------------------------------------------------
 
-    def decide_outcome(self, operation: Operation, reason: str, amount_ms: int = 0) -> None:
+    def decide_outcome(self, operation: Operation, reason: str, amount_ms: int = 0) -> bool:
         """Decides that the visit ends with anything but `finish`. Only the first call has an effect.
 
         Args:
             reason: A word for the ledger.
             amount_ms: Delay until the next try, of `retry` and `postpone`.
+
+        Returns:
+            Whether this call had an effect.
         """
-        if self._settlement is None:
-            self._settlement = Settlement(operation, self.claimed, amount_ms, reason)
+        if self._settlement is not None:
+            return False
+        self._settlement = Settlement(operation, self.claimed, amount_ms, reason)
+        return True
 
     def leave_out(self, *seeds: Seed) -> None:
         """Leaves plans to a visit of their own: what this one finds isn't for them, or didn't reach them.

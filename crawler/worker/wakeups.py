@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from crawler.frontier.node_orders import NODES_CHANGED
 from crawler.plans.registry import SITES_CHANGED
 from crawler.servers.redis_retry import until_redis_answers
 from crawler.worker.fair_share import WorkerStarved
@@ -26,6 +27,7 @@ JITTER_SECONDS = 0.005  # most by which a wake-up is delayed, so that workers do
 # What scripts say of a host: ms, host.
 HOST_MESSAGE = re.compile(rb"(backoff|crawl-delay) (\d{1,9}) (\S+)")
 STARVED_MESSAGE = re.compile(rb"starved (\S+)")  # what a worker says of itself: its name
+POLITENESS_MESSAGE = re.compile(rb"politeness (\S+)")  # what an operator's order says: its host
 HOST_EVENTS = {b"backoff": HostBackoff, b"crawl-delay": CrawlDelay}
 
 
@@ -33,10 +35,20 @@ class SitesChanged(NamedTuple):
     """Event: a site's definition in Redis has changed, or may have while nobody listened."""
 
 
+class NodesChanged(NamedTuple):
+    """Event: an operator wants something else of a node's workers, or may have wanted it while nobody listened."""
+
+
+class PolitenessChanged(NamedTuple):
+    """Event: operators want something else of a host."""
+
+    host: str
+
+
 class WakeUps:
     """Turns messages of other workers and of commands into wake-ups and events of this worker.
 
-    Publishes `SitesChanged`, `HostBackoff`, `CrawlDelay` and `WorkerStarved`.
+    Publishes `SitesChanged`, `NodesChanged`, `PolitenessChanged`, `HostBackoff`, `CrawlDelay` and `WorkerStarved`.
 
     Args:
         channel: The wake channel of the worker's frontier.
@@ -74,6 +86,7 @@ class WakeUps:
         """Acts on what was heard: a message; or that the subscription stands, also after redis-py made it anew."""
         if kind == "subscribe":  # whatever was published before, nobody has heard
             self._events.publish(SitesChanged())
+            self._events.publish(NodesChanged())
             self._wake.set()
         elif kind == "message" and self._wakes(data):
             await asyncio.sleep(random.uniform(0, JITTER_SECONDS))
@@ -88,8 +101,13 @@ class WakeUps:
         if starved := STARVED_MESSAGE.fullmatch(message):
             self._events.publish(WorkerStarved(starved[1].decode("utf-8", "replace")))
             return False
+        if changed := POLITENESS_MESSAGE.fullmatch(message):
+            self._events.publish(PolitenessChanged(changed[1].decode("utf-8", "replace")))
+            return False
         if message == SITES_CHANGED.encode():
             self._events.publish(SitesChanged())
+        if message == NODES_CHANGED.encode():
+            self._events.publish(NodesChanged())
         return message != b"turn" or self._turn_wakes()
 
     def hold_turns(self, seconds: float) -> None:

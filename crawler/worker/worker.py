@@ -16,29 +16,39 @@ from crawler import __version__
 from crawler.errors import HeadroomError
 from crawler.events import Events
 from crawler.frontier import durability, preflight, scripts
-from crawler.frontier.session import RENEWALS_PER_SESSION, Session, SessionLost
+from crawler.frontier.node_orders import NodeOrders
+from crawler.frontier.render_verdicts import RenderVerdicts
+from crawler.frontier.session import RENEWALS_PER_SESSION, Session, SessionLost, owner_node
 from crawler.plans.registry import Registry
 from crawler.servers.redis import SOCKET_SECONDS, redis_address, redis_async, redis_sync
 from crawler.servers.redis_full import RedisFull
 from crawler.tasks import TaskDied, cancel, start
-from crawler.worker.beat_file import BeatFile
+from crawler.worker.browser_at_hand import BrowserAtHand
 from crawler.worker.claims import Claims
 from crawler.worker.claims_log import ClaimsLog
 from crawler.worker.config import WorkerConfig
 from crawler.worker.egress import Egress
+from crawler.worker.failed_answers import FailedAnswers
 from crawler.worker.failure_log import FailureLog
 from crawler.worker.fair_share import FairShare
+from crawler.worker.figures import Figures, load_figures
 from crawler.worker.gaps import Gaps
 from crawler.worker.hand_backs import HandBacks
 from crawler.worker.headroom import NodeHeadroom
-from crawler.worker.heartbeat import Heartbeat, load_figures
+from crawler.worker.heartbeat_file import HeartbeatFile
+from crawler.worker.newest_items import NewestItems
 from crawler.worker.offers import Offers
+from crawler.worker.orders import Orders
 from crawler.worker.outcomes import OUT_OF_MEMORY
+from crawler.worker.render_choice import RenderChoice
 from crawler.worker.required import refuse_command, require_parts
 from crawler.worker.searches import Searches
+from crawler.worker.service_manager import ServiceManager
 from crawler.worker.settler import Settler
+from crawler.worker.shared_templates import SharedTemplates
 from crawler.worker.site_cache import SiteCache
 from crawler.worker.start_lists import StartLists
+from crawler.worker.tally import Tally
 from crawler.worker.teller import Teller
 from crawler.worker.turns import Turns
 from crawler.worker.wakeups import WakeUps
@@ -68,6 +78,7 @@ class Worker:
         wake: Set when a claim may succeed that couldn't before.
         stopping: Set when the worker stops: no more is claimed, and visits not started are released.
         death: The first background task that died, for which the worker ends; None: all are well.
+        browser: Whether it can render pages.
     """
 
     def __init__(
@@ -93,6 +104,7 @@ class Worker:
         self.wake = asyncio.Event()
         self.stopping = asyncio.Event()
         self.death: TaskDied | None = None
+        self.browser = BrowserAtHand(config.browser_path)
         self.events = Events()
         self.redis_full = RedisFull()
         self.headroom = NodeHeadroom(config.limits, batch_max=config.batch_max, claim_ahead_s=config.claim_ahead_s)
@@ -102,9 +114,20 @@ class Worker:
         self.queues = config.frontier.queues(redis)
         self.queue = self.queues[frontier]
         self.session = Session(session_redis, keys, partitions=partitions, seconds=session_s, events=self.events)
-        self.heartbeat = Heartbeat(keys, self.events, session_s)
-        self._beat_file = BeatFile(config.heartbeat_file) if config.heartbeat_file else None
+        self.figures = Figures(keys, self.events, session_s)
+        self.tally = Tally(keys, self.events, stats)
+        self._failed_answers = FailedAnswers(keys, self.events, config.failed_answers_bytes, config.redaction)
+        self.newest_items = NewestItems(keys, self.events, config.newest_items_bytes)
+        self._heartbeat_file = HeartbeatFile(config.heartbeat_file) if config.heartbeat_file else None
+        self._service_manager = ServiceManager.from_environment()
         self.wakeups = WakeUps(redis, keys.wake(frontier), self.wake, self.events)
+        self.orders = Orders(
+            NodeOrders(redis, keys),
+            owner_node(self.session.name),
+            headroom=self.headroom,
+            wake=self.wake,
+            events=self.events,
+        )
         self.fair_share = FairShare(redis, keys.wake(frontier), self.session.name, self.events)
         self.settler = Settler(
             self.queue, batch=config.settle_batch, wait_s=config.settle_wait_s, events=self.events, stats=stats
@@ -113,6 +136,7 @@ class Worker:
             self.queue,
             self.session,
             self.settler,
+            browser=self.browser,
             drain_s=session_s,
             redis_full=self.redis_full,
             wake=self.wake,
@@ -138,6 +162,8 @@ class Worker:
             stats=stats,
         )
         self.searches = Searches(redis, keys)
+        self.templates = SharedTemplates(redis, keys, partitions, self.events)
+        self.render_choice = RenderChoice(RenderVerdicts(redis, keys), config.render_look_again_s, self.events)
         self.teller = Teller(self.events)
         self.gaps = Gaps()
         self.failures = FailureLog(self.events)
@@ -187,9 +213,25 @@ class Worker:
         """Waits for Redis, checks the frontier's format, opens the session and listens for wake-ups.
 
         Raises:
-            UnavailableError: Redis couldn't be reached for CONNECT_SECONDS.
-            FrontierError: Redis holds a frontier that these settings can't work on.
+            UnavailableError: Redis couldn't be reached for CONNECT_SECONDS; nothing is left open.
+            FrontierError: Redis holds a frontier that these settings can't work on; likewise.
         """
+        try:
+            await self._join()
+        except BaseException:  # it may be told to stop while it waits for Redis
+            await self._disconnect()
+            raise
+        self.settler.start()
+        self._tasks = [
+            start(self.session.watch(), name="session watch", died=self.events.publish),
+            start(self._beat(), name="beat", died=self.events.publish),
+            start(self.wakeups.listen(), name="wake-ups", died=self.events.publish),
+            start(self.orders.follow(), name="orders", died=self.events.publish),
+            start(self.start_lists.read(), name="start lists", died=self.events.publish),
+        ]
+        logger.info("worker %s on frontier %s", self.session.name, self.frontier)
+
+    async def _join(self) -> None:
         await preflight.wait_until_ready(
             self.redis,
             self.config.frontier.keys,
@@ -201,23 +243,19 @@ class Worker:
         await durability.log_advice(self.redis, self.config.frontier.session_s)
         scripts.read_ahead()
         await asyncio.to_thread(self.session.open, asyncio.get_running_loop())
-        self.settler.start()
-        self._tasks = [
-            start(self.session.watch(), name="session watch", died=self.events.publish),
-            start(self._beat(), name="beat", died=self.events.publish),
-            start(self.wakeups.listen(), name="wake-ups", died=self.events.publish),
-            start(self.start_lists.read(), name="start lists", died=self.events.publish),
-        ]
-        logger.info("worker %s on frontier %s", self.session.name, self.frontier)
 
     async def close(self) -> None:
-        """Sends the settlements left, ends the session and disconnects. Does nothing if `open` wasn't called."""
+        """Sends the settlements left, ends the session and disconnects. Does nothing if it isn't open."""
         if not self._tasks:
             return
         await cancel(*self._tasks)
+        if self._service_manager:
+            self._service_manager.stopping()
         await self.start_lists.close()
         await self.sites.close()
         await self.teller.close()
+        await self.templates.close()
+        await self.render_choice.close()
         await self.offers.close()
         await self.fair_share.close()
         if not await self.settler.drain(self.config.frontier.session_s):
@@ -229,9 +267,15 @@ class Worker:
                 continue
             with contextlib.suppress(RedisError):
                 await self.queue.recall(lease.partition, lease.owner)  # the seeds of a claim whose answer was lost
+        await self._disconnect()
+
+    async def _disconnect(self) -> None:
+        self.tally.collect()
         await asyncio.to_thread(self.session.close)
-        if self._beat_file:
-            self._beat_file.remove()
+        if self._heartbeat_file:
+            self._heartbeat_file.remove()
+        if self._service_manager:
+            self._service_manager.close()
         await self.redis.aclose()
 
     async def is_done(self) -> bool:
@@ -245,40 +289,42 @@ class Worker:
 
     def why_no_claims(self) -> str:
         """Returns why nothing may be claimed but seeds to probe with, however little is carried; else an empty text."""
-        if self.stopping.is_set():
-            return "it stops"
-        if self._sinks_down:
-            return "it waits for " + ", ".join(f"{name} ({why})" for name, why in sorted(self._sinks_down.items()))
-        if not self.session.alive:
-            return "its session isn't alive"
-        if self.redis_full.now:
-            return "Redis is full"
-        if self.egress.is_down:
-            return "no host answers it"
+        sinks = ", ".join(f"{name} ({why})" for name, why in sorted(self._sinks_down.items()))
         short = self.headroom.short_of()
-        return f"its node has no {short} left" if short else ""
+        reasons = {
+            "it stops": self.stopping.is_set(),
+            "an operator has drained its node": self.orders.drained,
+            f"it waits for {sinks}": self._sinks_down,
+            "its session isn't alive": not self.session.alive,
+            "Redis is full": self.redis_full.now,
+            "no host answers it": self.egress.is_down,
+            f"its node has no {short} left": short,
+        }
+        return next((reason for reason, holds in reasons.items() if holds), "")
 
     def room(self, slow_visits: int = 0) -> int:
-        """Returns how many seeds may be claimed now; 0 while it stops, a sink is down or the session isn't alive.
+        """Returns how many seeds may be claimed now.
+
+        That is 0 while it stops, its node is drained, a sink is down or the session isn't alive.
 
         Without a way out to the web it is one seed now and then.
 
         Args:
             slow_visits: Number of visits that are held up on slow lanes.
         """
-        if self.stopping.is_set() or self._sinks_down or not self.session.alive:
+        if self.stopping.is_set() or self.orders.drained or self._sinks_down or not self.session.alive:
             return 0
         if self.egress.is_down:
             return int(self.egress.probe_is_due and self.claims.carrying == 0)
-        return self.headroom.room(self.claims.carrying, self.heartbeat.workers_here, slow_visits)
+        return self.headroom.room(self.claims.carrying, self.figures.workers_here, slow_visits)
 
     def may_send(self, running: int) -> bool:
         """Returns whether there is memory for the answer of one more request beside those that run."""
-        return self.headroom.may_send(running, self.heartbeat.workers_here)
+        return self.headroom.may_send(running, self.figures.workers_here)
 
     def start_wait_s(self) -> float:
         """Returns the seconds until one more page may be started; 0: now, and it counts as started."""
-        return self.headroom.start_wait_s(self.heartbeat.workers_here)
+        return self.headroom.start_wait_s(self.figures.workers_here)
 
     def settle(self, settlement: Settlement) -> None:
         """Settles a claim; the frontier is told with the next batch."""
@@ -290,6 +336,7 @@ class Worker:
         if self.headroom.pace and settlement.operation not in ("release", "postpone"):
             self.headroom.pace.ended()
         self._stats.inc_value("/".join(filter(None, ("frontier", settlement.operation, settlement.reason))))
+        self.tally.settled(settlement)
         self.settler.settle(settlement.claimed.owner, settlement)
 
     def abandon(self, visit: Visit) -> None:
@@ -312,8 +359,8 @@ class Worker:
 
     async def _beat(self) -> None:
         while True:
-            if self._beat_file:
-                self._beat_file.beat(is_ready=self.session.alive)
+            if self.session.is_looked_after:
+                self._tell_alive()
             try:
                 await asyncio.to_thread(self.headroom.sampler.sample)
             except OSError as error:
@@ -321,11 +368,21 @@ class Worker:
             else:
                 if self.headroom.pace:
                     self.headroom.pace.sample(self.headroom.sampler.newest)
+            if self.browser.look():
+                self.wake.set()
             await self.egress.share()
             self._claims_log.tick(self.why_no_claims())
             self.failures.tick()
-            self.heartbeat.figures = self._figures()
+            self.tally.collect()
+            self.figures.latest = self._figures()
             await asyncio.sleep(BEAT_SECONDS)
+
+    def _tell_alive(self) -> None:
+        """Tells those who would start a dead worker again. One without Redis is alive: a new one would do no better."""
+        if self._heartbeat_file:
+            self._heartbeat_file.beat(is_ready=self.session.alive)
+        if self._service_manager:
+            self._service_manager.beat(is_ready=self.session.alive)
 
     def _figures(self) -> dict[str, Any]:
         return {
@@ -335,6 +392,11 @@ class Worker:
             "pages_per_minute": round(self.headroom.rate.per_second() * 60),
             "room": self.room(),
             "why_no_claims": self.why_no_claims(),
+            "why_no_browser": self.browser.why_no_browser if self.claims.left or self.browser.is_wanted else "",
+            "drained": self.orders.drained,
+            "memory_limit_percent": self.headroom.limits.memory_percent,
+            "cpu_limit_percent": self.headroom.limits.cpu_percent,
+            "first_batch": self.headroom.limits.first_batch,
             "sinks_down": sorted(self._sinks_down),
             "redis_full": self.redis_full.now,
             "egress_down_s": round(self.egress.down_s),

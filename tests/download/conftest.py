@@ -78,7 +78,9 @@ def sent(get):
     session = SimpleNamespace(leases=[SimpleNamespace(owner="A", alive=True)])
     egress = SimpleNamespace(is_down=False, answered=lambda _place: None)
     headroom = SimpleNamespace(answered=lambda _size: None)
-    middleware = TurnMiddleware(SimpleNamespace(session=session, turns=None, egress=egress, headroom=headroom), None)
+    tally = SimpleNamespace(answered=lambda _host, _status, _size: None)
+    worker = SimpleNamespace(session=session, turns=None, egress=egress, headroom=headroom, tally=tally)
+    middleware = TurnMiddleware(worker, None)
 
     async def sent(url, visit):
         request = Request(url, headers=PLAIN, meta=RequestState(visit, visit.lane).meta(download_timeout=5.0))

@@ -34,6 +34,16 @@ class Turns:
         self.released.append(lane.release())
 
 
+class Tally:
+    """Remembers what was counted."""
+
+    def __init__(self):
+        self.answers = []
+
+    def answered(self, *answer):
+        self.answers.append(answer)
+
+
 class Egress:
     """A way out that is there, unless `blames_host` is set to False."""
 
@@ -65,4 +75,5 @@ async def worker():
     answers = []  # their sizes
     lacking = []
     headroom = SimpleNamespace(answers=answers, answered=answers.append, lacking=lacking, lacks=lacking.append)
-    return SimpleNamespace(session=SimpleNamespace(leases=leases), turns=Turns(), egress=Egress(), headroom=headroom)
+    parts = {"turns": Turns(), "egress": Egress(), "headroom": headroom, "tally": Tally()}
+    return SimpleNamespace(session=SimpleNamespace(leases=leases), **parts)

@@ -46,11 +46,12 @@ async def test_a_request_holds_its_lane_until_it_has_ended(middleware, recorded,
     assert not state_of(request).in_flight
 
 
-async def test_the_worker_learns_how_large_answers_are(middleware, recorded, worker):
+async def test_the_worker_learns_how_large_answers_are_and_whose(middleware, recorded, worker):
     request = recorded.request()
     await middleware.process_request(request)
     middleware.process_response(request, recorded.response(request).replace(body=b"words"))
     assert worker.headroom.answers == [5]
+    assert worker.tally.answers == [("a.test", 200, 5)]
 
 
 @pytest.mark.parametrize("url", ["http://a.test", "HTTP://A.test?x", "http://a.test:80/x"])

@@ -66,7 +66,7 @@ class BusyElsewhere:
         )
         self.finder = RobotsFinder(crawler, worker, "headroom", retry_s=60.0, max_delay_s=60.0, timeout_s=1.0)
 
-    async def try_acquire(self, host, _site):
+    async def acquire_within(self, host, _site, _seconds):
         if self.refusals:
             self.refusals -= 1
             return None, 7.0

@@ -14,6 +14,7 @@ from crawler.frontier.keys import Keys
 from crawler.models import Fetched, Seed
 from crawler.plans.registry import PlanRecord, Registry
 from crawler.spiders.producer import ProducerSpider
+from crawler.worker.offers import Offered
 from crawler.worker.searches import Searches
 
 SITE = sites.parse(
@@ -43,10 +44,12 @@ class Producer:
         self.spider = ProducerSpider()
         self.spider.max_links = 100
         self.spider.crawler = SimpleNamespace(stats=Stats())
-        self.spider.worker = SimpleNamespace(offers=self, searches=Searches(driver.redis, Keys("hr")))
+        self.brought = []
+        tally = SimpleNamespace(searched=lambda seed, found, new: self.brought.append((seed.page, found, new)))
+        self.spider.worker = SimpleNamespace(offers=self, searches=Searches(driver.redis, Keys("hr")), tally=tally)
 
     async def offer(self, seeds, kind="content", **of):
-        await self.frontier.queues[kind].offer(seeds, **of)
+        return Offered(sum(await self.frontier.queues[kind].offer(seeds, **of)), ())
 
     async def refuse(self, seed, reason, number):
         await self.frontier.queues[seed.frontier].refuse(seed, reason, number)
@@ -93,6 +96,7 @@ async def test_each_run_of_a_scheduled_search_reads_its_further_pages_anew(front
 async def test_a_search_that_is_not_scheduled_is_read_once(frontier, producer):  # noqa: F811
     await frontier.offer(first_page(0))
     assert await producer.read_all() == [1, 2]
+    assert producer.brought == [(1, 1, 1), (2, 1, 1)]
     await producer.offer([first_page(0)], "nav")
     assert await producer.read_all() == []
 
@@ -108,18 +112,6 @@ async def test_what_a_page_of_a_replaced_edition_leads_to_is_dropped(frontier, p
     assert [one.offered for one in accounts] == ([2, 1] if edition == 1 else [1, 0])
     assert [one.notes for one in accounts] == ([{}, {}] if edition == 1 else [{"replaced": 1}, {"replaced": 1}])
     assert await frontier.problems() == []
-
-
-@pytest.mark.parametrize(("body", "ends"), [(b'{"items": []}', True), (b'{"items": [{"url": "/1"}]}', False)])
-async def test_a_page_without_results_ends_its_search_before_the_next_one_starts(frontier, producer, body, ends):  # noqa: F811
-    first, later = (Seed(f"http://a.test/{page}", "p", "s", "nav", ("flood",), page=page) for page in (1, 2))
-    await frontier.offer(first, later)
-    known = []
-    claimed = {one.seed.page: one for one in (await frontier.claim(frontier="nav")).seeds}
-    visit = SimpleNamespace(claimed=claimed[1], seed=first, end_fetch=lambda: known.append(frontier.redis.keys("*")))
-    await producer.spider.read(Fetched(first.url, 200, "application/json", body), visit, SITE)
-    assert any(b"search_end" in key for key in await known[0]) == ends
-    assert await producer.spider.worker.searches.ended_before(claimed[2]) == ends
 
 
 async def test_results_that_only_a_script_can_open_are_counted(frontier, producer, monkeypatch):  # noqa: F811

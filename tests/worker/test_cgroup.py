@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from crawler.worker.cgroup import Cgroups
@@ -58,12 +60,75 @@ def test_without_limits_there_is_none(cgroups):
     assert (found.memory_limit(), found.memory_percent(), found.cores(), found.cpu_percent()) == (None,) * 4
 
 
-def test_the_use_of_a_quota_is_measured_between_two_calls(cgroups, tmp_path, monkeypatch):
-    found = cgroups(V2 | {"sys/fs/cgroup/pods/one/cpu.stat": "usage_usec 1000000"})
-    monkeypatch.setattr("crawler.worker.cgroup.time.monotonic", lambda: 10.0)
+@pytest.mark.parametrize("names", ["cpu,cpuacct", "cpuacct,cpu"])
+def test_version_1_may_name_a_mount_in_another_order_than_its_folder(cgroups, names):
+    files = {name.replace("cpu,cpuacct", "cpu"): text for name, text in V1.items()}
+    assert cgroups(files | {"proc/self/cgroup": f"1:{names}:/pods/one"}).cores() == 0.5
+
+
+def test_a_limit_above_what_a_container_sees_counts(cgroups):
+    folder = "sys/fs/cgroup/memory"
+    found = cgroups(
+        {
+            "proc/self/cgroup": "4:memory:/pods/one",  # which isn't there: the mount's root is the container's group
+            f"{folder}/memory.limit_in_bytes": "9223372036854771712",
+            f"{folder}/memory.usage_in_bytes": str(100 * MIB),
+            f"{folder}/memory.stat": f"hierarchical_memory_limit {400 * MIB}\ntotal_inactive_file 0",
+        }
+    )
+    assert (found.memory_limit(), found.memory_percent()) == (400 * MIB, 25.0)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Returns a function that sets the time by which use is measured."""
+
+    def set_to(seconds):
+        monkeypatch.setattr("crawler.worker.cgroup.time.monotonic", lambda: seconds)
+
+    return set_to
+
+
+def test_the_use_of_a_quota_is_measured_between_two_calls(cgroups, tmp_path, clock):
+    use = tmp_path / "sys/fs/cgroup/pods/cpu.stat"
+    found = cgroups(V2 | {"sys/fs/cgroup/pods/cpu.stat": "usage_usec 1000000"})
+    clock(10.0)
     assert found.cpu_percent() is None
-    (tmp_path / "sys/fs/cgroup/pods/one/cpu.stat").write_text("usage_usec 1500000")
-    monkeypatch.setattr("crawler.worker.cgroup.time.monotonic", lambda: 12.0)
+    use.write_text("usage_usec 1500000")
+    clock(12.0)
+    assert found.cpu_percent() == 50.0
+
+
+def test_a_quota_that_several_share_is_held_against_what_all_of_them_use(cgroups, tmp_path, clock):
+    slice_use, own_use = (tmp_path / f"sys/fs/cgroup/pods/{name}cpu.stat" for name in ("", "one/"))
+    found = cgroups(
+        V2
+        | {f"sys/fs/cgroup/pods/{name}cpu.stat": "usage_usec 0" for name in ("", "one/")}
+        # its own is looser, and has time left
+        | {"sys/fs/cgroup/pods/one/cpu.max": "100000 100000"}
+    )
+    clock(10.0)
+    found.cpu_percent()
+    slice_use.write_text("usage_usec 1000000")
+    own_use.write_text("usage_usec 200000")
+    clock(12.0)
+    assert found.cpu_percent() == 100.0
+
+
+def test_version_1_may_count_use_elsewhere_than_where_quotas_are(cgroups, tmp_path, clock):
+    use = tmp_path / "sys/fs/cgroup/cpuacct/pods/one/cpuacct.usage"
+    found = cgroups(
+        {
+            "proc/self/cgroup": "2:cpuacct:/pods/one\n1:cpu:/pods/one",
+            "sys/fs/cgroup/cpu/pods/one/cpu.cfs_quota_us": "150000",
+            "sys/fs/cgroup/cpu/pods/one/cpu.cfs_period_us": "100000",
+            "sys/fs/cgroup/cpuacct/pods/one/cpuacct.usage": "0",
+        }
+    )
+    clock(10.0)
+    assert (found.cores(), found.cpu_percent()) == (1.5, None)
+    use.write_text("3000000000")
+    clock(14.0)
     assert found.cpu_percent() == 50.0
 
 
@@ -71,3 +136,23 @@ def test_a_worker_s_load_is_that_of_its_container(cgroups):
     load = Sampler(cgroups(V2)).sample()
     assert load.memory >= 50.0
     assert load.own_memory > 5.0  # of 400 MiB
+
+
+def test_a_limit_that_changes_is_followed(cgroups, tmp_path):
+    sampler = Sampler(cgroups(V2))
+    assert (sampler.memory_bytes, sampler.cores) == (400 * MIB, 0.5)
+    (tmp_path / "sys/fs/cgroup/pods/one/memory.high").write_text("max")
+    (tmp_path / "sys/fs/cgroup/pods/cpu.max").write_text("25000 100000")
+    sampler.sample()
+    assert (sampler.memory_bytes, sampler.cores) == (800 * MIB, 0.25)
+
+
+def test_processors_that_it_may_not_run_on_are_none_of_its_own(cgroups):
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(allowed)})
+    try:
+        sampler = Sampler(cgroups({"proc/self/cgroup": "0::/"}))
+        assert sampler.cores == 1
+        assert 0 <= sampler.sample().cpu <= 100
+    finally:
+        os.sched_setaffinity(0, allowed)

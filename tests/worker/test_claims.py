@@ -32,8 +32,10 @@ class Parts(SimpleNamespace):
         settler.start()
         redis_full = RedisFull()
         wake, told = asyncio.Event(), {"drain_s": DRAIN_SECONDS, "redis_full": redis_full}
+        told["browser"] = browser = SimpleNamespace(why_no_browser="")
         claims = Claims(queue, session, settler, wake=wake, stats=stats, **told)
         super().__init__(
+            browser=browser,
             driver=driver,
             session=session,
             settler=settler,
@@ -212,3 +214,14 @@ async def test_what_a_claim_gave_that_is_broken_off_is_given_back(parts, frozen,
     await parts.driver.queues["content"].recall(frozen.partition, "A")
     assert (await parts.driver.totals()).ready == 1
     assert await parts.driver.problems() == []
+
+
+async def test_a_worker_without_a_browser_leaves_pages_that_need_one_until_it_has_one(parts):
+    await parts.driver.rendered()
+    await parts.driver.offer(content(1))
+    parts.browser.why_no_browser = "no browser"
+    assert (await parts.claims.claim(100)).seeds == []
+    assert len(parts.claims.left) == 1
+    parts.browser.why_no_browser = ""
+    assert len((await parts.claims.claim(100)).seeds) == 1
+    assert parts.claims.left == set()

@@ -54,6 +54,20 @@ async def test_each_plan_and_site_asks_for_itself(frontier, memory):
     assert [(await frontier.account(*of)).known for of in (("p", "s"), ("q", "s"), ("p", "t"))] == [1, 1, 1]
 
 
+async def test_other_words_that_find_a_waiting_page_are_told_once(frontier, memory):
+    assert [await memory.offer(content(1, keywords=words)) for words in (("a",), ("b",))] == [([True], 0), ([False], 0)]
+    assert await memory.offer(*(content(1, keywords=words) for words in (("a",), ("b",), ("c",)))) == ([False] * 3, 2)
+    (claimed,) = (await frontier.claim()).seeds
+    assert claimed.seed.combinations == [["a"], ["b"], ["c"]]
+
+
+async def test_a_finished_page_is_remembered_for_all_words(frontier, memory):
+    await frontier.offer(content(1, keywords=("a",)))
+    await frontier.finish("A", (await frontier.claim()).seeds)
+    answers = [await memory.offer(content(1, keywords=words)) for words in (("b",), ("c",), ())]
+    assert [counted for _, counted in answers] == [0, 1, 1]
+
+
 async def test_a_finished_page_is_remembered_too(frontier, memory):
     await frontier.offer(content(1))
     await frontier.finish("A", (await frontier.claim()).seeds)

@@ -22,6 +22,7 @@ from crawler.errors import (
     SessionLostError,
     UnavailableError,
 )
+from crawler.render import errors as render_errors
 from crawler.worker import outcomes
 from crawler.worker.outcomes import (
     Outcome,
@@ -65,7 +66,7 @@ def test_an_exception_has_an_outcome(error, outcome):
 
 
 def test_the_table_names_exceptions_that_exist():
-    known = vars(builtins) | vars(exceptions) | vars(errors) | vars(twisted_error)
+    known = vars(builtins) | vars(exceptions) | vars(errors) | vars(render_errors) | vars(twisted_error)
     assert set(outcomes._BY_EXCEPTION) <= set(known)
 
 

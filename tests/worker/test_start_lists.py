@@ -25,7 +25,7 @@ from crawler.worker.offers import Offers
 from crawler.worker.site_cache import SiteCache
 from crawler.worker.start_entries import ENTRY_BYTES_MAX, StartList
 from crawler.worker.start_lists import StartLists
-from crawler.worker.stored_list import StoredList
+from crawler.worker.stored_list import StoredList, kept
 
 KINDS = ("list", "set", "zset")
 SERVERS = Path(__file__).parent.parent.parent / "docs" / "servers.md"
@@ -218,24 +218,24 @@ async def test_junk_without_room_stays_until_somebody_has_looked(frontier, build
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("arrives", [False, True])
 async def test_nothing_is_lost_wherever_a_reader_is_killed(frontier, build, monkeypatch, kind, arrives):
-    monkeypatch.setattr(start_lists, "READER_LOCK_MILLISECONDS", 1)  # the next reader needn't wait
     pages = [f"http://a.test/{number}".encode() for number in range(3)]
-    refused = {b"junk": b"junk", LONG: LONG[:8_192]}  # and what is kept of each
+    refused = {b"junk": b"junk", LONG: kept(LONG)}  # and what is kept of each
     entries = {*pages, *refused}
     for dies_at in range(100):
         await frontier.redis.flushall()
         await frontier.polite()
         await fill(frontier.redis, kind, *entries)
         mortal = Mortal(frontier.redis, dies_at, arrives=arrives)
-        with contextlib.suppress(Killed):
+        with monkeypatch.context() as patch, contextlib.suppress(Killed):
+            patch.setattr(start_lists, "READER_LOCK_MILLISECONDS", 1)  # the next reader needn't wait
             await build(reader="first", redis=mortal, queues=queues_over(frontier, mortal)).read_round(LIST)
         if not mortal.is_dead:
             break  # it needed fewer calls: all were tried
         await until_free(frontier)
         still_there = set(await left(frontier.redis))
         assert still_there >= set(pages) or (await frontier.totals()).ready == len(pages)
-        for entry, kept in refused.items():
-            assert entry in still_there or await frontier.redis.hexists(LIST.refused_key, kept)
+        for entry, field in refused.items():
+            assert entry in still_there or await frontier.redis.hexists(LIST.refused_key, field)
         second = build(reader="second")
         while await second.read_round(LIST):
             pass
@@ -427,14 +427,28 @@ async def test_entries_that_are_too_long_are_refused_by_their_beginning(frontier
         pass
     assert await left(frontier.redis) == []
     refused = await frontier.redis.hgetall(LIST.refused_key)
-    assert refused == dict.fromkeys([LONG[:8_192], b"b" * 8_192], b"longer than 65,536 bytes")
+    first, other = kept(LONG), kept(b"b" * len(LONG))
+    assert refused == dict.fromkeys([first, other], b"longer than 65,536 bytes")
+    assert first.startswith(LONG[:8_192] + b"... (SHA-256 ")
     assert reading.counted["start_lists/refused"] == 3
     assert (await frontier.account("books", "web")).offered == 1
     await fill(frontier.redis, kind, LONG)  # whoever has looked, and deleted the hash, finds it there again
     await frontier.redis.delete(LIST.refused_key)
     while await reading.read_round(LIST):
         pass
-    assert await frontier.redis.hkeys(LIST.refused_key) == [LONG[:8_192]]
+    assert await frontier.redis.hkeys(LIST.refused_key) == [first]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_refused_entries_of_one_beginning_are_kept_each(frontier, build, kind):
+    common = b'{"meta": "' + b"m" * 9_000
+    entries = [common + end for end in (b'", "a": 1}', b'", "a": 2}', b'", "a": 3}')]
+    await fill(frontier.redis, kind, *entries)
+    reading = build()
+    while await reading.read_round(LIST):
+        pass
+    assert await left(frontier.redis) == []
+    assert await frontier.redis.hlen(LIST.refused_key) == len(entries)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -468,6 +482,7 @@ async def test_a_worker_that_stops_leaves_the_entries_where_they_are(frontier, b
     await fill(frontier.redis, "list", b"http://a.test/")
     reading = build()
     reading._offers._stopping.set()
+    await reading._site(LIST)  # is known before Redis is away
     outage(calls=1)
     assert not await reading.read_round(LIST)
     assert await left(frontier.redis) == [b"http://a.test/"]

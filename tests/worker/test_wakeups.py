@@ -19,7 +19,7 @@ from crawler.tasks import cancel
 from crawler.worker import wakeups
 from crawler.worker.fair_share import WorkerStarved
 from crawler.worker.turns import CrawlDelay, HostBackoff
-from crawler.worker.wakeups import SitesChanged, WakeUps
+from crawler.worker.wakeups import PolitenessChanged, SitesChanged, WakeUps
 
 
 @pytest.fixture
@@ -32,12 +32,13 @@ async def redis(redis_url):
 async def heard(redis, monkeypatch):
     """What a listener on channel `w`, `wakeups`, was told: `wake` is set, the lists grow."""
     monkeypatch.setattr(redis_retry, "RETRY_SECONDS", 0.0)
-    heard = SimpleNamespace(wake=asyncio.Event(), sites=[], backoffs=[], delays=[], starved=[])
+    heard = SimpleNamespace(wake=asyncio.Event(), sites=[], backoffs=[], delays=[], starved=[], ordered=[])
     events = Events()
     events.subscribe(SitesChanged, heard.sites.append)
     events.subscribe(HostBackoff, lambda event: heard.backoffs.append(tuple(event)))
     events.subscribe(CrawlDelay, lambda event: heard.delays.append(tuple(event)))
     events.subscribe(WorkerStarved, heard.starved.append)
+    events.subscribe(PolitenessChanged, lambda event: heard.ordered.append(event.host))
     heard.wakeups = WakeUps(redis, "w", heard.wake, events)
     listening = asyncio.create_task(heard.wakeups.listen())
     async with asyncio.timeout(5):

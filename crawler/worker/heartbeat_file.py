@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 READY, WAITS = "ready\n", "waits\n"
 
 
-class BeatFile:
+class HeartbeatFile:
     """Is written at each beat of the event loop, so that its age tells a live worker from a dead or frozen one.
 
     Its text says whether the worker's session is alive: `ready`, or `waits`. A worker without work is as ready as any
@@ -32,6 +32,7 @@ class BeatFile:
         self._warn = Seldom(logger.warning)
         try:
             self._next.touch()
+            self._next.unlink()  # a worker that never starts leaves nothing
             self._path.unlink(missing_ok=True)  # of a worker that was killed: this one hasn't joined yet
         except OSError as error:
             raise ConfigError("HEARTBEAT_FILE", path, f"a file that can be written ({error.strerror})") from None

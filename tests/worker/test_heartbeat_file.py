@@ -8,14 +8,14 @@ import pytest
 from waiting import PATIENCE_SECONDS, until
 
 from crawler.errors import ConfigError
-from crawler.worker.beat_file import BeatFile
+from crawler.worker.heartbeat_file import HeartbeatFile
 from testbed.servers import Redis
 
 
 def test_it_says_whether_the_session_is_alive_and_goes_with_the_worker(tmp_path):
     path = tmp_path / "alive"
-    file = BeatFile(str(path))
-    assert not path.exists()
+    file = HeartbeatFile(str(path))
+    assert list(tmp_path.iterdir()) == []
     for is_ready, text in ((False, "waits\n"), (True, "ready\n")):
         file.beat(is_ready=is_ready)
         assert path.read_text() == text
@@ -28,9 +28,8 @@ def test_one_that_can_t_be_written_is_refused_and_later_told(tmp_path, caplog):
     with pytest.raises(
         ConfigError, match=r"HEARTBEAT_FILE: got .*, expected a file that can be written \(No such file"
     ):
-        BeatFile(str(tmp_path / "none" / "alive"))
-    file = BeatFile(str(tmp_path / "alive"))
-    tmp_path.joinpath("alive.next").unlink()
+        HeartbeatFile(str(tmp_path / "none" / "alive"))
+    file = HeartbeatFile(str(tmp_path / "alive"))
     tmp_path.joinpath("alive.next").mkdir()
     with caplog.at_level(logging.WARNING):
         file.beat(is_ready=True)
@@ -39,7 +38,7 @@ def test_one_that_can_t_be_written_is_refused_and_later_told(tmp_path, caplog):
 
 def test_the_file_of_a_worker_that_was_killed_says_nothing_of_the_next_one(tmp_path):
     (tmp_path / "alive").write_text("ready\n")
-    BeatFile(str(tmp_path / "alive"))
+    HeartbeatFile(str(tmp_path / "alive"))
     assert not (tmp_path / "alive").exists()
 
 

@@ -1,13 +1,16 @@
 """A worker's figures in Redis: often while it works, seldom while it idles."""
 
+import asyncio
+
 import orjson
 import pytest
 
 from crawler.events import Events
+from crawler.frontier import node_history
 from crawler.frontier.keys import Keys
 from crawler.frontier.session import SessionLost
 from crawler.servers.redis import redis_sync
-from crawler.worker.heartbeat import IDLE_SECONDS, Heartbeat
+from crawler.worker.figures import IDLE_SECONDS, Figures
 
 SESSION_SECONDS = 15.0
 NOW_S = 1_800_000_000
@@ -31,12 +34,22 @@ def write(redis, keys):
     beats = {}
 
     def run(owner, figures, now_s, session_s=SESSION_SECONDS):
-        beat = beats.setdefault(owner, Heartbeat(keys, Events(), session_s))
-        beat.figures = figures
-        beat.write(redis, owner, now_s)
-        return beat.workers_here
+        writer = beats.setdefault(owner, Figures(keys, Events(), session_s))
+        writer.latest = figures
+        writer.write(redis, owner, now_s)
+        return writer.workers_here
 
     return run
+
+
+class _Async:
+    """A client whose answers are awaited."""
+
+    def __init__(self, redis):
+        self._redis = redis
+
+    async def hmget(self, *arguments):
+        return self._redis.hmget(*arguments)
 
 
 def written(redis, keys):
@@ -52,21 +65,21 @@ def test_figures_are_dated_by_redis(redis, keys, write):
 
 def test_an_idle_worker_that_lost_a_lease_writes_at_once_what_an_empty_redis_lacks(redis, keys):
     events = Events()
-    beat = Heartbeat(keys, events, SESSION_SECONDS)
-    beat.figures = IDLE
-    beat.write(redis, "node:1:2:a", NOW_S)
+    writer = Figures(keys, events, SESSION_SECONDS)
+    writer.latest = IDLE
+    writer.write(redis, "node:1:2:a", NOW_S)
     redis.flushdb()
-    beat.write(redis, "node:1:2:a", NOW_S + 1)
+    writer.write(redis, "node:1:2:a", NOW_S + 1)
     assert written(redis, keys) == {}
     events.publish(SessionLost(0, "node:1:2:a"))
-    beat.write(redis, "node:1:2:a", NOW_S + 2)
+    writer.write(redis, "node:1:2:a", NOW_S + 2)
     assert written(redis, keys)["node:1:2:a"]["frontier"] == "content"
 
 
 def test_workers_of_a_node_count_each_other_and_forget_the_silent(redis, keys, write):
     write("node:1:2:a", IDLE, NOW_S)
     assert write("node:2:2:b", IDLE, NOW_S) == 2
-    kept_s = Heartbeat(keys, Events(), SESSION_SECONDS).kept_s
+    kept_s = Figures(keys, Events(), SESSION_SECONDS).kept_s
     assert write("node:2:2:b", IDLE, NOW_S + kept_s + 1) == 1
     assert list(written(redis, keys)) == ["node:2:2:b"]
 
@@ -88,7 +101,9 @@ def test_an_idle_worker_writes_seldom(redis, keys, write):
     assert written(redis, keys)["node:1:2:a"]["time"] == NOW_S + IDLE_SECONDS
 
 
-@pytest.mark.parametrize("change", [{"carrying": 3}, {"sinks_down": ["kafka"]}, {"redis_full": True}])
+@pytest.mark.parametrize(
+    "change", [{"carrying": 3}, {"sinks_down": ["kafka"]}, {"redis_full": True}, {"why_no_browser": "none"}]
+)
 def test_a_change_is_written_at_once(redis, keys, write, change):
     write("node:1:2:a", IDLE, NOW_S)
     write("node:1:2:a", {**IDLE, **change}, NOW_S + 3)
@@ -104,5 +119,19 @@ def test_a_worker_that_carries_seeds_writes_each_time(redis, keys, write):
 
 def test_a_worker_that_leaves_removes_its_figures(redis, keys, write):
     write("node:1:2:a", IDLE, NOW_S)
-    Heartbeat(keys, Events(), SESSION_SECONDS).remove(redis, "node:1:2:a")
+    Figures(keys, Events(), SESSION_SECONDS).remove(redis, "node:1:2:a")
     assert written(redis, keys) == {}
+
+
+def test_a_node_s_load_is_kept_once_a_minute_for_all_of_its_workers(redis, keys, write):
+    def kept():
+        read = node_history.read(_Async(redis), keys, "node", node_history.STEPS[0], last_s=NOW_S + 60, seconds=120)
+        return [sample and (sample.carrying, sample.cpu_percent) for _begin, sample in asyncio.run(read)]
+
+    write("node:1:2:a", {**IDLE, "carrying": 2}, NOW_S)
+    assert kept() == [None, (2, 1.0), None]
+    write("node:1:2:b", {**IDLE, "carrying": 3}, NOW_S + 1)
+    write("node:1:2:a", {**IDLE, "carrying": 9}, NOW_S + 3)  # it has written one in this minute
+    assert kept() == [None, (5, 1.0), None]
+    write("node:1:2:a", {**IDLE, "carrying": 1, "cpu_percent": 30.0}, NOW_S + 60)
+    assert kept() == [None, (5, 1.0), (4, 30.0)]

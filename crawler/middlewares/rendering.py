@@ -1,0 +1,264 @@
+"""Downloader middleware that has a browser render the pages of sites that say so.
+
+It stands before all others, so that it is the last to see an answer: the page has come by then, by the crawl's own
+client, under all of its rules, and whatever was wrong with it is known. A browser is given the page, runs its scripts,
+and asks for all that they want through `crawler/download/page_requests.py`. The spider gets the document as scripts
+have left it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Self
+
+from scrapy import signals
+from scrapy.http import HtmlResponse, Response
+
+from crawler import config
+from crawler.download.page_requests import PageRequests
+from crawler.download.script_cache import ScriptCache
+from crawler.models import LoadedJson
+from crawler.render import evidence
+from crawler.render.errors import BrowserDiedError, BrowserMissingError, StepFailedError
+from crawler.render.wish import Wish
+from crawler.sites.steps import StepValues
+from crawler.worker.outcomes import BROWSER_DIED, NO_BROWSER, NO_BROWSER_SECONDS, Outcome, outcome_of_status
+from crawler.worker.refused import RefusedError
+from crawler.worker.render_slots import RenderSlots
+from crawler.worker.request_state import state_of
+from crawler.worker.worker import Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+    from crawler.render.rendered import Rendered
+    from crawler.render.renderer import Renderer
+    from crawler.sites import Site
+    from crawler.sites.rendering import Rendering
+    from crawler.worker.request_state import RequestState
+    from crawler.worker.visits import Visit
+
+HTML_TYPES = (b"text/html", b"application/xhtml+xml")
+KINDS = {"images": "Image", "fonts": "Font", "media": "Media"}  # the browser's names of what a site wants
+
+
+class RenderMiddleware:
+    """Puts the rendered document in the place of the page that came.
+
+    Args:
+        pages_at_once: BROWSER_PAGES_AT_ONCE.
+    """
+
+    def __init__(self, crawler: Crawler, worker: Worker, pages_at_once: int) -> None:
+        self._crawler, self._worker = crawler, worker
+        self._evidence_folder = config.BROWSER_EVIDENCE_DIR.of(crawler.settings)
+        self._renderer: Renderer | None = None  # made for the first page that needs it
+        self._slots = RenderSlots(pages_at_once)
+        self._cache = ScriptCache()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Builds the middleware.
+
+        Raises:
+            ConfigError: A setting is wrong.
+        """
+        middleware = cls(crawler, Worker.of(crawler), config.BROWSER_PAGES_AT_ONCE.of(crawler.settings))
+        crawler.signals.connect(middleware.close, signal=signals.spider_closed)
+        return middleware
+
+    async def close(self) -> None:
+        """Ends the browser."""
+        if self._renderer is not None:
+            await self._renderer.close()
+
+    def process_request(self, request: Request) -> None:
+        """Lets requests pass, unless their answer is to be rendered and can't be here: then nothing is sent.
+
+        Raises:
+            RefusedError: There is no browser here.
+        """
+        state = state_of(request)
+        if state is None or not state.may_render:
+            return
+        frontier = state.visit.seed.frontier
+        site = self._worker.sites.get(state.visit.seed.site)
+        when = "never" if site is None else site.render.of(frontier).when
+        if when == "always" or (when == "auto" and site and self._worker.render_choice.needs_browser(site, frontier)):
+            self._check_browser()
+
+    async def process_response(self, request: Request, response: Response) -> Response:
+        """Returns the answer as it came, or the rendered page.
+
+        Where a site leaves it to what a page lacks whether it is rendered, the spider finds that out, and has
+        `state.render` for it.
+
+        Raises:
+            RefusedError: There is no browser here; or it died, which is no try of the page; or the page lacks what
+                another visit may have.
+            RenderError: The page can't be rendered, by its own fault.
+            HeadroomError: The visit may fetch no more, or the session was lost.
+        """
+        state = state_of(request)
+        if state is None or not state.may_render or outcome_of_status(response.status) or not _is_html(response):
+            return response
+        site = self._worker.sites.get(state.visit.seed.site)
+        assert site is not None  # KnownSiteMiddleware sends no request before it is known
+        rendering = site.render.of(state.visit.seed.frontier)
+        if rendering.when == "never":
+            return response
+        if rendering.when == "auto" and self._is_read_first(state, site):
+            state.render = partial(self._rendered, state, site, response)
+            return response
+        return await self._rendered(state, site, response)
+
+    def _is_read_first(self, state: RequestState, site: Site) -> bool:
+        """Returns whether a page is read as it came, of a site that leaves it to the crawl which are rendered."""
+        choice, frontier = self._worker.render_choice, state.visit.seed.frontier
+        return choice.reads_plain(site, frontier) if state.is_page else not choice.needs_browser(site, frontier)
+
+    def _check_browser(self) -> None:
+        """Raises unless this worker has a browser, or may have one as far as is known.
+
+        Raises:
+            RefusedError: It has none.
+        """
+        if self._worker.browser.why_no_browser:
+            self._worker.browser.is_wanted = True
+            raise RefusedError(NO_BROWSER, NO_BROWSER_SECONDS)
+
+    async def _rendered(self, state: RequestState, site: Site, response: Response) -> Response:
+        """Returns the rendered page, or the redirect that its scripts make.
+
+        Args:
+            response: The page as it came.
+
+        Raises:
+            Exception: As `process_response`.
+        """
+        self._check_browser()
+        visit = state.visit
+        requests = PageRequests(self._crawler, visit, site, page=response, cache=self._cache)
+        rendered = await self._render(visit, site, requests, response)
+        if rendered is None:
+            return _redirect(response, requests.leads_to)
+        self._refuse_gaps(visit, requests)
+        state.rendered, state.gaps = rendered.settled, len(requests.gaps)
+        if site.xhr_of(visit.seed.frontier):
+            state.loaded = LoadedJson.of(rendered.answers, rendered.left_out)
+        return _response(rendered, response)
+
+    async def _render(self, visit: Visit, site: Site, requests: PageRequests, response: Response) -> Rendered | None:
+        """Returns the rendered page; None: its scripts lead to another one, which `requests.leads_to` names.
+
+        Raises:
+            Exception: As `process_response`.
+        """
+        fingerprint = visit.claimed.fingerprint
+        # Other pages may have the browser first; then the renderer has a time limit of its own, and knows when it has
+        # passed whether the page or the browser is at fault.
+        with visit.deadline.paused():
+            is_alone = await visit.run(self._slots.acquire(fingerprint))
+            return await self._render_in_turn(visit, site, requests, response, is_alone=is_alone)
+
+    async def _render_in_turn(
+        self, visit: Visit, site: Site, requests: PageRequests, response: Response, *, is_alone: bool
+    ) -> Rendered | None:
+        """Returns what `_render` does, once the page has its turn, and gives that back.
+
+        Args:
+            is_alone: No other page is in the browser: if that dies, it was this page.
+        """
+        fingerprint = visit.claimed.fingerprint
+        try:
+            renderer = self._renderer = self._renderer or _renderer(self._crawler.settings)
+            frontier, given = visit.seed.frontier, StepValues(site.base, " ".join(visit.seed.keywords))
+            xhr = site.xhr_of(frontier)
+            wish = wish_of(site.render.of(frontier), given, xhr.found_in if xhr else None)
+            render = partial(renderer.render, response.url, wish=wish, fetch=requests)
+            rendered = await visit.run(requests.run(render))
+        except BrowserMissingError as error:
+            self._worker.browser.note_failed(str(error))
+            raise RefusedError(NO_BROWSER, NO_BROWSER_SECONDS) from error
+        except BrowserDiedError as error:
+            if is_alone:
+                raise RefusedError(Outcome("retry", "browser-died")) from error
+            self._slots.suspect(fingerprint)
+            raise RefusedError(BROWSER_DIED) from error
+        except Exception as error:
+            if requests.leads_to:
+                return None
+            if isinstance(error, StepFailedError):
+                await asyncio.to_thread(evidence.save, error, self._evidence_folder, visit.seed.site)
+            raise
+        finally:
+            self._slots.release()
+        self._slots.clear(fingerprint)
+        return rendered
+
+    def _refuse_gaps(self, visit: Visit, requests: PageRequests) -> None:
+        """Leaves a page to a later try that lacks something of its own site, unless this is its last one.
+
+        Raises:
+            RefusedError: It lacks something.
+        """
+        is_last = visit.claimed.tries + 1 >= self._worker.config.frontier.max_attempts
+        if requests.own_gap and not is_last:
+            raise RefusedError(requests.own_gap)
+
+
+def _renderer(settings: BaseSettings) -> Renderer:
+    """Returns what renders pages. Who renders none need not have Playwright, nor load it.
+
+    Raises:
+        ConfigError: A setting is wrong.
+    """
+    from crawler.render.renderer import Renderer
+
+    return Renderer.from_settings(settings)
+
+
+def wish_of(rendering: Rendering, given: StepValues, wants_json: Callable[[str], bool] | None = None) -> Wish:
+    """Returns what the browser is told of how a site has its pages rendered.
+
+    Args:
+        given: What stands for the placeholders of its steps.
+        wants_json: Of which addresses JSON is read; None: the page is read from its document alone.
+    """
+    settle = rendering.settle
+    return Wish(
+        selector=settle.selector.text.partition(":")[2].strip() if settle.selector else "",
+        quiet_seconds=settle.quiet,
+        cap_seconds=settle.cap,
+        extra_kinds=frozenset(KINDS[name] for name in rendering.wants),
+        steps=tuple(step.played(given) for step in rendering.steps),
+        page_seconds=rendering.seconds or 0.0,
+        wants_json=wants_json,
+    )
+
+
+def _is_html(response: Response) -> bool:
+    kind = (response.headers.get("Content-Type") or b"text/html").partition(b";")[0]
+    return kind.strip().lower() in HTML_TYPES
+
+
+def _response(rendered: Rendered, response: Response) -> Response:
+    """Returns the document as scripts have left it, as an answer of the page's own address."""
+    return HtmlResponse(
+        response.url,
+        status=rendered.status,
+        headers={"Content-Type": "text/html; charset=utf-8"},
+        body=rendered.html.encode("utf-8", "replace"),  # scripts may write half a surrogate pair
+        encoding="utf-8",
+        flags=[*response.flags, "rendered"],
+        ip_address=response.ip_address,
+    )
+
+
+def _redirect(response: Response, target: str) -> Response:
+    return Response(response.url, status=302, headers={"Location": target}, ip_address=response.ip_address)

@@ -1,0 +1,72 @@
+"""Downloader middleware that gives requests the headers and cookies of their site's file."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Self
+
+from crawler import urls
+from crawler.download.site_headers import NoSecretError, SiteHeaders, with_page_cookies
+from crawler.seldom import Seldom
+from crawler.worker.outcomes import Outcome
+from crawler.worker.refused import RefusedError
+from crawler.worker.request_state import state_of
+from crawler.worker.worker import Worker
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+    from crawler.worker.site_cache import SiteCache
+
+logger = logging.getLogger(__name__)
+NO_SECRET = Outcome("postpone", "no-secret")  # another worker may have it; nothing was sent, so it is no try
+NO_SECRET_SECONDS = 60.0  # until the page is claimed again, perhaps by a worker that has the secret
+
+
+class SiteHeadersMiddleware:
+    """Sets the headers anew for each request, also for each redirect: what was for one place isn't sent to the next.
+
+    Not for robots.txt, nor for what asks whether anybody answers: those are the crawl's own requests.
+    """
+
+    def __init__(self, headers: SiteHeaders, sites: SiteCache) -> None:
+        self._headers = headers
+        self._sites = sites
+        self._warn = Seldom(logger.error)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Reads the setting.
+
+        Raises:
+            ConfigError: SITE_SECRET_HOSTS is wrong.
+        """
+        return cls(SiteHeaders.of(crawler.settings), Worker.of(crawler).sites)
+
+    def process_request(self, request: Request) -> None:
+        """Lets requests pass.
+
+        Raises:
+            RefusedError: A secret is missing; the seed waits, and that was no try.
+        """
+        state = state_of(request)
+        if state is None or state.robots_bytes is not None or state.checks_egress:
+            return
+        seed = state.visit.seed
+        site = self._sites.get(seed.site)
+        assert site is not None  # KnownSiteMiddleware sends no request before it is known
+        if not site.headers and not site.cookies:
+            return
+        for name in self._headers.names(site):
+            request.headers.pop(name, None)
+        url = request.url if "verbatim_url" in request.meta else urls.canonical(request.url)
+        try:
+            found = self._headers.at(site, url, "" if seed.hops else seed.host)
+        except NoSecretError as error:
+            self._warn("%s; its pages wait", error)
+            raise RefusedError(NO_SECRET, NO_SECRET_SECONDS) from None
+        if state.page_cookies and site.cookies:
+            found["Cookie"] = with_page_cookies(found.get("Cookie", ""), state.page_cookies)
+        for name, value in found.items():
+            request.headers[name] = value

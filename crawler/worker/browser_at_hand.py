@@ -1,0 +1,42 @@
+"""Whether this worker can render pages, by which its claims go: asked every second, since browsers come and go."""
+
+from __future__ import annotations
+
+import time
+
+from crawler.render.at_hand import why_no_browser
+
+FAILED_SECONDS = 60.0  # so long a browser that doesn't start counts as missing; then one page tries it again
+
+
+class BrowserAtHand:
+    """Says what keeps this worker from rendering.
+
+    Args:
+        path: BROWSER_PATH.
+
+    Attributes:
+        why_no_browser: What keeps it from that; empty: nothing that is known.
+        is_wanted: Whether a page was handed back for want of one, since when there has been none.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._failed_until_s = 0.0  # by the monotonic clock
+        self.why_no_browser = why_no_browser(path)
+        self.is_wanted = False
+
+    def look(self) -> bool:
+        """Looks whether there is a browser; returns whether one has come. Takes some 0.1 ms."""
+        found = why_no_browser(self._path)
+        has_come = bool(self.why_no_browser) and not found and time.monotonic() >= self._failed_until_s
+        if found or has_come:
+            self.why_no_browser = found
+        if has_come:
+            self.is_wanted = False
+        return has_come
+
+    def note_failed(self, why: str) -> None:
+        """Notes that the browser doesn't start, and why."""
+        self.why_no_browser, self.is_wanted = why, True
+        self._failed_until_s = time.monotonic() + FAILED_SECONDS
