@@ -1,0 +1,59 @@
+"""What operators order for hosts, from wherever they do: a command, or the monitor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawler import urls
+from crawler.errors import HeadroomError, shown
+from crawler.frontier.host_orders import DELAY_SECONDS_MAX, HostOrder, HostOrders
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from crawler.plans.operator import Operator
+
+    Change = Callable[[HostOrders, str], Awaitable[HostOrder]]
+
+DELAY_SECONDS_MIN = 0.1  # a shorter one is no wish to go slower
+CHANGES: Mapping[str, Change] = {
+    "pause": lambda orders, host: orders.change(host, paused=True),
+    "resume": lambda orders, host: orders.change(host, paused=False),
+    "reset": lambda orders, host: orders.change(host, delay_s=0.0),
+    "forgive": lambda orders, host: orders.change(host, forget_errors=True),
+}
+
+
+def slow(delay: str) -> Change:
+    """Returns the change that has a host asked more slowly.
+
+    Args:
+        delay: Seconds between two requests, as somebody has typed them.
+
+    Raises:
+        HeadroomError: They can't be that.
+    """
+    try:
+        delay_s = float(delay)
+    except ValueError:
+        delay_s = 0.0
+    if not DELAY_SECONDS_MIN <= delay_s <= DELAY_SECONDS_MAX:
+        raise HeadroomError(
+            f"delay: got {shown(delay)}, expected seconds from {DELAY_SECONDS_MIN:g} to {DELAY_SECONDS_MAX:,}"
+        )
+    return lambda orders, host: orders.change(host, delay_s=delay_s)
+
+
+def host_named(text: str) -> str:
+    """Returns the host that somebody names, by itself or by an address on it, as the frontier knows it.
+
+    Raises:
+        UrlError: It can't be one.
+    """
+    text = text.strip()
+    return urls.host(urls.canonical(text if "://" in text else f"http://{text}/"))
+
+
+def orders_of(operator: Operator) -> HostOrders:
+    """Returns the orders of the operator's crawl."""
+    return HostOrders(operator.redis, operator.keys, operator.partitions)

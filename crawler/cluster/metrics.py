@@ -1,0 +1,273 @@
+"""The figures of the whole crawl as Prometheus metrics; docs/metrics.md lists them.
+
+Labels are bounded: a site, a plan, a node or a reason beyond the first `VALUES_MAX` has no samples of its own, and
+`headroom_label_values_left_out` says how many those are. Hosts, seeds and single processes have none at all: each is a
+series that Prometheus would keep, and there are millions of the former, and new ones of the latter at each restart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from crawler import __version__
+from crawler.cluster.activity import family
+from crawler.cluster.overview import SEED_STATES
+from crawler.cluster.work_counters import work_counters
+from crawler.exposition import Metric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from crawler.cluster.overview import Overview
+
+VALUES_MAX = 500  # of one label: with 12 metrics by node some 6,000 series, which a small Prometheus holds with ease
+PLAN_STATES = ("active", "paused", "cancelled")
+WORKER_STATES = ("alive", "redis-full", "silent", "lapsed")
+STATUS = re.compile(r"[1-5]\d\d")
+Samples = tuple[tuple["Mapping[str, str]", float], ...]
+
+
+def metrics(overview: Overview) -> list[Metric]:
+    """Returns the metrics of a crawl, in the order in which docs/metrics.md has them."""
+    left_out: Counter[str] = Counter()
+    return [
+        _gauge("build_info", "The version of whoever shows these metrics.", [({"version": __version__}, 1)]),
+        *_of_seeds(overview, left_out),
+        *_of_work(overview, left_out),
+        *_of_nodes(overview, left_out),
+        *_of_redis(overview),
+        _gauge(  # last: those above count what they leave out
+            "label_values_left_out",
+            f"Values of a label beyond the first {VALUES_MAX}, which have no samples.",
+            [({"label": label}, left_out[label]) for label in ("node", "plan", "reason", "site")],
+        ),
+    ]
+
+
+def _gauge(name: str, about: str, samples: Iterable[tuple[Mapping[str, str], float]]) -> Metric:
+    return Metric(f"headroom_{name}", "gauge", about, tuple(samples))
+
+
+def _counter(name: str, about: str, samples: Iterable[tuple[Mapping[str, str], float]]) -> Metric:
+    return Metric(f"headroom_{name}", "counter", about, tuple(samples))
+
+
+def _of_seeds(overview: Overview, left_out: Counter[str]) -> list[Metric]:
+    frontiers = overview.frontiers.items()
+    plans = _some(overview.by_plan(), lambda account: account.ready + account.executing, "plan", left_out)
+    failures = _some(overview.failures(), lambda seeds: seeds, "reason", left_out)
+    states = Counter(overview.plan_states.values())
+    return [
+        _gauge(
+            "seeds",
+            "Seeds in each state, over all plans; one that several plans want counts for each of them.",
+            [
+                ({"frontier": name, "state": state}, getattr(one, state))
+                for name, one in frontiers
+                for state in SEED_STATES
+            ],
+        ),
+        _gauge(
+            "ledger_difference",
+            "Seeds that the ledger can't explain; 0 in a sound crawl.",
+            [({}, overview.difference)],
+        ),
+        _gauge(
+            "oldest_due_seconds",
+            "For how long the host that could be claimed from first has waited for that; 0 where none could.",
+            [({}, overview.oldest_due_s)],
+        ),
+        _gauge(
+            "hosts",
+            "Hosts with ready seeds: due, where they could be claimed from now, or waiting.",
+            [
+                ({"frontier": name, "state": state}, hosts)
+                for name, one in frontiers
+                for state, hosts in (("due", one.hosts_due), ("waiting", one.hosts - one.hosts_due))
+            ],
+        ),
+        _gauge("turns_held", "Turns of hosts that workers hold.", [({}, overview.turns_held)]),
+        _gauge(
+            "claimed_seeds",
+            "Seeds that workers hold, each counted once.",
+            [({"frontier": name}, one.claims) for name, one in frontiers],
+        ),
+        _gauge(
+            "quarantined_seeds",
+            "Seeds that wait to be run alone, since two workers died while they held them.",
+            [({"frontier": name}, one.quarantined) for name, one in frontiers],
+        ),
+        _gauge(
+            "failed_seeds", "Failed seeds, by reason.", [({"reason": name}, seeds) for name, seeds in failures.items()]
+        ),
+        _gauge("plans", "Plans, by state.", [({"state": state}, states[state]) for state in PLAN_STATES]),
+        _gauge(
+            "plan_seeds",
+            "Seeds of each plan; those that wait and those that are parked count as ready.",
+            [
+                ({"plan": plan, "state": state}, getattr(account, state))
+                for plan, account in plans.items()
+                for state in ("ready", "executing", "finished", "failed")
+            ],
+        ),
+    ]
+
+
+def _of_work(overview: Overview, left_out: Counter[str]) -> list[Metric]:
+    totals = overview.totals
+    sites: dict[str, Counter[str]] = {}
+    for name, seeds in family(totals, "site:").items():
+        site, _, state = name.rpartition(":")
+        sites.setdefault(site, Counter())[state] = seeds
+    known = _some(sites, Counter.total, "site", left_out)
+    return [
+        *work_counters(totals, "headroom", partial(_bounded, left_out)),
+        _counter(
+            "settled_seeds",
+            "Seeds that were finished or failed, by site.",
+            [
+                ({"site": site, "state": state}, counts[state])
+                for site, counts in known.items()
+                for state in ("finished", "failed")
+            ],
+        ),
+    ]
+
+
+def _of_nodes(overview: Overview, left_out: Counter[str]) -> list[Metric]:
+    by_node: dict[str, list[dict[str, Any]]] = {}
+    for worker in overview.workers:
+        by_node.setdefault(worker["node"], []).append(worker)
+    nodes = _some(by_node, lambda workers: -min(_state_rank(worker) for worker in workers), "node", left_out)
+    workers = Counter(worker["state"] for worker in overview.workers)
+
+    def of_living(field: str, *, how: Literal["sum", "max"], scale: float = 1) -> Samples:
+        """Returns a sample of each node whose workers report a figure."""
+        reduce = sum if how == "sum" else max
+        found = {
+            node: [worker[field] for worker in of_node if worker[field] is not None] for node, of_node in nodes.items()
+        }
+        return tuple(({"node": node}, reduce(numbers) * scale) for node, numbers in found.items() if numbers)
+
+    heard = {
+        node: min(ages)
+        for node, of_node in nodes.items()
+        if (ages := [worker["age_s"] for worker in of_node if worker["age_s"] is not None])
+    }
+    return [
+        _gauge("workers", "Workers, by state.", [({"state": state}, workers[state]) for state in WORKER_STATES]),
+        _gauge(
+            "node_workers",
+            "Workers of each node, by state.",
+            [
+                ({"node": node, "state": state}, sum(worker["state"] == state for worker in of_node))
+                for node, of_node in nodes.items()
+                for state in WORKER_STATES
+            ],
+        ),
+        _gauge(
+            "node_last_report_timestamp_seconds",
+            "When a worker of the node last reported, since the epoch.",
+            [({"node": node}, overview.at_ms / 1000 - age_s) for node, age_s in heard.items()],
+        ),
+        _gauge("node_carried_seeds", "W: seeds that the node's workers carry.", of_living("carrying", how="sum")),
+        _gauge("node_room_seeds", "N: seeds that they have room for beside these.", of_living("room", how="sum")),
+        _gauge(
+            "node_pages_per_second",
+            "Seeds that the node's workers settle, over the last 10 s.",
+            of_living("pages_per_minute", how="sum", scale=1 / 60),
+        ),
+        _gauge(
+            "node_memory_used_ratio",
+            "m: memory in use on the node, of 1.",
+            of_living("memory_percent", how="max", scale=0.01),
+        ),
+        _gauge(
+            "node_cpu_used_ratio", "c: CPU in use on the node, of 1.", of_living("cpu_percent", how="max", scale=0.01)
+        ),
+        _gauge(
+            "node_own_memory_used_ratio",
+            "M: memory that the node's workers use.",
+            of_living("own_memory_percent", how="sum", scale=0.01),
+        ),
+        _gauge(
+            "node_own_cpu_used_ratio",
+            "C: CPU that the node's workers use.",
+            of_living("own_cpu_percent", how="sum", scale=0.01),
+        ),
+        _gauge(
+            "node_memory_limit_ratio",
+            "ML: how much of the memory may be used.",
+            of_living("memory_limit_percent", how="max", scale=0.01),
+        ),
+        _gauge(
+            "node_cpu_limit_ratio",
+            "CL: how much of the CPU may be used.",
+            of_living("cpu_limit_percent", how="max", scale=0.01),
+        ),
+        _gauge(
+            "node_egress_down_seconds",
+            "For how long nobody on the web has answered a worker of the node; 0 while somebody does.",
+            of_living("egress_down_s", how="max"),
+        ),
+        _gauge(
+            "node_drained_workers",
+            "Workers of the node that claim nothing, by an operator's order.",
+            [
+                ({"node": node}, sum(_lives(one) and one["drained"] for one in of_node))
+                for node, of_node in nodes.items()
+            ],
+        ),
+        _gauge(
+            "node_sink_down",
+            "1 where a worker of the node waits for a sink.",
+            [
+                ({"node": node, "sink": sink}, 1)
+                for node, of_node in nodes.items()
+                for sink in sorted({sink for one in of_node if _lives(one) for sink in one["sinks_down"]})
+            ],
+        ),
+    ]
+
+
+def _of_redis(overview: Overview) -> list[Metric]:
+    servers = [({"server": one.name}, one) for one in overview.redis]
+    return [
+        _gauge("redis_used_bytes", "Memory that Redis uses.", [(labels, one.used_bytes) for labels, one in servers]),
+        _gauge(
+            "redis_limit_bytes",
+            "Redis's maxmemory; missing where it has none.",
+            [(labels, one.limit_bytes) for labels, one in servers if one.limit_bytes],
+        ),
+        _gauge(
+            "redis_saves",
+            "1 where Redis's last writes to disk succeeded.",
+            [(labels, one.saves) for labels, one in servers],
+        ),
+    ]
+
+
+def _bounded(left_out: Counter[str], label: str, found: Mapping[str, int]) -> dict[str, int]:
+    """Returns the statuses that are any, or the reasons that are the most frequent."""
+    if label == "code":
+        return {code: number for code, number in found.items() if STATUS.fullmatch(code)}
+    return _some(found, lambda number: number, label, left_out)
+
+
+def _some(found: Mapping[str, Any], weight: Any, label: str, left_out: Counter[str]) -> dict[str, Any]:
+    """Returns the values of a label that have samples, by name: the weightiest where there are too many."""
+    if len(found) > VALUES_MAX:
+        left_out[label] = max(left_out[label], len(found) - VALUES_MAX)
+    kept = sorted(found, key=lambda name: (-weight(found[name]), name))[:VALUES_MAX]
+    return {name: found[name] for name in sorted(kept)}
+
+
+def _lives(worker: Mapping[str, Any]) -> bool:
+    return bool(worker["state"] != "lapsed")
+
+
+def _state_rank(worker: Mapping[str, Any]) -> int:
+    return WORKER_STATES.index(worker["state"])

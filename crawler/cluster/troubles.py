@@ -1,0 +1,124 @@
+"""What is wrong with a crawl now, in plain words, as far as its figures tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from crawler.cluster.activity import of_sites
+from crawler.cluster.workers import SPIDERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from crawler.cluster.overview import Overview
+
+NAMES_MAX = 5  # of nodes or sites in one sentence: who has more looks at their table
+FULL_PERCENT = 90  # of Redis's maxmemory: what is left lasts for minutes of a fast crawl
+DUE_MINUTES = 10  # longer than any batch takes: what waits so long has too few workers
+VAIN_SEEDS = 10  # of a site within an hour: fewer failures in a row happen
+# Kind -> a sentence. What is in braces are the trouble's values.
+WORDS = {
+    "redis-full": "Redis is full: workers claim and offer nothing. Raise its maxmemory.",
+    "redis-nearly-full": "Redis {server} uses {percent} % of its memory limit.",
+    "redis-unsaved": "Redis {server} can't write to disk: a crash would lose what it holds.",
+    "nodes-silent": "Silent: {names}. No report for {seconds} s; look whether the machine is up.",
+    "nodes-gone": "Gone: {names}. No worker of it has a session; other nodes get its seeds.",
+    "sink-down": "Sink {sink} can't be reached by {names}: they claim nothing until it is back.",
+    "egress-down": "No host on the web answers {names}, for {seconds} s: look at network, name servers and proxies.",
+    "no-worker": "{seeds} seeds wait and no {spider} runs: scrapy crawl {spider}.",
+    "no-browser": "Pages that must be rendered wait, and no {spider} that runs has a browser: {why}.",
+    "late": "Seeds that could be claimed have waited for {minutes} minutes: too few workers, or drained ones.",
+    "sites-vain": "Nothing but failures in the last hour: {names}. Look at the site, and at its file.",
+    "quarantined": "{seeds} seeds wait to be run alone, since two workers died while they held them.",
+    "unexplained": "The ledger can't explain {seeds} seeds: run scrapy ledger --verify.",
+    "plans-left-out": "There are too many plans and sites to show them here ({ledgers}); delete plans that are done.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """One thing that is wrong.
+
+    Attributes:
+        kind: A key of `WORDS`.
+        values: What its sentence names.
+        severity: `bad`: something stands still, or may be lost; `warning`: it may become so.
+    """
+
+    kind: str
+    values: Mapping[str, str | int]
+    severity: Literal["bad", "warning"] = "bad"
+
+    def __str__(self) -> str:
+        return WORDS[self.kind].format(**self.values)
+
+
+def troubles(overview: Overview, last_hour: Mapping[str, int]) -> list[Trouble]:
+    """Returns what is wrong, the worst first; empty where all is well.
+
+    Args:
+        last_hour: What the crawl did in it, by the names of the history's counts.
+    """
+    found = [*_of_redis(overview), *_of_nodes(overview), *_of_seeds(overview), *_of_sites(last_hour)]
+    return sorted(found, key=lambda trouble: trouble.severity)
+
+
+def _of_redis(overview: Overview) -> Iterator[Trouble]:
+    if any(worker["state"] == "redis-full" for worker in overview.workers):
+        yield Trouble("redis-full", {})
+    for server in overview.redis:
+        percent = 100 * server.used_bytes // server.limit_bytes if server.limit_bytes else 0
+        if percent >= FULL_PERCENT:
+            yield Trouble("redis-nearly-full", {"server": server.name, "percent": percent}, "warning")
+        if not server.saves:
+            yield Trouble("redis-unsaved", {"server": server.name})
+
+
+def _of_nodes(overview: Overview) -> Iterator[Trouble]:
+    living = [worker for worker in overview.workers if worker["state"] != "lapsed"]
+    nodes = {worker["node"] for worker in living}
+    silent = [worker for worker in living if worker["state"] == "silent"]
+    if silent:
+        seconds = max(worker["age_s"] for worker in silent)
+        yield Trouble("nodes-silent", {"names": _names(one["node"] for one in silent), "seconds": round(seconds)})
+    if gone := {worker["node"] for worker in overview.workers} - nodes:
+        yield Trouble("nodes-gone", {"names": _names(gone)}, "warning")
+    for sink in sorted({sink for worker in living for sink in worker["sinks_down"]}):
+        without = (worker["node"] for worker in living if sink in worker["sinks_down"])
+        yield Trouble("sink-down", {"sink": sink, "names": _names(without)})
+    if cut_off := [worker for worker in living if worker["egress_down_s"]]:
+        seconds = max(worker["egress_down_s"] for worker in cut_off)
+        yield Trouble("egress-down", {"names": _names(one["node"] for one in cut_off), "seconds": round(seconds)})
+
+
+def _of_seeds(overview: Overview) -> Iterator[Trouble]:
+    running = {worker["frontier"] for worker in overview.workers if worker["state"] != "lapsed"}
+    for name, frontier in overview.frontiers.items():
+        if frontier.ready and name not in running:
+            yield Trouble("no-worker", {"seeds": frontier.ready, "spider": SPIDERS[name]})
+        whys = [
+            one["why_no_browser"] for one in overview.workers if one["frontier"] == name and one["state"] != "lapsed"
+        ]
+        if whys and all(whys):
+            yield Trouble("no-browser", {"spider": SPIDERS[name], "why": whys[0]})
+    if running and overview.oldest_due_s >= DUE_MINUTES * 60:
+        yield Trouble("late", {"minutes": round(overview.oldest_due_s / 60)}, "warning")
+    if quarantined := sum(frontier.quarantined for frontier in overview.frontiers.values()):
+        yield Trouble("quarantined", {"seeds": quarantined}, "warning")
+    if overview.difference:
+        yield Trouble("unexplained", {"seeds": overview.difference})
+    if overview.ledgers and not overview.ledger:
+        yield Trouble("plans-left-out", {"ledgers": overview.ledgers}, "warning")
+
+
+def _of_sites(last_hour: Mapping[str, int]) -> Iterator[Trouble]:
+    sites = of_sites(last_hour).items()
+    if vain := [site for site, seeds in sites if not seeds["finished"] and seeds["failed"] >= VAIN_SEEDS]:
+        yield Trouble("sites-vain", {"names": _names(vain)}, "warning")
+
+
+def _names(found: Iterable[str]) -> str:
+    """Returns some names, and how many others there are."""
+    names = sorted(set(found))
+    return ", ".join(names[:NAMES_MAX]) + (f" (+{len(names) - NAMES_MAX})" if len(names) > NAMES_MAX else "")

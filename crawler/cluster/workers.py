@@ -1,0 +1,121 @@
+"""Which workers there are: what each last reported of itself, and whether its session is alive."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from crawler.frontier import clock
+from crawler.frontier.keys import as_text
+from crawler.frontier.session import owner_node, process_of
+
+if TYPE_CHECKING:
+    from crawler.models import Frontier
+    from crawler.plans.operator import Operator
+
+SPIDERS: dict[Frontier, str] = {"nav": "producer", "content": "consumer"}
+LAPSED_SHOWN_SECONDS = 3_600  # long enough for whoever looks after a crash; claims of others may forget it sooner
+REPORTED_NUMBERS = (
+    "carrying",
+    "pages_per_minute",
+    "egress_down_s",
+    "room",
+    "cpu_percent",
+    "memory_percent",
+    "own_cpu_percent",
+    "own_memory_percent",
+    "memory_limit_percent",
+    "cpu_limit_percent",
+    "first_batch",
+)
+
+
+async def read_workers(operator: Operator) -> list[dict[str, Any]]:
+    """Returns the workers, sorted by node and process, as JSON values; empty when none runs.
+
+    Each has `node`, `owner`, `version` (empty: it doesn't say, as none did up to 0.1.0), `frontier`, the numbers that
+    it reported (None for one that it didn't, and of a worker that lapsed), `drained` (whether it heeds an operator's
+    order to claim nothing), `sinks_down`, `why_no_claims` (why it claims nothing, in words; empty: it does, or carries
+    as much as it can), `why_no_browser` (why it leaves pages to others that are to be rendered; empty: it renders them,
+    or has met none), `age_s` since its last report, `session_s` until its session lapses (negative: since it lapsed;
+    None: it has none), and `state`:
+
+    - `alive`;
+    - `redis-full`: alive, but Redis refuses claims and offers;
+    - `silent`: its session is alive, but its next report, which its last one promised, is overdue by SESSION_SECONDS;
+    - `lapsed`: its session is over, and other workers get the seeds that it held. It is left out when that is
+      LAPSED_SHOWN_SECONDS ago.
+    """
+    redis: Any = operator.redis  # redis-py's types don't know that answers are bytes
+    now_ms = await operator.registry.now_ms()
+    owners: dict[str, str] = {}  # process -> the owner id under which it reports; of one that doesn't, any it has
+    reports: dict[str, dict[str, Any]] = {}  # by process
+    left_ms: dict[str, float] = {}  # by process; of the lease that lapses first
+    for number in range(operator.partitions):
+        keys = operator.keys.partition(number)
+        here_ms = await clock.now_ms(redis, keys)
+        leases: dict[str, float] = {}  # of this partition: one that was lost is there beside the one that followed it
+        for name, deadline_ms in await redis.zrange(keys.sessions, 0, -1, withscores=True):
+            owner = as_text(name)
+            owners[process_of(owner)] = owner
+            leases[process_of(owner)] = deadline_ms - here_ms  # the latest: they come in the order of their deadlines
+        for process, lease_ms in leases.items():
+            left_ms[process] = min(lease_ms, left_ms.get(process, math.inf))
+    async with redis.pipeline(transaction=False) as pipeline:
+        for node in await redis.zrange(operator.keys.node_names, 0, -1):
+            pipeline.hgetall(operator.keys.node(as_text(node)))
+        of_nodes = await pipeline.execute()
+    for name, raw in (entry for of_node in of_nodes for entry in of_node.items()):
+        owner = as_text(name)
+        owners[process_of(owner)], reports[process_of(owner)] = owner, _load_report(raw)
+    return [
+        _describe(owner, reports.get(process, {}), left_ms.get(process), now_ms, operator.session_s)
+        for process, owner in sorted(owners.items())
+        if left_ms.get(process, 0) >= -1000 * LAPSED_SHOWN_SECONDS
+    ]
+
+
+def _load_report(raw: bytes) -> dict[str, Any]:
+    try:
+        report = orjson.loads(raw)
+    except ValueError:
+        return {}
+    return report if isinstance(report, dict) else {}
+
+
+def _describe(
+    owner: str, report: dict[str, Any], session_ms: float | None, now_ms: int, session_length_s: float
+) -> dict[str, Any]:
+    reported_s = _number(report.get("time"))
+    age_s = None if reported_s is None else max(0.0, round(now_ms / 1000 - reported_s, 1))
+    session_s = None if session_ms is None else round(session_ms / 1000, 1)
+    if session_s is None or session_s < 0:
+        state = "lapsed"
+    elif age_s is not None and age_s > (_number(report.get("next_s")) or 0) + session_length_s:
+        state = "silent"
+    else:
+        state = "redis-full" if report.get("redis_full") is True else "alive"
+    down = report.get("sinks_down")
+    return {
+        "node": owner_node(owner),
+        "owner": owner,
+        "version": str(report.get("version") or ""),
+        "frontier": str(report.get("frontier") or ""),
+        **{name: None if state == "lapsed" else _number(report.get(name)) for name in REPORTED_NUMBERS},
+        "drained": report.get("drained") is True,
+        "sinks_down": [str(sink) for sink in down] if isinstance(down, list) else [],
+        **{name: _text(report.get(name)) for name in ("why_no_claims", "why_no_browser")},
+        "age_s": age_s,
+        "session_s": session_s,
+        "state": state,
+    }
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _number(value: Any) -> int | float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None

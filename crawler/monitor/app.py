@@ -1,0 +1,209 @@
+"""The web app: which address shows what, and to whom."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import signal
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from crawler import config, tasks
+from crawler.cluster.metrics_endpoint import MetricsEndpoint
+from crawler.errors import HeadroomError, PlanError, UnavailableError, UrlError
+from crawler.monitor.guard import SecurityHeaders
+from crawler.monitor.pages import (
+    access,
+    audit_log,
+    events,
+    failures,
+    hosts,
+    items,
+    media,
+    nodes,
+    overview,
+    plans,
+    seed,
+    sites,
+)
+from crawler.monitor.web import Monitor, WebRequest
+from crawler.monitor.web_errors import RefusedRequestError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from starlette.requests import Request
+
+    from crawler.cluster.overview import Overview
+    from crawler.monitor.tables import ShownTable
+    from crawler.monitor.users import Role
+    from crawler.tasks import TaskDied
+
+    Handler = Callable[[WebRequest], Awaitable[Response]]
+    TableReader = Callable[[WebRequest], Awaitable[ShownTable]]
+    ActionHandler = Callable[[WebRequest, dict[str, str]], Awaitable[Response]]
+
+
+logger = logging.getLogger(__name__)
+
+
+def build(monitor: Monitor) -> Starlette:
+    """Returns the app. It gathers figures while it is up."""
+    return Starlette(
+        routes=[
+            Route("/login", _open(monitor, access.show), methods=["GET"]),
+            Route("/login", _open(monitor, access.sign_in), methods=["POST"]),
+            Route("/logout", _action(monitor, "viewer", access.sign_out), methods=["POST"]),
+            Route("/language", _open(monitor, access.choose_language), methods=["GET"]),
+            Route("/events", _page(monitor, "viewer", events.show)),
+            *_pages(monitor, "/", overview.show, "/activity", overview.table),
+            *_pages(monitor, "/nodes", nodes.show, "/nodes", nodes.table),
+            Route("/node", _action(monitor, "operator", nodes.act), methods=["POST"]),
+            *_pages(monitor, "/node", nodes.show_one, "/node", nodes.load_table),
+            *_pages(monitor, "/plans", plans.show, "/plans", plans.table),
+            Route("/plan", _action(monitor, "analyst", plans.act), methods=["POST"]),
+            *_pages(monitor, "/plan", plans.show_one, "/plan", plans.ledger_table),
+            *_tables(monitor, "/plan-yield", plans.yield_table),
+            *_pages(monitor, "/items", items.show, "/items", items.table),
+            Route("/items-download.jsonl", _page(monitor, "viewer", items.download_lines)),
+            Route("/items-download.csv", _page(monitor, "viewer", items.download_csv)),
+            *_pages(monitor, "/item", items.show_one, "/item", items.table_of_one),
+            Route("/media", _page(monitor, "viewer", media.show)),
+            *_pages(monitor, "/sites", sites.show, "/sites", sites.table),
+            *_pages(monitor, "/site", sites.show_one, "/site", sites.plans_table),
+            *_pages(monitor, "/hosts", hosts.show, "/hosts", hosts.table),
+            Route("/host", _action(monitor, "operator", hosts.act), methods=["POST"]),
+            *_pages(monitor, "/host", hosts.show_one, "/host", hosts.table_of_one),
+            *_pages(monitor, "/failures", failures.show, "/failures", failures.table),
+            *_tables(monitor, "/failure-reasons", failures.reasons_table),
+            Route("/failures", _action(monitor, "operator", failures.act), methods=["POST"]),
+            *_pages(monitor, "/seed", seed.show, "/seed", seed.table),
+            *_pages(monitor, "/audit", audit_log.show, "/audit", audit_log.table, role="operator"),
+            Route("/metrics", MetricsEndpoint(partial(_read, monitor), _metrics_token(monitor))),
+            Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
+        ],
+        middleware=[Middleware(SecurityHeaders, secure=monitor.secure)],
+        exception_handlers={
+            HeadroomError: partial(_refuse, monitor),
+            RefusedRequestError: partial(_refuse, monitor),
+            HTTPException: partial(_refuse, monitor),
+        },
+        lifespan=partial(_gather, monitor),
+    )
+
+
+@contextlib.asynccontextmanager
+async def _gather(monitor: Monitor, _app: Starlette) -> AsyncIterator[None]:
+    """Has the figures gathered while the app is up."""
+    gathering = tasks.start(monitor.gatherer.run(), name="gatherer", died=_end_with_it)
+    try:
+        yield
+    finally:
+        await tasks.cancel(gathering)
+        await monitor.slow_actions.close()
+        await monitor.items.close()
+        await monitor.connection.close()
+
+
+def _end_with_it(died: TaskDied) -> None:
+    """Ends the monitor, which would show the same figures for ever: whoever keeps it up starts it again."""
+    logger.critical("The monitor ends: its %s has died", died.name, exc_info=died.error)
+    signal.raise_signal(signal.SIGTERM)
+
+
+def _pages(
+    monitor: Monitor, path: str, show: Handler, table_path: str, table: TableReader, *, role: Role = "viewer"
+) -> list[Route]:
+    """Returns the routes of a page, and of its table as JSON and as CSV."""
+    return [Route(path, _page(monitor, role, show)), *_tables(monitor, table_path, table, role=role)]
+
+
+def _tables(monitor: Monitor, path: str, table: TableReader, *, role: Role = "viewer") -> list[Route]:
+    """Returns the routes of a table, as JSON and as CSV."""
+
+    async def as_json(asked: WebRequest) -> Response:
+        return (await table(asked)).as_json()
+
+    async def as_csv(asked: WebRequest) -> Response:
+        return (await table(asked)).as_csv()
+
+    return [
+        Route(f"{path}.json", _page(monitor, role, as_json)),
+        Route(f"{path}.csv", _page(monitor, role, as_csv)),
+    ]
+
+
+def _open(monitor: Monitor, handle: Handler) -> Any:
+    """Returns an endpoint that everybody may ask."""
+
+    async def endpoint(request: Request) -> Response:
+        return await handle(WebRequest(request, monitor))
+
+    return endpoint
+
+
+def _page(monitor: Monitor, role: Role, handle: Handler) -> Any:
+    """Returns an endpoint for users of a role; others are asked to sign in, or refused."""
+
+    async def endpoint(request: Request) -> Response:
+        asked = WebRequest(request, monitor)
+        if not asked.is_signed_in:
+            if "text/html" in request.headers.get("accept", ""):
+                return RedirectResponse("/login", 303)
+            raise RefusedRequestError(401, "error.sign-in")
+        if not asked.sign_in.user.may(role):
+            raise RefusedRequestError(403, "error.role", role=role)
+        return await handle(asked)
+
+    return endpoint
+
+
+def _action(monitor: Monitor, role: Role, handle: ActionHandler) -> Any:
+    """Returns an endpoint that takes a form from users of a role, which one of the monitor's own pages sent them."""
+
+    async def checked(asked: WebRequest) -> Response:
+        form = await asked.form()
+        if not asked.sign_in.sent(form.get("csrf", "")):
+            raise RefusedRequestError(403, "error.form")
+        return await handle(asked, form)
+
+    return _page(monitor, role, checked)
+
+
+async def _read(monitor: Monitor) -> Overview:
+    """Returns the crawl's figures for its metrics.
+
+    Raises:
+        UnavailableError: Redis is away.
+    """
+    figures = await monitor.gatherer.latest()
+    if figures.away or figures.overview is None:
+        raise UnavailableError(figures.away or "no figures yet")
+    return figures.overview
+
+
+def _metrics_token(monitor: Monitor) -> str:
+    return config.METRICS_TOKEN.of(monitor.settings)
+
+
+async def _refuse(monitor: Monitor, request: Request, error: Exception) -> Response:
+    """Says what went wrong, in the reader's language where it is one of the monitor's own messages."""
+    try:
+        asked = WebRequest(request, monitor)
+    except HeadroomError as unreadable:  # the file of users: nobody is known, so no page is shown
+        return PlainTextResponse(f"{unreadable}\n", 503)
+    if isinstance(error, RefusedRequestError):
+        status, message = error.status, asked.words(error.message, **error.values_of_message)
+    elif isinstance(error, HTTPException):
+        status, message = error.status_code, asked.words("error.nothing")
+    else:
+        status, message = 400 if isinstance(error, (UrlError, PlanError)) else 503, str(error)
+    return asked.html("error", status, message=message)

@@ -1,0 +1,54 @@
+"""The monitor's connection to the crawl's Redis, which is made when it is needed and may come and go."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+from redis.exceptions import RedisError
+
+from crawler.errors import UnavailableError
+from crawler.plans.operator import Operator, explained
+from crawler.servers.redis import redis_address
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+
+
+class Connection:
+    """One `Operator` for all requests. Its client connects anew by itself once Redis is back.
+
+    Args:
+        settings: As for `Operator.connect`.
+    """
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self._settings = settings
+        self._where = f"Redis at {redis_address(settings)}"
+        self._stack = contextlib.AsyncExitStack()
+        self._operator: Operator | None = None
+        self._connecting = asyncio.Lock()
+
+    @contextlib.asynccontextmanager
+    async def operator(self) -> AsyncIterator[Operator]:
+        """Gives the operator.
+
+        Raises:
+            HeadroomError: Redis is away or refuses this client, before or during the block; or it holds something that
+                these settings can't work on.
+        """
+        async with self._connecting:
+            if self._operator is None:
+                self._operator = await self._stack.enter_async_context(Operator.connect(self._settings))
+        try:
+            yield self._operator
+        except RedisError as error:
+            raise explained(error, self._where) from error
+        except (OSError, TimeoutError) as error:
+            raise UnavailableError(f"{self._where}: {error or 'no answer'}") from error
+
+    async def close(self) -> None:
+        """Disconnects."""
+        self._operator = None
+        await self._stack.aclose()

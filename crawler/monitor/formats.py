@@ -1,0 +1,58 @@
+"""How the monitor writes quantities."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from crawler.monitor.words import Messages
+
+STEP = 1000
+BYTES = ("B", "kB", "MB", "GB", "TB", "PB")
+SHORT = ("", "k", "M", "G", "T")
+WHOLE_FROM = 100  # smaller rates have decimals
+# Seconds of a unit, and its message; from how many of it on the next one is used: 90 s say more than 2 minutes.
+SPANS = ((1, "span.seconds", 120), (60, "span.minutes", 120), (3600, "span.hours", 48), (86400, "span.days", None))
+
+
+def number(value: float) -> str:
+    """Returns a number with its thousands parted; one with decimals has up to three digits that count."""
+    if isinstance(value, int) or value >= WHOLE_FROM:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def short(value: float) -> str:
+    """Returns a number in few characters, such as 12.3M."""
+    return _scaled(value, SHORT, "")
+
+
+def bytes_text(value: float) -> str:
+    """Returns a number of bytes with its unit."""
+    return _scaled(value, BYTES, " ")
+
+
+def _scaled(value: float, units: tuple[str, ...], between: str) -> str:
+    place = 0
+    while value >= STEP and place < len(units) - 1:
+        value, place = value / STEP, place + 1
+    digits = f"{value:,.0f}" if value >= WHOLE_FROM else f"{value:.3g}"
+    return f"{digits}{between}{units[place]}"
+
+
+def span(seconds: float, words: Messages) -> str:
+    """Returns a length of time in the largest unit that still tells enough."""
+    seconds = max(0.0, seconds)
+    for unit_s, message, units_max in SPANS:
+        if units_max is None or seconds < unit_s * units_max:
+            return words(message, number=f"{seconds / unit_s:.0f}")
+    raise AssertionError("the last unit has no end")
+
+
+def at(when_ms: float) -> str:
+    """Returns a moment in UTC; empty where it can't be one, since Redis isn't trusted to hold a time."""
+    try:
+        return f"{datetime.fromtimestamp(when_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}"
+    except (ValueError, OverflowError, OSError):
+        return ""

@@ -1,0 +1,84 @@
+"""Signing in and out, and the choice of a language."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from typing import TYPE_CHECKING
+
+from starlette.responses import RedirectResponse
+
+from crawler.monitor.sign_ins import LIFE_SECONDS
+from crawler.monitor.web import LANGUAGE_COOKIE, YEAR_SECONDS
+from crawler.monitor.words import LANGUAGES
+from crawler.text import one_line
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from crawler.monitor.web import WebRequest
+
+HERE = re.compile(r"/(?![/\\])[\x21-\x7e]*")  # an address of the monitor's own: `//` would begin another host's
+SHOWN_CHARACTERS = 64
+logger = logging.getLogger(__name__)
+
+
+async def show(asked: WebRequest) -> Response:
+    """Shows the form; who is signed in already goes to the overview."""
+    if asked.is_signed_in:
+        return RedirectResponse("/", 303)
+    return asked.html("login", failed="", name="")
+
+
+async def sign_in(asked: WebRequest) -> Response:
+    """Signs a user in who sends a name and its password.
+
+    Raises:
+        RefusedRequestError: The form isn't the monitor's own.
+        HeadroomError: The file of users can't be read.
+    """
+    form = await asked.form()
+    name, address = form.get("name", ""), asked.request.client.host if asked.request.client else ""
+    monitor, shown = asked.monitor, one_line(name)[:SHOWN_CHARACTERS]
+    async with monitor.checking:
+        if not monitor.tries.may_try(name, address):
+            logger.warning("audit: %s sign-in from %s: too many failures", shown, address)
+            return asked.html("login", 429, failed="login.wait", name=name)
+        user = await asyncio.to_thread(monitor.users.check, name, form.get("password", ""))
+        if user is None:
+            monitor.tries.fail(name, address)
+    if user is None:
+        logger.warning("audit: %s sign-in from %s: refused", shown, address)
+        return asked.html("login", 403, failed="login.wrong", name=name)
+    logger.info("audit: %s sign-in from %s: done", shown, address)
+    answer = RedirectResponse("/", 303)
+    answer.set_cookie(
+        monitor.cookie,
+        monitor.sign_ins.begin(user),
+        max_age=int(LIFE_SECONDS),
+        httponly=True,
+        secure=monitor.secure,
+        samesite="strict",
+    )
+    return answer
+
+
+async def sign_out(asked: WebRequest, _form: dict[str, str]) -> Response:
+    """Signs the user out."""
+    asked.monitor.sign_ins.end(asked.token)
+    answer = RedirectResponse("/login", 303)
+    answer.delete_cookie(asked.monitor.cookie, secure=asked.monitor.secure, httponly=True, samesite="strict")
+    return answer
+
+
+async def choose_language(asked: WebRequest) -> Response:
+    """Has the browser keep a language, and shows the page again on which it was chosen."""
+    chosen, then = asked.parameter("to"), asked.parameter("then")
+    answer = RedirectResponse(then if HERE.fullmatch(then) else "/", 303)
+    if chosen in LANGUAGES:
+        secure = asked.monitor.secure
+        answer.set_cookie(
+            LANGUAGE_COOKIE, chosen, max_age=YEAR_SECONDS, httponly=True, secure=secure, samesite="strict"
+        )
+    return answer

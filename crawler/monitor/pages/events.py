@@ -1,0 +1,39 @@
+"""The event stream by which a browser hears that there are other figures: one for all of its windows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.responses import StreamingResponse
+
+from crawler.monitor.web_errors import RefusedRequestError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from starlette.responses import Response
+
+    from crawler.monitor.web import WebRequest
+
+RETRY_MILLISECONDS = 2_000  # after which a browser asks again for a stream that ended
+
+
+async def show(asked: WebRequest) -> Response:
+    """Sends an event with each reading: `figures`, or `away` where Redis gave none.
+
+    Raises:
+        RefusedRequestError: There are too many streams.
+    """
+    if asked.monitor.streams.locked():
+        raise RefusedRequestError(503, "error.streams")
+    return StreamingResponse(_events(asked), media_type="text/event-stream", headers={"x-accel-buffering": "no"})
+
+
+async def _events(asked: WebRequest) -> AsyncIterator[str]:
+    monitor = asked.monitor
+    async with monitor.streams:
+        yield f"retry: {RETRY_MILLISECONDS}\n\n"
+        async for figures in monitor.gatherer.watch():
+            if monitor.sign_ins.of(asked.token) is None:
+                return
+            yield f"event: {'away' if figures.away else 'figures'}\ndata: {figures.number}\n\n"

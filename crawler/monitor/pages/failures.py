@@ -1,0 +1,216 @@
+"""The failures: how many there are of each reason, the latest failed seeds, and sending them again by selection."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlencode
+
+from starlette.responses import RedirectResponse
+
+from crawler.cli.retrying import Retrying
+from crawler.errors import HeadroomError, UnavailableError
+from crawler.frontier.ledger import Account
+from crawler.monitor import formats
+from crawler.monitor.tables import ShownTable
+from crawler.monitor.web_errors import RefusedRequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.responses import Response
+
+    from crawler.frontier.seed_admin import Found, Progress
+    from crawler.models import Frontier
+    from crawler.monitor.gatherer import LatestFigures
+    from crawler.monitor.web import WebRequest
+    from crawler.plans.operator import Operator
+
+SHOWN = 50  # seeds on a page
+BATCH = 500  # seeds that are looked up at once, in some 10 ms
+LOOKED_AT_MAX = 5_000  # seeds for one page: where a rare one is asked for, the next page goes on from there
+FIRST_MAX = 100_000  # seeds that pages before have gone through; beyond them a reason or site finds more
+TARGET = "failed seeds"  # under which sending again is known while it goes on; no plan's name has a blank
+COLUMNS = ("time", "reason", "site", "host", "plans", "url", "frontier", "seed")
+REASON_COLUMNS = ("reason", "seeds")
+
+
+@dataclass(frozen=True, slots=True)
+class WantedFailures:
+    """Which failed seeds are wanted: those for which all of it holds; what is empty holds for all."""
+
+    frontier: Frontier
+    reason: str
+    site: str
+    host: str
+    plan: str
+
+    def holds(self, found: Found) -> bool:
+        """Returns whether a seed is wanted."""
+        pairs = ((self.reason, found.reason), (self.site, found.seed.site), (self.host, found.seed.host))
+        return (not self.plan or self.plan in found.plans) and all(wanted in ("", value) for wanted, value in pairs)
+
+    def as_parameters(self) -> dict[str, str]:
+        """Returns it as an address or a form has it."""
+        return {name: str(value) for name, value in asdict(self).items() if value}
+
+
+async def show(asked: WebRequest) -> Response:
+    """Shows the failures.
+
+    Raises:
+        HeadroomError: Redis is away.
+        RefusedRequestError: What is asked for can't be read.
+    """
+    wanted, first = _wanted(asked.request.query_params), _first(asked)
+    rows, next_first = await _some(asked, wanted, first)
+    figures = await asked.monitor.gatherer.latest()
+    parameters = wanted.as_parameters()
+    return asked.html(
+        "failures",
+        figures=figures,
+        reasons=_reasons(figures, wanted),
+        wanted=wanted,
+        rows=rows,
+        query=urlencode(parameters),
+        older=urlencode(parameters | {"first": next_first}) if next_first else "",
+        action=asked.monitor.slow_actions.of(TARGET),
+    )
+
+
+async def table(asked: WebRequest) -> ShownTable:
+    """Returns as many failed seeds as the page shows, as a table.
+
+    Raises:
+        HeadroomError: Redis is away.
+        RefusedRequestError: What is asked for can't be read.
+    """
+    rows, _next_first = await _some(asked, _wanted(asked.request.query_params), _first(asked))
+    return ShownTable("failures", COLUMNS, rows)
+
+
+async def reasons_table(asked: WebRequest) -> ShownTable:
+    """Returns how many seeds failed for which reason, as a table.
+
+    Raises:
+        RefusedRequestError: What is asked for can't be read.
+    """
+    wanted = _wanted(asked.request.query_params)
+    reasons = _reasons(await asked.monitor.gatherer.latest(), wanted)
+    return ShownTable("failure-reasons", REASON_COLUMNS, [{"reason": one, "seeds": number} for one, number in reasons])
+
+
+async def act(asked: WebRequest, form: dict[str, str]) -> Response:
+    """Makes failed seeds ready again: those that were ticked, or all that were looked for, which goes on by itself.
+
+    Raises:
+        UnavailableError: Redis is away.
+        RefusedRequestError: The form is damaged.
+    """
+    wanted = _wanted(form)
+    told = ", ".join(f"{name} {value}" for name, value in wanted.as_parameters().items())
+    if form.get("action") == "ticked":
+        chosen = [_place(name) for name in form if name.startswith("seed.")]
+        told = f"{len(chosen)} ticked, {told}"
+    elif form.get("action") == "all":
+        chosen = None
+    else:
+        raise RefusedRequestError(400, "error.form")
+
+    async def retry(operator: Operator, progress: Progress) -> None:
+        retrying = Retrying(await operator.registry.plans(), wanted.holds)
+        admin = operator.admins[wanted.frontier]
+        if chosen is None:
+            await admin.retry(retrying.may_retry, wanted.plan or None, progress)
+        else:
+            await admin.retry_some(chosen, retrying.may_retry)
+        if left := retrying.left():
+            raise HeadroomError(left)
+
+    try:
+        await asked.monitor.slow_actions.begin(TARGET, "seeds-retry", asked.sign_in.user.name, retry, told=told)
+    except UnavailableError:
+        raise
+    except HeadroomError as error:
+        return asked.html("error", 409, message=str(error))
+    return RedirectResponse(f"/failures?{urlencode(wanted.as_parameters())}", 303)
+
+
+async def _some(asked: WebRequest, wanted: WantedFailures, first: int) -> tuple[list[dict[str, Any]], int]:
+    """Returns the rows of a page, and how many seeds it and those before have gone through; 0: there are no more."""
+    rows: list[dict[str, Any]] = []
+    async with asked.monitor.connection.operator() as operator:
+        admin = operator.admins[wanted.frontier]
+        for begin in range(first, first + LOOKED_AT_MAX, BATCH):
+            failed = await admin.failed(begin, BATCH)
+            for place, (found, at_ms) in enumerate(failed, begin + 1):
+                if wanted.holds(found):
+                    rows.append(_row(found, at_ms, wanted.frontier))
+                    if len(rows) == SHOWN:
+                        return rows, place
+            if not failed:
+                return rows, 0
+    return rows, first + LOOKED_AT_MAX
+
+
+def _row(found: Found, at_ms: float, frontier: Frontier) -> dict[str, Any]:
+    seed = found.seed
+    return {
+        "time": formats.at(at_ms),
+        "reason": found.reason,
+        "site": seed.site,
+        "host": seed.host,
+        "plans": list(found.plans),
+        "url": seed.url,
+        "frontier": frontier,
+        "seed": f"seed.{found.partition}.{found.fingerprint.hex()}",
+    }
+
+
+def _place(name: str) -> tuple[int, bytes]:
+    """Returns partition and fingerprint of a seed that was ticked.
+
+    Raises:
+        RefusedRequestError: It names none.
+    """
+    try:
+        _seed, partition, fingerprint = name.split(".")
+        return int(partition), bytes.fromhex(fingerprint)
+    except ValueError:
+        raise RefusedRequestError(400, "error.form") from None
+
+
+def _wanted(parameters: Mapping[str, str]) -> WantedFailures:
+    """Returns which seeds an address or a form asks for.
+
+    Raises:
+        RefusedRequestError: There is no such frontier.
+    """
+    frontier = parameters.get("frontier") or "content"
+    if frontier not in ("content", "nav"):
+        raise RefusedRequestError(400, "error.nothing")
+    reason, site, host, plan = (parameters.get(name, "").strip() for name in ("reason", "site", "host", "plan"))
+    return WantedFailures(cast("Frontier", frontier), reason, site, host, plan)
+
+
+def _first(asked: WebRequest) -> int:
+    """Returns how many seeds pages before have gone through.
+
+    Raises:
+        RefusedRequestError: It is no such number.
+    """
+    text = asked.parameter("first", "0")
+    if not (text.isascii() and text.isdigit() and int(text[:10]) <= FIRST_MAX):
+        raise RefusedRequestError(400, "error.nothing")
+    return int(text)
+
+
+def _reasons(figures: LatestFigures, wanted: WantedFailures) -> list[tuple[str, int]]:
+    """Returns how many seeds of a frontier failed for each reason, of the site and plan that are asked for."""
+    whole = Account()
+    for (plan, site), accounts in figures.overview.ledger.items() if figures.overview else ():
+        account = accounts.get(wanted.frontier)
+        if account and wanted.plan in ("", plan) and wanted.site in ("", site):
+            whole.add(account)
+    found = [(reason, number) for reason, number in whole.failures.items() if number]
+    return sorted(found, key=lambda pair: (-pair[1], pair[0]))

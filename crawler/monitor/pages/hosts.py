@@ -1,0 +1,108 @@
+"""The hosts: the busiest ones, how one stands and why it waits, and what operators order for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from crawler.cli.host_status import HostStatus, host_status
+from crawler.cluster.host_rows import host_rows
+from crawler.cluster.host_steering import CHANGES, host_named, orders_of, slow
+from crawler.errors import HeadroomError, UrlError
+from crawler.monitor.tables import ShownTable
+from crawler.monitor.web_errors import RefusedRequestError
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from crawler.monitor.web import WebRequest
+    from crawler.plans.operator import Operator
+
+COLUMNS = ("host", "pages", "bytes", "errors", "errors_percent", "order")
+HOST_COLUMNS = (
+    "host", "delay_s", "turns", "next_start_s", "paused", "backoff_s", "error_level", "nav_ready", "content_ready",
+    "robots", "why",
+)  # fmt: skip
+MANY_PERCENT = 50  # of errors, from which on a host is marked
+
+
+async def show(asked: WebRequest) -> Response:
+    """Shows the hosts.
+
+    Raises:
+        HeadroomError: Redis is away.
+    """
+    return asked.html("hosts", rows=await _rows(asked), many=MANY_PERCENT)
+
+
+async def table(asked: WebRequest) -> ShownTable:
+    """Returns the hosts as a table.
+
+    Raises:
+        HeadroomError: Redis is away.
+    """
+    return ShownTable("hosts", COLUMNS, await _rows(asked))
+
+
+async def show_one(asked: WebRequest) -> Response:
+    """Shows how one host stands, and for operators what they can order.
+
+    Raises:
+        HeadroomError: Redis is away, or the name can't be a host's.
+    """
+    status = await _status(asked)
+    why = [asked.words(f"why.{one.kind}", **one.values) for one in status.why]
+    return asked.html("host", host=status, why=why)
+
+
+async def table_of_one(asked: WebRequest) -> ShownTable:
+    """Returns how one host stands as a table of one row.
+
+    Raises:
+        HeadroomError: Redis is away, or the name can't be a host's.
+    """
+    status = await _status(asked)
+    row = {
+        **status.as_json(),
+        **{f"{frontier}_ready": seeds for frontier, seeds in status.ready.items()},
+        "robots": [f"{one.authority} {one.state}" for one in status.robots],
+    }
+    return ShownTable("host", HOST_COLUMNS, [row])
+
+
+async def act(asked: WebRequest, form: dict[str, str]) -> Response:
+    """Orders something for a host.
+
+    Raises:
+        HeadroomError: Redis is away, or the name can't be a host's.
+        RefusedRequestError: It is no order.
+    """
+    name, delay = form.get("order", ""), form.get("delay", "")
+    host = host_named(form.get("name", ""))
+    try:
+        change = slow(delay) if name == "slow" else CHANGES.get(name)
+    except HeadroomError as error:
+        return asked.html("error", 400, message=str(error))
+    if change is None:
+        raise RefusedRequestError(400, "error.form")
+
+    async def work(operator: Operator) -> None:
+        await change(orders_of(operator), host)
+
+    target = f"{host} delay={delay}" if name == "slow" else host
+    return await asked.act(f"host-{name}", target, work, then=f"/host?{urlencode({'name': host})}")
+
+
+async def _status(asked: WebRequest) -> HostStatus:
+    try:
+        host = host_named(asked.parameter("name"))
+    except UrlError:
+        raise RefusedRequestError(404, "error.nothing") from None
+    async with asked.monitor.connection.operator() as operator:
+        return await host_status(operator, asked.monitor.settings, host)
+
+
+async def _rows(asked: WebRequest) -> list[dict[str, Any]]:
+    async with asked.monitor.connection.operator() as operator:
+        rows = await host_rows(operator)
+    return [{**row, "errors_percent": round(100 * row["errors"] / max(1, row["pages"]), 1)} for row in rows]

@@ -1,0 +1,262 @@
+"""The items: the newest, by site, plan, combination and time; one as it was delivered; all of them as a file."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+from contextlib import aclosing
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+import orjson
+from starlette.responses import StreamingResponse
+
+from crawler.cli.output import to_json
+from crawler.item import Item, Media
+from crawler.monitor.item_store import WantedItems, moment
+from crawler.monitor.pages.media import is_shown
+from crawler.monitor.tables import BYTE_ORDER_MARK, ShownTable, cell
+from crawler.monitor.web_errors import RefusedRequestError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+
+    from starlette.responses import Response
+    from starlette.types import Receive, Scope, Send
+
+    from crawler.monitor.web import WebRequest
+
+    Lines = Callable[[AsyncIterator[dict[str, Any]]], AsyncGenerator[bytes, None]]
+
+SHOWN = 50  # items on a page
+SKIPPED_MAX = 10_000  # items of one moment: more than a crawl fetches in a millisecond
+WORDS_BETWEEN = " + "  # of a combination, as plans show it
+ASKED_FOR = ("site", "plan", "words", "since", "until")  # parameters of the address
+COLUMNS = ("time", "site", "title", "plan", "words", "language", "images", "url", "id")
+FIELDS = tuple(field.name for field in fields(Item))
+MEDIA_FIELDS = tuple(field.name for field in fields(Media))
+# The fields that have a place of their own on an item's page; the rest is shown as JSON.
+PLACED = {
+    "id", "title", "content", "resource", "url", "time", "author", "published", "images", "plan", "keywords", "node",
+    "fingerprint", "sha256", "language", "status", "combinations",
+}  # fmt: skip
+DOWNLOAD_SECONDS = 3_600  # after which a download is cut off: whoever takes longer asks for less of it
+DOWNLOAD_LINES = 100  # of CSV or JSON that are sent at once
+
+
+async def show(asked: WebRequest) -> Response:
+    """Shows the newest items of those that are asked for.
+
+    Raises:
+        HeadroomError: Redis or Mongo is away.
+        RefusedRequestError: What is asked for can't be read.
+    """
+    wanted, skipped = _wanted(asked)
+    found = await _some(asked, wanted, skipped, SHOWN + 1)
+    older = _older(asked, found[:SHOWN], skipped) if len(found) > SHOWN else ""
+    asked_for = {name: asked.parameter(name) for name in ASKED_FOR}
+    return asked.html(
+        "items",
+        rows=[_row(item) for item in found[:SHOWN]],
+        asked_for=asked_for,
+        query=urlencode({name: value for name, value in asked_for.items() if value}),
+        older=older,
+    )
+
+
+async def table(asked: WebRequest) -> ShownTable:
+    """Returns as many items as the page shows, as a table.
+
+    Raises:
+        HeadroomError: Redis or Mongo is away.
+        RefusedRequestError: What is asked for can't be read.
+    """
+    wanted, skipped = _wanted(asked)
+    return ShownTable("items", COLUMNS, [_row(item) for item in await _some(asked, wanted, skipped, SHOWN)])
+
+
+async def show_one(asked: WebRequest) -> Response:
+    """Shows one item.
+
+    Raises:
+        HeadroomError: Redis or Mongo is away.
+        RefusedRequestError: There is none with that id.
+    """
+    item = await _one(asked)
+    others = {name: value for name, value in item.items() if name not in PLACED and value not in (None, "", [], {})}
+    media = [dict.fromkeys(MEDIA_FIELDS) | one for one in _list(item, "images") if isinstance(one, dict)]
+    return asked.html(
+        "item",
+        # An older version's may lack some fields.
+        item=dict.fromkeys(FIELDS, "") | item | {name: _text(item, name) for name in ("plan", "node")},
+        words=_words(_list(item, "combinations") or [_list(item, "keywords")]),
+        media=[(one, is_shown(asked.monitor.settings, one["path"])) for one in media],
+        others=to_json(others, orjson.OPT_INDENT_2).decode() if others else "",
+    )
+
+
+async def table_of_one(asked: WebRequest) -> ShownTable:
+    """Returns an item as a table of one row, with every field.
+
+    Raises:
+        HeadroomError: Redis or Mongo is away.
+        RefusedRequestError: There is none with that id.
+    """
+    item = await _one(asked)
+    return ShownTable("item", FIELDS, [{name: item.get(name) for name in FIELDS}])
+
+
+async def download_lines(asked: WebRequest) -> Response:
+    """Sends all items that are asked for as JSON lines, just as they were delivered.
+
+    Raises:
+        RefusedRequestError: What is asked for can't be read, or there are too many downloads.
+    """
+
+    async def lines(items: AsyncIterator[dict[str, Any]]) -> AsyncGenerator[bytes, None]:
+        async for item in items:
+            yield to_json(item) + b"\n"
+
+    return await _download(asked, "jsonl", "application/jsonl", lines)
+
+
+async def download_csv(asked: WebRequest) -> Response:
+    """Sends all items that are asked for as CSV, a column for each field.
+
+    Raises:
+        RefusedRequestError: What is asked for can't be read, or there are too many downloads.
+    """
+
+    async def lines(items: AsyncIterator[dict[str, Any]]) -> AsyncGenerator[bytes, None]:
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\r\n")  # as RFC 4180 has it
+        text.write(BYTE_ORDER_MARK)
+        writer.writerow(FIELDS)
+        async for item in items:
+            writer.writerow([cell(item.get(name)) for name in FIELDS])
+            yield text.getvalue().encode()
+            text.seek(0)
+            text.truncate()
+        yield text.getvalue().encode()  # the head, where there is no item
+
+    return await _download(asked, "csv", "text/csv; charset=utf-8", lines)
+
+
+async def _download(asked: WebRequest, ending: str, media_type: str, lines: Lines) -> Response:
+    """Returns an answer that reads items as it is taken.
+
+    Args:
+        lines: Writes items as a file has them.
+    """
+    wanted, _skipped = _wanted(asked)
+    downloads = asked.monitor.downloads
+    if downloads.locked():
+        raise RefusedRequestError(503, "error.downloads")
+
+    async def chunks() -> AsyncGenerator[bytes, None]:
+        async with downloads, aclosing(asked.monitor.items.read(wanted)) as items, aclosing(lines(items)) as written:
+            waiting: list[bytes] = []
+            async for line in written:
+                waiting.append(line)
+                if len(waiting) == DOWNLOAD_LINES:
+                    yield b"".join(waiting)
+                    waiting.clear()
+            yield b"".join(waiting)
+
+    written = chunks()
+    first = await anext(written)  # a server that is away is said by a page, which is too late once a file has begun
+
+    async def whole() -> AsyncIterator[bytes]:
+        async with aclosing(written):
+            yield first
+            async for chunk in written:
+                yield chunk
+
+    headers = {"content-disposition": f'attachment; filename="items.{ending}"', "x-accel-buffering": "no"}
+    return _Download(whole(), media_type=media_type, headers=headers)
+
+
+class _Download(StreamingResponse):
+    """A download that ends in its time, however slowly it is taken."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Sends it; what is cut off is seen to be, since its end is missing."""
+        async with asyncio.timeout(DOWNLOAD_SECONDS):
+            await super().__call__(scope, receive, send)
+
+
+async def _one(asked: WebRequest) -> dict[str, Any]:
+    item = await asked.monitor.items.read_one(asked.parameter("id"))
+    if item is None:
+        raise RefusedRequestError(404, "error.no-item")
+    return item
+
+
+async def _some(asked: WebRequest, wanted: WantedItems, skipped: int, number: int) -> list[dict[str, Any]]:
+    """Returns some items, the newest first, without so many of the first ones."""
+    found: list[dict[str, Any]] = []
+    async with aclosing(asked.monitor.items.read(wanted)) as items:
+        async for item in items:
+            found.append(item)
+            if len(found) == skipped + number:
+                break
+    return found[skipped:]
+
+
+def _wanted(asked: WebRequest) -> tuple[WantedItems, int]:
+    """Returns what is asked for, and how many of its first items were on pages before.
+
+    Raises:
+        RefusedRequestError: It can't be read.
+    """
+    combination = tuple(filter(None, (word.strip() for word in asked.parameter("words").split(WORDS_BETWEEN.strip()))))
+    try:
+        since, until, before = (_moment(asked.parameter(name)) for name in ("since", "until", "before"))
+        skipped = int(asked.parameter("skip", "0"))
+    except (ValueError, OverflowError):
+        raise RefusedRequestError(400, "error.items") from None
+    if not 0 <= skipped <= SKIPPED_MAX:
+        raise RefusedRequestError(400, "error.items")
+    until = min(filter(None, (until, before)), default="")
+    return WantedItems(asked.parameter("site"), asked.parameter("plan"), combination, since, until), skipped
+
+
+def _moment(text: str) -> str:
+    return moment(text) if text else ""
+
+
+def _older(asked: WebRequest, shown: list[dict[str, Any]], skipped: int) -> str:
+    """Returns the query of the next page: what was asked for, from the last item's moment on, without those seen."""
+    last = shown[-1]["time"]
+    seen = sum(item["time"] == last for item in shown)
+    if seen == len(shown) and asked.parameter("before") == last:
+        seen += skipped
+    same = {name: value for name in ASKED_FOR if (value := asked.parameter(name))}
+    return urlencode(same | {"before": last, "skip": seen})
+
+
+def _row(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "site": item["resource"],
+        "words": WORDS_BETWEEN.join(map(str, _list(item, "keywords"))),
+        "images": len(_list(item, "images")),
+        **{name: _text(item, name) for name in ("time", "title", "plan", "language", "url", "id")},
+    }
+
+
+def _text(item: Mapping[str, Any], name: str) -> str:
+    """Returns a text of an item; empty for what isn't one, likewise."""
+    value = item.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _list(item: Mapping[str, Any], name: str) -> list[Any]:
+    """Returns a list of an item; empty for what isn't one, since the servers aren't trusted."""
+    value = item.get(name)
+    return value if isinstance(value, list) else []
+
+
+def _words(combinations: list[Any]) -> list[str]:
+    return [WORDS_BETWEEN.join(map(str, words)) for words in combinations if isinstance(words, list) and words]

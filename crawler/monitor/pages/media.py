@@ -1,0 +1,70 @@
+"""Images of items, from the media store alone: no browser of a person asks a crawled host for anything."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import FileResponse
+
+from crawler import config
+from crawler.monitor.web_errors import RefusedRequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.responses import Response
+
+    from crawler.monitor.web import WebRequest
+
+is_stored_name = re.compile(
+    r"[0-9a-f]{2}/[0-9a-f]{64}(\.[a-z0-9]{1,8})?"
+).fullmatch  # as the media pipeline names files
+MARK_BYTES = 16  # by which an image is known
+# What a file begins with -> its media type. No other is shown: SVG, for one, is a document with scripts.
+MARKS = {
+    re.compile(rb"\x89PNG\r\n\x1a\n"): "image/png",
+    re.compile(rb"\xff\xd8\xff"): "image/jpeg",
+    re.compile(rb"GIF8[79]a"): "image/gif",
+    re.compile(rb"RIFF....WEBP", re.DOTALL): "image/webp",
+    re.compile(rb"....ftypavi[fs]", re.DOTALL): "image/avif",
+}
+# Beside what all answers carry: opened by itself, it is in a place of its own, where nothing runs.
+POLICY = {"content-security-policy": "default-src 'none'; sandbox"}
+
+
+async def show(asked: WebRequest) -> Response:
+    """Sends an image of the media store.
+
+    Raises:
+        RefusedRequestError: There is no such file on this machine, or it isn't an image.
+    """
+    path = asked.parameter("path")
+    if not is_shown(asked.monitor.settings, path):
+        raise RefusedRequestError(404, "error.nothing")
+    folder = Path(config.FILES_STORE.of(asked.monitor.settings))
+    kind = await asyncio.to_thread(_media_type, folder, path)
+    if kind is None:
+        raise RefusedRequestError(404, "error.nothing")
+    return FileResponse(folder / path, media_type=kind, headers=POLICY)
+
+
+def is_shown(settings: Mapping[str, Any], path: Any) -> bool:
+    """Returns whether a path can be that of a file in a media store that is a folder."""
+    store = config.FILES_STORE.of(settings)
+    return bool(store) and "://" not in store and isinstance(path, str) and is_stored_name(path) is not None
+
+
+def _media_type(folder: Path, path: str) -> str | None:
+    """Returns the media type of an image; None where it is none, isn't there, or lies elsewhere."""
+    file = folder / path
+    try:
+        if not file.resolve(strict=True).is_relative_to(folder.resolve(strict=True)):
+            return None
+        with file.open("rb") as opened:
+            beginning = opened.read(MARK_BYTES)
+    except OSError:
+        return None
+    return next((kind for mark, kind in MARKS.items() if mark.match(beginning)), None)

@@ -1,0 +1,88 @@
+"""How the crawl stands, in one look."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crawler.cluster.activity import PERIODS, TOTALS
+from crawler.cluster.overview import SEED_STATES
+from crawler.monitor import charts, formats
+from crawler.monitor.tables import ShownTable
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from crawler.cluster.activity import Steps
+    from crawler.cluster.overview import Overview
+    from crawler.monitor.gatherer import LatestFigures
+    from crawler.monitor.web import WebRequest
+    from crawler.monitor.words import Messages
+
+REASONS_MAX = 12  # of failures, on the page
+
+
+async def show(asked: WebRequest) -> Response:
+    """Shows the figures; where Redis is away, the last ones, and says so."""
+    figures = await asked.monitor.gatherer.latest()
+    period = _period(asked)
+    overview = figures.overview
+    return asked.html(
+        "overview",
+        figures=figures,
+        troubles=[(trouble, _sentence(trouble.kind, trouble.values, asked.words)) for trouble in figures.troubles],
+        overview=overview,
+        period=period,
+        periods=tuple(PERIODS),
+        charts=_charts(figures, period, asked.words),
+        seeds=_seeds(overview, asked.words) if overview else [],
+        failures=overview.failures().most_common(REASONS_MAX) if overview else [],
+    )
+
+
+async def table(asked: WebRequest) -> ShownTable:
+    """Returns what the crawl did in each step of a period."""
+    figures = await asked.monitor.gatherer.latest()
+    steps = figures.activity.steps(_period(asked))
+    rows = [
+        {"begin": formats.at(begin * 1000)} | {name: counts.get(name, 0) for name in TOTALS} for begin, counts in steps
+    ]
+    return ShownTable("activity", ("begin", *TOTALS), rows)
+
+
+def _period(asked: WebRequest) -> str:
+    asked_for = asked.parameter("period", "hour")
+    return asked_for if asked_for in PERIODS else "hour"
+
+
+def _sentence(kind: str, values: Any, words: Messages) -> str:
+    return words(f"trouble.{kind}", **values)
+
+
+def _charts(figures: LatestFigures, period: str, words: Messages) -> list[dict[str, Any]]:
+    """Returns a chart of each count: what it is now, the most it was, and the drawing."""
+    steps = figures.activity.steps(period)
+    now = figures.activity.per_second()
+    length_s = PERIODS[period][0].seconds
+    found = []
+    for name in TOTALS:
+        rates = _rates(steps, name, length_s)
+        shown = formats.bytes_text if name == "bytes" else formats.number
+        values = {"now": shown(now[name]), "most": shown(max(rates, default=0.0)), "period": words(f"period.{period}")}
+        label = words(f"chart.{name}", **values)
+        found.append({"name": name, **values, "drawing": charts.area(rates, label)})
+    return found
+
+
+def _rates(steps: Steps, name: str, length_s: int) -> list[float]:
+    """Returns a count per second in each step that has ended."""
+    return [counts.get(name, 0) / length_s for _begin, counts in steps[:-1]]
+
+
+def _seeds(overview: Overview, words: Messages) -> list[dict[str, Any]]:
+    """Returns a row for each frontier: how many seeds are in each state, and a bar of them."""
+    rows = []
+    for name, frontier in overview.frontiers.items():
+        parts = [(state, getattr(frontier, state)) for state in SEED_STATES]
+        told = ", ".join(f"{words(f'state.{state}')} {formats.number(seeds)}" for state, seeds in parts)
+        rows.append({"name": name, "frontier": frontier, "parts": parts, "bar": charts.stack(parts, told)})
+    return rows

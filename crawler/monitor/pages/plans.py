@@ -1,0 +1,162 @@
+"""The plans: how far each is, its ledger, and what analysts do to it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from starlette.responses import RedirectResponse
+
+from crawler.cluster.plan_progress import seconds_left
+from crawler.errors import HeadroomError, PlanError, UnavailableError
+from crawler.frontier import plan_yield
+from crawler.frontier.ledger import COUNTS, Account
+from crawler.monitor.pages.sites import shown_definition
+from crawler.monitor.tables import ShownTable
+from crawler.monitor.web_errors import RefusedRequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from starlette.responses import Response
+
+    from crawler.frontier.seed_admin import Progress
+    from crawler.monitor.gatherer import LatestFigures
+    from crawler.monitor.web import WebRequest
+    from crawler.plans.operator import Operator
+
+YIELD_COLUMNS = ("words", "page", "pages", "found", "new", "items")
+YIELD_ROWS_MAX = 100  # of combinations, on the page
+COLUMNS = ("plan", "state", *COUNTS, "difference", "percent_done", "seconds_left")
+LEDGER_COLUMNS = ("site", "frontier", *COUNTS, "difference")
+# What can be done to a plan -> what does it, as `scrapy plan` does.
+ACTIONS: Mapping[str, Callable[[str, Operator, Progress], Awaitable[object]]] = {
+    "pause": lambda plan, operator, progress: operator.pause(plan, progress),
+    "resume": lambda plan, operator, progress: operator.resume(plan, progress),
+    "cancel": lambda plan, operator, progress: operator.cancel(plan, progress),
+    "delete": lambda plan, operator, progress: operator.delete(plan, progress),
+}
+
+
+async def show(asked: WebRequest) -> Response:
+    """Shows all plans."""
+    figures = await asked.monitor.gatherer.latest()
+    return asked.html("plans", figures=figures, rows=_rows(figures), counts=COUNTS)
+
+
+async def table(asked: WebRequest) -> ShownTable:
+    """Returns all plans as a table."""
+    return ShownTable("plans", COLUMNS, _rows(await asked.monitor.gatherer.latest()))
+
+
+async def show_one(asked: WebRequest) -> Response:
+    """Shows one plan: its ledger by site, its failures, and what it says.
+
+    Raises:
+        HeadroomError: Redis is away.
+        RefusedRequestError: There is no such plan.
+    """
+    plan = asked.parameter("name")
+    rows, account = await _ledger(asked, plan)
+    figures = await asked.monitor.gatherer.latest()
+    async with asked.monitor.connection.operator() as operator:
+        try:
+            record = await operator.registry.plan(plan)
+        except PlanError:
+            record = None  # its pages were offered one by one
+        brought = await plan_yield.read(operator.redis, operator.keys, plan)
+    if record is None and not rows:
+        raise RefusedRequestError(404, "error.nothing")
+    summary = next((row for row in _rows(figures) if row["plan"] == plan), None)
+    return asked.html(
+        "plan",
+        figures=figures,
+        plan=plan,
+        action=asked.monitor.slow_actions.of(plan),
+        record=record,
+        definition=await shown_definition(record.definition) if record else "",
+        rows=rows,
+        summary=summary,
+        counts=COUNTS,
+        brought=brought,
+        combinations=[*brought.combinations.items()][:YIELD_ROWS_MAX],
+        failures=sorted(account.failures.items(), key=lambda pair: (-pair[1], pair[0])),
+    )
+
+
+async def ledger_table(asked: WebRequest) -> ShownTable:
+    """Returns one plan's ledger as a table.
+
+    Raises:
+        HeadroomError: Redis is away.
+    """
+    rows, _account = await _ledger(asked, asked.parameter("name"))
+    return ShownTable("plan", LEDGER_COLUMNS, rows)
+
+
+async def yield_table(asked: WebRequest) -> ShownTable:
+    """Returns what one plan's searches brought as a table, by combination, then by page of results.
+
+    Raises:
+        HeadroomError: Redis is away.
+    """
+    async with asked.monitor.connection.operator() as operator:
+        brought = await plan_yield.read(operator.redis, operator.keys, asked.parameter("name"))
+    return ShownTable("yield", YIELD_COLUMNS, brought.rows())
+
+
+async def act(asked: WebRequest, form: dict[str, str]) -> Response:
+    """Pauses, resumes, cancels or deletes a plan; what takes long goes on by itself, and the plan's page says so.
+
+    Raises:
+        UnavailableError: Redis is away.
+        RefusedRequestError: It is none of these.
+    """
+    plan, name = form.get("name", ""), form.get("action", "")
+    if name not in ACTIONS:
+        raise RefusedRequestError(400, "error.form")
+    try:
+        work = partial(ACTIONS[name], plan)
+        is_done = await asked.monitor.slow_actions.begin(plan, f"plan-{name}", asked.sign_in.user.name, work)
+    except UnavailableError:
+        raise
+    except HeadroomError as error:
+        return asked.html("error", 409, message=str(error))
+    is_gone = is_done and name == "delete"
+    return RedirectResponse("/plans" if is_gone else f"/plan?{urlencode({'name': plan})}", 303)
+
+
+def _rows(figures: LatestFigures) -> list[dict[str, Any]]:
+    """Returns a row for each plan that has seeds."""
+    if figures.overview is None:
+        return []
+    left = seconds_left(figures.overview, figures.activity.steps("hour"))
+    rows = []
+    for plan, account in sorted(figures.overview.by_plan().items()):
+        state = figures.overview.plan_states.get(plan, "active")
+        seeds, ended = account.offered - account.known, account.finished + account.failed
+        rows.append(
+            {
+                "plan": plan,
+                "state": "done" if state == "active" and not account.ready + account.executing else state,
+                **{name: getattr(account, name) for name in COUNTS},
+                "difference": account.difference,
+                "percent_done": round(100 * ended / seeds, 1) if seeds else 0.0,
+                "seconds_left": left[plan],
+            }
+        )
+    return rows
+
+
+async def _ledger(asked: WebRequest, plan: str) -> tuple[list[dict[str, Any]], Account]:
+    """Returns a row for each site and frontier of a plan, and all of it together."""
+    whole, rows = Account(), []
+    async with asked.monitor.connection.operator() as operator:
+        ledger = await operator.ledger(plan)
+    for (_plan, site), accounts in sorted(ledger.items()):
+        for frontier, account in accounts.items():
+            whole.add(account)
+            values = {name: getattr(account, name) for name in COUNTS}
+            rows.append({"site": site, "frontier": frontier, **values, "difference": account.difference})
+    return rows, whole

@@ -1,0 +1,150 @@
+"""The sites: what each yielded and what is wrong with it, its definition in force, and which plans use it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from crawler.cluster.activity import of_sites, sum_of
+from crawler.cluster.troubles import VAIN_SEEDS
+from crawler.frontier.ledger import COUNTS, Account
+from crawler.monitor.tables import ShownTable
+from crawler.monitor.web_errors import RefusedRequestError
+from crawler.redaction import without_credentials, without_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.responses import Response
+
+    from crawler.monitor.gatherer import LatestFigures
+    from crawler.monitor.web import WebRequest
+    from crawler.plans.registry import StoredSite
+
+COLUMNS = (
+    "site", "version", "ready", "executing", "finished", "failed", "finished_last_hour", "failed_last_hour", "plans",
+    "trouble",
+)  # fmt: skip
+PLAN_COLUMNS = ("plan", "state", "frontier", *COUNTS)
+NONE = {"finished": 0, "failed": 0}
+
+
+async def show(asked: WebRequest) -> Response:
+    """Shows the sites.
+
+    Raises:
+        HeadroomError: Redis is away.
+    """
+    figures = await asked.monitor.gatherer.latest()
+    return asked.html("sites", figures=figures, rows=_rows(figures, await _stored(asked)))
+
+
+async def table(asked: WebRequest) -> ShownTable:
+    """Returns the sites as a table.
+
+    Raises:
+        HeadroomError: Redis is away.
+    """
+    return ShownTable("sites", COLUMNS, _rows(await asked.monitor.gatherer.latest(), await _stored(asked)))
+
+
+async def show_one(asked: WebRequest) -> Response:
+    """Shows one site.
+
+    Raises:
+        HeadroomError: Redis is away.
+        RefusedRequestError: There is no such site.
+    """
+    site, stored = asked.parameter("name"), await _stored(asked)
+    figures = await asked.monitor.gatherer.latest()
+    row = next((row for row in _rows(figures, stored) if row["site"] == site), None)
+    if row is None:
+        raise RefusedRequestError(404, "error.nothing")
+    plans, whole = _plans(figures, site)
+    return asked.html(
+        "site",
+        figures=figures,
+        row=row,
+        plans=plans,
+        counts=COUNTS,
+        stored=stored.get(site),
+        definition=await shown_definition(stored[site].definition) if site in stored else "",
+        failures=sorted(whole.failures.items(), key=lambda pair: (-pair[1], pair[0])),
+    )
+
+
+async def plans_table(asked: WebRequest) -> ShownTable:
+    """Returns the plans that use one site as a table, with what they have there."""
+    figures = await asked.monitor.gatherer.latest()
+    return ShownTable("site", PLAN_COLUMNS, _plans(figures, asked.parameter("name"))[0])
+
+
+async def shown_definition(definition: Any) -> str:
+    """Returns a definition as people write it, without passwords that may stand in it.
+
+    That is done in a thread: a plan's hundred thousand words take some seconds.
+    """
+    return await asyncio.to_thread(_written, definition)
+
+
+def _written(definition: Any) -> str:
+    return without_credentials(yaml.safe_dump(without_secrets(definition), allow_unicode=True, sort_keys=False))
+
+
+async def _stored(asked: WebRequest) -> dict[str, StoredSite]:
+    async with asked.monitor.connection.operator() as operator:
+        return await operator.registry.stored_sites()
+
+
+def _plans(figures: LatestFigures, site: str) -> tuple[list[dict[str, Any]], Account]:
+    """Returns a row for each plan and frontier that has seeds on a site, and all of them together."""
+    rows, whole = [], Account()
+    overview = figures.overview
+    for (plan, name), accounts in sorted(overview.ledger.items()) if overview else ():
+        if name != site:
+            continue
+        for frontier, account in accounts.items():
+            whole.add(account)
+            state = overview.plan_states.get(plan, "active") if overview else "active"
+            values = {name: getattr(account, name) for name in COUNTS}
+            rows.append({"plan": plan, "state": state, "frontier": frontier, **values})
+    return rows, whole
+
+
+def _rows(figures: LatestFigures, stored: Mapping[str, StoredSite]) -> list[dict[str, Any]]:
+    """Returns a row for each site that is defined, has seeds, or had some."""
+    if figures.overview is None:
+        return []
+    ever = of_sites(figures.overview.totals)
+    late = of_sites(sum_of(figures.activity.steps("hour")))
+    plans: dict[str, list[str]] = {}
+    waiting: dict[str, dict[str, int]] = {}
+    for (plan, site), accounts in sorted(figures.overview.ledger.items()):
+        plans.setdefault(site, []).append(plan)
+        left = waiting.setdefault(site, {"ready": 0, "executing": 0})
+        for account in accounts.values():
+            left["ready"] += account.ready
+            left["executing"] += account.executing
+    return [
+        {
+            "site": site,
+            "version": stored[site].version if site in stored else None,
+            **waiting.get(site, {"ready": 0, "executing": 0}),
+            **ever.get(site, NONE),
+            **{f"{name}_last_hour": number for name, number in late.get(site, NONE).items()},
+            "plans": plans.get(site, []),
+            "trouble": _trouble(late.get(site, NONE), waiting.get(site, {}), is_stored=site in stored),
+        }
+        for site in sorted(ever.keys() | plans.keys() | stored.keys())
+    ]
+
+
+def _trouble(late: Mapping[str, int], waiting: Mapping[str, int], *, is_stored: bool) -> str:
+    """Returns what is wrong with a site, the kind of a message; empty where nothing is."""
+    if not is_stored and any(waiting.values()):
+        return "undefined"
+    if late["failed"] >= VAIN_SEEDS and not late["finished"]:
+        return "vain"
+    return "failing" if late["failed"] > late["finished"] else ""

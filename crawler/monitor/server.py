@@ -1,0 +1,183 @@
+"""Serves the monitor: where it listens, by TLS or behind a proxy that has it, until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import signal
+import socket
+import ssl
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+
+from crawler.errors import HeadroomError, shown
+from crawler.monitor.app import build
+from crawler.monitor.connection import Connection
+from crawler.monitor.gatherer import Gatherer
+from crawler.monitor.item_store import item_store
+from crawler.monitor.sign_ins import SignIns, SignInTries
+from crawler.monitor.slow_actions import SlowActions
+from crawler.monitor.web import Monitor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from crawler.monitor.users import UserFile
+
+GRACE_SECONDS = 5  # for answers under way, when it is told to stop
+BACKLOG = 128  # connections that wait to be taken
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """Where the monitor listens.
+
+    Attributes:
+        port: 0: one that is free.
+        tls_files: Certificate and key, as PEM; None: it speaks no TLS itself.
+        proxy: The address of the proxy that it stands behind, which says who asks; empty: none.
+    """
+
+    host: str
+    port: int
+    tls_files: tuple[str, str] | None
+    proxy: str
+
+    @classmethod
+    def checked(cls, listen: str, *, tls_cert: str, tls_key: str, proxy: str) -> Listening:
+        """Returns it as the command line has it.
+
+        Raises:
+            HeadroomError: It is no address; or passwords would cross a network in the clear.
+        """
+        host, _, port = listen.rpartition(":")
+        host = host.removeprefix("[").removesuffix("]")
+        if not (port.isascii() and port.isdigit() and int(port) <= 65_535) or not host:  # noqa: PLR2004 -- TCP's
+            raise HeadroomError(f"--listen: got {shown(listen)}, expected HOST:PORT")
+        if bool(tls_cert) != bool(tls_key):
+            raise HeadroomError("--tls-cert and --tls-key go together")
+        if not tls_cert and not proxy and not _is_this_machine(host):
+            raise HeadroomError(
+                f"--listen {listen}: passwords would cross the network in the clear; give --tls-cert and --tls-key, "
+                "or --behind-proxy where a proxy in front of it speaks TLS"
+            )
+        return cls(host, int(port), (tls_cert, tls_key) if tls_cert else None, proxy)
+
+
+def _is_this_machine(host: str) -> bool:
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return host == "localhost"
+
+
+class MonitorServer:
+    """A monitor that listens; `serve` answers.
+
+    Args:
+        settings: Of the crawl.
+
+    Raises:
+        HeadroomError: It can't listen there, or the TLS files can't be used.
+    """
+
+    def __init__(self, settings: Mapping[str, Any], users: UserFile, listening: Listening) -> None:
+        connection = Connection(settings)
+        self._gatherer = Gatherer(connection)
+        secure = bool(listening.tls_files or listening.proxy)
+        monitor = Monitor(
+            settings,
+            connection,
+            self._gatherer,
+            users,
+            SignIns(users),
+            SignInTries(),
+            secure,
+            SlowActions(connection),
+            item_store(settings, connection),
+        )
+        self._uvicorn = _Uvicorn(_configuration(build(monitor), listening))
+        self._bound = _bound(listening)
+        host = f"[{listening.host}]" if ":" in listening.host else listening.host
+        scheme = "https" if listening.tls_files else "http"
+        self.address = f"{scheme}://{host}:{self._bound.getsockname()[1]}/"
+
+    async def serve(self) -> None:
+        """Answers until `stop`."""
+        with self._bound:
+            await self._uvicorn.serve([self._bound])
+
+    async def stop(self) -> None:
+        """Ends the event streams, which would go on for ever, then the server."""
+        await self._gatherer.close()
+        self._uvicorn.should_exit = True
+
+
+async def serve(
+    settings: Mapping[str, Any], users: UserFile, listening: Listening, ready: Callable[[str], object]
+) -> None:
+    """Serves the monitor until SIGTERM or SIGINT.
+
+    Args:
+        settings: Of the crawl.
+        ready: Is told the monitor's address once it listens.
+
+    Raises:
+        HeadroomError: As `MonitorServer`.
+    """
+    server = MonitorServer(settings, users, listening)
+    stopping: list[asyncio.Task[None]] = []  # asyncio itself keeps no task alive
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, lambda: stopping.append(asyncio.create_task(server.stop())))
+    ready(server.address)
+    await server.serve()
+
+
+def _bound(listening: Listening) -> socket.socket:
+    """Returns a socket that listens.
+
+    Raises:
+        HeadroomError: The address is taken, or none of this machine's.
+    """
+    try:
+        family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
+        return socket.create_server((listening.host, listening.port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise HeadroomError(f"can't listen at {listening.host} port {listening.port}: {error.strerror}") from error
+
+
+def _configuration(app: Any, listening: Listening) -> uvicorn.Config:
+    """Returns uvicorn's configuration.
+
+    Raises:
+        HeadroomError: The TLS files can't be used.
+    """
+    cert, key = listening.tls_files or (None, None)
+    options = uvicorn.Config(
+        app,
+        log_config=None,  # the crawl's own
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(listening.proxy),
+        forwarded_allow_ips=listening.proxy or None,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        ssl_certfile=cert,
+        ssl_keyfile=key,
+    )
+    try:
+        options.load()
+    except (OSError, ssl.SSLError) as error:
+        raise HeadroomError(f"TLS files {cert} and {key}: {error.strerror or error}") from error
+    return options
+
+
+class _Uvicorn(uvicorn.Server):
+    """Uvicorn's server, which leaves the process's signals to `serve`."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Captures none."""
+        yield

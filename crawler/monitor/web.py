@@ -1,0 +1,180 @@
+"""One request to the monitor: who asks, in which language, and how the answer is made."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from crawler import __version__
+from crawler.cluster import audit
+from crawler.errors import HeadroomError
+from crawler.monitor import formats
+from crawler.monitor.guard import refuse_other_origins
+from crawler.monitor.web_errors import RefusedRequestError
+from crawler.monitor.words import LANGUAGES, Messages, preferred, words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from starlette.requests import Request
+
+    from crawler.monitor.connection import Connection
+    from crawler.monitor.gatherer import Gatherer
+    from crawler.monitor.item_store import ItemStore
+    from crawler.monitor.sign_ins import SignIn, SignIns, SignInTries
+    from crawler.monitor.slow_actions import SlowActions
+    from crawler.monitor.users import UserFile
+    from crawler.plans.operator import Operator
+
+FORM_BYTES_MAX = 65_536
+FORM_FIELDS_MAX = 500
+STREAMS_MAX = 200  # event streams at once
+DOWNLOADS_MAX = 4  # of items at once: each keeps the monitor busy, and a cursor of Mongo open
+LANGUAGE_COOKIE = "language"
+YEAR_SECONDS = 365 * 86_400
+# The pages that the navigation names, by the keys of their messages.
+NAVIGATION = (
+    ("/", "overview"),
+    ("/nodes", "nodes"),
+    ("/plans", "plans"),
+    ("/items", "items"),
+    ("/sites", "sites"),
+    ("/hosts", "hosts"),
+    ("/failures", "failures"),
+    ("/seed", "seed"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Monitor:
+    """What all requests share.
+
+    Attributes:
+        settings: The crawl's.
+        secure: Whether browsers reach the monitor by TLS.
+        checking: Held while a password is checked, each of which takes 64 MiB.
+        streams: Held for each event stream; each is a connection, and has its pages made anew.
+        items: Where items are found.
+        downloads: Held for each file of items while it is sent.
+    """
+
+    settings: Mapping[str, Any]
+    connection: Connection
+    gatherer: Gatherer
+    users: UserFile
+    sign_ins: SignIns
+    tries: SignInTries
+    secure: bool
+    slow_actions: SlowActions
+    items: ItemStore
+    checking: asyncio.Semaphore = field(default_factory=partial(asyncio.Semaphore, 1))
+    streams: asyncio.Semaphore = field(default_factory=partial(asyncio.Semaphore, STREAMS_MAX))
+    downloads: asyncio.Semaphore = field(default_factory=partial(asyncio.Semaphore, DOWNLOADS_MAX))
+
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie that holds a sign-in's token; by its prefix browsers keep it to this host and TLS."""
+        return "__Host-monitor" if self.secure else "monitor"
+
+
+_templates = Environment(
+    loader=PackageLoader("crawler.monitor"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+)
+_templates.filters.update(
+    number=formats.number, short=formats.short, bytes=formats.bytes_text, span=formats.span, at=formats.at
+)
+
+
+class WebRequest:
+    """One request, with who asks it.
+
+    Attributes:
+        request: As Starlette has it.
+        monitor: What all requests share.
+        words: The messages of the language asked for.
+    """
+
+    def __init__(self, request: Request, monitor: Monitor) -> None:
+        self.request = request
+        self.monitor = monitor
+        self.token = request.cookies.get(monitor.cookie, "")
+        self._sign_in = monitor.sign_ins.of(self.token)
+        chosen = request.cookies.get(LANGUAGE_COOKIE, "")
+        accepted = request.headers.get("accept-language", "")
+        self.words: Messages = words_of(chosen if chosen in LANGUAGES else preferred(accepted))
+
+    @property
+    def is_signed_in(self) -> bool:
+        """Whether a user asks."""
+        return self._sign_in is not None
+
+    @property
+    def sign_in(self) -> SignIn:
+        """The user's sign-in; only where somebody is."""
+        assert self._sign_in is not None
+        return self._sign_in
+
+    def parameter(self, name: str, otherwise: str = "") -> str:
+        """Returns a value of the address's query."""
+        return self.request.query_params.get(name, otherwise)
+
+    def html(self, template: str, status: int = 200, **values: Any) -> Response:
+        """Returns a page.
+
+        Args:
+            template: The name of a file in `templates/`, without its ending.
+            values: For the template, beside those of all pages.
+        """
+        text = _templates.get_template(f"{template}.html").render(
+            t=self.words,
+            languages=LANGUAGES,
+            navigation=NAVIGATION,
+            path=self.request.url.path,
+            here=self.request.url.path + (f"?{self.request.url.query}" if self.request.url.query else ""),
+            sign_in=self._sign_in,
+            version=__version__,
+            **values,
+        )
+        return HTMLResponse(text, status)
+
+    async def form(self) -> dict[str, str]:
+        """Returns the fields of a form that one of the monitor's own pages sent.
+
+        Raises:
+            RefusedRequestError: It is too large or no form, or another site's page sent it.
+        """
+        refuse_other_origins(self.request)
+        body = b""
+        async for chunk in self.request.stream():
+            body += chunk
+            if len(body) > FORM_BYTES_MAX:
+                raise RefusedRequestError(413, "error.form")
+        try:
+            return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=FORM_FIELDS_MAX))
+        except ValueError:
+            raise RefusedRequestError(400, "error.form") from None
+
+    async def act(
+        self, action: str, target: str, work: Callable[[Operator], Awaitable[object]], *, then: str
+    ) -> Response:
+        """Carries out an action, writes down who did it and how it ended, and shows a page.
+
+        Args:
+            action: Its name in the audit.
+            target: What it is done to.
+            work: Does it. A HeadroomError of it is shown.
+            then: The address of the page that follows.
+        """
+        user = self.sign_in.user.name
+        async with self.monitor.connection.operator() as operator:
+            try:
+                await audit.act(operator, user=user, action=action, target=target, work=partial(work, operator))
+            except HeadroomError as error:
+                return self.html("error", 409, message=str(error))
+        return RedirectResponse(then, 303)

@@ -1,0 +1,47 @@
+r"""JSON as pages write it, which isn't always Unicode.
+
+Many an application cuts a text in the middle of an emoji, and writes the half that is left as `\ud83d`. Browsers read
+that, and so must the crawl: else one such text would cost the page, or all results.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import orjson
+
+# A surrogate pair, half of one, or any other escape, so that `\\ud83d` counts as a backslash before a word.
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+_REPLACEMENT = rb"\ufffd"
+
+
+def loads(body: bytes) -> Any:
+    """Returns the value of a JSON text in UTF-8. Half a surrogate pair is U+FFFD in it.
+
+    Of a key that an object has twice the last value counts, as in browsers.
+
+    Raises:
+        orjson.JSONDecodeError: It is none; or it has NaN, a number beyond 1.8e308, or more than 1,024 levels.
+    """
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        if not _is_about_half_a_pair(error):
+            raise
+    return orjson.loads(_ESCAPE.sub(lambda escape: _REPLACEMENT if escape[1] else escape[0], body))
+
+
+def may_be_json(body: bytes) -> bool:
+    """Returns whether a body is JSON, as far as that is known quickly: halves of pairs aren't replaced for it."""
+    try:
+        orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        return _is_about_half_a_pair(error)
+    return True
+
+
+def _is_about_half_a_pair(error: orjson.JSONDecodeError) -> bool:
+    return "surrogate" in error.msg

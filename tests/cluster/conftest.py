@@ -1,0 +1,1 @@
+from commands.conftest import claim, fail, operator  # noqa: F401 -- fixtures

@@ -1,0 +1,100 @@
+"""What is wrong now, by a crawl's figures."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.cluster.overview import FrontierOverview, Overview, RedisOverview
+from crawler.cluster.troubles import WORDS, troubles
+
+MINUTE_MS = 60_000
+WORKER = {"node": "n1", "frontier": "content", "state": "alive", "age_s": 1.0, "egress_down_s": 0, "sinks_down": []}
+WORKER["why_no_browser"] = ""
+PRODUCER = WORKER | {"frontier": "nav"}
+
+
+def overview(*workers, nav=None, content=None, redis=(), ledgers=0):
+    frontiers = {"nav": nav or FrontierOverview(), "content": content or FrontierOverview()}
+    return Overview(
+        at_ms=60 * MINUTE_MS,
+        frontiers=frontiers,
+        turns_held=0,
+        ledger={},
+        ledgers=ledgers,
+        plan_states={},
+        totals={},
+        workers=list(workers),
+        redis=list(redis),
+    )
+
+
+def test_nothing_is_wrong():
+    sound = overview(
+        WORKER, PRODUCER, content=FrontierOverview(offered=3, ready=3), redis=[RedisOverview("a", 5, 0, saves=True)]
+    )
+    assert troubles(sound, {"site:news:finished": 4, "site:news:failed": 40}) == []
+
+
+SILENT = [WORKER | {"node": f"n{number}", "state": "silent", "age_s": 40.4} for number in range(7)]
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (overview(*SILENT), "Silent: n0, n1, n2, n3, n4 (+2). No report for 40 s; look whether the machine is up."),
+        (overview(WORKER | {"state": "lapsed"}), "Gone: n1. No worker of it has a session; other nodes get its seeds."),
+        (overview(WORKER | {"state": "redis-full"}), WORDS["redis-full"]),
+        (
+            overview(redis=[RedisOverview("a:1", 96, 100, saves=True)]),
+            "Redis a:1 uses 96 % of its memory limit.",
+        ),
+        (
+            overview(redis=[RedisOverview("a:1", 1, 0, saves=False)]),
+            "Redis a:1 can't write to disk: a crash would lose what it holds.",
+        ),
+        (
+            overview(WORKER | {"sinks_down": ["kafka"]}),
+            "Sink kafka can't be reached by n1: they claim nothing until it is back.",
+        ),
+        (
+            overview(WORKER | {"egress_down_s": 31}),
+            "No host on the web answers n1, for 31 s: look at network, name servers and proxies.",
+        ),
+        (
+            overview(content=FrontierOverview(offered=5, ready=5)),
+            "5 seeds wait and no consumer runs: scrapy crawl consumer.",
+        ),
+        (
+            overview(WORKER | {"why_no_browser": "no Chromium"}),
+            "Pages that must be rendered wait, and no consumer that runs has a browser: no Chromium.",
+        ),
+        (
+            overview(WORKER, content=FrontierOverview(offered=1, ready=1, oldest_due_ms=49 * MINUTE_MS)),
+            "Seeds that could be claimed have waited for 11 minutes: too few workers, or drained ones.",
+        ),
+        (
+            overview(WORKER, content=FrontierOverview(quarantined=2)),
+            "2 seeds wait to be run alone, since two workers died while they held them.",
+        ),
+        (
+            overview(content=FrontierOverview(offered=4)),
+            "The ledger can't explain 4 seeds: run scrapy ledger --verify.",
+        ),
+        (
+            overview(ledgers=6_000),
+            "There are too many plans and sites to show them here (6000); delete plans that are done.",
+        ),
+    ],
+)
+def test_each_trouble_is_a_sentence(found, said):
+    assert [str(trouble) for trouble in troubles(found, {})] == [said]
+
+
+def test_a_site_that_yields_nothing():
+    (trouble,) = troubles(overview(), {"site:news:failed": 10, "site:few:failed": 9})
+    assert str(trouble) == "Nothing but failures in the last hour: news. Look at the site, and at its file."
+
+
+def test_the_worst_comes_first():
+    found = overview(WORKER | {"node": "n2", "state": "lapsed"}, WORKER | {"sinks_down": ["mongo"]})
+    assert [trouble.kind for trouble in troubles(found, {})] == ["sink-down", "nodes-gone"]

@@ -1,0 +1,189 @@
+"""Who gets into the monitor, and what each may do; over HTTP, on a real Redis."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from monitor.conftest import HERE, PASSWORD, Running, settings_at
+
+from crawler.errors import HeadroomError
+from crawler.monitor.server import Listening
+from crawler.monitor.users import UserFile
+
+PAGES = (
+    "/",
+    "/activity.json",
+    "/activity.csv",
+    "/events",
+    "/nodes",
+    "/nodes.csv",
+    "/node",
+    "/plans",
+    "/plan",
+    "/plan.json",
+)
+OPERATORS_PAGES = ("/audit", "/audit.json", "/audit.csv")
+
+
+@pytest.mark.parametrize("path", PAGES + OPERATORS_PAGES)
+def test_nothing_is_shown_to_who_is_not_signed_in(browser, path):
+    answer = browser().get(path)
+    assert (answer.status, answer.headers["location"]) == (303, "/login")
+    refused = browser().get(path, accept="*/*")
+    assert refused.status == 401
+    assert "csrf" not in refused.text
+
+
+def test_signing_in_and_out(browser):
+    one = browser()
+    assert one.get("/login").status == 200
+    answer = one.sign_in("viewer")
+    assert (answer.status, answer.headers["location"]) == (303, "/")
+    cookie = answer.headers["set-cookie"].lower()
+    assert {"httponly", "samesite=strict", "path=/"} <= set(cookie.split("; "))
+    assert "secure" not in cookie  # the address has no TLS, and is this machine's own
+    assert one.get("/").status == 200
+    assert one.get("/login").headers["location"] == "/"
+    token = one.cookies["monitor"]
+    assert one.act("/logout").headers["location"] == "/login"
+    one.cookies["monitor"] = token
+    assert one.get("/").status == 303  # the token itself is worth nothing any more
+
+
+@pytest.mark.parametrize(("name", "password"), [("viewer", "wrong"), ("nobody", PASSWORD), ("", ""), ("\0", "\0" * 9)])
+def test_a_wrong_password_and_a_wrong_name_look_alike(browser, name, password):
+    answer = browser().sign_in(name, password)
+    assert answer.status == 403
+    assert "The name or the password is wrong." in answer.text
+
+
+def test_tries_are_limited(users, redis_url, browser):
+    monitor = Running(settings_at(redis_url), users)
+    try:
+        one = browser()
+        one.address = monitor.address
+        assert [one.sign_in("viewer", "wrong").status for _ in range(6)] == [403] * 5 + [429]
+        assert one.sign_in("viewer").status == 429
+        assert one.sign_in("analyst").status == 303  # another's failures are no hindrance
+    finally:
+        monitor.close()
+
+
+@pytest.mark.parametrize("headers", [{"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"}])
+def test_forms_of_other_sites_are_refused(browser, headers):
+    one = browser("operator")
+    assert one.post("/logout", headers, csrf=one.csrf()).status == 403
+    assert one.post("/login", headers, name="viewer", password=PASSWORD).status == 403
+    old_browser = {"sec-fetch-site": None, "origin": "http://evil.test"}
+    assert one.post("/logout", old_browser, csrf=one.csrf()).status == 403
+    assert one.get("/").status == 200
+
+
+def test_a_form_needs_the_token_of_its_own_sign_in(browser):
+    one, other = browser("viewer"), browser("operator")
+    assert one.post("/logout").status == 403
+    assert one.post("/logout", csrf=other.csrf()).status == 403
+    assert one.post("/logout", csrf="ü").status == 403
+    assert one.get("/").status == 200
+    assert one.post("/logout", csrf="x" * 70_000).status == 413
+
+
+@pytest.mark.parametrize("path", OPERATORS_PAGES)
+@pytest.mark.parametrize("role", ["viewer", "analyst"])
+def test_what_is_the_operators_is_refused_to_others(browser, path, role):
+    answer = browser(role).get(path)
+    assert answer.status == 403
+    assert "Only users with the role operator may do that." in answer.text
+    assert browser("operator").get(path).status == 200
+
+
+def test_every_answer_carries_the_headers_that_keep_others_out(browser):
+    for path in ("/login", "/", "/nothing", "/static/monitor.js", "/activity.csv"):
+        headers = browser("viewer").get(path).headers
+        assert headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'; style-src 'self'")
+        assert "unsafe" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["x-frame-options"] == "DENY"
+        assert headers["strict-transport-security"] is None
+    assert browser("viewer").get("/").headers["cache-control"] == "no-store"
+
+
+def test_no_page_has_a_script_or_style_within(browser):
+    for page in (browser("operator").get("/").text, browser().get("/login").text):
+        assert not re.search(r"<style|\sstyle=|\son\w+=|<script(?! src=)", page)
+
+
+def test_a_language_by_the_browser_and_by_choice(browser):
+    one = browser("viewer")
+    assert 'lang="en"' in one.get("/").text
+    assert "总览" in one.get("/", accept_language="fr, zh-CN;q=0.8, en;q=0.5").text
+    answer = one.get("/language?to=zh&then=/?period=day")
+    assert answer.headers["location"] == "/?period=day"
+    assert "总览" in one.get("/").text
+    for elsewhere in ("//evil.test/", "https://evil.test/", "/%5Cevil.test", "/x%0d%0aset-cookie:a=b"):
+        assert one.get(f"/language?to=en&then={elsewhere}").headers["location"] == "/"
+    assert one.get("/language?to=xx").status == 303
+
+
+def test_metrics_are_for_the_token_alone(browser):
+    assert browser("operator").get("/metrics").status == 401
+    answer = browser().get("/metrics", authorization="Bearer 0123456789abcdef")
+    assert answer.status == 200
+    assert "headroom_pages_total 0" in answer.text
+
+
+def test_who_is_removed_or_changed_is_out_at_once(tmp_path, redis_url, browser):
+    users = UserFile(str(tmp_path / "users.json"))
+    for name in ("ann", "bob"):
+        users.put(name, "operator", PASSWORD)
+    monitor = Running(settings_at(redis_url), users)
+    try:
+        ann, bob = browser(), browser()
+        for one, name in ((ann, "ann"), (bob, "bob")):
+            one.address = monitor.address
+            assert one.sign_in(name).status == 303
+        users.put("ann", "viewer", PASSWORD)
+        users.remove("bob")
+        assert [one.get("/").status for one in (ann, bob)] == [303, 303]
+    finally:
+        monitor.close()
+
+
+def test_behind_a_proxy_cookies_are_for_tls_alone(users, redis_url, browser):
+    listening = Listening.checked("0.0.0.0:0", tls_cert="", tls_key="", proxy="127.0.0.1")
+    monitor = Running(settings_at(redis_url), users, listening)
+    try:
+        one = browser()
+        one.address = monitor.address
+        answer = one.sign_in("viewer")
+        assert answer.headers["set-cookie"].startswith("__Host-monitor=")
+        assert "secure" in answer.headers["set-cookie"].lower().split("; ")
+        assert one.get("/").headers["strict-transport-security"] == "max-age=31536000"
+    finally:
+        monitor.close()
+
+
+@pytest.mark.parametrize(
+    ("listen", "more", "said"),
+    [
+        ("0.0.0.0:8641", {}, "passwords would cross the network in the clear"),
+        ("192.0.2.1:8641", {}, "passwords would cross the network in the clear"),
+        ("crawl.example.org:1", {}, "passwords would cross the network in the clear"),
+        ("127.0.0.1", {}, "expected HOST:PORT"),
+        ("127.0.0.1:70000", {}, "expected HOST:PORT"),
+        ("127.0.0.1:1", {"tls_cert": "a.pem"}, "go together"),
+    ],
+)
+def test_where_it_does_not_listen(listen, more, said):
+    with pytest.raises(HeadroomError, match=said):
+        Listening.checked(listen, **{"tls_cert": "", "tls_key": "", "proxy": ""} | more)
+
+
+def test_tls_files_that_are_none_are_said(tmp_path, users, redis_url):
+    pem = tmp_path / "a.pem"
+    pem.write_text("nothing")
+    listening = Listening.checked("127.0.0.1:0", tls_cert=str(pem), tls_key=str(pem), proxy="")
+    with pytest.raises(HeadroomError, match="TLS files"):
+        Running(settings_at(redis_url), users, listening)
+    assert HERE.tls_files is None

@@ -1,0 +1,203 @@
+"""Items in the monitor, on a real Redis and a real Mongo: found, shown as delivered, sent as files; and images."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+from urllib.parse import quote
+
+import orjson
+import pytest
+from frontier.test_newest_items import NO_BOUND, message
+from monitor.conftest import Browser, Running, settings_at, text_of
+from pymongo import MongoClient
+
+from crawler.frontier import newest_items
+from crawler.monitor.pages import items as module
+from crawler.pipelines.mongo import MongoSink
+from crawler.pipelines.sink import Record
+
+HOSTILE = "=cmd|'<script>alert(1)</script>"
+BOTH, OTHER = ["洪水", "救援"], ["洪水", "灾"]
+OTHER_WORDS = quote(" + ".join(OTHER))
+FOUND_BY = {"plan": "flood", "keywords": BOTH, "combinations": [BOTH, OTHER], "node": "n1"}
+
+
+async def keep(operator, *messages, site="news"):
+    async with operator.redis.pipeline(transaction=False) as pipeline:
+        newest_items.add(pipeline, operator.keys, site, messages, bytes_max=NO_BOUND)
+        await pipeline.execute()
+
+
+def titles(browser, query=""):
+    return [row["title"] for row in orjson.loads(browser.get(f"/items.json?{query}").text)]
+
+
+def moment_of(number):
+    return orjson.loads(message(number))["time"]
+
+
+async def test_the_newest_and_those_that_are_asked_for(browser, operator):
+    await keep(operator, message(1, title="one"), message(3, title="three", **FOUND_BY))
+    await keep(operator, message(2, "blog", title="two", plan="storm"), site="blog")
+    one = browser("viewer")
+    assert titles(one) == ["three", "two", "one"]
+    assert titles(one, "site=blog") == ["two"]
+    assert titles(one, "plan=flood") == titles(one, f"words={OTHER_WORDS}") == ["three"]
+    assert titles(one, f"words={quote(OTHER[1])}") == titles(one, "plan=none") == []
+    assert titles(one, f"until={moment_of(2)}") == ["two", "one"]
+    assert titles(one, f"since={moment_of(2)}&until={moment_of(2)}") == ["two"]
+    page = text_of(one.get("/items?site=news").text)
+    assert "news three flood 洪水 + 救援 0" in page
+    for wrong in ("since=yesterday", "skip=-1", "skip=x", "before=9999-99-99"):
+        assert one.get(f"/items?{wrong}").status == 400
+    assert browser().get("/items.json", accept="application/json").status == 401
+
+
+async def test_older_ones_follow_and_each_comes_once(browser, operator, monkeypatch):
+    monkeypatch.setattr(module, "SHOWN", 3)
+    at_once = [orjson.dumps(orjson.loads(message(5)) | {"id": f"same-{n}", "title": f"same-{n}"}) for n in range(7)]
+    await keep(operator, *at_once, *(message(n, title=str(n)) for n in (1, 2, 9)))
+    one, seen, address = browser("viewer"), [], "/items?site=news"
+    while address:
+        page = one.get(address).text
+        seen += titles(one, address.partition("?")[2])
+        address = page.partition('<a href="/items?')[2].partition('"')[0].replace("&amp;", "&")
+        address = address and f"/items?{address}"
+        assert len(seen) <= 10
+    assert seen[0] == "9"
+    assert sorted(seen) == sorted(["1", "2", "9", *(f"same-{n}" for n in range(7))])
+
+
+async def test_an_item_as_it_was_delivered(browser, operator):
+    whole = {
+        "title": HOSTILE,
+        "content": "a\n  <b>",
+        "status": 200,
+        "sha256": "f" * 64,
+        "fingerprint": "0" * 32,
+        "x": [1],
+    }
+    await keep(operator, message(1, images=[{"url": "http://a.test/i.png", "error": "http-404"}], **FOUND_BY, **whole))
+    one = browser("viewer")
+    page = one.get("/item?id=news-1").text
+    assert "<script>alert" not in page
+    assert "a\n  &lt;b&gt;" in page
+    assert '<a href="/seed?url=http%3A//news.test/1">' in page
+    assert 'href="http://news.test' not in page  # no request to a crawled host
+    assert "<img" not in page
+    text = text_of(page)
+    for shown in ("洪水 + 救援 · 洪水 + 灾", "Node n1", "http://a.test/i.png: http-404", '"x": [ 1 ]'):
+        assert shown in text
+    assert orjson.loads(one.get("/item.json?id=news-1").text)[0]["content"] == "a\n  <b>"
+    assert one.get("/item?id=none").status == 404
+    for address in ("/items", "/item?id=news-1"):
+        assert "<script>alert" not in one.get(address).text
+
+
+async def test_items_with_values_of_other_kinds_are_shown(browser, operator):
+    junk = [[None, 5], {"a": {"b": 1}}, 1e308, [["x"]]]
+    names = ("plan", "node", "title", "combinations", "images", "language", "content")
+    for number, value in enumerate(junk):
+        await keep(operator, message(number, **dict.fromkeys(names, value)))
+    one = browser("viewer")
+    addresses = ["/items", "/items.csv", "/items?words=x", *(f"/item?id=news-{number}" for number in range(len(junk)))]
+    assert {one.get(address).status for address in addresses} == {200}
+
+
+async def test_all_of_them_as_files(browser, operator, running, monkeypatch):
+    monkeypatch.setattr(module, "DOWNLOAD_LINES", 2)
+    await keep(operator, *(message(n, title=HOSTILE, **FOUND_BY) for n in range(5)))
+    one = browser("viewer")
+    lines = one.get("/items-download.jsonl?plan=flood")
+    assert [orjson.loads(line)["id"] for line in lines.text.splitlines()] == [f"news-{n}" for n in (4, 3, 2, 1, 0)]
+    assert "attachment" in lines.headers["content-disposition"]
+    rows = list(csv.DictReader(io.StringIO(one.get("/items-download.csv").text.removeprefix("\ufeff"))))
+    assert {row["title"] for row in rows} == {f"'{HOSTILE}"}
+    assert (rows[0]["keywords"], rows[0]["combinations"]) == ("洪水 救援", '[["洪水","救援"],["洪水","灾"]]')
+    assert one.get("/items-download.csv?plan=none").text.startswith("\ufeffid,")
+    assert one.get("/items-download.jsonl?plan=none").text == ""
+
+
+async def test_images_come_from_the_media_store_alone_and_are_images(running, redis_url, users, operator, tmp_path):
+    def store(content, ending=".png"):
+        name = hashlib.sha256(content).hexdigest()
+        path = f"{name[:2]}/{name}{ending}"
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_bytes(content)
+        return path
+
+    good, script = store(b"GIF89a rest"), store(b"<svg xmlns='x'><script/></svg>", ".svg")
+    (tmp_path / "secret").write_bytes(b"\x89PNG\r\n\x1a\n secret")
+    outside = f"aa/{'a' * 64}.png"
+    (tmp_path / "aa").mkdir(exist_ok=True)
+    (tmp_path / outside).symlink_to("/etc/hostname")
+    monitor = Running(settings_at(redis_url, FILES_STORE=str(tmp_path)), users)
+    try:
+        one = Browser(monitor.address)
+        one.sign_in("viewer")
+        await keep(operator, message(1, images=[{"url": "http://a.test/i.png", "path": good}]))
+        assert f'<img src="/media?path={good}"' in one.get("/item?id=news-1").text
+        image = one.get(f"/media?path={good}")
+        assert (image.status, image.headers["content-type"]) == (200, "image/gif")
+        assert image.headers["content-security-policy"] == "default-src 'none'; sandbox"
+        assert image.headers["x-content-type-options"] == "nosniff"
+        for path in (script, outside, "secret", "../secret", f"bb/{'b' * 64}.png", "", f"{good}%00", f"/{good}"):
+            assert one.get(f"/media?path={path}").status == 404, path
+        assert Browser(monitor.address).get(f"/media?path={good}", accept="*/*").status == 401
+    finally:
+        monitor.close()
+
+
+@pytest.fixture
+def mongo_monitor(redis_url, users, mongo_server, mongo_database):
+    """A monitor of a crawl whose items go to Mongo, with its settings; and a browser that is signed in."""
+    settings = settings_at(redis_url, ITEM_SINKS="mongo", MONGO_URL=mongo_server.url, MONGO_DATABASE=mongo_database)
+    monitor = Running(settings, users)
+    one = Browser(monitor.address)
+    one.sign_in("viewer")
+    yield settings, one
+    monitor.close()
+
+
+async def deliver(settings, *messages):
+    sink = MongoSink.from_settings(settings)
+    assert not await sink.send([Record("news", "0" * 32, one) for one in messages])
+    await sink.close()
+
+
+async def test_with_mongo_all_items_are_found_by_its_indexes(mongo_monitor, mongo_server, mongo_database):
+    settings, one = mongo_monitor
+    fields = {"plan": "", "keywords": [], "combinations": []}
+    some = [message(n, title=str(n), **(fields if n % 2 else fields | FOUND_BY)) for n in range(6)]
+    await deliver(settings, *some, message(9, "blog", title="blog", **fields))
+    assert titles(one) == ["blog", "5", "4", "3", "2", "1", "0"]
+    assert titles(one, "site=blog") == ["blog"]
+    assert titles(one, "plan=flood") == titles(one, f"words={OTHER_WORDS}") == ["4", "2", "0"]
+    assert titles(one, f"site=news&since={moment_of(2)}&until={moment_of(4)}") == ["4", "3", "2"]
+    assert len(one.get("/items-download.jsonl?site=news").text.splitlines()) == 6
+    item = orjson.loads(one.get("/items-download.jsonl?site=blog").text)
+    assert not {"_id", "gaps"} & item.keys()
+    assert "blog" in one.get("/item?id=blog-9").text
+    assert one.get("/items?site[$ne]=x&site=%24ne").status == 200
+    with MongoClient(mongo_server.url) as client:
+        found = client[mongo_database]["items"].index_information().values()
+    keys = {tuple(name for name, _direction in index["key"]) for index in found}
+    assert {("time",), ("plans", "time"), ("resource", "time"), ("combinations", "time")} <= keys
+
+
+async def test_a_mongo_that_is_away_is_said(redis_url, users, operator):
+    url = "mongodb://u:hunter22@127.0.0.1:1/?serverSelectionTimeoutMS=200"
+    monitor = Running(settings_at(redis_url, ITEM_SINKS="mongo", MONGO_URL=url), users)
+    try:
+        one = Browser(monitor.address)
+        one.sign_in("viewer")
+        for address in ("/items", "/item?id=x", "/items-download.csv"):
+            answer = one.get(address)
+            assert answer.status == 503
+            assert "Mongo at" in answer.text
+            assert "hunter22" not in answer.text
+        assert one.get("/").status == 200
+    finally:
+        monitor.close()

@@ -1,0 +1,150 @@
+"""What the overview shows, as JSON and CSV too, and how it stays up to date; over HTTP, on a real Redis."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import http.client
+import io
+import re
+from urllib.parse import urlsplit
+
+import orjson
+import pytest
+from commands.conftest import content_seed
+from commands.test_nodes import add_worker
+from monitor.conftest import Browser, Running, settings_at, text_of
+from needs import started
+
+from crawler.frontier import history
+from crawler.monitor.gatherer import Gatherer
+from testbed.servers import Redis
+
+pytestmark = pytest.mark.usefixtures("_reads_anew")
+HOSTILE = "<script>alert(1)</script>"
+
+
+async def add(operator, **counts):
+    async with operator.redis.pipeline(transaction=False) as pipeline:
+        history.add(pipeline, operator.keys, await operator.registry.now_ms() // 1000, counts)
+        await pipeline.execute()
+
+
+def test_an_empty_crawl(browser):
+    text = text_of(browser("viewer").get("/").text)
+    assert "Wrong now Nothing." in text
+    assert "Failures by reason Reason Seeds none" in text
+
+
+async def test_figures_of_a_crawl(browser, operator, fail):
+    await fail("http-404", content_seed(1), content_seed(2))
+    await operator.queues["content"].offer([content_seed(number) for number in range(3, 8)])
+    await add_worker(operator, "a-node:10:1:x", sinks_down=["kafka"])
+    text = text_of(browser("viewer").get("/").text)
+    assert "Bad: Sink kafka can't be reached by a-node: they claim nothing until it is back." in text
+    assert "ready 5 scheduled 0 paused 0 executing 0 finished 0 failed 2" in text
+    assert "http-404 2" in text
+    chinese = text_of(browser("viewer").get("/", accept_language="zh").text)
+    assert "严重： a-node 无法连接输出 kafka" in chinese
+
+
+async def test_names_from_elsewhere_are_shown_as_text(browser, operator):
+    await add_worker(operator, f"{HOSTILE}:10:1:x", sinks_down=[HOSTILE])
+    page = browser("viewer").get("/").text
+    assert HOSTILE not in page
+    assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 2
+
+
+async def test_what_was_done_over_time_as_json_and_csv(browser, operator):
+    one = browser("viewer")
+    await add(operator, pages=1200, bytes=9_000)
+    rows = orjson.loads(one.get("/activity.json").text)
+    assert len(rows) == 61
+    assert rows[-1] | {"begin": ""} == {"begin": "", "pages": 1200, "items": 0, "bytes": 9_000}
+    answer = one.get("/activity.csv?period=month")
+    assert answer.headers["content-disposition"] == 'attachment; filename="activity.csv"'
+    assert answer.text.startswith("\ufeffbegin,pages,items,bytes\r\n")
+    assert len(list(csv.reader(io.StringIO(answer.text)))) == 362
+    label = re.findall(r'aria-label="(Pages per second[^"]*)"', one.get("/?period=day").text)
+    assert len(label) == 1
+    assert one.get("/?period=<x>").status == 200
+
+
+def events_of(browser):
+    """Returns the connection of an event stream, and a function that reads its next event's name."""
+    connection = http.client.HTTPConnection(urlsplit(browser.address).netloc, timeout=20)
+    cookie = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
+    connection.request("GET", "/events", headers={"cookie": cookie})
+    answer = connection.getresponse()
+    assert answer.headers["content-type"].startswith("text/event-stream")
+
+    def following():
+        for line in answer:
+            if line.startswith(b"event: "):
+                return line.removeprefix(b"event: ").strip().decode()
+        return ""
+
+    return connection, following
+
+
+def test_a_redis_that_dies_and_heals(users, tmp_path, monkeypatch, caplog):
+    caplog.set_level("INFO")
+    monkeypatch.setattr("crawler.monitor.gatherer.READ_SECONDS", 0.02)
+    with started(Redis, tmp_path) as server:
+        monitor = Running(settings_at(server.url), users)
+        try:
+            one = Browser(monitor.address)
+            one.sign_in("operator")
+            assert "Nothing." in one.get("/").text
+            connection, following = events_of(one)
+            assert following() == "figures"
+            server.kill()
+            while following() != "away":
+                pass
+            page = one.get("/")
+            assert page.status == 200
+            assert "answer since" in page.text
+            assert one.get("/audit").status == 503
+            assert one.act("/plan", name="flood", action="pause").status == 503
+            assert "audit: operator plan-pause flood: unknown, since Redis is away" in caplog.text
+            server.start()
+            while following() != "figures":
+                pass
+            page = one.get("/").text
+            assert "answer since" not in page
+            assert one.get("/audit").status == 200
+            connection.close()
+        finally:
+            monitor.close()
+
+
+def test_an_event_stream_ends_with_its_sign_in(browser, monkeypatch):
+    monkeypatch.setattr("crawler.monitor.gatherer.READ_SECONDS", 0.02)
+    one = browser("viewer")
+    connection, following = events_of(one)
+    assert following() == "figures"
+    one.act("/logout")
+    while following():
+        pass
+    connection.close()
+
+
+async def test_browsers_at_once_cost_one_reading(redis_url, operator, monkeypatch):
+    readings = []
+
+    async def read(operator):
+        readings.append(1)
+        return await original(operator)
+
+    from crawler.monitor import gatherer
+    from crawler.monitor.connection import Connection
+
+    original = gatherer.read_overview
+    monkeypatch.setattr(gatherer, "read_overview", read)
+    monkeypatch.setattr(gatherer, "READ_SECONDS", 60.0)
+    connection = Connection(settings_at(redis_url))
+    one = Gatherer(connection)
+    for figures in [*await asyncio.gather(*(one.latest() for _ in range(5))), await one.latest()]:
+        assert figures.overview is not None
+    assert len(readings) == 1
+    await connection.close()

@@ -1,0 +1,121 @@
+"""A page by its address, sites and hosts in the monitor; over HTTP, on a real Redis."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from datetime import UTC, datetime
+from urllib.parse import quote
+
+import orjson
+import pytest
+from commands.conftest import content_seed, plan_file  # noqa: F401 -- a fixture
+from monitor.conftest import text_of
+from monitor.test_overview import add
+
+from crawler import plans
+from crawler.frontier import failed_answers, host_history
+from crawler.frontier.failed_answers import FailedAnswer
+from crawler.frontier.host_history import HostCounts
+from crawler.frontier.settlement import Settlement
+from crawler.monitor.pages import sites
+from crawler.plans.plan import Plan
+from crawler.plans.submission import submit
+
+pytestmark = pytest.mark.usefixtures("_reads_anew")
+HOSTILE = "http://board.test/?q=<script>alert(1)</script>"
+
+
+async def test_why_a_page_is_not_done(browser, operator, fail):
+    await fail("http-404", content_seed(1))
+    one = browser("viewer")
+    text = text_of(one.get("/seed?url=http://board.test/thread/1").text)
+    assert "Content pages · board failed : failed for good with http-404" in text
+    assert "Plans flood" in text
+    (row,) = orjson.loads(one.get("/seed.json?url=http://board.test/thread/1").text)
+    assert (row["state"], row["plans"], row["reason"]) == ("failed", ["flood"], "http-404")
+    assert "it was never offered" in one.get("/seed?url=http://other.test/").text
+
+
+async def test_when_a_page_was_finished_is_said_as_exactly_as_it_is_known(browser, operator, claim):
+    await operator.queues["content"].offer([content_seed(1)])
+    (claimed,) = await claim()
+    await operator.queues["content"].settle(0, claimed.claim.partition("#")[0], [Settlement("finish", claimed)], [])
+    one = browser("viewer")
+    (row,) = orjson.loads(one.get("/seed.json?url=http://board.test/thread/1").text)
+    since, until = (datetime.fromisoformat(f"{row[name]}Z") for name in ("since", "until"))
+    assert since <= datetime.now(UTC) <= until
+    assert f"{row['since']} – {row['until']}" in text_of(one.get("/seed?url=http://board.test/thread/1").text)
+
+
+def test_addresses_that_are_none_and_hostile_ones(browser):
+    one = browser("viewer")
+    assert "Look it up" in one.get("/seed").text
+    assert one.get("/seed?url=nothing").status == 400
+    assert one.get("/seed?url=http://a.test/&plan=none").status == 400
+    page = one.get(f"/seed?url={quote(HOSTILE)}")
+    assert page.status == 200
+    assert "<script>alert" not in page.text
+
+
+async def test_a_plan_with_many_search_pages_keeps_nobody_else_waiting(browser, operator, plan_file, monkeypatch):  # noqa: F811 -- the fixture
+    """Somebody looks for a page among a plan's search pages, and somebody else shows that plan."""
+    answered = threading.Event()
+
+    def until_answered(made):
+        assert answered.wait(30)
+        return made
+
+    loaded = plans.load(str(plan_file), max_seeds=100)
+    async for _ in submit(loaded, operator.registry, operator.queues):
+        pass
+    monkeypatch.setattr(Plan, "search_pages", lambda _plan, _edition: until_answered(iter(())))
+    monkeypatch.setattr(sites.yaml, "safe_dump", lambda *_, **__: until_answered("written"))
+    one = browser("viewer")
+    paths = ["/seed?url=http://board.test/&plan=flood", "/plan?name=flood"]
+    slow = [asyncio.create_task(asyncio.to_thread(one.get, path)) for path in paths]
+    try:
+        assert (await asyncio.to_thread(one.get, "/plans.json")).status == 200
+    finally:
+        answered.set()
+    assert [answer.status for answer in await asyncio.gather(*slow)] == [200, 200]
+
+
+async def test_sites_with_what_they_yielded(browser, operator, fail):
+    await fail("http-404", content_seed(1))
+    await add(operator, **{"site:board:finished": 5, "site:board:failed": 1, "site:gone:failed": 2})
+    one = browser("viewer")
+    board, gone = orjson.loads(one.get("/sites.json").text)
+    assert (board["finished"], board["failed_last_hour"], board["plans"]) == (5, 1, ["flood"])
+    assert (gone["site"], gone["failed"], gone["ready"], gone["plans"]) == ("gone", 2, 0, [])
+    assert "board 0 0 5 1 5 1 flood" in text_of(one.get("/sites").text)
+    assert (gone["trouble"], gone["version"]) == ("failing", None)
+
+
+async def test_the_busiest_hosts(browser, operator):
+    now_s = await operator.registry.now_ms() // 1000
+    async with operator.redis.pipeline(transaction=False) as pipeline:
+        host_history.add(
+            pipeline, operator.keys, now_s, {"<b>.test": HostCounts(4, 9_000, 3), "a.test": HostCounts(9, 50, 0)}
+        )
+        await pipeline.execute()
+    one = browser("viewer")
+    assert [row["host"] for row in orjson.loads(one.get("/hosts.json").text)] == ["a.test", "<b>.test"]
+    page = one.get("/hosts").text
+    assert "<b>.test" not in page
+    assert "&lt;b&gt;.test 4 9 kB 3 75.0" in text_of(page).replace("<b>", "&lt;b&gt;")
+
+
+async def test_what_was_answered_for_a_failed_page_is_text(browser, operator, fail):
+    await fail("http-404", content_seed(1))
+    url = content_seed(1).url
+    one = browser("viewer")
+    assert "What its host answered" not in one.get(f"/seed?url={quote(url)}").text
+    (row,) = orjson.loads(one.get(f"/seed.json?url={quote(url)}").text)
+    answers = [(row["fingerprint"], FailedAnswer(url, 404, "Server: nginx", "<script>alert(1)</script>"))]
+    async with operator.redis.pipeline(transaction=False) as pipeline:
+        failed_answers.add(pipeline, operator.keys, "board", "http-404", answers, now_s=1_800_000_000, bytes_max=10**6)
+        await pipeline.execute()
+    page = one.get(f"/seed?url={quote(url)}").text
+    assert f"HTTP 404 {url}\nServer: nginx\n\n&lt;script&gt;alert(1)&lt;/script&gt;</pre>" in page
+    assert "<script>alert" not in page
