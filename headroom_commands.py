@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.commands import ScrapyCommand
 from scrapy.commands.crawl import Command as ScrapyCrawl
+from scrapy.commands.runspider import Command as ScrapyRunSpider
 from scrapy.commands.settings import Command as ScrapySettings
 
 if TYPE_CHECKING:
     import argparse
 
-SCRAPYS = {"crawl": ScrapyCrawl, "settings": ScrapySettings}  # commands of Scrapy's that Headroom adds to
+# Commands of Scrapy's that Headroom adds to.
+SCRAPYS = {"crawl": ScrapyCrawl, "runspider": ScrapyRunSpider, "settings": ScrapySettings}
 OURS = "crawler.scrapy_private"  # a module of Headroom's package that nobody else's has
 
 

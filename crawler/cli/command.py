@@ -20,7 +20,7 @@ from scrapy.utils.project import inside_project
 
 from crawler import addon, logs
 from crawler.cli.output import print_error
-from crawler.config.check import check, misspelt_variables
+from crawler.config.check import check, misspelt_names
 from crawler.errors import HeadroomError, shown
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class HeadroomCommand(ScrapyCommand):
             self._refuse_other_projects()
             self._refuse_options(args)
             check(self.values)
-            for line in misspelt_variables():
+            for line in misspelt_names():
                 print("warning:", line, file=sys.stderr)
             if inspect.iscoroutine(work := self.execute(args, opts)):
                 asyncio.run(work)

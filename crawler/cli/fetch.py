@@ -1,6 +1,6 @@
-"""Fetches one page for a person at a terminal, outside of any crawl: `scrapy site check FILE URL`.
+"""Fetches pages for a person at a terminal, outside of any crawl: `scrapy site check FILE URL`, `scrapy site new URL`.
 
-It comes as in a crawl: from the same download handler, with the same headers, proxies and decoders. Nothing is asked
+They come as in a crawl: from the same download handler, with the same headers, proxies and decoders. Nothing is asked
 for that a crawl with these settings refuses: the page, and each address that it redirects to, must be allowed by its
 host's robots.txt, and private addresses by ALLOW_PRIVATE_ADDRESSES.
 """
@@ -8,6 +8,9 @@ host's robots.txt, and private addresses by ALLOW_PRIVATE_ADDRESSES.
 from __future__ import annotations
 
 import asyncio
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from scrapy import Request, Spider
@@ -26,22 +29,37 @@ from scrapy.statscollectors import DummyStatsCollector
 from crawler import config
 from crawler.download import codings
 from crawler.download.handler import CurlDownloadHandler
+from crawler.download.page_rules import sent_headers
+from crawler.download.site_headers import SiteHeaders
 from crawler.errors import AnswerError, HeadroomError, PrivateAddressError, UnavailableError, UrlError
 from crawler.models import Fetched
 from crawler.redaction import without_credentials
-from crawler.robots.file import RobotsFile
-from crawler.robots.finder import MAX_FETCH_SECONDS, MAX_REDIRECTS
+from crawler.render.exchange import PageAnswer
+from crawler.robots.file import MAX_FETCH_SECONDS, MAX_REDIRECTS, RobotsFile
 from crawler.robots.rules import MAX_FILE_BYTES, Rules, parse, product_token
 from crawler.spiders.base import FrontierSpider
-from crawler.urls import canonical, origin
+from crawler.urls import canonical, host, origin
 from crawler.worker.outcomes import REDIRECT_STATUSES, outcome_of_status
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Container, Mapping
+
     from scrapy.http import Response
     from scrapy.settings import Settings
 
+    from crawler.render.exchange import PageRequest
+    from crawler.sites import Site
 
+KEEP_METHOD_STATUSES = frozenset({307, 308})  # a redirect by any other status is followed by GET
 ROBOTS_MAX_BYTES = 8 * MAX_FILE_BYTES  # of a robots.txt, decoded; what a crawl reads of one is its beginning
+
+_NO_ANSWER = (
+    AnswerError,
+    CannotResolveHostError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    UnsupportedURLSchemeError,
+)
 
 
 class CrawlRefusesError(HeadroomError):
@@ -52,78 +70,173 @@ class CrawlRefusesError(HeadroomError):
         self.address = address
 
 
-async def fetch(url: str, settings: Settings) -> Fetched:
-    """Returns a page, after redirects within http and https.
-
-    Args:
-        url: Absolute.
-        settings: The project's. As in a crawl, DOWNLOAD_TIMEOUT is for the whole page, DOWNLOAD_MAXSIZE of its body,
-            decoded.
-
-    Raises:
-        UrlError: It isn't an http(s) URL.
-        CrawlRefusesError: A crawl wouldn't ask for it, or for where it redirects to.
-        UnavailableError: There is no answer, or not in time, or its status says that it is no page, or it is too large.
-    """
-    address = canonical(url)
-    own = settings.copy()
-    FrontierSpider.update_settings(own)
-    max_bytes, timeout_s = config.DOWNLOAD_MAXSIZE.of(own), config.DOWNLOAD_TIMEOUT.of(own)
-    crawler = Crawler(Spider, own)
-    crawler.stats = DummyStatsCollector(crawler)
-    handler = CurlDownloadHandler(crawler)
-    try:
-        async with asyncio.timeout(timeout_s):
-            response = await _Fetcher(own, handler).page(address)
-        if outcome_of_status(response.status) is not None:
-            raise UnavailableError(f"{response.url} answered {response.status}")
-        body = codings.decode(response.body, response.headers.getlist("Content-Encoding"), max_bytes)
-    except (TimeoutError, DownloadTimeoutError):
-        raise UnavailableError(f"{address} took longer than {timeout_s:g} s") from None
-    except DownloadCancelledError:
-        raise UnavailableError(f"{address} is larger than {max_bytes} bytes") from None
-    except (
-        AnswerError,
-        CannotResolveHostError,
-        DownloadConnectionRefusedError,
-        DownloadFailedError,
-        UnsupportedURLSchemeError,
-    ) as error:
-        raise UnavailableError(f"{address} can't be fetched: {error}") from error
-    finally:
-        await handler.close()
-    content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
-    return Fetched(canonical(response.url), response.status, content_type, body)
-
-
-class _Fetcher:
-    """Sends requests as a crawl does, each only where a crawl may go.
+class Fetcher:
+    """Fetches pages one after the other, each only where a crawl may go. A host's robots.txt is asked for once.
 
     Args:
         settings: Those of a crawl.
         handler: Downloads, and refuses private addresses unless ALLOW_PRIVATE_ADDRESSES is on.
+        delay_s: Seconds between two starts of requests to a host, if its robots.txt asks for no more.
+        site: Whose headers and cookies pages are asked for with; None for none.
     """
 
-    def __init__(self, settings: Settings, handler: CurlDownloadHandler) -> None:
-        self._settings, self._handler = settings, handler
+    def __init__(
+        self, settings: Settings, handler: CurlDownloadHandler, delay_s: float, site: Site | None = None
+    ) -> None:
+        self._settings, self._handler, self._delay_s, self._site = settings, handler, delay_s, site
+        self._site_headers = SiteHeaders.of(settings)
         self._obey = config.ROBOTSTXT_OBEY.of(settings)
         self._agent = product_token(config.ROBOTSTXT_USER_AGENT.of(settings) or config.USER_AGENT.of(settings))
         self._max_redirects = config.REDIRECT_MAX_TIMES.of(settings)
+        self._max_bytes, self._timeout_s = config.DOWNLOAD_MAXSIZE.of(settings), config.DOWNLOAD_TIMEOUT.of(settings)
         self._proxies = HttpProxyMiddleware()
         self._rules: dict[str, Rules | None] = {}  # by authority; None: its robots.txt is unreachable
+        self._last_start_s: dict[str, float] = {}  # by host, on the event loop's clock
 
-    async def page(self, address: str) -> Response:
-        """Returns the first answer that is no redirect.
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, settings: Settings, delay_s: float = 0.0, site: Site | None = None) -> AsyncIterator[Fetcher]:
+        """Gives a fetcher with the settings of a crawl.
+
+        Args:
+            settings: The project's.
+            delay_s: Seconds between two starts of requests to a host. 0, for a single page, doesn't heed a
+                Crawl-delay either.
+            site: Whose headers and cookies pages are asked for with; None for none.
+        """
+        own = settings.copy()
+        FrontierSpider.update_settings(own)
+        crawler = Crawler(Spider, own)
+        crawler.stats = DummyStatsCollector(crawler)
+        handler = CurlDownloadHandler(crawler)
+        try:
+            yield cls(own, handler, delay_s, site)
+        finally:
+            await handler.close()
+
+    def keep_delay(self, delay_s: float) -> None:
+        """Keeps so many seconds between two requests to a host from now on, more if its robots.txt asks for it."""
+        self._delay_s = delay_s
+
+    async def refusal(self, url: str) -> str:
+        """Returns why robots.txt keeps a crawl from an address; empty: it doesn't.
+
+        Raises:
+            UrlError: It isn't an http(s) URL.
+            UnavailableError: The host doesn't answer, or not in time.
+        """
+        address = canonical(url)
+        try:
+            await self._judge(address)
+        except CrawlRefusesError as error:
+            return str(error)
+        except PrivateAddressError:
+            return ""  # ALLOW_PRIVATE_ADDRESSES is what keeps it from there
+        except (TimeoutError, DownloadTimeoutError):
+            raise UnavailableError(f"{origin(address)}/robots.txt takes too long") from None
+        except _NO_ANSWER as error:
+            raise UnavailableError(f"{origin(address)}/robots.txt can't be fetched: {error}") from error
+        return ""
+
+    async def page_of(self, url: str, site: Site) -> Fetched:
+        """Returns a page of a site, or what the site has fetched in its place, with the page's own address.
+
+        Raises:
+            HeadroomError: As `page`.
+        """
+        address = canonical(url)
+        twin = site.address_of(address)
+        page = await self.page(twin, site.results.empty_status)
+        return page if twin == address else replace(page, url=address)
+
+    async def page(self, url: str, statuses: Container[int] = ()) -> Fetched:
+        """Returns an answer that is a page.
+
+        Args:
+            url: Absolute.
+            statuses: Those that count as a page's, though they say that there is none.
+
+        Raises:
+            UnavailableError: It is none by its status; else as `get`.
+        """
+        page = await self.get(url)
+        if outcome_of_status(page.status) is not None and page.status not in statuses:
+            raise UnavailableError(f"{page.url} answered {page.status}")
+        return page
+
+    async def get(self, url: str, *, body: str = "", content_type: str = "") -> Fetched:
+        """Returns the first answer that is no redirect, whatever its status.
+
+        Args:
+            url: Absolute.
+            body: With one, the request is a POST.
+            content_type: Of the body.
+
+        Raises:
+            UrlError: It isn't an http(s) URL.
+            CrawlRefusesError: A crawl wouldn't ask for it, or for where it redirects to.
+            NoSecretError: A secret in the site's headers or cookies is missing here.
+            UnavailableError: There is no answer, or not in time, or it is too large.
+        """
+        address = canonical(url)
+        try:
+            response = await self._page(address, body, content_type)
+            decoded = codings.decode(response.body, response.headers.getlist("Content-Encoding"), self._max_bytes)
+        except (TimeoutError, DownloadTimeoutError):
+            raise UnavailableError(f"{address} took longer than {self._timeout_s:g} s") from None
+        except DownloadCancelledError:
+            raise UnavailableError(f"{address} is larger than {self._max_bytes} bytes") from None
+        except _NO_ANSWER as error:
+            raise UnavailableError(f"{address} can't be fetched: {error}") from error
+        kind = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        return Fetched(canonical(response.url), response.status, kind, decoded)
+
+    async def answer_to(self, request: PageRequest, page_host: str) -> PageAnswer:
+        """Returns the answer to a request of a page that is rendered, be it a redirect.
+
+        Args:
+            page_host: Of the page.
+
+        Raises:
+            HeadroomError: As `get`.
+        """
+        address = canonical(request.url)
+        headers = dict(sent_headers(request))
+        if self._site:
+            headers |= self._site_headers.at(self._site, address, page_host)
+        try:
+            await self._judge(address)
+            await self._pause(address)
+            async with asyncio.timeout(self._timeout_s):
+                response = await self._send(address, request.body, of_site=headers, method=request.method)
+            body = codings.decode(response.body, response.headers.getlist("Content-Encoding"), self._max_bytes)
+        except PrivateAddressError as error:
+            raise CrawlRefusesError(address, "private-address (ALLOW_PRIVATE_ADDRESSES)") from error
+        except (TimeoutError, DownloadTimeoutError):
+            raise UnavailableError(f"it took longer than {self._timeout_s:g} s") from None
+        except DownloadCancelledError:
+            raise UnavailableError(f"it is larger than {self._max_bytes} bytes") from None
+        except _NO_ANSWER as error:
+            raise UnavailableError(f"it can't be fetched: {error}") from error
+        sent = tuple((name, value) for name, values in response.headers.items() for value in values)
+        return PageAnswer(response.status, sent, body)
+
+    async def _page(self, address: str, body: str, content_type: str) -> Response:
+        """Returns the first answer that is no redirect. Pauses between requests don't count as time of the page.
 
         Raises:
             CrawlRefusesError: A crawl wouldn't ask for the page, or for one that it redirects to.
             UnavailableError: There are too many redirects, or one leads to what isn't fetched.
             Exception: What the download raised.
         """
+        page_host = host(address)
         for _ in range(self._max_redirects + 1):
+            of_site = self._site_headers.at(self._site, address, page_host) if self._site else {}
             try:
                 await self._judge(address)
-                response = await self._send(address)
+                await self._pause(address)
+                async with asyncio.timeout(self._timeout_s):
+                    response = await self._send(address, body, content_type, of_site)
             except PrivateAddressError as error:
                 raise CrawlRefusesError(address, "private-address (ALLOW_PRIVATE_ADDRESSES)") from error
             location = _redirect_of(response)
@@ -133,6 +246,9 @@ class _Fetcher:
                 address = canonical(location, address)
             except UrlError as error:
                 raise UnavailableError(f"{address} leads to what isn't fetched: {error}") from None
+            page_host = page_host if host(address) == page_host else ""  # as of the seed that it becomes
+            if response.status not in KEEP_METHOD_STATUSES:
+                body = content_type = ""  # GET, as browsers do
         raise UnavailableError(f"{address} is one redirect too many")
 
     async def _judge(self, address: str) -> None:
@@ -156,6 +272,7 @@ class _Fetcher:
             Exception: What the download raised.
         """
         address = f"{authority}/robots.txt"
+        await self._pause(address)
         try:
             async with asyncio.timeout(MAX_FETCH_SECONDS):
                 response = await self._send(address)
@@ -172,14 +289,40 @@ class _Fetcher:
         file = RobotsFile.from_response(response.status, body, 0, None, 0)
         return None if file.state == "unreachable" else parse(file.text, self._agent)
 
-    async def _send(self, address: str) -> Response:
+    async def _pause(self, address: str) -> None:
+        """Waits until the address's host may be asked again, and remembers that it is asked now."""
+        rules, name = self._rules.get(origin(address)), host(address)
+        if not self._delay_s:
+            self._last_start_s[name] = asyncio.get_running_loop().time()
+            return
+        asked_s = min(rules.crawl_delay_s, config.ROBOTS_MAX_CRAWL_DELAY_SECONDS.of(self._settings)) if rules else 0.0
+        delay_s = max(self._delay_s, asked_s)
+        now_s = asyncio.get_running_loop().time()
+        wait_s = self._last_start_s.get(name, -delay_s) + delay_s - now_s
+        if wait_s > 0:
+            await asyncio.sleep(wait_s)
+        self._last_start_s[name] = max(now_s, now_s + wait_s)
+
+    async def _send(
+        self,
+        address: str,
+        body: str | bytes = "",
+        content_type: str = "",
+        of_site: Mapping[str, str] = MappingProxyType({}),
+        *,
+        method: str = "",
+    ) -> Response:
         headers = {
             **self._settings.getdict("DEFAULT_REQUEST_HEADERS"),
             "User-Agent": self._settings["USER_AGENT"],
             "Accept-Encoding": codings.ACCEPT_ENCODING,
+            **of_site,
         }
+        if content_type:
+            headers["Content-Type"] = content_type
         meta = {"verbatim_url": True, "download_timeout": config.DOWNLOAD_TIMEOUT.of(self._settings)}
-        request = Request(address, headers=headers, meta=meta)
+        method = method or ("POST" if body else "GET")
+        request = Request(address, method=method, headers=headers, body=body, meta=meta)
         self._proxies.process_request(request)
         return await self._handler.download_request(request)
 

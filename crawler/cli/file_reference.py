@@ -78,7 +78,8 @@ def _values(key: str, entry: Mapping[str, Any], part: type[Part], schema: Mappin
     about = _chosen(entry, schema)
     kind = about.get("type", "object")
     if "anyOf" in about:
-        return "a rule, or its selector alone"
+        names = list(_mapping(about)["properties"])
+        return "a rule, or its selector alone" if "select" in names else f"keys of its own, or `{names[0]}` alone"
     if "properties" in about:
         return "keys of its own, below"
     if "format" in about:

@@ -40,11 +40,25 @@ REASONS = {
     "http-206": "its host answers with a part of it, which nobody asked for",
     "download-error": "its download failed by an error that isn't known here; the log has it",
     "out-of-memory": "a worker got no memory for it, again and again",
+    # It came, and can't be rendered (docs/rendering.md).
+    "browser-died": "the browser that rendered it died, alone with it",
+    "page-crashed": "it brought its process in the browser to an end, or took more of it than a page may",
+    "render-timeout": "its scripts run on and on, or what they load takes too long",
+    "step-failed": "a step of its site's file can't be done on it; scrapy site check --render says which",
+    "render-error": "the browser can't show it",
+    "no-document": "a browser shows no document for it, such as of a download",
+    "not-asked-by-pages": "its scripts lead it on by sending a form, which isn't done",
+    "no-turn": "another host that its scripts load from was too busy",
+    "incomplete-page": "it lacks data or scripts that couldn't be had, and has no results",
     # What came can't be read.
     "empty-body": "the answer was empty",
     "not-html": "it isn't HTML",
+    "not-feed": "it is no RSS, Atom or JSON feed",
+    "not-sitemap": "it is neither a sitemap nor an index of sitemaps",
     "not-json": "it isn't JSON",
+    "not-text": "it isn't text",
     "not-results": "neither results nor the site's sign for none; scrapy site check SITE URL shows what is read",
+    "no-xhr": "it loaded no JSON that the site's `from` names; scrapy site check SITE URL shows what it loads",
     "no-content": "the site's selectors found nothing on it; scrapy site check SITE URL shows what they read",
     "no-page": "the site's parser says that it is none, without a word for why",
     "too-many-tags": "it has more tags than are read",
@@ -78,7 +92,9 @@ NOTES = {
     "retried": "tried in vain, and ready again",
     "reclaimed": "taken back from a worker whose session had lapsed",
     "redirected": "finished, since the page moved to another host, where it is a page of its own",
-    "past-the-end": "finished without a fetch: search pages behind the one that says that there are no more results",
+    "list-page": "finished, and no item: pages that only lead on, by their sites' `follow.items`",
+    "past-the-end": "search pages that weren't asked for, since one before them was the last with anything new",
+    "not-asked": "search pages that weren't asked for, since the two before them failed; retried, those lead on",
     "script-route": "links that only a browser's script can open, not offered",
     "over-budget": "followed links beyond what a host takes (`per_host` of its site), not offered",
     "visits": "of a plan with a schedule: times that pages were visited",
@@ -87,7 +103,7 @@ NOTES = {
     "parked": "ready pages of a plan that is paused",
     "junk": "counts in Redis that are no numbers, and can't be shown",
 }
-# What `finished` means for who wants a page once more.
+# What `finished` means for whoever wants a page once more.
 FINISHED_PAGES = (
     "A finished page isn't fetched again: a further plan that wants it is told of its item, and has it fetched once "
     "more only if it led to further pages, or its item lacks something. To have a page again all the same, give its "

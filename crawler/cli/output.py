@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 ERRORS_MAX = 50  # of a file; whoever has mended so many looks again
 ERROR_CHARACTERS_MAX = 2_000  # of an error, which is one line to read: what it quotes is much shorter
+UNITS = ("B", "kB", "MB", "GB", "TB")
+UNIT = 1000
 
 
 def print_error(error: Exception, settings: Mapping[str, Any]) -> None:
@@ -80,3 +82,17 @@ def format_time(at_ms: int, *, to_minutes: bool = False) -> str:
 def quantity(number: int, noun: str) -> str:
     """Returns a number with its noun: `1 seed`, `2,000 seeds`."""
     return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def shown_count(name: str, number: float) -> str:
+    """Returns a number as people read it, bytes with a unit.
+
+    Args:
+        name: What is counted; such as `pages`, or `bytes`.
+    """
+    if name != "bytes":
+        return f"{number:,.4g}" if isinstance(number, float) else f"{number:,}"
+    unit = 0
+    while number >= UNIT and unit < len(UNITS) - 1:
+        number, unit = number / UNIT, unit + 1
+    return f"{number:.3g} {UNITS[unit]}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crawler.plans.operator import Operator
     from crawler.plans.registry import PlanRecord
 
-COLUMNS = ("plan", "state", "search pages", "offered", "finished", "failed", "done")
+COLUMNS = ("plan", "state", "searches", "offered", "finished", "failed", "done")
 NEARLY_DONE_PERCENT = 99  # from here on decimals are shown: 100 % must mean that all is done
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from dataclasses import asdict
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from crawler.cli.ledger_words import meaning
 from crawler.cli.output import format_time
-from crawler.cli.workers import read_workers
+from crawler.cluster.workers import SPIDERS, read_workers
 from crawler.errors import FrontierError, InputError
 from crawler.frontier.finished import TIME_UNIT_SECONDS
 from crawler.frontier.seed_info import seed_info
@@ -17,15 +19,20 @@ from crawler.plans import Plan
 from crawler.text import inert, one_line
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from crawler.models import Frontier
     from crawler.plans.operator import Operator
+    from crawler.plans.registry import PlanRecord
+    from crawler.sites import Site
 
 SEARCH_PAGES_MAX = 20  # shown of a plan: on a site that is searched by POST, all search pages have the same URL
-SPIDERS: dict[Frontier, str] = {"nav": "producer", "content": "consumer"}
 
 
 async def search_pages(operator: Operator, url: str, plan: str) -> list[Seed]:
     """Returns a plan's search pages that have this URL; where the plan's definition has none, one made from the URL.
+
+    All of the plan's search pages are made for that, in a thread: a hundred thousand take some seconds.
 
     Raises:
         PlanError: There is no plan of that name.
@@ -34,14 +41,23 @@ async def search_pages(operator: Operator, url: str, plan: str) -> list[Seed]:
     record = await operator.registry.plan(plan)
     try:
         sites = {name: await operator.registry.site(name) for name in record.sites}
-        seeds = Plan.from_definition(record.definition, sites).nav_seeds(record.edition)
-        found = [seed for seed in seeds if seed.url == url]
+        found = await asyncio.to_thread(_search_pages_at, url, record, sites)
     except InputError as error:
         raise FrontierError(str(error)) from error
-    # Of a site whose results are paged with cursors, the definition yields the first page only.
+    # Of a site whose pages name the next one, the definition yields the first page only.
     name = record.sites[0]
     made = Seed(url, plan, name, frontier="nav", edition=record.edition, exact=sites[name].exact)
-    return found[:SEARCH_PAGES_MAX] or [made]
+    return found or [made]
+
+
+def _search_pages_at(url: str, record: PlanRecord, sites: Mapping[str, Site]) -> list[Seed]:
+    """Returns the first search pages that a plan's definition has with this URL.
+
+    Raises:
+        InputError: The definition is damaged.
+    """
+    seeds = Plan.from_definition(record.definition, sites).search_pages(record.edition)
+    return list(islice((seed for seed in seeds if seed.url == url), SEARCH_PAGES_MAX))
 
 
 async def known_search_pages(operator: Operator, url: str) -> list[dict[str, Any]]:
@@ -81,7 +97,7 @@ async def seed_status(operator: Operator, seed: Seed) -> dict[str, Any]:
     elif info.state == "parked" and info.seed:
         why += f"; scrapy plan resume {info.seed['plan']} lets it go on"
     elif info.state in ("ready", "quarantined"):
-        why += await _why_not_claimed(operator, seed.frontier)
+        why += await _why_not_claimed(operator, info.seed, seed.frontier)
     site = seed.site if info.details else ""  # nothing is known of a page that was never offered
     return {"frontier": seed.frontier, "site": site, **asdict(info), "why": why}
 
@@ -95,8 +111,8 @@ async def _what_helps(operator: Operator, plans: list[str]) -> str:
     return "scrapy seeds retry makes it ready again"
 
 
-async def _why_not_claimed(operator: Operator, frontier: Frontier) -> str:
-    """Returns what keeps the workers of a frontier from claiming; empty when nothing does."""
+async def _why_not_claimed(operator: Operator, seed: Mapping[str, Any] | None, frontier: Frontier) -> str:
+    """Returns what keeps the workers of a frontier from crawling a seed; empty when nothing does."""
     workers = [
         worker
         for worker in await read_workers(operator)
@@ -111,7 +127,22 @@ async def _why_not_claimed(operator: Operator, frontier: Frontier) -> str:
     if all(worker["sinks_down"] for worker in workers):
         down = sorted({sink for worker in workers for sink in worker["sinks_down"]})
         return f"; its workers claim nothing while sinks are down: {', '.join(down)}"
+    if all(worker["why_no_browser"] for worker in workers) and await _is_rendered(operator, seed, frontier):
+        return f"; its page may have to be rendered, and no {SPIDERS[frontier]} can: {workers[0]['why_no_browser']}"
     return ""
+
+
+async def _is_rendered(operator: Operator, seed: Mapping[str, Any] | None, frontier: Frontier) -> bool:
+    """Returns whether a seed's site has its pages rendered."""
+    with contextlib.suppress(FrontierError):
+        site = await operator.registry.site(seed["site"] if seed else "")
+        return site.render.of(frontier).when != "never"
+    return False
+
+
+def finished_until_s(finished_s: int) -> int:
+    """Returns by when a seed was finished at the latest: Redis keeps no more than from when on, `finished_s`."""
+    return finished_s + TIME_UNIT_SECONDS
 
 
 def print_seed_statuses(answer: dict[str, Any]) -> None:
@@ -121,16 +152,22 @@ def print_seed_statuses(answer: dict[str, Any]) -> None:
         _print_seed_status(status)
 
 
+def _found_by(seed: Mapping[str, Any]) -> str:
+    """Returns the combinations of words whose searches found a page, the first one first."""
+    combinations = dict.fromkeys(tuple(words) for words in (seed["keywords"], *seed["further_keywords"]) if words)
+    return "; ".join(" + ".join(words) for words in combinations) or "none"
+
+
 def _print_seed_status(status: dict[str, Any]) -> None:
     print(one_line(f"{status['frontier']} {status['fingerprint']}: {status['state']}, {status['why']}"))
     if status["details"]:
         plans = " + ".join(status["details"]["plans"]) or "unknown"  # a finished page's, of a damaged Redis
-        keywords = f", keywords: {' + '.join(status['seed']['keywords']) or 'none'}" if status["seed"] else ""
+        keywords = f", keywords: {_found_by(status['seed'])}" if status["seed"] else ""
         print(" ", one_line(f"plan {plans}, site {status['site']}{keywords}"))
     if score_ms := status["details"].get("score_ms"):
         what = {"failed": "failed", "executing": "claimed"}.get(status["state"], "due")
         print(f"  {what} {format_time(score_ms)}")
     if finished_s := status["details"].get("finished_s"):
-        until_s = finished_s + TIME_UNIT_SECONDS + 59  # rounded up to whole minutes, as the other is rounded down
+        until_s = finished_until_s(finished_s) + 59  # rounded up to whole minutes, as the other is rounded down
         first, last = (format_time(at_s * 1000, to_minutes=True) for at_s in (finished_s, until_s))
         print(f"  finished between {first.removesuffix(' UTC')} and {last}")

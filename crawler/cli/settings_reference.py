@@ -42,7 +42,7 @@ and consumer goes into `FRONTIER_SETTINGS`, apart from who runs the process, and
 A wrong value ends a command or a spider at its start, with one line that names the setting, where its value stands, and
 what was expected. So does a name that resembles one of these and is none, such as ITEM_SINK; one that merely begins
 alike (KAFKA_TOPIC) may be yours. If the resembling one is yours, too, set the real one as well. A misspelt variable of
-the environment is warned of: others may have use for it.
+the environment, or file of credentials, is warned of: others may have use for it.
 
 `scrapy settings --get NAME` shows what counts here, without passwords; `scrapy items where` shows where output lands.
 [servers.md](servers.md) has passwords, TLS and least rights.

@@ -10,7 +10,7 @@ from crawler.cli.file_reference import reference
 from crawler.extract.field_kinds import Fields
 from crawler.extract.parser import Page
 from crawler.models import Fetched
-from crawler.sites import Site
+from crawler.sites import Site, kinds, load
 
 INTRODUCTION = """\
 # Site files
@@ -29,6 +29,9 @@ timezone: Asia/Shanghai # of dates without a zone
 identity: folded # addresses that differ in spelling alone are one page
 drop_parameters: [sid] # says nothing of the page, so it is taken off addresses
 
+headers: {Accept-Language: zh-CN} # beside the crawl's own
+cookies: {over18: "1", session: "${SITE_SECRET_BOARD}"} # a secret of the operator's, by its name
+
 search: # how words become a request
   url: "{base}/search?q={query}&page={page}&size={per_page}&sort={sort}&from={since}"
   encoding: gbk # how this board wants 洪水 in its address
@@ -39,12 +42,18 @@ search: # how words become a request
   since_format: "%Y-%m-%d" # how it wants a plan's first day
 
 results: # what stands on a page of results
-  links: css:.result h2 a
+  links: css:h2 a
+  rows: css:.result # of each, more than the link is read
+  fields: # what a row says, and the page perhaps not
+    author: css:.by
+    extra: {views: "css:.views"}
   empty: css:.nothing-found # only there where nothing was found
+  empty_status: [404] # this board's answer behind the last page
+  known_pages: 3 # newest first: behind so many pages without news there are none
 
 content: # what stands on a page that a result leads to
   title: css:h1
-  author: css:.author # several matches with `all: true`
+  author: {select: css:.byline, pattern: "by (.+) on"} # several matches with `all: true`
   published: {select: css:.date, format: "%d/%m/%Y %H:%M"} # 03/04 is in April here
   content: # without it, a page fails: it was something else
     select: css:.post
@@ -56,17 +65,31 @@ content: # what stands on a page that a result leads to
   extra: # fields that only this site has
     replies: css:.replies
     tags: {select: css:.tag, all: true}
+  comments: # a list of records: one for each match of `each`
+    each: css:ol.comments > li
+    text: css:.comment-text
+    author: css:.who
+    published: css:time
+  fetch: {pattern: '/old/(?P<id>\\d+)', url: "{base}/thread/{id}"} # old addresses stay those of their items
+  joined: # a second request, made of what the page says
+    - url: "{base}/users/{user}"
+      values: {user: "css:.byline::attr(data-user)"}
+      extra: {joined_in: "css:.since"}
   next_page: css:a[rel=next] # a thread goes on there
   max_pages: 10
 
 follow: # which links of those pages are crawled, too
   links: css:.post a
-  allow: [/thread/]
+  allow: [/thread/, /forum/]
+  items: [/thread/] # the pages of /forum/ only lead on
   deny: [/print$]
   allow_domains: [archive.example.org] # besides the page's own host
   depth: 2
   per_page: 50
   per_host: 5000
+
+render: # scripts write its threads
+  content: {when: always, settle: {selector: css:.post}}
 
 politeness: {delay: 2, concurrency: 1, burst: 10}
 ```
@@ -80,9 +103,19 @@ Editors that know the YAML language server complete and check keys: `scrapy site
 schema, and the first line above names it, from the file's own folder.
 
 **Selectors** have their language in front: `css:h1`, `css:a::attr(title)`, `css:p::text`; `xpath://h1` (XPath 1.0);
-`json:data.items[].url` ([JMESPath](https://jmespath.org/specification.html)), for pages of `type: json`; `text:` and a
-phrase, for `results.empty`. YAML wants quotes around one with `: ` or ` #` in it, and around a URL that begins
-with `{`.
+`json:data.items[].url` ([JMESPath](https://jmespath.org/specification.html)), for pages of `type: json`;
+`re:(?m)^Subject: (.*)` ([RE2](https://github.com/google/re2/wiki/Syntax)), for those of `type: text`; `text:` and a
+phrase, for `results.empty`. Within `results.rows`, XPath begins with a dot: `xpath:.//a`. YAML wants quotes around one
+with `: ` or ` #` in it, and around a URL that begins with `{`.
+
+Fields of HTML pages may be taken from what pages declare about themselves for search engines, too, which outlives
+many a redesign: `meta:og:title` takes the `content` of a `<meta>` by its `property`, `name` or `itemprop`;
+`jsonld:datePublished` and `microdata:datePublished` ask the objects of the page's JSON-LD or microdata one by one in
+JMESPath, the article's or the page's own first, and take what the first one has that has anything. An object stands
+for its name (`jsonld:author`), as image or video for its address (`jsonld:image`), and one that is only named by its
+`@id` is looked up. Where `author` is an object on one page and a list on the next, `jsonld:[author][].name` reads
+both; `jsonld:"@type" == 'Event' && location.name` asks events alone. In comments and in rows of results there are
+only `css:` and `xpath:`.
 
 **Dates** are read in 20 languages, with their zones, words for parts of the day, and years of the Persian and Buddhist
 calendars; `3 hours ago`, `昨天 14:05` and epochs, too. What could be two days is none: `03/04/2026` where neither the
@@ -96,10 +129,30 @@ HEADINGS = {
     "PageNumbers": "`search.paging` with `kind: page`",
     "Offsets": "`search.paging` with `kind: offset`",
     "Cursors": "`search.paging` with `kind: cursor`",
+    "NextLinks": "`search.paging` with `kind: link`",
+    "Indexes": "`search.paging` with `kind: index`",
     "Results": "`results`",
+    "RowFields": "`results.fields`",
     "Content": "`content`",
-    "Rule": "A rule: `content.title` and all other fields, those under `content.extra`, `content.next_page`",
+    "CommentRules": "`content.comments`",
+    "Rule": "A rule: `content.title` and all other fields, under `content.extra` and `content.comments`, too",
+    "Twin": "`content.fetch`",
+    "Joined": "`content.joined`",
     "Follow": "`follow`",
+    "Render": "`render`",
+    "LoadedFrom": "`from`, under `results` and `content`",
+    "Rendering": "`render.content` and `render.results`",
+    "Settle": "`settle`, under `render.content` and `render.results`",
+    "PageStep": "`steps`, under `render.content` and `render.results`",
+    "Wait": "The step `wait`",
+    "Fill": "The step `fill`",
+    "Press": "The step `press`",
+    "Select": "The step `select`",
+    "CheckBox": "The step `check`",
+    "Scroll": "The step `scroll`",
+    "DialogAnswer": "The step `dialog`",
+    "SetCookie": "The step `cookie`",
+    "Repeat": "The step `repeat`",
     "PolitenessPart": "`politeness`",
 }
 
@@ -113,7 +166,7 @@ fails the page as `parser-error`; `crawler.errors.ExtractError("my-reason")` fai
 
 ```python
 from crawler.extract.parser import Fields, Page
-from crawler.sites import Site
+from crawler.sites import Site, kinds, load
 
 
 def read(page: Page, site: Site) -> Fields:
@@ -123,9 +176,39 @@ def read(page: Page, site: Site) -> Fields:
 """
 
 
+KINDS = """
+## Kinds
+
+What many places have in common needs no file of its own for each of them. Three lines make a site, and any key beside
+them goes before what the kind says:
+
+```yaml
+name: city_wiki
+kind: mediawiki
+base: https://wiki.example.org/w
+```
+
+So does an entry of a plan, without any file: `{use: mediawiki, name: city_wiki, base: https://wiki.example.org/w}`.
+`scrapy site check FILE` shows what a kind searches for and reads. Each is a file in `crawler/sites/kinds/`, in the
+language of this page.
+
+| `kind` | what it is | fields |
+|---|---|---|
+"""
+
+
 def site_reference() -> str:
     """Returns the document."""
-    return f"{INTRODUCTION}{reference(Site, HEADINGS)}{PARSER}\n{_page()}\n{_fields()}"
+    return f"{INTRODUCTION}{KINDS}{_kinds()}{reference(Site, HEADINGS)}{PARSER}\n{_page()}\n{_fields()}"
+
+
+def _kinds() -> str:
+    rows = []
+    for name in kinds.names():
+        content = load(name).content
+        read = ", ".join(f"`{field}`" for field in content.rules) if content else "found without selectors"
+        rows.append(f"| `{name}` | {kinds.about(name)} | {read} |\n")
+    return "".join(rows)
 
 
 def _page() -> str:
@@ -139,4 +222,5 @@ def _page() -> str:
 
 
 def _fields() -> str:
-    return f"`Fields` takes {', '.join(f'`{field.name}`' for field in fields(Fields) if field.name != 'missing')}.\n"
+    names = (field.name for field in fields(Fields) if field.name not in ("missing", "truncated"))
+    return f"`Fields` takes {', '.join(f'`{name}`' for name in names)}.\n"

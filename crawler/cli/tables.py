@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from crawler.text import inert, one_line
 
@@ -37,7 +37,7 @@ def print_table(names: Sequence[str], rows: Iterable[Iterable[object]], *, bold_
     from rich.cells import cell_len
     from rich.text import Text
 
-    cells = [[_cell_text(value) for value in row] for row in rows]
+    cells = [[cell_text(value) for value in row] for row in rows]
     columns = list(zip(*cells, strict=True)) or [()] * len(names)
     to_right = [_are_numbers(texts) for texts in columns]
     widths = [max(map(cell_len, (name, *texts))) for name, texts in zip(names, columns, strict=True)]
@@ -56,15 +56,20 @@ def print_table(names: Sequence[str], rows: Iterable[Iterable[object]], *, bold_
         console.print(Text(GAP.join(padded).rstrip(), "bold" if is_bold else ""), soft_wrap=True)
 
 
-def print_pairs(pairs: Iterable[tuple[str, str]]) -> None:
-    """Prints names with their values beside them, whose lines are broken between words where a terminal ends."""
+def print_pairs(pairs: Iterable[tuple[str, str]], *, to: TextIO | None = None) -> None:
+    """Prints names with their values beside them, whose lines are broken between words where a terminal ends.
+
+    Args:
+        to: Where they are printed; None: on stdout.
+    """
     from rich.cells import cell_len
     from rich.text import Text
 
     shown = [(inert(name), inert(value)) for name, value in pairs]
     width = max((cell_len(name) for name, _value in shown), default=0)
-    console = _console()
-    room = max(console.width - width - len(GAP), VALUE_CHARACTERS_MIN) if sys.stdout.isatty() else None
+    console = _console(to)
+    is_terminal = (to or sys.stdout).isatty()
+    room = max(console.width - width - len(GAP), VALUE_CHARACTERS_MIN) if is_terminal else None
     for name, value in shown:
         label = name + " " * (width - cell_len(name))
         for line in _broken(value, room):
@@ -72,13 +77,14 @@ def print_pairs(pairs: Iterable[tuple[str, str]]) -> None:
             label = " " * width
 
 
-def _console() -> Console:
+def _console(to: TextIO | None = None) -> Console:
     from rich.console import Console
 
-    return Console(highlight=False, markup=False, emoji=False)
+    return Console(file=to, highlight=False, markup=False, emoji=False)
 
 
-def _cell_text(value: object) -> str:
+def cell_text(value: object) -> str:
+    """Returns a cell's text: one inert line, numbers with commas, nothing for None."""
     if value is None:
         return ""
     if isinstance(value, int):

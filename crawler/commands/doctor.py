@@ -23,7 +23,8 @@ class Command(HeadroomCommand):
     description = (
         "Looks at this node, Redis and the sinks that ITEM_SINKS names, and says of each thing that it is ok, or what "
         "is wrong and what to do. It changes nothing, and ends within 15 seconds whatever doesn't answer. The exit "
-        "status is 1 if something loses data or keeps the crawl from running, and 0 if all is ok or could be better."
+        "status is 1 if something loses data, keeps the crawl from running, or fell silent while it was asked; else 0, "
+        "also where something couldn't be looked at for another reason, such as a right that is missing."
     )
     example = "doctor -s ITEM_SINKS=kafka,mongo"
 
@@ -42,7 +43,7 @@ class Command(HeadroomCommand):
         """Makes the checks.
 
         Raises:
-            HeadroomError: Something loses data, or keeps the crawl from running.
+            HeadroomError: Something loses data, keeps the crawl from running, or fell silent.
             UsageError: An argument is given.
         """
         from crawler.doctor.checks import GROUPS
@@ -62,7 +63,11 @@ class Command(HeadroomCommand):
         )
         bad = {
             what: [row["check"] for row in rows if row["state"] == state.value]
-            for state, what in ((State.LOSS, "data will be lost"), (State.STOPS, "the crawl can't run"))
+            for state, what in (
+                (State.LOSS, "data will be lost"),
+                (State.STOPS, "the crawl can't run"),
+                (State.NO_ANSWER, "no answer"),
+            )
         }
         if any(bad.values()):
             raise HeadroomError("; ".join(f"{what}: {', '.join(names)}" for what, names in bad.items() if names))

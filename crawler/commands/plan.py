@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from crawler.cli.actions import FLAG, Action, ActionCommand, Option
@@ -32,7 +33,8 @@ class Command(ActionCommand):
     actions: ClassVar[dict[str, Action]] = {
         "check": Action(
             "FILE",
-            "show a plan's combinations of keywords, search pages, overlap and cost; sends nothing",
+            "show a plan's combinations of keywords, search pages, overlap and cost, and which searches robots.txt "
+            "forbids; asks for nothing else",
             "check plans/demo.yaml",
         ),
         "submit": Action(
@@ -61,26 +63,34 @@ class Command(ActionCommand):
     }
     summary = f"Plans: {', '.join(actions)}"
 
-    def read(self, path: str) -> Plan:
-        """Returns the plan in a file.
+    async def read(self, path: str) -> Plan:
+        """Returns the plan in a file; what it says of sites whose search is described elsewhere is read there.
 
         Raises:
+            HeadroomError: Such a description can't be had, or says nothing that a site file can.
             InputError: The file holds no plan, or one with more nav seeds than PLAN_MAX_SEEDS.
             ConfigError: A setting has a value that it can't have.
         """
         from crawler import config, plans
+        from crawler.cli import site_proposal
 
-        max_seeds = config.PLAN_MAX_SEEDS.of(self.values)
-        return plans.load(path, sites_dir=config.SITES_DIR.of(self.values), max_seeds=max_seeds)
+        max_seeds, sites_dir = config.PLAN_MAX_SEEDS.of(self.values), config.SITES_DIR.of(self.values)
+        described = {
+            name: await site_proposal.described(site, self.values, word)
+            for name, (site, word) in plans.described_sites(path, sites_dir=sites_dir).items()
+        }
+        return plans.load(path, sites_dir=sites_dir, max_seeds=max_seeds, described=described)
 
     async def do_check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Shows what a plan would do; looks its hosts up, and connects to none."""
+        """Shows what a plan would do; looks its hosts up, and asks them for nothing but their robots.txt."""
         from crawler import plans
-        from crawler.cli import unreachable_hosts
+        from crawler.cli import forbidden_searches, same_searches, unreachable_hosts
         from crawler.cli.plan_check import print_check
 
-        plan = self.read(args[0])
-        check, found = plans.check(plan), await unreachable_hosts.of_plan(plan, self.values)
+        plan = await self.read(args[0])
+        check, found = plans.check(plan), same_searches.of_plan(plan)
+        found += await unreachable_hosts.of_plan(plan, self.values)
+        found += await forbidden_searches.of_plan(plan, self.values, {warning["site"] for warning in found})
         print_answer(
             opts, asdict(check) | {"warnings": found}, lambda _: print_check(check, unreachable_hosts.lines(found))
         )
@@ -92,10 +102,10 @@ class Command(ActionCommand):
             PlanError: There is another plan of that name, or a stored site differs from the plan's.
             UnavailableError: Redis can't be reached, or is full. What had begun is completed by the same command.
         """
-        from crawler.cli import unreachable_hosts
+        from crawler.cli import same_searches, unreachable_hosts
 
-        plan, begun = self.read(args[0]), False
-        warnings = await unreachable_hosts.of_plan(plan, self.values)
+        plan, begun = await self.read(args[0]), False
+        warnings = same_searches.of_plan(plan) + await unreachable_hosts.of_plan(plan, self.values)
         try:
             async with self.connect(begin=True) as operator:
                 await _warn_of_data_loss(operator)
@@ -159,29 +169,37 @@ class Command(ActionCommand):
 
     async def do_pause(self, args: list[str], opts: argparse.Namespace) -> None:
         """Pauses a plan."""
+        from crawler.cli.audited import audited
+
         async with self.connect() as operator:
-            await operator.pause(args[0])
+            await audited(operator, "plan-pause", args[0], partial(operator.pause, args[0]))
         text = "plan {plan} is paused; what is executing ends by itself. scrapy plan resume {plan} goes on"
         _print_state(opts, text, plan=args[0], state="paused")
 
     async def do_resume(self, args: list[str], opts: argparse.Namespace) -> None:
         """Resumes a plan."""
+        from crawler.cli.audited import audited
+
         async with self.connect() as operator:
-            moved = await operator.resume(args[0])
+            moved = await audited(operator, "plan-resume", args[0], partial(operator.resume, args[0]))
         text = "plan {plan} goes on, with {moved:,} seeds that were set aside"
         _print_state(opts, text, plan=args[0], state="active", moved=moved)
 
     async def do_cancel(self, args: list[str], opts: argparse.Namespace) -> None:
         """Cancels a plan."""
+        from crawler.cli.audited import audited
+
         async with self.connect() as operator:
-            failed = await operator.cancel(args[0])
+            failed = await audited(operator, "plan-cancel", args[0], partial(operator.cancel, args[0]))
         text = "plan {plan} is cancelled, {failed:,} seeds given up; what is executing ends by itself"
         _print_state(opts, text, plan=args[0], state="cancelled", failed=failed)
 
     async def do_delete(self, args: list[str], opts: argparse.Namespace) -> None:
         """Deletes a plan."""
+        from crawler.cli.audited import audited
+
         async with self.connect() as operator:
-            await operator.delete(args[0])
+            await audited(operator, "plan-delete", args[0], partial(operator.delete, args[0]))
         _print_state(opts, "plan {plan} is deleted; pages that it crawled stay known", plan=args[0], state="deleted")
 
 
@@ -210,7 +228,7 @@ async def _offer(operator: Operator, plan: Plan, *, replace: bool, replace_sites
     offered = new = 0
     offers = submit(plan, operator.registry, operator.queues, replace=replace, replace_sites=replace_sites)
     with bar:
-        task = bar.add_task("search pages", total=plan.seeds_per_combination * len(plan.combinations()))
+        task = bar.add_task("searches", total=len(plan.sites) * len(plan.combinations()))
         async for offered, new in offers:  # noqa: B007 -- the last pair is the result
             bar.update(task, completed=offered)
     return offered, new
@@ -237,8 +255,9 @@ def _print_submitted(result: dict[str, Any]) -> None:
 
     name = result["plan"]
     how = " goes on" if result["resumed"] else " is replaced" if result["replaced"] else ""
-    pages = f"{quantity(result['offered'], 'search page')} offered: {result['new']:,} new, {result['known']:,} known"
-    print(f"plan {name}{how}: {quantity(result['combinations'], 'combination')}, {pages}")
+    searches = f"{result['offered']:,} search{'es' * (result['offered'] != 1)}"
+    known = f"{result['new']:,} new, {result['known']:,} known"
+    print(f"plan {name}{how}: {quantity(result['combinations'], 'combination')}, {searches} offered: {known}")
     print_sites(result["sites"])
     for line in unreachable_hosts.lines(result["warnings"]):
         print(one_line(line))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from crawler.plans.operator import Operator
 
 FRONTIERS: tuple[Frontier, ...] = ("content", "nav")
-STATES = ("ready", "executing", "failed")
+LISTED_STATES = ("ready", "executing", "failed")
 COLUMNS = ("frontier", "state", "reason", "plan", "site", "url")
 LIMIT_DEFAULT = 50  # seeds that `list` shows: a screen or two
 KNOWN_PAGES = (
@@ -46,7 +46,7 @@ class Command(ActionCommand):
                 Option("--plan", "only seeds of this plan", NAME),
                 Option("--site", "only seeds of this site", NAME),
                 Option("--frontier", "only pages that hold data (content), or search pages (nav)", FRONTIER),
-                Option("--state", "only seeds in this state", {"choices": STATES}),
+                Option("--state", "only seeds in this state", {"choices": LISTED_STATES}),
                 Option("--reason", "only seeds that failed, or were tried again, for this reason", WORD),
                 Option(
                     "--limit", "at most N seeds (default 50)", {"type": int, "default": LIMIT_DEFAULT, "metavar": "N"}
@@ -193,6 +193,7 @@ class Command(ActionCommand):
                 tried again, or nothing has such a name.
         """
         from crawler import urls
+        from crawler.cli.audited import audited
         from crawler.cli.retrying import Retrying
 
         if not (args or opts.plan or opts.site or opts.reason or opts.frontier or opts.all):
@@ -204,9 +205,13 @@ class Command(ActionCommand):
 
         async with self.connect() as operator:
             retrying = Retrying(await operator.registry.plans(), is_wanted)
-            retried = {
-                name: await operator.admins[name].retry(retrying.may_retry, opts.plan) for name in _frontiers(opts)
-            }
+
+            async def retry() -> dict[Frontier, int]:
+                return {
+                    name: await operator.admins[name].retry(retrying.may_retry, opts.plan) for name in _frontiers(opts)
+                }
+
+            retried = await audited(operator, "seeds-retry", _told(args, opts), retry)
             number, left = sum(retried.values()), retrying.left()
             if not (number or left):
                 await _refuse_unknown_names(operator, opts)
@@ -237,6 +242,12 @@ def _print_seeds(answer: dict[str, Any]) -> None:
         print("no such seeds")
     if answer["more"]:
         print(f"and more; --limit shows more than {len(rows)}")
+
+
+def _told(args: list[str], opts: argparse.Namespace) -> str:
+    """Returns what a retry was asked for, as the audit says it."""
+    options = [f"--{name} {value}" for name in ("plan", "site", "reason", "frontier") if (value := getattr(opts, name))]
+    return " ".join([*options, *args]) or "--all"
 
 
 def _frontiers(opts: argparse.Namespace) -> tuple[Frontier, ...]:

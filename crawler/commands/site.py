@@ -1,23 +1,27 @@
-"""`scrapy site check`: is a site file right, and what does it read on a page?"""
+"""`scrapy site`: is a site file right, and what does it read on a page? What might the file of a new site be?"""
 
 from __future__ import annotations
 
-import contextlib
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from crawler.cli.actions import Action, ActionCommand, Option
 from crawler.cli.output import print_answer, print_json
-from crawler.cli.tables import print_pairs
+from crawler.cli.site_rows import rows
+from crawler.cli.tables import print_pairs, print_table
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Sequence
+
+    from scrapy.settings import Settings
 
     from crawler.sites import Site
 
 EXAMPLE_WORDS = ("flood", "洪水")
+PAGES = {"content": "content", "nav": "results"}  # by the frontier, what site files call its pages
 EXAMPLE_BASE = "https://example.org"  # stands for the base of a kind of site, which has none by itself
 
 
@@ -34,8 +38,78 @@ class Command(ActionCommand):
                 Option(
                     "--base", "address of this installation, for a kind of site such as mediawiki", {"metavar": "URL"}
                 ),
+                Option(
+                    "--search",
+                    "search the site for these words: show its results, what the first of them holds, and the first "
+                    "page past the end",
+                    {"metavar": "WORDS"},
+                ),
+                Option(
+                    "--render",
+                    "have a browser render the page of the URL, and show what JSON it loads",
+                    {"action": "store_true"},
+                ),
+                Option("--words", "beside --render: what steps fill in for {keywords} (flood)", {"metavar": "WORDS"}),
             ),
             ("A NAME is a site that Headroom knows, or a file in the folder that the setting SITES_DIR names.",),
+        ),
+        "new": Action(
+            "URL [WORD]",
+            "propose a site file for a site: find its search, ask it once, and show what the file reads",
+            "new https://example.org/ flood",
+            (
+                Option("--output", "write the file there, if there is none, named as the site", {"metavar": "FILE"}),
+                Option("--name", "name of the site; without it, made of its host", {"metavar": "NAME"}),
+                Option(
+                    "--delay",
+                    "seconds between two requests to a host, if its robots.txt asks for no more (1)",
+                    {"metavar": "SECONDS", "type": float},
+                ),
+            ),
+            (
+                (
+                    "WORD is one that several pages of the site have; without it, one is taken from the page. URL may "
+                    "also be a page of results for WORD, where no form leads to the search."
+                ),
+                (
+                    "It asks for a dozen pages at most, those that a crawl may ask for, and says each with its reason. "
+                    "A browser renders four at most, where nothing stands in pages before their scripts have run. "
+                    "What could not be found stands in the file as a comment."
+                ),
+            ),
+        ),
+        "verdicts": Action(
+            "",
+            "show which sites were found to need a browser, of those that leave that to the crawl, and by which pages",
+            "verdicts",
+        ),
+        "explore": Action(
+            "URL",
+            "click what a page has to click, and show what only that reveals, with the steps that lead there",
+            "explore https://example.org/product/17",
+            (
+                Option(
+                    "--site",
+                    "site whose delay, headers and hosts hold (web)",
+                    {"metavar": "FILE|NAME", "default": "web"},
+                ),
+                Option(
+                    "--depth",
+                    "clicks that lead to a state at most (3)",
+                    {"metavar": "CLICKS", "type": int, "default": 3},
+                ),
+                Option(
+                    "--states",
+                    "states that are looked at, at most (100)",
+                    {"metavar": "NUMBER", "type": int, "default": 100},
+                ),
+                Option(
+                    "--seconds",
+                    "what all of it may take; what was found by then is shown (120)",
+                    {"metavar": "SECONDS", "type": float, "default": 120},
+                ),
+            ),
+            ("Only GETs are sent, no other page is opened, and neither a logout nor a form's button is clicked.",),
         ),
         "schema": Action("", "print the JSON Schema of site files, by which editors complete and check keys", "schema"),
         "reference": Action("", "print docs/site-files.md: every key of a site file", "reference"),
@@ -48,6 +122,8 @@ class Command(ActionCommand):
             HeadroomError: The file is wrong, there is no such site, PARSER_MODULES lacks the module of its parser, or
                 the page can't be fetched or read.
         """
+        from scrapy.exceptions import UsageError
+
         from crawler import config
         from crawler.errors import HeadroomError
 
@@ -56,9 +132,86 @@ class Command(ActionCommand):
         module = site.parser.partition(":")[0]
         if module and module not in config.PARSER_MODULES.of(self.values):
             raise HeadroomError(f"{name}: parser: a crawl refuses it: module {module} isn't in PARSER_MODULES")
-        print_answer(
-            opts, await self._read(site, rest[0]) if rest else _summary(site), lambda shown: print_pairs(_rows(shown))
+        if opts.search and rest:
+            raise UsageError("site check: expected a URL or --search, not both")
+        if opts.render and not rest:
+            raise UsageError("site check: expected a URL beside --render")
+        if opts.search and site.description_url:
+            from crawler.cli import site_proposal
+
+            site = site.described(await site_proposal.described(site, self.values, opts.search.split()[0]))
+        if opts.search or rest:
+            from crawler.cli import site_check  # which takes half a second to load, and is for pages alone
+
+        if opts.search:
+            shown = await site_check.search(site, self.values, opts.search.split())
+        elif rest:
+            words = opts.words or EXAMPLE_WORDS[0]
+            shown = await site_check.page(rest[0], site, self.values, renders=opts.render, words=words)
+        else:
+            shown = _summary(site, self.values)
+        print_answer(opts, shown, lambda shown: print_pairs(rows(shown)))
+
+    async def do_new(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Proposes a site file: on stdout, or in a file.
+
+        Raises:
+            HeadroomError: The site can't be had or read, the name is none, or there is such a file already.
+        """
+        from crawler.cli import site_proposal
+        from crawler.errors import HeadroomError, shown
+        from crawler.item import is_site_name
+
+        url, *rest = args
+        output = Path(opts.output) if opts.output else None
+        name = opts.name or (output.stem if output else "")
+        if name and not is_site_name(name):
+            raise HeadroomError(f"{shown(name)} is no name of a site: 1 to 64 of a-z, 0-9, _ and -, no - or _ first")
+        if output and output.exists():
+            raise HeadroomError(f"{output} is there already; scrapy site check {output} says what it reads")
+        delay_s = site_proposal.DELAY_SECONDS if opts.delay is None else max(0.0, opts.delay)
+        answer = await site_proposal.propose(url, self.values, word=rest[0] if rest else "", name=name, delay_s=delay_s)
+        if output:
+            site_proposal.save(answer["file"], output)
+        if opts.json:
+            print_json(answer)
+            return
+        for one in site_proposal.shortened(answer):
+            print_pairs(rows(one), to=sys.stderr)
+        if not output:
+            print(answer["file"], end="")
+
+    async def do_verdicts(self, _args: list[str], opts: argparse.Namespace) -> None:
+        """Shows the verdicts of sites whose `render` is `auto`.
+
+        Raises:
+            HeadroomError: Redis can't be reached.
+        """
+        from crawler.frontier.render_verdicts import RenderVerdicts
+
+        async with self.connect() as operator:
+            verdicts = await RenderVerdicts(operator.redis, operator.keys).all()
+        shown = [
+            {"site": site, "pages": PAGES[frontier]} | asdict(verdict) for (site, frontier), verdict in verdicts.items()
+        ]
+        print_answer(opts, {"verdicts": shown}, _print_verdicts)
+
+    async def do_explore(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Explores a page by clicks.
+
+        Raises:
+            HeadroomError: There is no such site, or the page can't be had or rendered.
+        """
+        from crawler.cli.page_rendering import explore
+        from crawler.render.exploration import ExplorationLimits
+
+        limits = ExplorationLimits(
+            depth=min(max(opts.depth, 1), 10),
+            states=min(max(opts.states, 1), 10_000),
+            seconds=min(max(opts.seconds, 1.0), 3_600.0),
         )
+        shown = await explore(args[0], self.values, self._load_site(opts.site, None), limits)
+        print_answer(opts, shown, lambda shown: print_pairs(rows(shown)))
 
     def do_schema(self, _args: list[str], _opts: argparse.Namespace) -> None:
         """Prints the JSON Schema."""
@@ -78,66 +231,56 @@ class Command(ActionCommand):
 
         if name.endswith(yamlfile.SUFFIXES) or "/" in name:
             document = yamlfile.read(name)
-            site = yamlfile.validate(document, sites.Site)
+            site = sites.site_of(document)
             sites.require_name(document, site, Path(name).stem)
         else:
             site = sites.load(name, config.SITES_DIR.of(self.values))
         return site.named(site.name, base) if base else site
 
-    async def _read(self, site: Site, url: str) -> dict[str, Any]:
-        """Returns what a site reads on a page: the results that it has, the fields, and the links that are followed."""
-        from crawler import config, extract
-        from crawler.cli.fetch import CrawlRefusesError, fetch
-        from crawler.errors import ExtractError
 
-        try:
-            page = await fetch(url, self.values)
-        except CrawlRefusesError as error:
-            return {"site": site.name, "base": site.base, "url": error.address, "refused": str(error)}
-        shown = {
-            "site": site.name,
-            "base": site.base,
-            "url": page.url,
-            "status": page.status,
-            "content_type": page.content_type,
-            "refused": "",
-        }
-        try:
-            links = extract.links(page, site)
-        except ExtractError:
-            links = extract.Links()
-        if links.urls or links.routes:
-            shown["links"] = asdict(links)
-        follows = {}
-        with contextlib.suppress(ExtractError):  # `extract.fields` raises it below, too
-            follows = {"follows": asdict(extract.followed(page, site))} if site.follow else {}
-        try:
-            modules = config.PARSER_MODULES.of(self.values)
-            return shown | {"fields": asdict(extract.fields(page, site, parser_modules=modules))} | follows
-        except ExtractError as error:
-            if links.empty and site.results.empty:
-                shown["links"] = asdict(links)
-            if "links" in shown or follows:  # the page is no item, but leads to others, or says that there are none
-                return shown | {"fails": error.reason} | follows
-            if site.searchable:
-                detail = str(error).removeprefix(f"{error.reason}: ")
-                raise ExtractError(error.reason, f"{detail}; nor does `results.links` find any on it") from None
-            raise
+def _print_verdicts(answer: dict[str, Any]) -> None:
+    if not answer["verdicts"]:
+        print("no verdict yet on any site that leaves it to the crawl (`render: auto`)")
+        return
+    rows = [
+        (
+            one["site"],
+            one["pages"],
+            "rendered" if one["needs_browser"] else "as they come",
+            one["time"],
+            _lacks(one["lacked"]),
+            _lacks(one["brought"]),
+            one["url"],
+        )
+        for one in answer["verdicts"]
+    ]
+    print_table(("site", "pages", "are", "since", "lacked as it came", "rendering brought", "seen on"), rows)
 
 
-def _summary(site: Site) -> dict[str, Any]:
-    """Returns how a site is searched, for example words, which fields it reads, and how politely."""
+def _lacks(names: Sequence[str]) -> str:
+    """Returns the fields that a page lacked, or all of what it fails without by the ledger's word for that."""
+    all_of_it = {"no-content": "its content", "not-results": "its results"}
+    return ", ".join(all_of_it.get(name, name) for name in names) or "nothing"
+
+
+def _summary(site: Site, settings: Settings) -> dict[str, Any]:
+    """Returns how a site is searched, for example words, which fields it reads, how politely, and with what secrets."""
+    from crawler.download.site_headers import SiteHeaders
+
     example = site.named(site.name, EXAMPLE_BASE) if site.needs_base else site
     words = _example_words(site.search.encoding)
     targets = example.search_targets(words, pages=2, per_page=20, sort="newest") if site.searchable else []
+    searches = None if example.description_url else [asdict(target) for target in targets]
     return {
         "site": site.name,
         "needs_base": site.needs_base,
-        "searches": [asdict(target) for target in targets],
+        "described": example.description_url,
+        "searches": searches,
         "results": site.results.links.text if site.searchable else "",
-        "reads": list(site.content.rules) if site.content else site.parser or "trafilatura",
+        "reads": list(site.content.rules) if site.content else site.parser or "declarations",
         "follows": site.follow.model_dump(mode="json") if site.follow else "",
         "politeness": asdict(site.politeness),
+        "secrets": SiteHeaders.of(settings).bindings(site),
     }
 
 
@@ -148,54 +291,3 @@ def _example_words(encoding: str) -> tuple[str, ...]:
     except UnicodeEncodeError:
         return EXAMPLE_WORDS[:1]
     return EXAMPLE_WORDS
-
-
-def _rows(shown: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    for name, value in shown.items():
-        if name == "fields":
-            yield from _field_rows(value)
-        elif name == "links":
-            yield name, _as_text(value["urls"]) or "none: the site says that there are no results"
-            yield from _left_out_rows(value)
-            if value["next"]:
-                yield "next", _request(value["next"])
-        elif name == "follows" and "urls" in value:
-            yield name, _as_text(value["urls"]) or "none"
-            yield from _left_out_rows(value)
-        elif name == "searches":
-            yield "search", "\n".join(map(_request, value)) or "none: its pages are only offered"
-        elif name == "fails":
-            yield "fields", f"none, as a content page it fails: {value}"
-        elif value not in ("", None):
-            yield name, _as_text(value)
-
-
-def _field_rows(fields: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    for name, value in fields.items():
-        if name == "extra":
-            yield from ((f"extra.{key}", _as_text(entry)) for key, entry in value.items())
-        elif name != "missing" and value:
-            yield name, _as_text(value)
-    yield "missing", ", ".join(fields["missing"]) or "nothing"
-
-
-def _left_out_rows(links: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yields how many links weren't taken, and why."""
-    if links["left_out"]:
-        yield "left out", f"{links['left_out']} more"
-    if links["traps"]:
-        yield "traps", f"{links['traps']} that look like one of infinitely many"
-    if links["routes"]:
-        yield "routes", f"{links['routes']} that only a browser's script can open (#/...)"
-
-
-def _request(target: dict[str, Any]) -> str:
-    return " ".join(filter(None, (target["method"], target["url"], target["body"])))
-
-
-def _as_text(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return "\n".join(map(str, value))
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {entry}" for key, entry in value.items())
-    return str(value)

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from crawler.cli.ledger_words import NOTES, REASONS, legend, meaning
-from crawler.frontier.ledger import JUNK, STATES
+from crawler.frontier.ledger import COUNTS, JUNK
 from crawler.worker.outcomes import OUT_OF_MEMORY
 
 CRAWLER = Path(__file__).parents[2] / "crawler"
@@ -87,7 +87,7 @@ def said_in_lua():
     reasons = re.findall(r"make_failed\(.*'([a-z-]+)'\)", text) + re.findall(
         r"reasons, fingerprint\) or '([a-z]+)'", text
     )
-    notes = set(re.findall(r"book(?:_all)?\([^,]+, '([a-z-]+)'", text)) - {*STATES}
+    notes = set(re.findall(r"book(?:_all)?\([^,]+, '([a-z-]+)'", text)) - {*COUNTS}
     return set(reasons), notes
 
 
@@ -96,7 +96,7 @@ def test_every_word_that_is_said_is_explained_and_no_other():
     counted_at_last = OUT_OF_MEMORY.reason  # postponed before, see HandBacks
     reasons = python_reasons | lua_reasons | {counted_at_last, "http-206"}
     assert reasons == set(REASONS)
-    assert python_notes | lua_notes | {"script-route", JUNK} == set(NOTES)
+    assert python_notes | lua_notes | {"script-route", "past-the-end", "not-asked", JUNK} == set(NOTES)
 
 
 def test_a_status_and_a_word_of_a_users_own():

@@ -17,8 +17,10 @@ def lines_of(done):
     return [" ".join(line.split()) for line in done.stdout.splitlines()]
 
 
-def error_of(done):
-    """Returns the one line that a command has ended with."""
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1), done
-    assert done.stderr.startswith("error: ")
-    return done.stderr.removeprefix("error: ").rstrip("\n")
+def error_of(done, asked=0):
+    """Returns the one line that a command has ended with, behind one for each page that it has `asked` for."""
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1 + asked), done
+    *before, last = done.stderr.splitlines()
+    assert all(line.startswith("asking ") for line in before)
+    assert last.startswith("error: ")
+    return last.removeprefix("error: ")

@@ -38,7 +38,7 @@ def content_seed(number, plan="flood", site="board"):
 
 @pytest.fixture
 def plan_file(tmp_path):
-    """A plan with 4 search pages on one site."""
+    """A plan with 2 searches of 2 pages on one site."""
     file = tmp_path / "flood.yaml"
     file.write_text(PLAN, encoding="utf-8")
     return file

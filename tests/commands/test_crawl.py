@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from commands.answers import error_of
 from commands.conftest import content_seed
 from scrapy.settings import Settings
 from waiting import PATIENCE_SECONDS, until
 
-from crawler.commands.crawl import _check_settings
-from crawler.errors import ConfigError
+from crawler.cli.start_check import _check_settings, _check_sinks
+from crawler.errors import AccessError, ConfigError
+from crawler.pipelines import sink
 from crawler.spiders.consumer import ConsumerSpider
 from testbed.servers import Redis
 
@@ -88,7 +91,7 @@ def test_why_a_start_failed_is_in_the_log_file_too(scrapy, tmp_path):
     done = scrapy("crawl", "consumer", "--logfile", tmp_path / "log", settings=settings)
     assert error_of(done).startswith("setting MONGO_URL")
     (line,) = (tmp_path / "log").read_text().splitlines()
-    assert line.endswith(f"[crawler.commands.crawl] ERROR: the spider couldn't start: {error_of(done)}")
+    assert line.endswith(f"[crawler.cli.spider_command] ERROR: the spider couldn't start: {error_of(done)}")
     assert "hunter2" not in line
 
 
@@ -104,6 +107,28 @@ def test_a_bad_setting_that_a_part_finds_is_one_line_in_the_log(scrapy, name, va
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith(f"error: setting {name}: got '{value}', expected ")
     assert "Traceback" not in done.stderr
+
+
+async def test_no_sink_is_closed_while_it_asks_its_server(monkeypatch):
+    """One refuses at once; the other one's server takes its time."""
+    done = []
+
+    class Refusing:
+        async def check_access(self):
+            raise AccessError("no")
+
+        async def close(self):
+            done.append("closed")
+
+    class Asking(Refusing):
+        async def check_access(self):
+            await asyncio.sleep(0)
+            done.append("asked")
+
+    monkeypatch.setattr(sink, "chosen_sinks", lambda _settings: {"a": Refusing(), "b": Asking()})
+    with pytest.raises(AccessError, match="no"):
+        await _check_sinks(Settings())
+    assert done == ["asked", "closed", "closed"]
 
 
 async def test_a_dict_on_the_command_line_that_leaves_the_sinks_out_is_refused(scrapy, operator):

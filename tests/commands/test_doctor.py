@@ -41,6 +41,21 @@ def test_what_loses_data_or_stops_the_crawl_is_status_1_and_a_line(scrapy, crawl
     assert (states["redis-eviction"], states["frontier"]) == ("loss", "stops")
 
 
+@pytest.mark.faults  # it waits for seconds
+def test_a_server_that_falls_silent_is_status_1_and_a_line(scrapy, crawl):
+    """It answers PING and INFO, and nothing that may write."""
+    crawl.redis.client_pause(30_000, all=False)
+    try:
+        done = scrapy("doctor", "--json")
+    finally:
+        crawl.redis.client_unpause()
+    rows = {row["check"]: row for row in orjson.loads(done.stdout)["checks"]}
+    assert (rows["redis"]["state"], rows["redis-rights"]["state"]) == ("ok", "no-answer")
+    assert rows["redis-rights"]["text"] == "no answer within 4 s"
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: no answer: redis-rights, redis-writes, ")
+
+
 def test_help_has_every_state_and_check(scrapy):
     done = scrapy("doctor", "--help", environment={"COLUMNS": "150"})
     assert (done.returncode, done.stderr) == (0, "")

@@ -94,7 +94,7 @@ def test_what_is_no_saved_ledger_is_refused(scrapy, tmp_path):
 
 def test_nothing_was_offered_yet(scrapy):
     assert json_of(scrapy("ledger", "--json")) == {"rows": [], "total": NOTHING}
-    assert error_of(scrapy("ledger", "none")) == "no plan 'none'; submitted plans: there are none"
+    assert error_of(scrapy("ledger", "none")) == "no plan 'none'; submitted plans: none"
 
 
 async def test_a_difference_is_exit_status_1(scrapy, operator):

@@ -7,6 +7,8 @@ import time
 import orjson
 from commands.answers import error_of, json_of, lines_of
 
+from crawler.cluster import audit
+
 REPORT = {
     "version": "2.0",
     "frontier": "content",
@@ -18,8 +20,13 @@ REPORT = {
     "own_cpu_percent": 12.0,
     "own_memory_percent": 1.5,
     "egress_down_s": 0,
+    "drained": False,
+    "memory_limit_percent": 90,
+    "cpu_limit_percent": 80,
+    "first_batch": 5,
     "sinks_down": [],
     "why_no_claims": "",
+    "why_no_browser": "",
 }
 
 
@@ -35,8 +42,7 @@ def test_no_worker_runs(scrapy):
     assert lines_of(scrapy("nodes")) == [
         "no worker runs; scrapy crawl producer and scrapy crawl consumer start one each"
     ]
-    assert json_of(scrapy("nodes", "--json")) == {"workers": []}
-    assert error_of(scrapy("nodes", "a-node")) == "scrapy nodes takes no arguments"
+    assert json_of(scrapy("nodes", "--json")) == {"workers": [], "orders": {}}
 
 
 async def test_workers_by_node_with_their_load(scrapy, operator):
@@ -113,3 +119,46 @@ async def test_junk_in_a_report_is_left_out(scrapy, operator):
     shown = [(worker["carrying"], worker["room"], worker["sinks_down"]) for worker in workers]
     assert shown == [(None, None, [])] * 3
     assert [worker["state"] for worker in workers] == ["alive", "lapsed", "alive"]
+
+
+async def test_a_node_is_drained_and_claims_again(scrapy, operator):
+    await add_worker(operator, "a-node:10:1:x")
+    assert lines_of(scrapy("nodes", "drain", "a-node")) == ["a-node: may claim nothing, limits of its own settings"]
+    await add_worker(operator, "a-node:10:1:x", drained=True)
+    await add_worker(operator, "a-node:11:1:x", drained=True, carrying=0)
+    lines = lines_of(scrapy("nodes"))
+    assert lines[1].endswith(" draining")
+    assert lines[2].endswith(" drained")
+    assert lines[3] == "a-node: may claim nothing, limits of its own settings"
+    assert lines_of(scrapy("nodes", "resume", "a-node")) == ["a-node: may claim, limits of its own settings"]
+    assert json_of(scrapy("nodes", "--json"))["orders"] == {}
+    entries = [(one.action, one.target) for one in reversed(await audit.read(operator))]
+    assert entries == [("node-drain", "a-node"), ("node-resume", "a-node")]
+
+
+async def test_limits_of_nodes_are_set_and_taken_back(scrapy, operator):
+    await add_worker(operator, "a-node:10:1:x")
+    await add_worker(operator, "b-node:10:1:x")
+    lines = lines_of(scrapy("nodes", "set", "a-node", "b-node", "--cpu-limit", "50", "--first-batch", "2"))
+    assert lines == [f"{node}: may claim, NODE_CPU_LIMIT_PERCENT 50, FIRST_BATCH 2" for node in ("a-node", "b-node")]
+    order = json_of(scrapy("nodes", "--json"))["orders"]["a-node"]
+    assert (order["cpu_limit_percent"], order["first_batch"], order["memory_limit_percent"]) == (50, 2, None)
+    scrapy("nodes", "drain", "a-node")
+    answer = json_of(scrapy("nodes", "reset", "a-node", "--json"))
+    assert answer["orders"]["a-node"] == {
+        "drained": True,
+        "stopped_ms": 0,
+        "memory_limit_percent": None,
+        "cpu_limit_percent": None,
+        "first_batch": None,
+    }
+
+
+async def test_what_can_not_be_ordered_changes_nothing(scrapy, operator):
+    await add_worker(operator, "a-node:10:1:x")
+    assert error_of(scrapy("nodes", "drain", "a-node", "b-nod")) == "no node 'b-nod'; did you mean a-node?"
+    assert error_of(scrapy("nodes", "set", "a-node")).startswith("nodes set: expected one of --memory-limit")
+    error = error_of(scrapy("nodes", "set", "a-node", "--cpu-limit", "0"))
+    assert error.startswith("--cpu-limit: setting NODE_CPU_LIMIT_PERCENT: got '0'")
+    assert error_of(scrapy("nodes", "stop")) == "nodes stop: expected NODE ..."
+    assert json_of(scrapy("nodes", "--json"))["orders"] == {}

@@ -1,12 +1,16 @@
-"""`scrapy plan check`, which needs no server, and the other actions, on a real Redis."""
+"""`scrapy plan check`, which needs no Redis, and the other actions, on a real Redis."""
 
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 import redis as sync_redis
 from commands.answers import error_of, json_of, lines_of
+from hostile.hostile_wire_bodies import answer
+
+from crawler.cluster import audit
 
 PLAN = """
 name: flood
@@ -59,7 +63,48 @@ class TestCheck:
             "warning: site city-wiki: wiki.invalid has no address, so nothing is found there",
         ]
         found = json_of(check(plan, "--json", "-s", "ALLOW_PRIVATE_ADDRESSES=1"))["warnings"]
-        assert [(one["site"], one["host"]) for one in found] == [("city-wiki", "wiki.invalid")]
+        assert [(one["site"], one["host"]) for one in found if "robots" not in one["why"]] == [
+            ("city-wiki", "wiki.invalid")
+        ]
+
+    def test_searches_that_robots_txt_forbids_are_warned_of(self, check, serve):
+        """As are those of which nobody knows; their hosts are asked for nothing else."""
+        forbids, allows, broken = (
+            serve(lambda _path: [], robots=lambda _path, robots=robots: [robots])
+            for robots in (
+                answer(b"User-agent: *\nDisallow: /index.php"),
+                answer(b"User-agent: *\nDisallow: /x"),
+                answer(b"", status=b"503 Down"),
+            )
+        )
+        uses = "".join(
+            f"  - {{use: mediawiki, name: {name}, base: '{host.url}'}}\n"
+            for name, host in (("forbids", forbids), ("allows", allows), ("broken", broken))
+        )
+        uses += "  - {use: mediawiki, name: away, base: 'http://127.0.0.1:1'}\n"
+        plan = PLAN[: PLAN.index("sites:")] + f"sites:\n{uses}" + PLAN[PLAN.index("keywords:") :]
+        done = check(plan, "-s", "ALLOW_PRIVATE_ADDRESSES=1", "--json")
+        found = {one["site"]: one["why"] for one in json_of(done)["warnings"]}
+        assert f"robots ({forbids.url}/robots.txt forbids it; ROBOTSTXT_OBEY)" in found.pop("forbids")
+        assert f"robots-unreachable ({broken.url}/robots.txt has no usable answer)" in found.pop("broken")
+        assert found.pop("away").startswith(
+            "it isn't known whether robots.txt forbids the search: http://127.0.0.1:1/robo"
+        )
+        assert found == {}
+        assert {one.path for host in (forbids, allows, broken) for one in host.asked} == {"/robots.txt"}
+        obeys_none = check(plan, "-s", "ALLOW_PRIVATE_ADDRESSES=1", "-s", "ROBOTSTXT_OBEY=0", "--json")
+        assert json_of(obeys_none)["warnings"] == []
+
+    def test_a_site_whose_searches_are_those_of_another_is_warned_of(self, check):
+        again, other = (
+            f"{{use: demo_forum, name: {name}, base: 'http://127.0.0.1:{port}'}}"
+            for name, port in (("again", 8800), ("other", 8801))
+        )
+        uses = f"[demo_forum, {again}, {other}]"
+        plan = re.sub(r"(?ms)^sites:.*?^keywords:", f"sites: {uses}\nkeywords:", PLAN)
+        done = check(plan, "-s", "ALLOW_PRIVATE_ADDRESSES=1", "-s", "ROBOTSTXT_OBEY=0")
+        why = "it gets no page, since its searches are those of demo_forum; leave it out, or give it another base"
+        assert [line for line in done.stdout.splitlines() if "warning:" in line] == [f"warning: site again: {why}"]
 
     def test_overlap_is_shown_with_an_example(self, check):
         done = check(PLAN.replace("match: region and event", "match: region or region and person"))
@@ -102,8 +147,8 @@ class TestCheck:
             "plans/dmo.yaml: got 'no such file', expected a file that exists (did you mean plans/demo",
         ),
         ("list x", "plan list: expected nothing more"),
-        ("show none", "no plan 'none'; submitted plans: there are none"),
-        ("pause none", "no plan 'none'; submitted plans: there are none"),
+        ("show none", "no plan 'none'; submitted plans: none"),
+        ("pause none", "no plan 'none'; submitted plans: none"),
     ],
 )
 def test_a_wrong_command_line_says_what_was_expected(scrapy, words, expected):
@@ -115,20 +160,28 @@ def test_without_redis_a_command_is_one_line(scrapy, words):
     assert error_of(scrapy(*words, environment=NOBODY)).startswith("Redis at redis://127.0.0.1:1/0: Error 111")
 
 
-def test_a_plan_s_life(scrapy, plan_file):
+async def test_a_plan_s_life(scrapy, operator, plan_file):
     assert lines_of(scrapy("plan", "submit", plan_file)) == [
-        "plan flood: 2 combinations, 4 search pages offered: 4 new, 0 known",
+        "plan flood: 2 combinations, 2 searches offered: 2 new, 0 known",
         "sites: board (version 1, http://board.test)",
         f"warning: site board: {NO_ADDRESS}",
         "next: scrapy crawl producer and scrapy crawl consumer, on any node; scrapy ledger flood shows how far it is",
     ]
-    assert lines_of(scrapy("plan", "list"))[1] == "flood active 4 4 0 0 0 %"
+    assert lines_of(scrapy("plan", "list"))[1] == "flood active 2 2 0 0 0 %"
     assert lines_of(scrapy("plan", "pause", "flood"))[0].startswith("plan flood is paused;")
     assert lines_of(scrapy("plan", "resume", "flood"))[0].startswith("plan flood goes on")
     assert scrapy("plan", "delete", "flood").returncode == 1
-    assert lines_of(scrapy("plan", "cancel", "flood"))[0].startswith("plan flood is cancelled, 4 seeds given up;")
+    assert lines_of(scrapy("plan", "cancel", "flood"))[0].startswith("plan flood is cancelled, 2 seeds given up;")
     assert lines_of(scrapy("plan", "delete", "flood")) == ["plan flood is deleted; pages that it crawled stay known"]
     assert lines_of(scrapy("plan", "list")) == ["no plans; scrapy plan submit FILE sends one"]
+    acts = [(one.action, one.target, one.outcome == "done") for one in reversed(await audit.read(operator))]
+    assert acts == [
+        ("plan-pause", "flood", True),
+        ("plan-resume", "flood", True),
+        ("plan-delete", "flood", False),  # while it is active
+        ("plan-cancel", "flood", True),
+        ("plan-delete", "flood", True),
+    ]
 
 
 def test_submitting_again_goes_on_and_replacing_begins_anew(scrapy, plan_file):
@@ -137,9 +190,9 @@ def test_submitting_again_goes_on_and_replacing_begins_anew(scrapy, plan_file):
         "plan": "flood",
         "edition": first["edition"],
         "combinations": 2,
-        "nav_seeds": 4,
-        "offered": 4,
-        "new": 4,
+        "nav_seeds": 2,
+        "offered": 2,
+        "new": 2,
         "known": 0,
         "resumed": False,
         "replaced": False,
@@ -147,7 +200,7 @@ def test_submitting_again_goes_on_and_replacing_begins_anew(scrapy, plan_file):
         "warnings": [{"site": "board", "host": "board.test", "why": NO_ADDRESS}],
     }
     again = json_of(scrapy("plan", "submit", plan_file, "--json"))
-    assert again == first | {"new": 0, "known": 4, "resumed": True}
+    assert again == first | {"new": 0, "known": 2, "resumed": True}
 
     plan_file.write_text(plan_file.read_text("utf-8").replace("pages: 2", "pages: 1"), encoding="utf-8")
     assert error_of(scrapy("plan", "submit", plan_file)) == (
@@ -188,14 +241,14 @@ def test_a_stored_site_that_differs_is_replaced_only_where_that_is_said(scrapy, 
 def test_show_has_state_definition_and_ledger(scrapy, plan_file):
     edition = json_of(scrapy("plan", "submit", plan_file, "--json"))["edition"]
     shown = json_of(scrapy("plan", "show", "flood", "--json"))
-    assert (shown["plan"], shown["state"], shown["edition"], shown["nav_seeds"]) == ("flood", "active", edition, 4)
+    assert (shown["plan"], shown["state"], shown["edition"], shown["nav_seeds"]) == ("flood", "active", edition, 2)
     assert shown["definition"]["keywords"]["event"]["optional"] == ["洪水", "flood"]
     assert shown["sites"] == [{"site": "board", "version": 1, "base": "http://board.test"}]
-    assert [(row["plan"], row["site"], row["ready"]) for row in shown["ledger"]["rows"]] == [("flood", "board", 4)]
+    assert [(row["plan"], row["site"], row["ready"]) for row in shown["ledger"]["rows"]] == [("flood", "board", 2)]
     lines = lines_of(scrapy("plan", "show", "flood"))
     assert lines[0].startswith("plan flood: active, 0 % of its seeds, submitted 20")
     assert "- 洪水" in lines
-    assert "flood board 4 0 4 0 0 0 0" in lines
+    assert "flood board 2 0 2 0 0 0 0" in lines
 
 
 def test_a_bad_plan_leaves_redis_untouched(scrapy, plan_file, redis_url):

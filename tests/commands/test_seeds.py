@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
@@ -207,13 +208,14 @@ class TestShow:
             "failed for good with robots: its host's robots.txt forbids it to crawlers; "
             "scrapy seeds retry makes it ready again"
         )
-        await operator.queues["content"].offer([content_seed(2), content_seed(2, "second")])
+        again = replace(content_seed(2), keywords=("洪水", "救援"))
+        await operator.queues["content"].offer([content_seed(2), content_seed(2, "second"), again])
         _, state, whose, _ = lines_of(scrapy("seeds", "show", "http://board.test/thread/2"))
         assert state == (
             f"content {content_seed(2).fingerprint.hex()}: ready, due, the next of board.test; "
             "no consumer is running: scrapy crawl consumer"
         )
-        assert whose == "plan flood + second, site board, keywords: 洪水"
+        assert whose == "plan flood + second, site board, keywords: 洪水; 洪水 + 救援"
 
     def test_a_page_that_was_never_offered_has_no_plan_and_no_site(self, scrapy):
         (status,) = json_of(scrapy("seeds", "show", "http://board.test/none", "--json"))["seeds"]
@@ -293,12 +295,12 @@ class TestRetry:
         await operator.queues["content"].offer([content_seed(1)])
         await operator.cancel("flood")
         why = "plans that are cancelled keep their seeds: flood"
-        assert error_of(scrapy("seeds", "retry", "--all")) == f"nothing is ready again: {why} (5)"
+        assert error_of(scrapy("seeds", "retry", "--all")) == f"nothing is ready again: {why} (3)"
         assert error_of(scrapy("seeds", "retry", content_seed(1).url)) == f"nothing is ready again: {why} (1)"
         await fail("robots", content_seed(2, "second"))
         done = scrapy("seeds", "retry", "--all")
         assert (done.returncode, done.stdout) == (0, "1 failed seeds are ready again\n")
-        assert done.stderr == f"left as they are: {why} (5)\n"
+        assert done.stderr == f"left as they are: {why} (3)\n"
         assert (await operator.ledger("flood"))["flood", "board"]["content"].failed == 1
 
     async def test_seeds_of_a_paused_plan_wait_and_it_says_so(self, scrapy, operator, submitted, fail):

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import gzip
+import json
+import re
+import subprocess
+import sys
 import threading
-from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+import yaml
 from commands.answers import error_of, json_of
 
+from crawler import sites
+from crawler.cli.site_rows import rows
 from testbed.forum import content
 from testbed.forum.routes import Forum, Request
 
@@ -23,6 +29,17 @@ name: board
 content: {content: {select: css:.post-body, all: true, required: true}}
 follow: {links: "css:a", deny: [/user/], per_page: 2}
 """
+
+
+def page_of_five(path, number):
+    """Returns status, type and body of a page of a search with five pages, whose end is another one on each path."""
+    number = min(number, 5) if path == "/ends/same" else number
+    if number > 5 and path == "/ends/404":
+        return 404, "text/html", b"<p>gone"
+    if number > 5 and path == "/ends/plain":
+        return 200, "text/html", b"<p>Log in"
+    more = f"<a class=next href='{path}?page={number + 1}'>next</a>" if number < 5 else ""
+    return 200, "text/html", f"<ol class=results><a class=title href=/thread/{number}>1</a></ol>{more}".encode()
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -48,15 +65,19 @@ class Handler(BaseHTTPRequestHandler):
                 self.wfile.write(b"HTTP/1.1 200 OK\r\nno colon\r\nContent-Type: text/html\r\n\r\n" + PAGE % b"odd")
                 self.close_connection = True
             case "/large":
-                with suppress(ConnectionError):  # it is told to be large, and not read
-                    self.answer(200, "text/html", b"x" * 2_000_000)
+                self.answer(200, "text/html", b"x" * 2_000_000)  # it is told to be large, and not read
             case "/robots.txt" if self.robots_status != 200:
                 self.answer(self.robots_status, "text/plain", b"")
             case "/slow":
                 self.server.closing.wait()
             case _:
-                found = self.forum.respond(Request(path, query, self.server.origin))
-                self.answer(found.status, found.content_type, found.body, found.location)
+                self.answer(*self.found(path, query))
+
+    def found(self, path, query):
+        if path.startswith("/ends/"):
+            return page_of_five(path, int(query.partition("page=")[2]))
+        found = self.forum.respond(Request(path, query, self.server.origin))
+        return found.status, found.content_type, found.body, found.location
 
     def answer(self, status, content_type, body, location="", coding="identity"):
         self.send_response(status)
@@ -72,9 +93,17 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+class Server(ThreadingHTTPServer):
+    """Says nothing where a command hangs up, which may be at any byte: what it writes would be the command's output."""
+
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 @pytest.fixture(scope="module")
 def origin():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = Server(("127.0.0.1", 0), Handler)
     server.closing = threading.Event()
     server.origin = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
@@ -92,6 +121,13 @@ def check(scrapy):
         return scrapy("site", "check", *words, settings={"ALLOW_PRIVATE_ADDRESSES": 1} | (settings or {}))
 
     return run
+
+
+def test_fetching_a_page_for_a_person_loads_no_worker():
+    """It takes as long as all else that is loaded, and `site check` is to answer as soon as the site does."""
+    code = "import sys, crawler.cli.fetch; print({'redis', 'crawler.worker.worker', 'psutil'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout == "set()\n"
 
 
 def test_a_good_site_shows_what_it_searches_like(check):
@@ -235,7 +271,7 @@ def test_all_that_is_wrong_with_a_file_is_told_at_once(check, tmp_path):
         f"error: {tmp_path}/bad.yaml:3: content.title",
         f"error: {tmp_path}/bad.yaml:4: politeness.delay",
     ]
-    assert "search (did you mean it?); keys here: base, content, drop_parameters," in done.stderr
+    assert "search (did you mean it?); keys here: base, content, cookies, drop_parameters," in done.stderr
 
 
 @pytest.mark.parametrize("kind", ["site", "plan"])
@@ -243,6 +279,69 @@ def test_the_reference_and_the_schema_print_the_files_that_ship(scrapy, kind):
     assert scrapy(kind, "reference").stdout == (ROOT / "docs" / f"{kind}-files.md").read_text("utf-8")
     shipped = ROOT / "crawler" / f"{kind}s" / f"{kind}.schema.json"
     assert scrapy(kind, "schema").stdout == shipped.read_text("utf-8")
+
+
+class TestNew:
+    @pytest.fixture
+    def new(self, scrapy):
+        def run(*words, settings=None):
+            return scrapy("site", "new", *words, settings={"ALLOW_PRIVATE_ADDRESSES": 1} | (settings or {}))
+
+        return run
+
+    def test_a_proposal_is_a_file_that_reads_the_site(self, new, check, origin, tmp_path):
+        file = tmp_path / "town.yaml"
+        done = new(f"{origin}/", "洪水", "--delay", "0", "--output", file)
+        assert (done.returncode, done.stdout) == (0, "")
+        asked = [line.split(": ")[0] for line in done.stderr.splitlines() if line.startswith("asking ")]
+        assert asked[:2] == [f"asking {origin}/", f"asking {origin}/search?q=%E6%B4%AA%E6%B0%B4"]
+        assert len(asked) <= 12
+        shown = json_of(check(file, "--json"))
+        assert shown["site"] == "town"
+        assert shown["searches"][1]["url"] == f"{origin}/search?q=flood%20%E6%B4%AA%E6%B0%B4&page=2"
+        thread = next(one for one in content.threads() if one.kind.name == "plain" and one.images and not one.video)
+        fields = json_of(check(file, f"{origin}{thread.path}", "--json"))["fields"]
+        assert (fields["title"], fields["author"]) == (thread.title, thread.author)
+        assert all(paragraph in fields["content"] for paragraph in thread.pages[0])
+
+    @pytest.mark.faults
+    def test_pages_that_scripts_fill_are_rendered_to_find_what_they_load(self, new, origin):
+        """It finds by itself what `demo_forum_ajax` says: where the JSON is, for which no browser is needed."""
+        done = new(f"{origin}/ajax/", "洪水", "--delay", "0", "--name", "ajax")
+        assert done.stderr.count("rendering ") == 3
+        site = sites.parse(done.stdout, "a file").definition()
+        assert site["search"]["url"] == "{base}/api/search?q={query}&offset={offset}"
+        assert site["results"] == {"type": "json", "links": "json:items[].page_url"}
+        assert site["content"]["fetch"] == {"pattern": r"/ajax/thread/(?P<id>\d+)", "url": "{base}/api/thread/{id}"}
+        assert site["content"]["content"]["select"] == "json:html"
+        assert "render" not in site
+
+    def test_without_a_file_it_prints_one(self, new, origin):
+        done = new(f"{origin}/", "洪水", "--delay", "0", "--name", "board")
+        assert sites.parse(done.stdout, "a file").name == "board"
+        assert "a result, to compare with another one" in done.stderr
+        assert "title" in done.stderr
+
+    def test_it_asks_for_nothing_that_a_crawl_refuses(self, new, origin):
+        error = error_of(new(f"{origin}/", settings={"ALLOW_PRIVATE_ADDRESSES": 0}), asked=1)
+        assert error == f"a crawl refuses {origin}/: private-address (ALLOW_PRIVATE_ADDRESSES)"
+        error = error_of(new(f"{origin}/private/1"), asked=1)
+        assert error.startswith(f"a crawl refuses {origin}/private/1: robots ")
+
+    def test_it_overwrites_no_file_and_takes_no_odd_name(self, new, origin, tmp_path):
+        (tmp_path / "own.yaml").write_text("mine")
+        assert "own.yaml is there already" in error_of(new(origin, "--output", tmp_path / "own.yaml"))
+        assert "is no name of a site" in error_of(new(origin, "--output", tmp_path / "Öwn.yaml"))
+        assert "is no name of a site" in error_of(new(origin, "--name", "../x"))
+        assert (tmp_path / "own.yaml").read_text() == "mine"
+
+    def test_its_json_has_the_file_and_what_it_reads(self, new, origin):
+        done = new(f"{origin}/", "洪水", "--delay", "0", "--json")
+        answer = json.loads(done.stdout)
+        assert sites.parse(answer["file"], "a file").name == answer["site"]
+        assert len(answer["links"]["urls"]) == 20
+        assert {page["fields"]["title"] for page in answer["pages"]}
+        assert len(answer["asked"]) == done.stderr.count("asking ")
 
 
 class TestFollow:
@@ -270,3 +369,201 @@ class TestFollow:
     def test_a_definition_shows_its_rules(self, check_board):
         assert json_of(check_board(FOLLOWING, "--json"))["follows"]["per_page"] == 2
         assert json_of(check_board(FOLLOWING.partition("follow")[0], "--json"))["follows"] == ""
+
+
+@pytest.fixture
+def board(tmp_path, origin):
+    """Writes a site file of the forum, changed; returns its path."""
+
+    def write(**changes):
+        site = {
+            "name": "board",
+            "base": origin,
+            "search": {"url": "{base}/search?q={query}&page={page}", "paging": {"kind": "page"}},
+            "results": {"links": "css:ol.results a.title", "empty": "css:.no-results"},
+            "content": {"title": "css:h1", "content": "css:.post-body"},
+            "politeness": {"delay": 0},
+        }
+        (tmp_path / "board.yaml").write_text(yaml.safe_dump(site | changes))
+        return tmp_path / "board.yaml"
+
+    return write
+
+
+def test_what_is_joined_is_fetched_and_shown(check, board, origin):
+    values = {"title": "css:h1"}
+    joined = [
+        {"url": "{base}/agent?{title}", "values": values, "author": "css:h1", "extra": {"agent": "css:h1"}},
+        {"url": "{base}/gone/1033?{title}", "values": values, "title": "css:h1"},
+        {"url": "{base}/agent?{none}", "values": {"none": "css:.none"}, "title": "css:h1"},
+        {"url": "{base}/private/1?{title}", "values": values, "title": "css:h1"},
+    ]
+    site = board(content={"title": "css:h1", "content": "css:.post-body", "joined": joined})
+    shown = json_of(check(site, f"{origin}/thread/1001", "--json"))
+    user_agent = shown["fields"]["extra"]["agent"]
+    assert "headroom" in user_agent.lower()
+    assert shown["joined"][0]["fields"] == {"author": user_agent, "extra": {"agent": user_agent}}
+    assert (shown["fields"]["author"], shown["fields"]["missing"]) == (user_agent, [])
+    gone, lacking, private = (one["fails"] for one in shown["joined"][1:])
+    assert gone.endswith("answered 404")
+    assert lacking == "not asked for: the page lacks a value of its address"
+    assert "robots.txt forbids it" in private
+    lines = check(site, f"{origin}/thread/1001").stdout.splitlines()
+    assert [line.split()[-2:] for line in lines if "/agent?" in line] == [["author,", "extra.agent"]]
+
+
+def test_a_search_is_tried_to_its_end(check, board, origin):
+    found = content.expected_results("洪水", "html")
+    shown = json_of(check(board(), "--search", "洪水", "--json"))
+    print(shown["past_the_end"])
+    assert shown["links"]["urls"] == [origin + thread.path for thread in found[:20]]
+    assert shown["result"]["fields"]["title"] == found[0].title
+    last = -(-len(found) // 20)
+    assert shown["past_the_end"]["page"] == last + 1
+    assert shown["past_the_end"]["says"] == "the site says that there are no more results"
+    done = check(board(), "--search", "洪水")
+    assert done.returncode == 0
+    assert f"past the end  page {last + 1}, status 200, " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("path", "results", "page", "says"),
+    [
+        ("404", {}, 6, "a crawl fails it as http-404; `results.empty_status` may say more"),
+        ("404", {"empty_status": [404]}, 6, "the site says that there are no more results"),
+        ("same", {}, 6, "results of page 5 once more"),
+        ("plain", {}, 6, "no results, and no sign that there are none: `results.empty` may say more"),
+        ("plain", {"empty": "css:.none"}, 6, "a crawl fails it as not-results; `results.empty` may say more"),
+        ("never", {}, None, "no end within 512 pages"),
+        ("never", {"next": "css:.next"}, None, "ends with page 5, which names no next one"),
+    ],
+)
+def test_each_way_in_which_a_search_ends_is_said(check, board, path, results, page, says):
+    paging = {"kind": "link" if "next" in results else "page"}
+    address = f"{{base}}/ends/{path}?q={{query}}&page=" + ("1" if "next" in results else "{page}")
+    site = board(search={"url": address, "paging": paging}, results={"links": "css:a.title"} | results)
+    end = json_of(check(site, "--search", "any words", "--json"))["past_the_end"]
+    assert (end.get("page"), end["says"]) == (page, says)
+
+
+def test_a_search_shows_the_rows_that_have_its_words_where_the_site_looks_for_them(check, board, origin):
+    """`results.match` says so; a crawl would take no other."""
+    all_rows = {"links": "css:a.title", "rows": "css:ol.results li", "match": "css:a.title"}
+    site = board(search={"url": "{base}/search?q=flood"}, results=all_rows)
+    first = json_of(check(site, "--search", "flood", "--json"))
+    title = first["result"]["fields"]["title"]
+    assert first["links"]["unmatched"] == 0
+    one = json_of(check(site, "--search", title, "--json"))
+    assert one["links"]["urls"] == first["links"]["urls"][:1]
+    assert one["links"]["unmatched"] == len(first["links"]["urls"]) - 1
+    none = check(site, "--search", "flood zebra").stdout
+    assert "none: no row has all of the words" in none
+    assert "more, whose rows lack a word (`results.match`)" in none
+
+
+def test_a_site_with_a_description_is_not_called_one_that_cannot_be_searched(check, tmp_path):
+    (tmp_path / "board.yaml").write_text("name: board\nsearch: {description: https://board.example.org/}\n")
+    shown = check(tmp_path / "board.yaml").stdout
+    assert "by https://board.example.org/, which is read when a plan with the site is checked" in shown
+    assert "only offered" not in shown
+
+
+def test_a_search_that_a_crawl_refuses_or_that_finds_no_page_of_results_is_said(check, board, origin):
+    private = board(search={"url": "{base}/private/{query}"})
+    assert "robots" in json_of(check(private, "--search", "a", "--json"))["refused"]
+    gone = board(search={"url": "{base}/gone/1033?q={query}"})
+    assert "status 404: a crawl fails it as http-404" in error_of(check(gone, "--search", "a"))
+    assert error_of(check(gone, f"{origin}/1", "--search", "a")).endswith("expected a URL or --search, not both")
+
+
+SCRIPTED = """
+name: board
+content: {from: {xhr: /api/thread/}, title: css:h1.title, content: {select: "json:html", html: true, required: true}}
+render: {content: {when: always, settle: {selector: css:.posts p}}}
+"""
+
+
+def test_a_rendered_page_shows_its_fields_and_the_json_that_it_loaded(check, origin, tmp_path):
+    thread = next(one for one in content.threads() if one.board == "ajax")
+    (tmp_path / "board.yaml").write_text(SCRIPTED)
+    url = f"{origin}/ajax/thread/{thread.id}"
+    shown = json_of(check("--render", tmp_path / "board.yaml", url, "--json"))
+    assert shown["fields"]["title"] == thread.title
+    assert shown["rendered"] == "selector"
+    [answer] = shown["answers"]
+    assert answer["url"] == f"{origin}{thread.path}"
+    assert json.loads(answer["holds"]["title"]) == thread.title
+    assert shown["fields"]["content"]
+    assert shown["unanswered"] == {}
+    printed = dict(rows(shown))
+    assert f'json:title  "{thread.title}"' in printed["answer 1"]
+    assert printed["answer 1"].splitlines()[0].endswith("read by `from`, needs no browser (content.fetch, search.url)")
+
+
+BROWSED = """
+name: board
+search: {url: "{base}/ajax/browse?for={query}"}
+results: {links: "css:ol a"}
+render:
+  results:
+    when: always
+    steps:
+      - fill: {selector: input, text: "{keywords}"}
+      - click: button.find
+      - wait: {selector: STEP}
+        timeout: 5
+      - repeat: {steps: [{click: button.more}]}
+"""
+
+
+def test_steps_are_played_on_a_rendered_page_and_each_is_shown_with_its_time(check, origin, tmp_path):
+    words = "重庆 停电 地震 暴雨"
+    expected = content.expected_results(words.split(), "ajax")
+    (tmp_path / "board.yaml").write_text(BROWSED.replace("STEP", "li"))
+    shown = json_of(check("--render", tmp_path / "board.yaml", f"{origin}/ajax/browse", "--words", words, "--json"))
+    assert shown["links"]["urls"] == [f"{origin}/ajax/thread/{thread.id}" for thread in expected]
+    assert [(step["number"], step["step"]) for step in shown["steps"]] == [
+        ("1", "fill input"),
+        ("2", "click button.find"),
+        ("3", "wait li"),
+        ("4.1", "click button.more"),
+        ("4", "repeat"),
+    ]
+    assert re.fullmatch(r"click button\.more: \d+\.\d\d s, 2 times", dict(rows(shown))["step 4.1"])
+    searched = BROWSED.replace("STEP", "li").replace("when: always", "when: auto") + f"base: {origin}\n"
+    (tmp_path / "board.yaml").write_text(searched)
+    found = json_of(check(tmp_path / "board.yaml", "--search", words, "--json"))
+    assert found["links"]["urls"] == shown["links"]["urls"]
+    assert found["rendered"] == shown["rendered"]
+
+
+def test_a_step_that_fails_is_named_with_what_the_page_looked_like(check, origin, tmp_path):
+    (tmp_path / "board.yaml").write_text(BROWSED.replace("STEP", ".none").replace("5", "0.2"))
+    settings = {"BROWSER_EVIDENCE_DIR": str(tmp_path / "seen")}
+    told = error_of(check("--render", tmp_path / "board.yaml", f"{origin}/ajax/browse", settings=settings))
+    picture = tmp_path / "seen" / "board-3.step.jpg"
+    assert f"step 3, wait .none: nothing on the page matches within 0.2 s; what it looked like: {picture}" in told
+    assert picture.read_bytes().startswith(b"\xff\xd8")
+
+
+def test_what_clicks_reveal_is_shown_with_the_steps_that_lead_there(scrapy, origin):
+    shown = json_of(
+        scrapy("site", "explore", f"{origin}/ajax/browse", "--json", settings={"ALLOW_PRIVATE_ADDRESSES": 1})
+    )
+    first, found, *_more = shown["states"]
+    assert first["steps"] == []
+    assert found["steps"] == [{"click": "body > button:nth-of-type(1)"}]
+    assert len(found["links"]) == 1
+    assert shown["is_whole"]
+    printed = dict(rows(shown))
+    assert printed["state 1"].startswith('- click: "body > button:nth-of-type(1)"\n')
+
+
+def test_what_is_rendered_must_be_a_page_and_needs_a_browser(check, origin, tmp_path):
+    (tmp_path / "board.yaml").write_text(SCRIPTED)
+    refused = check("--render", tmp_path / "board.yaml")
+    assert "expected a URL beside --render" in error_of(refused)
+    settings = {"BROWSER_PATH": "/nowhere/chromium"}
+    assert "no browser: BROWSER_PATH names" in error_of(
+        check("--render", tmp_path / "board.yaml", f"{origin}/ajax/", settings=settings)
+    )

@@ -1,0 +1,53 @@
+"""Which searches of a plan robots.txt forbids: said before the plan is sent, not by the ledger of each of its pages."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from crawler import config
+from crawler.cli.fetch import Fetcher
+from crawler.errors import HeadroomError
+from crawler.urls import hostname
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from scrapy.settings import Settings
+
+    from crawler.plans import Plan
+
+ASK_SECONDS = 10.0  # for all hosts together: who checks a plan waits for it
+AT_ONCE_MAX = 16  # hosts that are asked at the same time; a plan has a handful
+
+
+async def of_plan(plan: Plan, settings: Settings, left_out: Collection[str] = ()) -> list[dict[str, str]]:
+    """Returns the `site`, `host` and `why` of each site whose robots.txt forbids its search, or can't be read.
+
+    Each host is asked for its robots.txt, and for nothing else; for none where the settings don't obey it.
+
+    Args:
+        left_out: Names of sites whose hosts aren't asked.
+    """
+    if not config.ROBOTSTXT_OBEY.of(settings):
+        return []
+    words = plan.combinations()[0]
+    urls = {site.name: plan.targets(site, words)[0].url for site in plan.sites if site.name not in left_out}
+    limit = asyncio.Semaphore(AT_ONCE_MAX)
+    async with Fetcher.open(settings) as fetcher:
+        found = await asyncio.gather(*(_why(fetcher, url, limit) for url in urls.values()))
+    return [
+        {"site": site, "host": hostname(url), "why": why}
+        for (site, url), why in zip(urls.items(), found, strict=True)
+        if why
+    ]
+
+
+async def _why(fetcher: Fetcher, url: str, limit: asyncio.Semaphore) -> str:
+    try:
+        async with asyncio.timeout(ASK_SECONDS), limit:
+            return await fetcher.refusal(url)
+    except TimeoutError:
+        return f"robots.txt can't be read within {ASK_SECONDS:g} s, so it isn't known whether it forbids the search"
+    except HeadroomError as error:
+        return f"it isn't known whether robots.txt forbids the search: {error}"

@@ -1,0 +1,259 @@
+"""Renders and explores pages for a person at a terminal: `scrapy site check --render`, `scrapy site explore`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from contextlib import asynccontextmanager
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, Self
+
+import orjson
+
+from crawler import config, page_json
+from crawler.cli.fetch import CrawlRefusesError, Fetcher
+from crawler.cli.json_outline import outline
+from crawler.discovery.loaded import is_same_answer
+from crawler.download.page_rules import may_ask
+from crawler.errors import HeadroomError, UnavailableError
+from crawler.middlewares.rendering import HTML_TYPES, wish_of
+from crawler.models import LoadedJson
+from crawler.render import evidence
+from crawler.render.at_hand import why_no_browser
+from crawler.render.errors import StepFailedError
+from crawler.render.exchange import PageAnswer
+from crawler.render.wish import Wish
+from crawler.sites.steps import StepValues
+from crawler.urls import canonical, host
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from scrapy.settings import Settings
+
+    from crawler.models import Fetched, JsonAnswer
+    from crawler.render.exchange import PageRequest
+    from crawler.render.exploration import ExplorationLimits
+    from crawler.render.rendered import Rendered
+    from crawler.render.renderer import Renderer
+    from crawler.sites import Site
+    from crawler.sites.rendering import Rendering
+
+PLAIN_TRIED = 5  # answers of a page that are asked for once more; those that its site names first
+MAX_REFUSED = 10  # addresses that are told; a page that lacks more lacks them for one reason
+
+
+class PageRendering:
+    """A browser for pages of one site; what they load is asked for as politely as a crawl does.
+
+    Args:
+        settings: The project's.
+        fetcher: Asks for what the pages load.
+    """
+
+    def __init__(self, settings: Settings, site: Site, fetcher: Fetcher) -> None:
+        self._settings, self._site, self._fetcher = settings, site, fetcher
+        self._renderer: Renderer | None = None  # until the first page: many a site never needs it
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, settings: Settings, site: Site, fetcher: Fetcher) -> AsyncIterator[Self]:
+        """Gives the browser, and ends it."""
+        opened = cls(settings, site, fetcher)
+        try:
+            yield opened
+        finally:
+            if opened._renderer is not None:
+                await opened._renderer.close()
+
+    @staticmethod
+    def takes(page: Fetched) -> bool:
+        """Returns whether a page is one that browsers render; others are read as they come."""
+        return (page.content_type.encode().partition(b";")[0].strip().lower() or b"text/html") in HTML_TYPES
+
+    async def render(
+        self, page: Fetched, rendering: Rendering, words: str = "", *, tries_plain: bool = False
+    ) -> tuple[Fetched, dict[str, Any]]:
+        """Returns a page as the browser has rendered it, and what it loaded meanwhile.
+
+        Args:
+            page: As it came.
+            rendering: What its site says of that.
+            words: What steps fill in for `{keywords}`.
+            tries_plain: Asks for the JSON that the page loaded once more, to see whether that needs a browser.
+
+        Returns:
+            The page; and `rendered` (what it was complete by), `steps` (each that was played on it), `answers` (the
+            JSON that it loaded, in order: `url`, `method`, `status`, whether it `is_read` by the site's `from`,
+            `bytes`, what each `holds`, by JMESPath path, and whether it `is_plain`, to be had without a browser) and
+            `unanswered` (what it didn't get, and why).
+
+        Raises:
+            HeadroomError: There is no browser, the page can't be rendered, or a step fails.
+        """
+        named = [xhr for xhr in (self._site.xhr_of("content"), self._site.xhr_of("nav")) if xhr]
+
+        def is_read(url: str) -> bool:
+            return any(xhr.found_in(url) for xhr in named)
+
+        wish = wish_of(rendering, StepValues(self._site.base, words), is_read if named else None)
+        rendered, unanswered = await self._rendered(page, wish)
+        answers = _answers(rendered)
+        if tries_plain:
+            await self.note_plain(answers, rendered.answers)
+        shown = {
+            "rendered": rendered.settled,
+            "steps": [asdict(step) for step in rendered.steps],
+            "answers": answers,
+            "unanswered": unanswered,
+        }
+        return _page(page, rendered, reads_loaded=bool(named)), shown
+
+    async def note_plain(self, answers: list[dict[str, Any]], loaded: Sequence[JsonAnswer]) -> None:
+        """Notes of the first answers that a page loaded whether the crawl gets them without a browser: `is_plain`.
+
+        Args:
+            answers: As `render` tells them; those that aren't tried say nothing.
+            loaded: The same answers.
+        """
+        gotten = [(told, one) for told, one in zip(answers, loaded, strict=True) if one.method == "GET"]
+        for told, one in sorted(gotten, key=lambda pair: not pair[1].is_wanted)[:PLAIN_TRIED]:
+            try:
+                plain = await self._fetcher.page(one.url)
+            except HeadroomError:
+                told["is_plain"] = False
+            else:
+                told["is_plain"] = is_same_answer(plain.body, one.body)
+
+    async def all_of(self, page: Fetched, wish: Wish) -> Fetched:
+        """Returns a page as the browser has rendered it, with all JSON that it loaded, whoever may read that.
+
+        Raises:
+            HeadroomError: There is no browser, or the page can't be rendered.
+        """
+        rendered, _ = await self._rendered(page, replace(wish, wants_json=lambda _url: True))
+        return _page(page, rendered, reads_loaded=True)
+
+    async def _rendered(self, page: Fetched, wish: Wish) -> tuple[Rendered, dict[str, str]]:
+        """Returns a rendered page, and what it didn't get, with the reason.
+
+        Raises:
+            HeadroomError: As `render`.
+        """
+        renderer = self._renderer = self._renderer or _renderer(self._settings)
+        requests = _Requests(self._fetcher, self._site, page)
+        try:
+            return await renderer.render(page.url, wish=wish, fetch=requests), requests.unanswered
+        except StepFailedError as error:
+            picture = evidence.save(error, config.BROWSER_EVIDENCE_DIR.of(self._settings), self._site.name)
+            raise HeadroomError(f"{page.url}: {error}{picture and f'; what it looked like: {picture}'}") from error
+
+
+def _page(page: Fetched, rendered: Rendered, *, reads_loaded: bool) -> Fetched:
+    """Returns a page with the document that scripts have left, and what it loaded, if that is read."""
+    return replace(
+        page,
+        content_type="text/html; charset=utf-8",
+        body=rendered.html.encode("utf-8", "replace"),
+        rendered=rendered.settled,
+        loaded=LoadedJson.of(rendered.answers, rendered.left_out) if reads_loaded else None,
+    )
+
+
+def _renderer(settings: Settings) -> Renderer:
+    """Returns what starts a browser for its first page.
+
+    Raises:
+        UnavailableError: There is none; the message says what is missing.
+    """
+    if why := why_no_browser(config.BROWSER_PATH.of(settings)):
+        raise UnavailableError(why)
+    from crawler.render.renderer import Renderer  # which imports what may be missing
+
+    return Renderer.from_settings(settings)
+
+
+async def explore(url: str, settings: Settings, site: Site, limits: ExplorationLimits) -> dict[str, Any]:
+    """Returns what a page shows only once something is clicked, and by which steps.
+
+    Returns:
+        `url`; `states`, each with its `steps` as a site's file has them, and the `texts` and `links` that no state
+        before it showed; how many `clicks` were tried, what was `passed_by` since it may change something, the
+        `seconds` that it took, and whether it `is_whole`: nothing was left to click.
+
+    Raises:
+        HeadroomError: The page can't be fetched, as `Fetcher.page_of` says, or not be rendered.
+    """
+    renderer = _renderer(settings)
+    try:
+        async with Fetcher.open(settings, site.politeness.delay_s, site) as fetcher:
+            page = await fetcher.page_of(url, site)
+            requests = _Requests(fetcher, site, page)
+            found = await renderer.explore(page.url, wish=Wish(), fetch=requests, limits=limits)
+    finally:
+        await renderer.close()
+    states = [
+        {
+            "steps": [{step.action: str(step.target)} for step in state.steps],
+            "texts": state.texts,
+            "links": state.links,
+        }
+        for state in found.states
+    ]
+    return {"url": page.url, "states": states} | {
+        "clicks": found.clicks,
+        "passed_by": found.passed_by,
+        "seconds": round(found.seconds, 1),
+        "is_whole": found.is_whole,
+    }
+
+
+class _Requests:
+    """What the page asks for, one request after the other to each host. It is a `crawler.render.exchange.Fetch`."""
+
+    def __init__(self, fetcher: Fetcher, site: Site, page: Fetched) -> None:
+        self._fetcher, self._site, self._host = fetcher, site, host(page.url)
+        self._page: Fetched | None = page
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self.unanswered: dict[str, str] = {}
+
+    async def __call__(self, request: PageRequest) -> PageAnswer:
+        """Returns the answer to one request of the page.
+
+        Raises:
+            HeadroomError: It doesn't get one.
+        """
+        if self._page is not None and request.is_page:
+            page, self._page = self._page, None
+            return PageAnswer(page.status, ((b"Content-Type", page.content_type.encode()),), page.body)
+        try:
+            url = canonical(request.url)
+            if not may_ask(request, url, is_own=host(url) == self._host or host(url) in self._site.own_hosts):
+                raise CrawlRefusesError(url, "pages don't ask for such things")
+            async with self._turns[host(url)]:
+                return await self._fetcher.answer_to(request, self._host)
+        except HeadroomError as error:
+            if len(self.unanswered) < MAX_REFUSED:
+                self.unanswered[request.url] = str(error)
+            raise
+
+
+def _answers(rendered: Rendered) -> list[dict[str, Any]]:
+    told = []
+    for answer in rendered.answers:
+        try:
+            holds = outline(page_json.loads(answer.body))
+        except orjson.JSONDecodeError:
+            holds = {}
+        told.append(
+            {
+                "url": answer.url,
+                "method": answer.method,
+                "status": answer.status,
+                "is_read": answer.is_wanted,
+                "is_plain": None,
+                "bytes": len(answer.body),
+                "holds": holds,
+            }
+        )
+    return told

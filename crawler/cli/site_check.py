@@ -1,0 +1,193 @@
+"""What a site reads on a page or finds by a search, for a person at a terminal: `scrapy site check`."""
+
+from __future__ import annotations
+
+import contextlib
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
+
+from crawler import config, extract
+from crawler.cli.fetch import CrawlRefusesError, Fetcher
+from crawler.cli.page_rendering import PageRendering
+from crawler.cli.site_joined import with_joined
+from crawler.cli.site_search import SearchTrial
+from crawler.errors import ExtractError, HeadroomError, LacksError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from scrapy.settings import Settings
+
+    from crawler.models import Fetched
+    from crawler.sites import Site
+
+
+async def page(url: str, site: Site, settings: Settings, *, renders: bool, words: str) -> dict[str, Any]:
+    """Returns what a site reads on a page, or why a crawl would not ask for it.
+
+    Args:
+        settings: The project's.
+        renders: Whether a browser renders it, though a crawl might not have it rendered.
+        words: What steps fill in for `{keywords}`.
+
+    Raises:
+        HeadroomError: The page can't be had, rendered or read.
+    """
+    async with _Reader.open(site, settings) as reader:
+        try:
+            page = await reader.fetcher.page_of(url, site)
+            reader.fetcher.keep_delay(site.politeness.delay_s)
+            return await (reader.rendered(page, words, tries_plain=True) if renders else reader.as_crawled(page, words))
+        except CrawlRefusesError as error:
+            return _refused(site, error)
+
+
+async def search(site: Site, settings: Settings, words: list[str]) -> dict[str, Any]:
+    """Returns the results that a search has, what the first of them holds, and how the search ends.
+
+    Args:
+        settings: The project's.
+
+    Raises:
+        HeadroomError: The site can't be searched so, or a page can't be had or read.
+    """
+    async with _Reader.open(site, settings, site.politeness.delay_s) as reader:
+        trial = SearchTrial(site, reader.fetcher, reader.browser, words)
+        try:
+            first = await trial.first_page()
+            found, unmatched = trial.matching(first)
+            shown = {
+                "site": site.name,
+                "base": site.base,
+                "searches": [asdict(first.target)],
+                "rendered": first.page.rendered,
+                "links": asdict(found) | {"unmatched": unmatched},
+                "past_the_end": await trial.end(first),
+            }
+        except CrawlRefusesError as error:
+            return _refused(site, error)
+        for url in found.urls[:1]:
+            try:
+                shown["result"] = await reader.as_crawled(await reader.fetcher.page_of(url, site), " ".join(words))
+            except HeadroomError as error:
+                shown["result"] = {"url": url, "refused": str(error)}
+        return shown
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads pages of a site.
+
+    Attributes:
+        settings: The project's.
+        fetcher: Asks for further pages of an item.
+        browser: Renders pages.
+    """
+
+    site: Site
+    settings: Settings
+    fetcher: Fetcher
+    browser: PageRendering
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, site: Site, settings: Settings, delay_s: float = 0.0) -> AsyncIterator[Self]:
+        """Gives a reader, and ends its connections and its browser.
+
+        Args:
+            delay_s: Seconds between two starts of requests to a host, as of `Fetcher.open`.
+        """
+        async with (
+            Fetcher.open(settings, delay_s, site) as fetcher,
+            PageRendering.open(settings, site, fetcher) as browser,
+        ):
+            yield cls(site, settings, fetcher, browser)
+
+    async def as_crawled(self, page: Fetched, words: str) -> dict[str, Any]:
+        """Returns what is read on a page that has come: rendered, where a crawl would have it rendered.
+
+        Raises:
+            ExtractError: Nothing is read there, as it came.
+            HeadroomError: It can't be rendered.
+        """
+        when = self.site.render.content.when
+        lacked = self._lacked(page) if when == "auto" else ""
+        if not self.browser.takes(page) or not (when == "always" or lacked):
+            return await self._read(page)
+        return await self.rendered(page, words) | {"rendered_for": lacked}
+
+    async def rendered(self, page: Fetched, words: str, *, tries_plain: bool = False) -> dict[str, Any]:
+        """Returns what is read on a page once a browser has rendered it, or why nothing is; and what it loaded.
+
+        Args:
+            tries_plain: As of `PageRendering.render`.
+
+        Raises:
+            HeadroomError: It can't be rendered.
+        """
+        render = self.site.render
+        rendering = render.results if render.content.when == "never" else render.content
+        page, loaded = await self.browser.render(page, rendering, words, tries_plain=tries_plain)
+        try:
+            return await self._read(page) | loaded
+        except ExtractError as error:
+            why = str(error) if error.reason == "no-xhr" else error.reason
+            return {"site": self.site.name, "base": self.site.base, "url": page.url, "fails": why} | loaded
+
+    def _lacked(self, page: Fetched) -> str:
+        """Returns what a page lacks as it came, for which a crawl would have a browser render it; empty: nothing."""
+        try:
+            extract.read(replace(page, is_trial=True), self.site, max_links=0, parser_modules=self._parser_modules)
+        except (LacksError, ExtractError) as error:
+            return str(error)
+        return ""
+
+    async def _read(self, page: Fetched) -> dict[str, Any]:
+        """Returns what is read on a page: the results that it has, the fields, and the links that are followed.
+
+        The fields are with those of further requests for the same item (`content.joined`), which are made.
+
+        Raises:
+            ExtractError: Nothing is read there.
+        """
+        site = self.site
+        shown = {
+            "site": site.name,
+            "base": site.base,
+            "url": page.url,
+            "status": page.status,
+            "content_type": page.content_type,
+            "refused": "",
+        }
+        try:
+            links = extract.links(page, site)
+        except ExtractError:
+            links = extract.Links()
+        if links.urls or links.routes:
+            shown["links"] = asdict(links)
+        follows = {}
+        with contextlib.suppress(ExtractError):  # `extract.fields` raises it below, too
+            follows = {"follows": asdict(extract.followed(page, site))} if site.follow else {}
+        try:
+            fields = extract.fields(page, site, parser_modules=self._parser_modules)
+            fields, joined = await with_joined(fields, site, self.fetcher)
+            more = {"joined": joined} if joined else {}
+            return shown | {"fields": asdict(fields)} | more | follows
+        except ExtractError as error:
+            if links.empty and site.results.empty:
+                shown["links"] = asdict(links)
+            if "links" in shown or follows:  # the page is no item, but leads to others, or says that there are none
+                return shown | {"fails": error.reason} | follows
+            if site.searchable:
+                detail = str(error).removeprefix(f"{error.reason}: ")
+                raise ExtractError(error.reason, f"{detail}; nor does `results.links` find any on it") from None
+            raise
+
+    @property
+    def _parser_modules(self) -> tuple[str, ...]:
+        return config.PARSER_MODULES.of(self.settings)
+
+
+def _refused(site: Site, error: CrawlRefusesError) -> dict[str, Any]:
+    return {"site": site.name, "base": site.base, "url": error.address, "refused": str(error)}

@@ -1,0 +1,42 @@
+"""Makes the further requests of an item, `content.joined`, for a person at a terminal."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from crawler import extract
+from crawler.errors import HeadroomError
+
+if TYPE_CHECKING:
+    from crawler.cli.fetch import Fetcher
+    from crawler.extract import Fields
+    from crawler.sites import Site
+
+
+async def with_joined(fields: Fields, site: Site, fetcher: Fetcher) -> tuple[Fields, list[dict[str, Any]]]:
+    """Returns a page's fields with those of its site's `content.joined`, and what each of these requests brought.
+
+    Args:
+        fields: As the page has them.
+
+    Returns:
+        The fields as an item has them; and for each request its `url`, `fails` (why it brings nothing, or empty) and
+        `fields`, those that it has. A `url` is empty where the page lacks what the address is made of.
+    """
+    requests: list[dict[str, Any]] = []
+    entries = site.content.joined if site.content else ()
+    for url, entry in zip(fields.joined, entries, strict=True):
+        said: dict[str, Any] = {"url": url, "fails": "", "fields": {}}
+        requests.append(said)
+        if not url:
+            said["fails"] = "not asked for: the page lacks a value of its address"
+            continue
+        try:
+            further = extract.joined_fields(await fetcher.page(url), site, joined=entry)
+        except HeadroomError as error:
+            said["fails"] = str(error)
+            continue
+        said["fields"] = {name: value for name, value in asdict(further).items() if value}
+        fields = fields.filled(further)
+    return fields, requests

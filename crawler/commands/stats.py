@@ -1,0 +1,134 @@
+"""`scrapy stats`: what all workers together did of late: pages, items and bytes, answers, failures, sites."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from scrapy.exceptions import UsageError
+
+from crawler.cli.command import HeadroomCommand
+from crawler.cli.output import print_answer, shown_count
+from crawler.cli.tables import print_table
+from crawler.cluster.activity import (
+    COARSE_PERIODS,
+    NOW_SECONDS,
+    PERIODS,
+    TOTALS,
+    family,
+    of_sites,
+    per_second_now,
+    sum_of,
+)
+from crawler.frontier import history, host_history
+from crawler.text import one_line
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from crawler.plans.operator import Operator
+
+ROWS_MAX = 20  # of a table: the most frequent ones; --json has all
+
+
+class Command(HeadroomCommand):
+    """Shows what the crawl did of late."""
+
+    summary = "Show what the whole crawl did of late: pages, items, bytes, answers, failures, and by site"
+    example = "stats --last day"
+    description = (
+        "Adds up what all workers did in the last hour, day or month, and per second now. A page is an answer of a "
+        "host, of whatever status; items are those that all sinks have acknowledged; finished and failed are seeds; "
+        "errors of a host are its answers of status 400 and above. Of each step the 100 busiest hosts are known. "
+        "The counts lag behind by some seconds, and a worker that is killed takes its last seconds with it: what must "
+        "add up is scrapy ledger. With --json the steps of the period stand there one by one."
+    )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Adds `--last` and `--metrics`."""
+        super().add_options(parser)
+        parser.add_argument(
+            "--last", choices=tuple(PERIODS), default="hour", help="the period (default hour; month: 30 days)"
+        )
+        parser.add_argument(
+            "--metrics",
+            action="store_true",
+            help="print how the crawl stands and all it ever did as Prometheus metrics, for a textfile collector",
+        )
+
+    async def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Shows the counts.
+
+        Raises:
+            HeadroomError: Redis can't be reached.
+            UsageError: There is an argument.
+        """
+        if args:
+            raise UsageError("scrapy stats takes no arguments")
+        if opts.metrics:
+            async with self.connect() as operator:
+                await _print_metrics(operator)
+            return
+        resolution, seconds = PERIODS[opts.last]
+        async with self.connect() as operator:
+            now_s = await operator.registry.now_ms() // 1000
+            place = (operator.redis, operator.keys)
+            steps = await history.read(*place, resolution, last_s=now_s, seconds=seconds)
+            late = await history.read(*place, history.RESOLUTIONS[0], last_s=now_s, seconds=NOW_SECONDS)
+            coarse, seconds = COARSE_PERIODS[opts.last]
+            by_site = await history.read(*place, coarse, last_s=now_s, seconds=seconds)
+            hosts = await host_history.read(*place, coarse, last_s=now_s, seconds=seconds)
+        totals = sum_of(steps)
+        answer = {
+            "period": opts.last,
+            "step_seconds": resolution.seconds,
+            "per_second": per_second_now(late, now_s),
+            "totals": {name: totals[name] for name in TOTALS},
+            "statuses": family(totals, "status:"),
+            "failed": family(totals, "failed:"),
+            "retried": family(totals, "retried:"),
+            "sites": of_sites(sum_of(by_site)),
+            "hosts": {host: counts._asdict() for host, counts in hosts.items()},
+            "steps": [
+                {"begin": f"{datetime.fromtimestamp(begin, UTC):%Y-%m-%dT%H:%M:%SZ}", "counts": counts}
+                for begin, counts in steps
+            ],
+        }
+        print_answer(opts, answer, _print)
+
+
+async def _print_metrics(operator: Operator) -> None:
+    """Prints the same metrics as `/metrics` of the monitor."""
+    from crawler.cluster.metrics import metrics
+    from crawler.cluster.overview import read_overview
+    from crawler.exposition import exposition
+
+    _content_type, text = exposition(metrics(await read_overview(operator)))
+    sys.stdout.buffer.write(text)
+
+
+def _print(answer: dict[str, Any]) -> None:
+    rates, totals = answer["per_second"], answer["totals"]
+    rows = [(name, shown_count(name, totals[name]), shown_count(name, rates[name])) for name in TOTALS]
+    print_table(("", f"last {answer['period']}", "per second now"), rows)
+    _print_some(("status", "answers"), [*answer["statuses"].items()])
+    _print_some(("reason", "failed"), [*answer["failed"].items()])
+    _print_some(("reason", "tried again"), [*answer["retried"].items()])
+    sites = [(site, one["finished"], one["failed"]) for site, one in answer["sites"].items()]
+    _print_some(("site", "finished", "failed"), sites)
+    hosts = [
+        (host, one["pages"], shown_count("bytes", one["bytes"]), one["errors"]) for host, one in answer["hosts"].items()
+    ]
+    _print_some(("host", "pages", "bytes", "errors"), hosts)
+
+
+def _print_some(names: Sequence[str], rows: Sequence[tuple[str, *tuple[int | str, ...]]]) -> None:
+    """Prints the first rows of a table, a blank line before it; nothing where there are none."""
+    if not rows:
+        return
+    print()
+    print_table(names, ((one_line(name), *others) for name, *others in rows[:ROWS_MAX]))
+    if len(rows) > ROWS_MAX:
+        print(f"and {len(rows) - ROWS_MAX} more; --json has all")

@@ -1,0 +1,72 @@
+"""`scrapy stats`, on a real Redis."""
+
+from __future__ import annotations
+
+import pytest
+from commands.answers import error_of, json_of, lines_of
+
+from crawler.frontier import history, host_history
+from crawler.frontier.history import DAY
+from crawler.frontier.host_history import HostCounts
+from crawler.servers.redis import redis_sync
+
+
+@pytest.fixture
+def add(operator, redis_url):
+    """Returns a function that adds counts, as a worker does, so many seconds ago."""
+
+    async def run(counts, ago_s=0):
+        now_s = await operator.registry.now_ms() // 1000
+        with redis_sync({"REDIS_URL": redis_url}) as client:
+            history.add(client, operator.keys, now_s - ago_s, counts)
+
+    return run
+
+
+async def test_what_was_done_of_late_is_added_up(scrapy, add):
+    await add({"pages": 1_200, "bytes": 34_500_000, "items": 900, "status:200": 1_100, "status:404": 100})
+    await add({"failed:http-404": 100, "retried:timeout": 3, "site:news:finished": 900, "site:news:failed": 100})
+    await add({"pages": 5}, ago_s=DAY - 3_600)
+    lines = lines_of(scrapy("stats"))
+    assert lines[0] == "last hour per second now"
+    assert lines[1].startswith("pages 1,200 ")
+    assert lines[3].startswith("bytes 34.5 MB ")
+    for line in ("200 1,100", "404 100", "http-404 100", "timeout 3", "news 900 100"):
+        assert line in lines
+    day = json_of(scrapy("stats", "--last", "day", "--json"))
+    assert day["totals"] == {"pages": 1_205, "items": 900, "bytes": 34_500_000}
+    assert day["sites"] == {"news": {"finished": 900, "failed": 100}}
+    assert [step["counts"].get("pages") for step in day["steps"] if step["counts"]] == [5, 1_200]
+    assert 0 < day["per_second"]["pages"] <= 1_200 / 120
+
+
+def test_nothing_was_done(scrapy):
+    assert lines_of(scrapy("stats")) == ["last hour per second now", "pages 0 0", "items 0 0", "bytes 0 B 0 B"]
+    assert json_of(scrapy("stats", "--json"))["statuses"] == {}
+
+
+def test_a_wrong_word_is_refused(scrapy):
+    assert error_of(scrapy("stats", "news")) == "scrapy stats takes no arguments"
+    assert "--last" in error_of(scrapy("stats", "--last", "year"))
+
+
+async def test_names_that_act_on_a_terminal_do_not(scrapy, add):
+    await add({"failed:\x1b[2J": 1})
+    assert "\x1b" not in "".join(lines_of(scrapy("stats")))
+
+
+async def test_the_metrics_of_the_crawl(scrapy, add):
+    await add({"pages": 5})
+    printed = scrapy("stats", "--metrics").stdout
+    assert "# TYPE headroom_pages_total counter\nheadroom_pages_total 5\n" in printed
+
+
+async def test_the_busiest_hosts(scrapy, operator, redis_url):
+    now_s = await operator.registry.now_ms() // 1000
+    hosts = {"a.test": HostCounts(5, 2_500_000, 1), "b\x1b[2J.test": HostCounts(7, 10, 0)}
+    with redis_sync({"REDIS_URL": redis_url}) as client:
+        host_history.add(client, operator.keys, now_s, hosts)
+    lines = lines_of(scrapy("stats"))
+    assert lines[-3:] == ["host pages bytes errors", "b\N{REPLACEMENT CHARACTER}[2J.test 7 10 B 0", "a.test 5 2.5 MB 1"]
+    day = json_of(scrapy("stats", "--last", "day", "--json"))
+    assert day["hosts"]["a.test"] == {"pages": 5, "bytes": 2_500_000, "errors": 1}
