@@ -6,7 +6,8 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 from crawler import config
-from crawler.doctor import frontier, kafka, mongo, redis, redis_copies
+from crawler.doctor import frontier_format, kafka_brokers, mongo_server, redis_copies, redis_server
+from crawler.doctor.browser import browser
 from crawler.doctor.clock import clock
 from crawler.doctor.disk import disk
 from crawler.doctor.dns import dns
@@ -18,22 +19,27 @@ from crawler.doctor.versions import versions
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-    from crawler.doctor.kafka import ExaminedKafka
-    from crawler.doctor.mongo import ExaminedMongo
-    from crawler.doctor.redis import ExaminedRedis
+    from crawler.doctor.kafka_brokers import ExaminedKafka
+    from crawler.doctor.mongo_server import ExaminedMongo
+    from crawler.doctor.redis_server import ExaminedRedis
 
 REDIS: tuple[HealthCheck[ExaminedRedis], ...] = (
-    HealthCheck("redis", "whether it answers, every primary of a cluster, and its version", redis.version),
-    HealthCheck("redis-rights", "whether its user has the rights that a crawl needs", redis.rights),
-    HealthCheck("redis-eviction", "whether it keeps every key when it is full", redis.eviction),
+    HealthCheck("redis", "whether it answers, every primary of a cluster, and its version", redis_server.version),
+    HealthCheck("redis-rights", "whether its user has the rights that a crawl needs", redis_server.rights),
+    HealthCheck("redis-writes", "whether it takes writes", redis_server.writes),
+    HealthCheck("redis-eviction", "whether it keeps every key when it is full", redis_server.eviction),
     HealthCheck(
-        "redis-durability", "what a crash leaves: append-only file, snapshots, a disk that fails", redis.durability
+        "redis-durability",
+        "what a crash leaves: append-only file, snapshots, a disk that fails",
+        redis_server.durability,
     ),
-    HealthCheck("redis-memory", "memory in use, against its maxmemory", redis.memory),
-    HealthCheck("redis-latency", "how long it takes to answer", redis.latency),
+    HealthCheck("redis-memory", "memory in use, against its maxmemory", redis_server.memory),
+    HealthCheck("redis-latency", "how long it takes to answer", redis_server.latency),
     HealthCheck("redis-replicas", "whether replicas are there, and in step", redis_copies.replicas),
     HealthCheck("redis-cluster", "a cluster's timeouts, against SESSION_SECONDS", redis_copies.takeover),
-    HealthCheck("frontier", "its format and partitions, against this version and FRONTIER_PARTITIONS", frontier.schema),
+    HealthCheck(
+        "frontier", "its format and partitions, against this version and FRONTIER_PARTITIONS", frontier_format.schema
+    ),
     HealthCheck("clock", "this node's clock, against Redis's", clock),
 )
 NODE: tuple[HealthCheck[Mapping[str, Any]], ...] = (
@@ -41,19 +47,24 @@ NODE: tuple[HealthCheck[Mapping[str, Any]], ...] = (
     HealthCheck("package-name", "another package `crawler`, which may take the place of Headroom's", package_name),
     HealthCheck("open-files", "the limit of open files, against CONCURRENT_REQUESTS", open_files),
     HealthCheck("disk", "room in ITEMS_DIR, FILES_STORE and JOBDIR, and the right to write there", disk),
-    HealthCheck("dns", "whether hosts of stored sites, or the proxy, are found; no other name is looked up", dns),
+    HealthCheck("dns", "whether hosts of stored sites, or their proxies, are found; no other name is looked up", dns),
+    HealthCheck(
+        "browser",
+        "the browser of sites whose pages need one: whether it is there, and what keeps its pages in",
+        browser,
+    ),
 )
 KAFKA: tuple[HealthCheck[ExaminedKafka], ...] = (
-    HealthCheck("kafka", "whether a broker answers and lets the crawl in", kafka.brokers),
-    HealthCheck("kafka-topics", "whether each stored site's topic is there, or may be made", kafka.topics),
-    HealthCheck("kafka-replication", "copies of topics, and how many acknowledge an item", kafka.replication),
-    HealthCheck("kafka-message-size", "the largest message of topics, against the crawl's", kafka.message_size),
+    HealthCheck("kafka", "whether a broker answers and lets the crawl in", kafka_brokers.brokers),
+    HealthCheck("kafka-topics", "whether each stored site's topic is there, or may be made", kafka_brokers.topics),
+    HealthCheck("kafka-replication", "copies of topics, and how many acknowledge an item", kafka_brokers.replication),
+    HealthCheck("kafka-message-size", "the largest message of topics, against the crawl's", kafka_brokers.message_size),
 )
 MONGO: tuple[HealthCheck[ExaminedMongo], ...] = (
-    HealthCheck("mongo", "whether it answers and lets the crawl in", mongo.version),
-    HealthCheck("mongo-write-concern", "whether what it acknowledged survives a crash", mongo.write_concern),
-    HealthCheck("mongo-replicas", "whether there are copies", mongo.replicas),
-    HealthCheck("mongo-indexes", "the indexes by which items are found", mongo.indexes),
+    HealthCheck("mongo", "whether it answers and lets the crawl in", mongo_server.version),
+    HealthCheck("mongo-write-concern", "whether what it acknowledged survives a crash", mongo_server.write_concern),
+    HealthCheck("mongo-replicas", "whether there are copies", mongo_server.replicas),
+    HealthCheck("mongo-indexes", "the indexes by which items are found", mongo_server.indexes),
 )
 
 
@@ -67,8 +78,12 @@ async def _this_node(settings: Mapping[str, Any]) -> AsyncIterator[Mapping[str, 
 REDIS_SECONDS = 4.0
 OTHERS_SECONDS = 6.0
 GROUPS: tuple[CheckGroup[Any], ...] = (
-    CheckGroup(redis.open_redis, REDIS, REDIS_SECONDS),
+    CheckGroup(redis_server.open_redis, REDIS, REDIS_SECONDS),
     CheckGroup(_this_node, NODE, OTHERS_SECONDS),
-    CheckGroup(kafka.open_kafka, KAFKA, OTHERS_SECONDS, lambda settings: "kafka" in config.ITEM_SINKS.of(settings)),
-    CheckGroup(mongo.open_mongo, MONGO, OTHERS_SECONDS, lambda settings: "mongo" in config.ITEM_SINKS.of(settings)),
+    CheckGroup(
+        kafka_brokers.open_kafka, KAFKA, OTHERS_SECONDS, lambda settings: "kafka" in config.ITEM_SINKS.of(settings)
+    ),
+    CheckGroup(
+        mongo_server.open_mongo, MONGO, OTHERS_SECONDS, lambda settings: "mongo" in config.ITEM_SINKS.of(settings)
+    ),
 )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from crawler.doctor.finding import Finding, better, loses, ok
+from crawler.doctor.finding import Finding, advice, loss, ok
 
 if TYPE_CHECKING:
-    from crawler.doctor.redis import ExaminedRedis
+    from crawler.doctor.redis_server import ExaminedRedis
 
 OFF_MAX_SECONDS = 1.0  # clocks that are kept by NTP differ by milliseconds
 # Of two versions of a page the one with the later `time` stays in Mongo. Nothing is visited twice within a minute.
@@ -28,15 +28,15 @@ def judge_clock(ahead_s: float, unsure_s: float) -> Finding:
     """Returns what it means that this node's clock is so far ahead of Redis's.
 
     Args:
-        unsure_s: By how much the measured time may be wrong.
+        unsure_s: By how much the said time may be wrong.
     """
     off_s = max(0.0, abs(ahead_s) - unsure_s)
     said = f"this node's clock is {abs(ahead_s):.2f} s {'ahead of' if ahead_s > 0 else 'behind'} Redis's"
     if off_s >= VERSIONS_CONFUSED_SECONDS:
-        return loses(
+        return loss(
             f"{said}: items have a wrong `time`, by which Mongo and readers tell a page's newer version from an older "
             "one; have NTP set both"
         )
     if off_s >= OFF_MAX_SECONDS:
-        return better(f"{said}, and items have a wrong `time`; have NTP set both")
+        return advice(f"{said}, and items have a wrong `time`; have NTP set both")
     return ok(said)

@@ -1,4 +1,4 @@
-"""The name server: does it know the hosts that plans ask for?"""
+"""The name server: does it know the hosts that plans ask for, or the proxies that are asked for them?"""
 
 from __future__ import annotations
 
@@ -7,42 +7,77 @@ import contextlib
 import ipaddress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-from urllib.request import getproxies
 
-from crawler.doctor.finding import Finding, better, not_tried, ok, stops
+from scrapy import Request
+from scrapy.downloadermiddlewares.httpproxy import HttpProxyMiddleware
+from scrapy.settings import BaseSettings
+from scrapy.utils.url import add_http_if_no_scheme
+
+from crawler.doctor.finding import Finding, advice, not_tried, ok, stop
 from crawler.doctor.stored_sites import stored_sites
+from crawler.download.targets import PROXY_SCHEMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
 HOSTS_MAX = 10  # enough to tell a host that is gone from a name server that is
-LOOKUP_SECONDS = 5.0  # as long as resolvers wait for one name server before they ask the next
+# Resolvers wait for one name server for 5 s before they ask the next; here the stored sites were read before, and all
+# must be over within checks.py's OTHERS_SECONDS.
+LOOKUP_SECONDS = 3.0
+ANY_SITE = ("http://site.invalid", "https://site.invalid")  # by which the proxies are found while no site is stored
 
 
 async def dns(settings: Mapping[str, Any]) -> Finding:
-    """Looks up hosts of stored sites, or the proxy that looks them up, and nothing else."""
-    if proxies := [urlsplit(url).hostname or "" for scheme, url in getproxies().items() if scheme in ("http", "https")]:
-        return await _look_up(_names(proxies)) or ok("the proxy has an address, and looks all names up")
+    """Looks up hosts of stored sites, or the proxies that look those up, and nothing else."""
     sites = await stored_sites(settings)
+    proxies = _Proxies(settings)
+    origins = {origin for origin in (sites or {}).values() if origin}
+    of_sites = {origin: proxies.of(origin) for origin in origins or ANY_SITE}
+    used = set(filter(None, of_sites.values()))
+    if wrong := sorted(proxy for proxy in used if urlsplit(proxy).scheme not in PROXY_SCHEMES):
+        schemes = {urlsplit(proxy).scheme for proxy in wrong}
+        return stop(
+            f"a proxy of the environment is {', '.join(sorted(schemes))}: every page that goes through it fails; "
+            f"expected {', '.join(PROXY_SCHEMES)}"
+        )
+    asked_directly = {origin for origin in origins if not of_sites[origin]}
+    names = _names(urlsplit(url).hostname or "" for url in asked_directly | used)
+    if names:
+        return await _look_up(names)
+    if used:
+        return not_tried("hosts are looked up by a proxy, which is given by its address: there is no name to look up")
     if sites is None:
         return not_tried("the sites stand in Redis, which can't be read")
-    found = await _look_up(_names(sites.values()))
-    return found or not_tried("no stored site has a host to look up; a plan that is submitted brings some")
+    return not_tried("no stored site has a host to look up; a plan that is submitted brings some")
 
 
-async def _look_up(hosts: Sequence[str]) -> Finding | None:
-    """Returns whether these hosts are found; None where there is none."""
-    if not hosts:
-        return None
+class _Proxies:
+    """Which proxy a page is asked for through: by the environment, as Scrapy's middleware reads it."""
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        is_enabled = BaseSettings(dict(settings)).getbool("HTTPPROXY_ENABLED", default=True)
+        self._middleware = HttpProxyMiddleware() if is_enabled else None
+
+    def of(self, url: str) -> str:
+        """Returns a proxy's URL; empty: the host is asked directly."""
+        if self._middleware is None:
+            return ""
+        request = Request(url)
+        self._middleware.process_request(request)
+        proxy = request.meta.get("proxy")
+        return add_http_if_no_scheme(proxy) if proxy else ""
+
+
+async def _look_up(hosts: list[str]) -> Finding:
     answered = await asyncio.gather(*map(_is_known, hosts))
     unknown = [host for host, is_known in zip(hosts, answered, strict=True) if not is_known]
     if len(unknown) == len(hosts):
-        return stops(
+        return stop(
             f"none of {', '.join(hosts)} is found within {LOOKUP_SECONDS:g} s: see /etc/resolv.conf and its name "
             "server; until then workers hand their pages back"
         )
     if unknown:
-        return better(f"not found within {LOOKUP_SECONDS:g} s: {', '.join(unknown)}; are these still their names?")
+        return advice(f"not found within {LOOKUP_SECONDS:g} s: {', '.join(unknown)}; are these still their names?")
     return ok(f"found: {', '.join(hosts)}")
 
 

@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from pymongo.errors import ConnectionFailure
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
 from crawler.config.check import redaction_of
-from crawler.doctor.finding import Finding, not_tried, stops
-from crawler.errors import HeadroomError, short
+from crawler.doctor.finding import Finding, no_answer, not_tried, stop
+from crawler.errors import HeadroomError, UnavailableError, short
 from crawler.servers.redis_refusal import refusal
 from crawler.text import one_line
 
@@ -19,6 +23,15 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
 T = TypeVar("T")
+# What is raised where a server that had answered does so no more.
+SILENCE = (
+    ConnectionError,
+    TimeoutError,
+    UnavailableError,
+    RedisConnectionError,
+    RedisTimeoutError,
+    ConnectionFailure,
+)
 TEXT_CHARACTERS_MAX = 600  # of a finding: two sentences, with what a server said and some names
 
 
@@ -56,7 +69,7 @@ class CheckGroup(Generic[T]):
     async def run(self, settings: Mapping[str, Any]) -> list[tuple[str, Finding]]:
         """Returns what each check found, by name."""
         found: list[Finding] = []
-        why = f"no answer within {self.seconds:g} s"
+        unknown = no_answer(f"no answer within {self.seconds:g} s")
         try:
             async with asyncio.timeout(self.seconds), self.open(settings) as examined:
                 for check in self.checks:
@@ -64,11 +77,11 @@ class CheckGroup(Generic[T]):
         except TimeoutError:
             pass
         except Exception as error:  # noqa: BLE001 -- whatever it is, it is told, and the other servers are asked
-            why = _said(error)
+            unknown = no_answer(_error_text(error))
         if not found:
-            found = [stops(why)]
-            why = f"{self.checks[0].name} must answer first"
-        found += [not_tried(why)] * (len(self.checks) - len(found))
+            found = [stop(unknown.text)]
+            unknown = not_tried(f"{self.checks[0].name} must answer first")
+        found += [unknown] * (len(self.checks) - len(found))
         return [(check.name, finding) for check, finding in zip(self.checks, found, strict=True)]
 
 
@@ -88,11 +101,13 @@ async def examine(groups: Sequence[CheckGroup[Any]], settings: Mapping[str, Any]
 async def _try(check: HealthCheck[T], examined: T) -> Finding:
     try:
         return await check.examine(examined)
+    except SILENCE as error:
+        return no_answer(_error_text(error))
     except Exception as error:  # noqa: BLE001 -- whatever it is, it is told, and the other checks are made
-        return not_tried(_said(error))
+        return not_tried(_error_text(error))
 
 
-def _said(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return str(error) if isinstance(error, HeadroomError) else refusal(error) or f"{type(error).__name__}: {error}"
 
 
@@ -110,7 +125,7 @@ class _DaemonThreads(ThreadPoolExecutor):
         def run() -> None:
             try:
                 future.set_result(call(*args, **options))
-            except BaseException as error:  # noqa: BLE001 -- it is for who asked
+            except BaseException as error:  # noqa: BLE001 -- it is for whoever asked
                 future.set_exception(error)
 
         Thread(target=run, name="doctor", daemon=True).start()

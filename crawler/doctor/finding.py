@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ class State(Enum):
     OK = "ok"
     NOT_TRIED = "not-tried"
     BETTER = "better"
+    NO_ANSWER = "no-answer"
     STOPS = "stops"
     LOSS = "loss"
 
@@ -24,7 +25,8 @@ MEANINGS = {
     State.OK: "as it should be",
     State.NOT_TRIED: "couldn't be looked at; the line says why",
     State.BETTER: "the crawl runs, and could run better or survive more",
-    State.STOPS: "the crawl doesn't start, or waits; nothing is lost meanwhile",
+    State.NO_ANSWER: "a server fell silent while it was asked, so this isn't known; run the command again",
+    State.STOPS: "the crawl can't run: it doesn't start, or it waits; nothing is lost meanwhile",
     State.LOSS: "a crash, a failover or a full memory loses data, or some items are refused",
 }
 
@@ -51,23 +53,34 @@ def not_tried(text: str) -> Finding:
     return Finding(State.NOT_TRIED, text)
 
 
-def better(text: str) -> Finding:
+def no_answer(text: str) -> Finding:
+    """Returns that something was asked for, and the answer didn't come."""
+    return Finding(State.NO_ANSWER, text)
+
+
+def advice(text: str) -> Finding:
     """Returns that something could be better."""
     return Finding(State.BETTER, text)
 
 
-def stops(text: str) -> Finding:
+def stop(text: str) -> Finding:
     """Returns that the crawl can't run."""
     return Finding(State.STOPS, text)
 
 
-def loses(text: str) -> Finding:
+def loss(text: str) -> Finding:
     """Returns that data will be lost."""
     return Finding(State.LOSS, text)
 
 
 def worst(findings: Iterable[Finding], otherwise: str) -> Finding:
-    """Returns the worst of some findings, the first of several such; without any, that all is well, by `otherwise`."""
+    """Returns the worst of some findings, the first of several such, and how many more there are.
+
+    Without any, that all is well, by `otherwise`.
+    """
     order = list(State)
-    found = max(findings, key=lambda finding: order.index(finding.state), default=ok(otherwise))
-    return ok(otherwise) if found.state is State.OK else found
+    bad = [finding for finding in findings if finding.state is not State.OK]
+    if not bad:
+        return ok(otherwise)
+    found = max(bad, key=lambda finding: order.index(finding.state))
+    return replace(found, text=f"{found.text} (and {len(bad) - 1} more)") if len(bad) > 1 else found

@@ -6,7 +6,7 @@ import resource
 from typing import TYPE_CHECKING, Any
 
 from crawler import config
-from crawler.doctor.finding import Finding, better, ok, stops
+from crawler.doctor.finding import Finding, advice, ok, stop
 from crawler.download.curl_loop import MAX_IDLE
 from crawler.download.dns import MAX_LOOKUPS
 
@@ -40,4 +40,4 @@ def judge_open_files(soft: int, hard: int, requests: int) -> Finding:
         f"at most {soft:,}, and a worker with CONCURRENT_REQUESTS {requests} has up to {needed:,} open: raise it "
         f"({how}; LimitNOFILE={needed} in a systemd unit), or lower CONCURRENT_REQUESTS"
     )
-    return stops(said) if soft < OWN_FILES else better(f"{said}. Until then it hands pages back for want of files")
+    return stop(said) if soft < OWN_FILES else advice(f"{said}. Until then it hands pages back for want of files")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crawler.doctor.finding import Finding, better, ok, stops, worst
-from crawler.frontier.durability import cluster_advice
+from crawler.doctor.finding import Finding, advice, ok, stop, worst
 from crawler.servers.redis_cluster import each_primary, is_cluster
+from crawler.servers.redis_cluster_timeouts import cluster_advice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from crawler.doctor.redis import ExaminedRedis
+    from crawler.doctor.redis_server import ExaminedRedis
 
 # A replica acknowledges what it has every second; one that is silent for so long is cut off, or can't keep up.
 LAG_MAX_SECONDS = 5
@@ -23,11 +23,11 @@ async def replicas(examined: ExaminedRedis) -> Finding:
     """Looks at whether replicas are in step: what they lack is lost by a failover."""
     infos = [await examined.redis.info("replication", **primary) for primary in await each_primary(examined.redis)]
     if any(info.get("role") != "master" for info in infos):
-        return stops(f"{examined.where} is a replica and refuses writes: name its primary, or set REDIS_SENTINEL")
+        return stop(f"{examined.where} is a replica and refuses writes: name its primary, or set REDIS_SENTINEL")
     findings = [finding for info in infos for finding in _out_of_step(info, needs_one=is_cluster(examined.redis))]
     number = sum(info.get("connected_slaves", 0) for info in infos)
     if not number and not is_cluster(examined.redis):
-        return better(
+        return advice(
             "none: the crawl waits while its machine is away, and when its disk is lost, so is the frontier; give it "
             "one, with sentinels (REDIS_SENTINEL) or as a cluster"
         )
@@ -37,15 +37,15 @@ async def replicas(examined: ExaminedRedis) -> Finding:
 def _out_of_step(info: Mapping[str, Any], *, needs_one: bool) -> Iterator[Finding]:
     """Yields what is wrong with the replicas of one primary."""
     if needs_one and not info.get("connected_slaves"):
-        yield better("a primary of the cluster has no replica: while it is down, its partitions wait; give it one")
+        yield advice("a primary of the cluster has no replica: while it is down, its partitions wait; give it one")
     written = info.get("master_repl_offset", 0)
     for number in range(info.get("connected_slaves", 0)):
         replica = info.get(f"slave{number}", {})
         lag_s, behind = replica.get("lag", 0), written - replica.get("offset", written)
         if replica.get("state") != "online":
-            yield better(f"a replica is not in step yet ({replica.get('state')}): {LOST}")
+            yield advice(f"a replica is not in step yet ({replica.get('state')}): {LOST}")
         elif lag_s > LAG_MAX_SECONDS or behind > BEHIND_MAX_BYTES:
-            yield better(f"a replica is {lag_s} s and {behind:,} bytes behind: {LOST}")
+            yield advice(f"a replica is {lag_s} s and {behind:,} bytes behind: {LOST}")
 
 
 async def takeover(examined: ExaminedRedis) -> Finding:
@@ -53,4 +53,4 @@ async def takeover(examined: ExaminedRedis) -> Finding:
     if not is_cluster(examined.redis):
         return ok("no cluster")
     texts = await cluster_advice(examined.redis, examined.config.session_s)
-    return better("; ".join(texts)) if texts else ok("the others go on while a primary is away, and soon all do")
+    return advice("; ".join(texts)) if texts else ok("the others go on while a primary is away, and soon all do")

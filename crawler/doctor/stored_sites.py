@@ -18,7 +18,7 @@ READ_SECONDS = 2.0  # Redis answers within milliseconds, or the checks of it hav
 
 
 async def stored_sites(settings: Mapping[str, Any]) -> dict[str, str] | None:
-    """Returns the host of each site that is stored in Redis, by name; empty for a site that is on no host of its own.
+    """Returns the `https://HOST` of each site that is stored in Redis, by name; empty for one on no host of its own.
 
     None: Redis can't be read; what is wrong with it, checks of its own say.
     """
@@ -26,7 +26,7 @@ async def stored_sites(settings: Mapping[str, Any]) -> dict[str, str] | None:
     redis = redis_async(settings)
     try:
         async with asyncio.timeout(READ_SECONDS):
-            return await Registry(redis, frontier.keys, frontier.partitions).site_hosts()
+            return await Registry(redis, frontier.keys, frontier.partitions).site_origins()
     except (RedisError, OSError):
         return None
     finally:

@@ -10,7 +10,7 @@ import pycurl
 import scrapy
 
 from crawler import __version__
-from crawler.doctor.finding import Finding, better, ok, stops
+from crawler.doctor.finding import Finding, advice, ok, stop
 from crawler.fast.addon import TESTED_VERSIONS
 
 if TYPE_CHECKING:
@@ -36,10 +36,10 @@ def judge_versions(scrapys: str, libcurl: str, features: int) -> Finding:
         f"{'with' if has_http2 else 'without'} HTTP/2, turbohtml {version('turbohtml')}"
     )
     if not features & pycurl.VERSION_SSL:
-        return stops(f"{said}: libcurl was built without TLS, so https fails; install the wheel of pycurl")
+        return stop(f"{said}: libcurl was built without TLS, so https fails; install the wheel of pycurl")
     if not scrapys.startswith(TESTED_VERSIONS):
         tested = " and ".join(f"{one}x" for one in TESTED_VERSIONS)
-        return better(f"{said}: tested with Scrapy {tested} alone; Scrapy's own, slower engine runs with this one")
+        return advice(f"{said}: tested with Scrapy {tested} alone; Scrapy's own, slower engine runs with this one")
     if not has_http2:
-        return better(f"{said}: hosts are asked by HTTP/1.1 alone; install the wheel of pycurl, which has it")
+        return advice(f"{said}: hosts are asked by HTTP/1.1 alone; install the wheel of pycurl, which has it")
     return ok(said)

@@ -58,7 +58,7 @@ class CleanRoot:
         """Returns the command that runs a script of the shell in the root, with no environment but the given one.
 
         Args:
-            cgroup: A folder of a cgroup that the script runs in, and that it sees as the root of its kind.
+            cgroup: The `LimitedCgroup` that the script runs in.
         """
         root = self.folder / "root"
         mounts = [f"mount -t tmpfs -o mode=755 none {root}"]
@@ -78,7 +78,7 @@ class CleanRoot:
             f"mount -o remount,ro {root}" if uid else "true",
         ]
         if cgroup:
-            mounts.insert(0, f"echo $$ > {cgroup}/cgroup.procs")
+            mounts.insert(0, cgroup.entering)
         entered = f"cd {shlex.quote(directory)} && {script}"
         given = " ".join(shlex.quote(f"{name}={value}") for name, value in (environment or {}).items())
         path = f"{Path(sys.base_prefix) / 'bin'}:/usr/local/bin:/usr/bin:/bin"

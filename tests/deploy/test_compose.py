@@ -60,6 +60,7 @@ def test_all_come_back_after_a_restart_and_workers_have_the_time_to_stop(compose
         assert service["restart"] == "unless-stopped" or "profiles" in service
     for service in workers:
         assert int(service["stop_grace_period"].removesuffix("s")) > 30
+        assert service["init"]  # process 1 would be shielded from a SIGTERM while it waits for Redis
 
 
 def test_workers_are_given_settings_and_secrets_that_are_settings(compose):

@@ -10,80 +10,33 @@ import shlex
 import shutil
 import signal
 import subprocess
-import uuid
-from pathlib import Path
 
 import psutil
 import pytest
 import yaml
-from deploy.clean_root import WORKER_UID, CleanRoot
+from deploy.cgroups import LimitedCgroup
+from deploy.clean_root import WORKER_UID
+from deploy.dockerfile import BUILD, ENVIRONMENT, IMAGE, PROGRAMS, one
 from waiting import PATIENCE_SECONDS, until
 
 from testbed.servers import Process
 from testbed.servers.process import ROOT
 
 pytestmark = pytest.mark.deploy
-DOCKERFILE = ROOT / "deploy/Dockerfile"
 MEMORY_BYTES = 512 * 1024 * 1024  # of the container; a worker takes some 100 MiB
-MEMORY_CGROUPS = Path("/sys/fs/cgroup/memory")
+CORES = 0.5
 ALIVE = "/var/lib/headroom/alive"  # seen from outside, which /tmp isn't
-# How pip reaches its index here, and by whose certificates.
-PIP = {name: value for name, value in os.environ.items() if name.startswith("PIP_") or name == "SSL_CERT_FILE"}
 
 
-def instructions():
-    """Returns the Dockerfile's stages, each as its instructions: word and arguments."""
-    text = re.sub(r"(?m)^#.*\n", "", DOCKERFILE.read_text("utf-8")).replace("\\\n", " ")
-    lines = [line.split(maxsplit=1) for line in text.splitlines() if line]
-    starts = [number for number, (word, _) in enumerate(lines) if word == "FROM"]
-    return [lines[start:end] for start, end in zip(starts, [*starts[1:], None], strict=True)]
-
-
-def one(stage, wanted):
-    """Returns the arguments of an instruction that a stage has once."""
-    (found,) = (arguments for word, arguments in stage if word == wanted)
-    return found
-
-
-BUILD, IMAGE = instructions()
-ENVIRONMENT = dict(word.split("=", 1) for word in shlex.split(one(IMAGE, "ENV")) if not word.startswith("PATH="))
 HEALTH = one(IMAGE, "HEALTHCHECK").split("CMD ")[1]
-
-
-@pytest.fixture(scope="module")
-def image(tmp_path_factory):
-    """A clean root with what the Dockerfile's first stage builds."""
-    root = CleanRoot(tmp_path_factory.mktemp("image"))
-    directory = "/"
-    for word, arguments in BUILD:
-        if word == "WORKDIR":
-            directory = arguments
-        elif word == "COPY":
-            *names, target = arguments.split()
-            there = root.place(directory) / target
-            for name in names:
-                if (ROOT / name).is_dir():
-                    shutil.copytree(ROOT / name, there, ignore=shutil.ignore_patterns("__pycache__"))
-                else:
-                    shutil.copy(ROOT / name, there)
-        elif word == "RUN":
-            root.run(re.sub(r"--mount=\S+", "", arguments), directory=directory, environment={"HOME": "/root", **PIP})
-    return root
 
 
 @pytest.fixture
 def cgroup():
-    """A cgroup with a limit of memory, of version 1; an empty text where there may be none."""
-    group = MEMORY_CGROUPS / f"headroom-{uuid.uuid4().hex}"
-    try:
-        group.mkdir()
-        (group / "memory.limit_in_bytes").write_text(str(MEMORY_BYTES))
-    except OSError:
-        yield ""
-        return
+    """The container's limits."""
+    group = LimitedCgroup(memory_bytes=MEMORY_BYTES, cores=CORES)
     yield group
-    until(lambda: not (group / "cgroup.procs").read_text(), "the container to be empty")
-    group.rmdir()
+    group.remove()
 
 
 @pytest.fixture
@@ -93,7 +46,7 @@ def worker(image, redis_url, tmp_path):
 
     def start(command, environment, cgroup=None):
         image.place("/run/secrets/REDIS_URL").write_text(f"{redis_url}\n", "utf-8")
-        environment = {**environment, "HEARTBEAT_FILE": ALIVE, "PATH": "/opt/headroom/bin:/usr/bin:/bin"}
+        environment = {**environment, "HEARTBEAT_FILE": ALIVE, "PATH": PROGRAMS}
         words = image.words(f"exec {command}", uid=WORKER_UID, environment=environment, cgroup=cgroup)
         process = Process(f"worker-{len(started)}", words, tmp_path)
         started.append(process)
@@ -116,8 +69,14 @@ def worker(image, redis_url, tmp_path):
         process.kill()
 
 
+def deployment():
+    """Returns what Kubernetes' Deployments of both spiders have in common."""
+    return next(yaml.safe_load_all((ROOT / "deploy/kubernetes/worker/worker.yaml").read_text("utf-8")))
+
+
 def is_healthy(image):
-    words = image.words(HEALTH, uid=WORKER_UID, environment=ENVIRONMENT | {"HEARTBEAT_FILE": ALIVE})
+    environment = ENVIRONMENT | {"HEARTBEAT_FILE": ALIVE, "PATH": PROGRAMS}
+    words = image.words(HEALTH, uid=WORKER_UID, environment=environment)
     return subprocess.run(words, check=False).returncode == 0
 
 
@@ -131,7 +90,7 @@ def test_it_holds_no_tools_to_build_with_and_runs_as_an_ordinary_user(image):
     assert not {"pip", "setuptools", "wheel"} & set(there.split())
     assert one(IMAGE, "USER") == str(WORKER_UID)
     assert f"--uid {WORKER_UID}" in one(IMAGE, "RUN")
-    environment = ENVIRONMENT | {"PATH": "/opt/headroom/bin:/usr/bin:/bin"}
+    environment = ENVIRONMENT | {"PATH": PROGRAMS}
     assert "headroom" in image.run("scrapy settings --get BOT_NAME", uid=WORKER_UID, environment=environment)
 
 
@@ -142,8 +101,8 @@ def test_its_worker_is_limited_by_its_container_healthy_without_work_and_not_whe
     assert found.uids().real == WORKER_UID
     until(lambda: any(one["own_memory_percent"] for one in crawl.workers()), "the worker's figures")
     (figures,) = crawl.workers()
-    if cgroup:  # of 512 MiB, not of the machine's memory
-        assert figures["own_memory_percent"] > 100 * 50 * 2**20 / MEMORY_BYTES
+    # Of 512 MiB, not of the machine's memory.
+    assert figures["own_memory_percent"] > 100 * 50 * 2**20 / MEMORY_BYTES
     alive = image.place(ALIVE)
     found.suspend()
     os.utime(alive, (0, alive.stat().st_mtime - 180))
@@ -156,9 +115,12 @@ def test_its_worker_is_limited_by_its_container_healthy_without_work_and_not_whe
 
 
 def test_it_runs_as_the_unit_of_systemd_says(image, worker):
-    unit = (ROOT / "deploy/systemd/headroom-producer.service").read_text("utf-8")
+    unit, shared = (
+        (ROOT / "deploy/systemd" / name).read_text("utf-8")
+        for name in ("headroom-producer.service", "headroom-.service.d/worker.conf")
+    )
     (command,) = re.findall(r"(?m)^ExecStart=(.*)$", unit)
-    (variables,) = re.findall(r"(?m)^Environment=(.*)$", unit)
+    (variables,) = re.findall(r"(?m)^Environment=(.*)$", shared)
     file = (ROOT / "deploy/systemd/headroom.env").read_text("utf-8")
     environment = dict(word.split("=", 1) for word in [*variables.split(), *re.findall(r"(?m)^\w+=.*$", file)])
     process, found = worker(
@@ -168,18 +130,73 @@ def test_it_runs_as_the_unit_of_systemd_says(image, worker):
     assert "items go to files: /var/lib/headroom/items/SITE" in process.log.read_text()
 
 
+@pytest.fixture
+def secrets(image):
+    """Returns a function that puts a secret where the engine would, or Kubernetes below it; all are gone afterwards."""
+    folder = image.place("/run/secrets")
+
+    def put(name, text, *, below="", mode=0o440):
+        file = folder / below / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+        os.chown(file, 0, WORKER_UID)
+        file.chmod(mode)
+        return file
+
+    yield put
+    for path in folder.iterdir():
+        shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+
+def test_it_runs_as_kubernetes_starts_it_with_a_secret_as_it_is_mounted(image, worker, secrets, redis_url, crawl):
+    """A Secret's volume: each name is a link into a folder behind a link, readable by the pod's group."""
+    (spec,) = deployment()["spec"]["template"]["spec"]["containers"]
+    (settings,) = yaml.safe_load_all((ROOT / "deploy/kubernetes/settings.yaml").read_text("utf-8"))
+    environment = settings["data"] | {one["name"]: one["value"] for one in spec["env"]} | {"ITEM_SINKS": "files"}
+    secrets("REDIS_URL", redis_url, below="headroom/..2026_11_22")
+    folder = image.place("/run/secrets/headroom")
+    (folder / "..data").symlink_to("..2026_11_22")
+    (folder / "REDIS_URL").symlink_to("..data/REDIS_URL")
+    assert environment["CREDENTIALS_DIRECTORY"] == "/run/secrets/headroom"
+    process, found = worker("scrapy crawl consumer", ENVIRONMENT | environment)
+    until(crawl.workers, "the worker to join")
+    stop(process, found)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ("is empty", "REDIS_URL: is empty; write the value of REDIS_URL into it"),
+        ("is root's alone", "can't be read: Permission denied"),
+        ("was missing when the engine started: it made a folder", "can't be read: Is a directory"),
+        ("is of two lines", "REDIS_URL"),
+        ("has no address", "setting REDIS_URL"),
+    ],
+)
+def test_a_secret_that_is_wrong_ends_the_start_in_one_line_without_telling_it(image, secrets, wrong, reason):
+    text = {"is empty": "", "is of two lines": "redis://:hush@a\nredis://:hush@b\n"}.get(wrong, "hush-hush")
+    file = secrets("REDIS_URL", text, mode=0o400 if "root" in wrong else 0o444)
+    if "folder" in wrong:
+        file.unlink()
+        file.mkdir()
+    environment = ENVIRONMENT | {"PATH": PROGRAMS, "CONNECT_SECONDS": "0"}
+    words = image.words("scrapy crawl consumer", uid=WORKER_UID, environment=environment)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert reason in done.stderr.splitlines()[-1]
+    assert "hush" not in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_the_probes_of_kubernetes_tell_a_worker_without_work_from_one_without_redis_and_from_a_dead_one(image):
-    container = yaml.safe_load_all((ROOT / "deploy/kubernetes/consumer.yaml").read_text("utf-8"))
-    (pod, _budget) = container
-    (spec,) = pod["spec"]["template"]["spec"]["containers"]
+    (worker,) = deployment()["spec"]["template"]["spec"]["containers"]
 
     def answers():
         found = []
         for name in ("startupProbe", "livenessProbe", "readinessProbe"):
-            *shell, script = spec[name]["exec"]["command"]
-            assert shell == ["sh", "-c"]
-            words = image.words(script, uid=WORKER_UID, environment={"HEARTBEAT_FILE": ALIVE})
-            found.append(subprocess.run(words, check=False).returncode == 0)
+            environment = {"HEARTBEAT_FILE": ALIVE, "PATH": PROGRAMS}
+            words = image.words(shlex.join(worker[name]["exec"]["command"]), uid=WORKER_UID, environment=environment)
+            found.append(subprocess.run(words, check=False, capture_output=True).returncode == 0)
         return found
 
     alive = image.place(ALIVE)

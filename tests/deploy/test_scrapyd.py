@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import urllib.error
 
 import pytest
+from deploy.clone import make
 from deploy.daemon import PASSWORD, USER, Scrapyd, environment
 from documents.walk import blocks
 from needs import need
@@ -19,13 +22,6 @@ from testbed.servers.process import ROOT
 
 pytestmark = pytest.mark.deploy
 PAGE = ROOT / "docs" / "deploy-scrapyd.md"
-CLONE = ("crawler", "plans", "headroom_commands.py", "pyproject.toml", "README.md", "LICENSE", "setup.py", "scrapy.cfg")
-PLAN = """
-name: flood
-sites:
-  - {{use: demo_forum, name: board, base: "{base}"}}
-keywords: {{event: {{required: [洪水], optional: [救援]}}}}
-"""
 DAEMON = "http://127.0.0.1:6800"  # in the page's text
 PROGRAMS = os.path.dirname(sys.executable)  # noqa: PTH120 -- `resolve` would leave the virtual environment
 SECONDS = 300  # ten times what it takes on an idle machine
@@ -62,22 +58,12 @@ def daemon(tmp_path, programs, settings):
 
 @pytest.fixture
 def clone(tmp_path, forum):
-    """A clone of this repository with a slow plan in the place of the demo's, and a home with the daemon's password."""
-    clone = tmp_path / "clone"
-    clone.mkdir()
-    for name in CLONE:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, clone / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(ROOT / name, clone)
-    site = clone / "crawler/sites/demo_forum.yaml"
-    text = site.read_text("utf-8")
-    site.write_text(text.replace("delay: 0.02, concurrency: 4", "delay: 0.2, concurrency: 1"), "utf-8")
-    (clone / "plans/demo.yaml").write_text(PLAN.format(base=forum.url), "utf-8")
+    """A clone of this repository, and a home with the daemon's password."""
+    folder = make(tmp_path / "clone", forum)
     netrc = tmp_path / ".netrc"
     netrc.write_text(f'machine 127.0.0.1 login {USER} password "{PASSWORD}"\n')
     netrc.chmod(0o600)
-    return clone
+    return folder
 
 
 def type_in(script, folder, daemon, redis_url):
@@ -145,6 +131,40 @@ def test_a_clone_is_sent_and_its_workers_are_started_listed_and_cancelled(daemon
     assert len(items) == len({item["id"] for item in items}) > 20
     assert any(crawl.folder.joinpath("media").rglob("*.*"))
     assert [file.name for file in daemon.home.iterdir()] == ["scrapyd.conf"]
+
+
+def test_workers_outlive_a_daemon_that_is_killed_and_a_job_that_waited_starts_after_it(daemon, clone, crawl):
+    type_in(SEND + "scrapy plan submit plans/demo.yaml >&2\n", clone, daemon, crawl.redis_url)
+    running = ["producer-1", "consumer-1", "consumer-2", "consumer-3"]
+    script = "".join(schedule(daemon, job.partition("-")[0], job) for job in (*running, "consumer-4"))
+    type_in(script, clone, daemon, crawl.redis_url)
+    until(lambda: len(crawl.workers()) == len(running), "as many workers as the daemon starts", SECONDS, 0.5)
+    assert daemon.state_of("consumer-4") == "pending"
+    until(lambda: crawl.counts()["executing"] and crawl.counts()["finished"] > 1, "pages to be crawled")
+
+    os.kill(daemon.pid, signal.SIGKILL)
+    until(lambda: not daemon.running, "its end")
+    again = copy.copy(daemon)
+    again._child = None  # `daemon` would end the workers, as whoever starts a process anew does here
+    with again:
+        until(lambda: again.state_of("consumer-4") == "running", "the job that waited", SECONDS)
+        until(lambda: len(crawl.workers()) == len(running) + 1, "its worker beside the others", SECONDS, 0.5)
+        assert [again.state_of(job) for job in running] == [None] * len(running)
+        type_in(STOP, clone, again, crawl.redis_url)  # it knows no such jobs any more
+        assert len(crawl.workers()) == len(running) + 1
+
+        (node,) = {worker["node"] for worker in crawl.workers()}
+        crawl.scrapy("nodes", "stop", node)
+        wait_for(again, "consumer-4")
+        until(lambda: not crawl.workers(), "the end of all workers", SECONDS, 0.5)
+        left = crawl.total()
+        assert (left["executing"], left["difference"]) == (0, 0)
+        script = "".join(schedule(again, name, f"{name}-5", STOP_WHEN_DONE=1) for name in ("producer", "consumer"))
+        type_in(script, clone, again, crawl.redis_url)
+        wait_for(again, "producer-5", "consumer-5")
+    assert (crawl.total()["ready"], crawl.total()["difference"]) == (0, 0)
+    items = crawl.items()
+    assert len(items) == len({item["id"] for item in items}) > 20
 
 
 def test_why_a_start_failed_is_in_the_job_s_log_and_a_wrong_password_is_refused(daemon, clone, redis_url):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import json
 import os
 import shutil
@@ -24,7 +23,7 @@ from waiting import until
 from crawler.doctor.finding import State
 from crawler.doctor.redis_copies import LAG_MAX_SECONDS
 from crawler.frontier.keys import SCHEMA_VERSION, Keys
-from crawler.pipelines.mongo import COLLECTION
+from crawler.pipelines.mongo import COLLECTION, INDEXES
 from testbed.servers import Redis
 
 pytestmark = pytest.mark.process
@@ -117,7 +116,6 @@ async def test_6_no_server_at_all(examined):
     assert found["dns"].text == "the sites stand in Redis, which can't be read"
     assert (found["versions"].state, found["disk"].state) == (State.OK, State.OK)
     assert "hunter22" not in str(found)
-    gc.collect()  # of what was left open, while the warning about it is off
 
 
 @pytest.mark.parametrize(
@@ -188,8 +186,8 @@ async def test_9_a_mongo_without_an_index(redis, mongo_server, mongo_database, e
         items.create_index("fingerprint")
         found = (await examined(**settings))["mongo-indexes"]
         assert (found.state, "db.items.createIndex({resource: 1, time: 1})" in found.text) == (State.BETTER, True)
-        items.create_index("plans")
-        items.create_index([("resource", 1), ("time", 1)])
+        for fields in INDEXES:
+            items.create_index([*fields])
     assert (await examined(**settings))["mongo-indexes"].state is State.OK
 
 
@@ -262,7 +260,13 @@ def replica(redis, own_redis, tmp_path):
 
 async def test_13_a_replica_in_the_place_of_its_primary(replica, examined):
     assert (await examined())["redis-replicas"].text == "1 in step"
-    only_bad(await examined(REDIS_URL=replica.url), "redis-replicas", State.STOPS, "is a replica and refuses writes")
+    found = await examined(REDIS_URL=replica.url)
+    bad = {name: finding for name, finding in found.items() if finding.state not in HARMLESS}
+    assert {name: finding.state for name, finding in bad.items()} == {
+        "redis-writes": State.STOPS,
+        "redis-replicas": State.STOPS,
+    }
+    assert "is a replica and refuses writes" in bad["redis-replicas"].text
 
 
 @pytest.mark.faults
@@ -282,4 +286,34 @@ async def test_14_a_redis_that_can_not_write_to_its_disk(tmp_path, examined):
         client.bgsave()
         until(lambda: client.info("persistence")["rdb_last_bgsave_status"] == "err", "a snapshot that fails")
         found = (await examined(REDIS_URL=server.url))["redis-durability"]
+        client.config_set("save", "3600 1")  # from now on it refuses writes, and PING
+        refused = await examined(REDIS_URL=server.url)
+        client.config_set("save", "")  # or it wouldn't end when it is told to, for it can't save
     assert (found.state, "fails to write to its disk" in found.text) == (State.LOSS, True)
+    assert refused["redis"].state is State.OK
+    assert refused["redis-durability"] == found
+    assert refused["redis-writes"].state is State.STOPS
+    assert refused["redis-writes"].text.startswith("it refuses writes, so claims and offers wait: MISCONF ")
+
+
+async def test_15_a_redis_that_waits_for_replicas_which_it_does_not_have(redis, examined):
+    redis.config_set("min-replicas-to-write", 1)
+    try:
+        only_bad(await examined(), "redis-writes", State.STOPS, "claims and offers wait: NOREPLICAS Not enough good")
+    finally:
+        redis.config_set("min-replicas-to-write", 0)
+
+
+@pytest.mark.parametrize(
+    ("fill", "text"),
+    [
+        (lambda redis, key: redis.set(key, "x"), "something else than a frontier's at hr:schema: see what it is"),
+        (
+            lambda redis, key: redis.hset(key, mapping={"version": SCHEMA_VERSION, "partitions": "\x1b[31m\n2"}),
+            "a frontier of '\\x1b[31m\\n2' partitions, expected a number",
+        ),
+    ],
+)
+async def test_16_junk_in_the_place_of_the_frontier(redis, examined, fill, text):
+    fill(redis, Keys("hr").schema)
+    only_bad(await examined(), "frontier", State.STOPS, text)

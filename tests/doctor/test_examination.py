@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 import threading
 
+from redis.exceptions import ConnectionError as RedisConnectionError
+
 from crawler.doctor.examination import CheckGroup, HealthCheck, examine
 from crawler.doctor.finding import State, ok
 from crawler.errors import UnavailableError
@@ -31,6 +33,10 @@ async def broken(_examined):
     raise ValueError("a server said what nobody expects")
 
 
+async def gone(_examined):
+    raise RedisConnectionError("Connection closed by server.")
+
+
 async def silent(_examined):
     await asyncio.Event().wait()
 
@@ -44,6 +50,7 @@ async def test_each_check_has_its_row():
         group(nobody, fine, fine),
         group(node, broken, fine),
         group(node, fine, silent, fine, seconds=0.05),
+        group(node, fine, gone),
         CheckGroup(node, (HealthCheck("not wanted", "", fine),), 1.0, lambda _settings: False),
     ]
     rows = await examine(groups, {"A": 1})
@@ -53,8 +60,10 @@ async def test_each_check_has_its_row():
         ("broken", State.NOT_TRIED, "ValueError: a server said what nobody expects"),
         ("fine", State.OK, "fine as it is"),
         ("fine", State.OK, "fine as it is"),
-        ("silent", State.NOT_TRIED, "no answer within 0.05 s"),
-        ("fine", State.NOT_TRIED, "no answer within 0.05 s"),
+        ("silent", State.NO_ANSWER, "no answer within 0.05 s"),
+        ("fine", State.NO_ANSWER, "no answer within 0.05 s"),
+        ("fine", State.OK, "fine as it is"),
+        ("gone", State.NO_ANSWER, "ConnectionError: Connection closed by server."),
     ]
 
 

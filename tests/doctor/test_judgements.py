@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import shutil
+import threading
 from types import SimpleNamespace
 
 import orjson
@@ -11,15 +13,16 @@ import pycurl
 import pytest
 from redis.asyncio import Redis
 
-from crawler.doctor import disk, dns, kafka
+from crawler.doctor import disk, dns, kafka_brokers
+from crawler.doctor.browser import browser, judge_browser
 from crawler.doctor.clock import judge_clock
 from crawler.doctor.disk import judge_folder
-from crawler.doctor.finding import State
-from crawler.doctor.kafka import ExaminedKafka, Topic
-from crawler.doctor.mongo import judge_replicas, judge_write_concern
+from crawler.doctor.finding import State, advice, loss, not_tried, ok, worst
+from crawler.doctor.kafka_brokers import ExaminedKafka, Topic
+from crawler.doctor.mongo_server import judge_replicas, judge_write_concern
 from crawler.doctor.open_files import judge_open_files
 from crawler.doctor.package_name import OURS, judge_package_name
-from crawler.doctor.redis import judge_latency
+from crawler.doctor.redis_server import judge_latency
 from crawler.doctor.versions import judge_versions
 from crawler.frontier.keys import Keys
 from crawler.plans.registry import Registry
@@ -109,6 +112,24 @@ def test_a_folder_that_can_not_be_written_to(monkeypatch, tmp_path):
     assert (found.state, found.text.startswith(f"JOBDIR: {tmp_path} can't be written to")) == (State.STOPS, True)
 
 
+async def test_a_disk_that_does_not_answer(monkeypatch, tmp_path):
+    """As that of a file server which is away: its folder is told, and no other check waits for it."""
+    hangs = threading.Event()
+    monkeypatch.setattr(disk, "ANSWER_SECONDS", 0.05)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _place: hangs.wait())
+    settings = {"ITEM_SINKS": "files", "ITEMS_DIR": str(tmp_path), "FILES_STORE": ""}
+    found = await disk.disk(settings)
+    hangs.set()
+    assert (found.state, "doesn't answer within 0.05 s" in found.text) == (State.STOPS, True), found
+
+
+def test_further_findings_of_a_check_are_counted():
+    findings = [ok("fine"), advice("slow"), loss("lost"), not_tried("unknown"), loss("lost, too")]
+    assert worst(findings, "all fine") == loss("lost (and 3 more)")
+    assert worst(findings[:2], "all fine") == advice("slow")
+    assert worst(findings[:1], "all fine") == ok("all fine")
+
+
 @pytest.mark.parametrize(
     ("concern", "members", "state"),
     [
@@ -138,7 +159,7 @@ def test_copies_in_mongo(hello, members, state):
     assert judge_replicas(hello, members).state is state
 
 
-SAFE = {"replicas": 3, "in_sync_min": 2, "message_max_bytes": 2_000_000, "loses_leaders": False}
+SAFE = {"replicas": 3, "in_sync": 3, "in_sync_min": 2, "message_max_bytes": 2_000_000, "loses_leaders": False}
 
 
 @pytest.mark.parametrize(
@@ -146,7 +167,10 @@ SAFE = {"replicas": 3, "in_sync_min": 2, "message_max_bytes": 2_000_000, "loses_
     [
         ({}, State.OK, "3 copies or more, of which 2 acknowledge"),
         ({"in_sync_min": 1}, State.BETTER, "topic items.a acknowledges an item that one broker alone has"),
-        ({"replicas": 1, "in_sync_min": 1}, State.BETTER, "has one copy: a power cut or a lost disk"),
+        ({"in_sync": 2}, State.BETTER, "topic items.a has 2 of its 3 copies in sync: see which broker is away"),
+        ({"in_sync": 1}, State.STOPS, "topic items.a wants 2 copies in sync, and 1 are: it takes nothing until"),
+        ({"in_sync": 0, "in_sync_min": None}, State.STOPS, "wants 1 copies in sync, and 0 are"),
+        ({"replicas": 1, "in_sync": 1, "in_sync_min": 1}, State.BETTER, "has one copy: a power cut or a lost disk"),
         ({"in_sync_min": 4}, State.STOPS, "wants 4 copies in sync (min.insync.replicas) and has 3: it takes nothing"),
         ({"loses_leaders": True}, State.LOSS, "set unclean.leader.election.enable=false"),
         ({"in_sync_min": None}, State.NOT_TRIED, "may not read its configuration (DescribeConfigs)"),
@@ -154,52 +178,62 @@ SAFE = {"replicas": 3, "in_sync_min": 2, "message_max_bytes": 2_000_000, "loses_
 )
 async def test_copies_of_a_topic(change, state, said):
     examined = ExaminedKafka("here", 3, (Topic("items.b", **SAFE), Topic("items.a", **SAFE | change)), 2, {})
-    found = await kafka.replication(examined)
+    found = await kafka_brokers.replication(examined)
     assert (found.state, said in found.text) == (state, True), found
 
 
 async def test_a_topic_that_can_not_be_made():
     refused = {"items.a": "TopicAuthorizationFailedError"}
-    found = await kafka.topics(ExaminedKafka("here", 3, (), 5, {}, "KafkaTimeoutError"))
+    found = await kafka_brokers.topics(ExaminedKafka("here", 3, (), 5, {}, "KafkaTimeoutError"))
     assert (found.state, "KafkaTimeoutError" in found.text) == (State.NOT_TRIED, True)
-    found = await kafka.topics(ExaminedKafka("here", 3, (), 5, refused))
+    found = await kafka_brokers.topics(ExaminedKafka("here", 3, (), 5, refused))
     assert found.state is State.LOSS
     assert found.text.startswith("topic items.a isn't there and can't be made (TopicAuthorizationFailedError; so are 1")
 
 
+NO_NAME = "x" * 70 + ".invalid"  # a label of more than 63 characters, so that nobody is asked for it
+LOCAL, UNKNOWN, ADDRESS = "https://localhost", f"https://{NO_NAME}", "https://127.0.0.1"
+
+
 @pytest.mark.parametrize(
-    ("hosts", "state", "said"),
+    ("environment", "origins", "state", "said"),
     [
-        ({"a": "127.0.0.1", "b": ""}, State.NOT_TRIED, "no stored site has a host to look up"),
-        ({"a": "localhost"}, State.OK, "found: localhost"),
-        ({"a": "localhost", "b": "x" * 70 + ".invalid"}, State.BETTER, "not found within 5 s: xxx"),
-        ({"b": "x" * 70 + ".invalid"}, State.STOPS, "see /etc/resolv.conf"),
+        ({}, [ADDRESS, ""], State.NOT_TRIED, "no stored site has a host to look up"),
+        ({}, [LOCAL], State.OK, "found: localhost"),
+        ({}, [LOCAL, UNKNOWN], State.BETTER, "not found within 3 s: xxx"),
+        ({}, [UNKNOWN], State.STOPS, "see /etc/resolv.conf"),
+        ({"https_proxy": "http://user:hunter22@localhost:3128"}, [UNKNOWN], State.OK, "found: localhost"),
+        ({"https_proxy": "localhost:3128"}, [UNKNOWN], State.OK, "found: localhost"),
+        ({"https_proxy": f"http://{NO_NAME}:3128"}, [LOCAL], State.STOPS, "see /etc/resolv.conf"),
+        ({"https_proxy": "http://127.0.0.1:3128"}, [UNKNOWN], State.NOT_TRIED, "there is no name to look up"),
+        ({"https_proxy": "127.0.0.1:3128"}, [], State.NOT_TRIED, "there is no name to look up"),
+        ({"https_proxy": "socks5://127.0.0.1:1080"}, [LOCAL], State.STOPS, "a proxy of the environment is socks5"),
+        # Of the other scheme, or of none:
+        ({"http_proxy": "http://127.0.0.1:3128"}, [UNKNOWN], State.STOPS, "see /etc/resolv.conf"),
+        ({"https_proxy": "http://127.0.0.1:3128", "no_proxy": NO_NAME}, [UNKNOWN], State.STOPS, "see /etc/resolv.conf"),
+        ({"https_proxy": "http://127.0.0.1:3128", "no_proxy": "localhost"}, [LOCAL, UNKNOWN], State.OK, "found: local"),
     ],
 )
-async def test_names_of_hosts(monkeypatch, hosts, state, said):
-    """A label of more than 63 characters is no name, so that nobody is asked for it."""
-
+async def test_names_of_hosts_and_of_proxies(monkeypatch, environment, origins, state, said):
     async def stored(_settings):
-        return hosts
+        return dict(enumerate(origins))
 
     monkeypatch.setattr(dns, "stored_sites", stored)
-    monkeypatch.setattr(dns, "getproxies", dict)
+    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
+        monkeypatch.delenv(name)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
     found = await dns.dns({})
     assert (found.state, said in found.text) == (state, True), found
 
 
-@pytest.mark.parametrize(
-    ("proxy", "state", "said"),
-    [
-        ("http://user:hunter22@localhost:3128", State.OK, "found: localhost"),
-        ("http://127.0.0.1:3128", State.OK, "the proxy has an address, and looks all names up"),
-        (f"http://{'x' * 70}.invalid:3128", State.STOPS, "see /etc/resolv.conf"),
-    ],
-)
-async def test_a_proxy_looks_names_up_by_itself(monkeypatch, proxy, state, said):
-    monkeypatch.setattr(dns, "getproxies", lambda: {"https": proxy, "no": "localhost"})
-    found = await dns.dns({})
-    assert (found.state, said in found.text) == (state, True), found
+async def test_proxies_that_the_settings_switch_off(monkeypatch):
+    async def stored(_settings):
+        return {"a": LOCAL}
+
+    monkeypatch.setattr(dns, "stored_sites", stored)
+    monkeypatch.setenv("https_proxy", f"http://{NO_NAME}:3128")
+    assert (await dns.dns({"HTTPPROXY_ENABLED": "0"})).text == "found: localhost"
 
 
 @pytest.mark.process
@@ -218,5 +252,33 @@ async def test_hosts_of_stored_sites(redis, own_redis):
         redis.hset(keys.sites, name, orjson.dumps({"version": 1, "definition": definition}))
     redis.hset(keys.sites, "damaged", b"{")
     async with Redis(port=own_redis.port) as client:
-        found = await Registry(client, keys, 1).site_hosts()
-    assert found == {"with_base": "base.test", "searched": "searched.test", "anywhere": "", "damaged": ""}
+        found = await Registry(client, keys, 1).site_origins()
+    assert found == {
+        "with_base": "https://base.test",
+        "searched": "https://searched.test",
+        "anywhere": "",
+        "damaged": "",
+    }
+
+
+@pytest.mark.parametrize(
+    ("lack", "state", "advice_word"),
+    [
+        ({}, State.OK, "namespace of its own"),
+        ({"is_root": True}, State.BETTER, "another user"),
+        ({"has_namespace": False}, State.BETTER, "user namespaces"),
+        ({"has_fonts": False}, State.BETTER, "fonts-noto-core"),
+    ],
+)
+def test_what_a_browser_lacks_is_told(lack, state, advice_word):
+    found = judge_browser("Chromium", **({"has_namespace": True, "is_root": False, "has_fonts": True} | lack))
+    assert found.state is state
+    assert advice_word in found.text
+
+
+@pytest.mark.parametrize("path", ["/nowhere/chromium", "/bin/false"])
+async def test_a_node_without_a_browser_is_told_what_that_means(path):
+    found = await browser({"BROWSER_PATH": path})
+    assert found.state is State.BETTER
+    assert "claims none that must be" in found.text
+    assert path in found.text

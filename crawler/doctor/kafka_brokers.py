@@ -7,21 +7,19 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from kafka import KafkaProducer
 from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
 from kafka.errors import KafkaError, TopicAlreadyExistsError, for_code
 
 from crawler import config
-from crawler.doctor.finding import Finding, better, loses, not_tried, ok, stops, worst
+from crawler.doctor.finding import Finding, advice, loss, not_tried, ok, stop, worst
 from crawler.doctor.stored_sites import stored_sites
-from crawler.pipelines.kafka import PROOF
+from crawler.pipelines.kafka import ALSO_SUFFIX, PROOF
 from crawler.redaction import redacted_address
-from crawler.servers.kafka import kafka_admin
+from crawler.servers.kafka import MESSAGE_BYTES, kafka_admin
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 
-MESSAGE_BYTES = int(KafkaProducer.DEFAULT_CONFIG["max_request_size"])  # the longest message that the sink sends
 SAFE_REPLICAS = 3  # one may be down, another be lost, and the items are still there
 SAFE_IN_SYNC = 2
 
@@ -33,6 +31,7 @@ class Topic:
     Attributes:
         name: Empty for one that would be made.
         replicas: Copies of its partition that has fewest.
+        in_sync: Those of them that are in step, of the partition that has fewest; None for one that would be made.
         in_sync_min: Copies that must have a message before it is acknowledged; None: this client may not know.
         message_max_bytes: Of a message, or of a batch of them; None likewise.
         loses_leaders: Whether a copy that lacks messages may take the leader's place.
@@ -40,22 +39,24 @@ class Topic:
 
     name: str
     replicas: int
+    in_sync: int | None
     in_sync_min: int | None
     message_max_bytes: int | None
     loses_leaders: bool
 
     @classmethod
-    def of(cls, name: str, replicas: int, values: Mapping[str, Mapping[str, Any]]) -> Self:
+    def of(cls, name: str, replicas: int, in_sync: int | None, values: Mapping[str, Mapping[str, Any]]) -> Self:
         """Returns a topic by its configuration, as the library gives it."""
 
         def value(key: str) -> str | None:
             return values.get(key, {}).get("value")
 
-        in_sync, size = value("min.insync.replicas"), value("max.message.bytes")
+        in_sync_min, size = value("min.insync.replicas"), value("max.message.bytes")
         return cls(
             name,
             replicas,
-            int(in_sync) if in_sync else None,
+            in_sync,
+            int(in_sync_min) if in_sync_min else None,
             int(size) if size else None,
             value("unclean.leader.election.enable") == "true",
         )
@@ -101,9 +102,10 @@ async def open_kafka(settings: Mapping[str, Any]) -> AsyncIterator[ExaminedKafka
 
 def _ask(settings: Mapping[str, Any], wanted: Collection[str], proof: str) -> ExaminedKafka:
     with contextlib.closing(kafka_admin(settings)) as admin:
-        there = {topic["name"]: topic for topic in admin.describe_topics() if topic["name"] in {*wanted, proof}}
+        there = {topic["name"]: topic for topic in admin.describe_topics()}
         made, refused, unasked = _would_be_made(admin, sorted({*wanted, proof} - there.keys()))
-        topics = [*_described(admin, there), *made]
+        of_sites = {*wanted, *(name + ALSO_SUFFIX for name in wanted)}  # what lies in `proof` may be lost
+        topics = [*_described(admin, {name: there[name] for name in sorted(of_sites & there.keys())}), *made]
         return ExaminedKafka(
             ",".join(map(redacted_address, config.KAFKA_BOOTSTRAP_SERVERS.of(settings))),
             len(admin.describe_cluster()["brokers"]),
@@ -120,7 +122,8 @@ def _described(admin: KafkaAdminClient, there: Mapping[str, Any]) -> Iterator[To
     found = admin.describe_configs(resources, config_filter="all").get("topic", {}) if resources else {}
     for name, topic in there.items():
         replicas = min((len(partition["replica_nodes"]) for partition in topic["partitions"]), default=0)
-        yield Topic.of(name, replicas, found.get(name, {}))
+        in_sync = min((len(partition["isr_nodes"]) for partition in topic["partitions"]), default=0)
+        yield Topic.of(name, replicas, in_sync, found.get(name, {}))
 
 
 def _would_be_made(admin: KafkaAdminClient, names: list[str]) -> tuple[list[Topic], dict[str, str], str]:
@@ -140,7 +143,9 @@ def _would_be_made(admin: KafkaAdminClient, names: list[str]) -> tuple[list[Topi
     unasked = next((kind.__name__ for kind in errors.values() if kind.retriable), "")  # a worker tries again
     refused = {name: kind.__name__ for name, kind in errors.items() if not kind.retriable}
     made = [
-        Topic.of("", one["replication_factor"], one.get("configs") or {}) for one in answers if not one["error_code"]
+        Topic.of("", one["replication_factor"], None, one.get("configs") or {})
+        for one in answers
+        if not one["error_code"]
     ]
     return made[:1], refused, unasked
 
@@ -154,7 +159,7 @@ async def topics(examined: ExaminedKafka) -> Finding:
     """Looks at whether each stored site's items have a topic, or get one."""
     if examined.refused:
         name, why = next(iter(examined.refused.items()))
-        return loses(
+        return loss(
             f"topic {name} isn't there and can't be made ({why}; so are {len(examined.refused)} of {examined.wanted}): "
             "its site's items are refused and their pages fail; make it, or grant Create"
         )
@@ -175,23 +180,32 @@ async def replication(examined: ExaminedKafka) -> Finding:
 
 def _kept(topic: Topic, brokers: int) -> Iterator[Finding]:
     if topic.in_sync_min is not None and topic.in_sync_min > topic.replicas:
-        yield stops(
+        yield stop(
             f"{topic.shown} wants {topic.in_sync_min} copies in sync (min.insync.replicas) and has {topic.replicas}: "
             "it takes nothing; give it more copies, or lower that number"
         )
+    elif topic.in_sync is not None and topic.in_sync < (topic.in_sync_min or 1):
+        yield stop(
+            f"{topic.shown} wants {topic.in_sync_min or 1} copies in sync, and {topic.in_sync} are: it takes nothing "
+            "until more brokers are there; claims stop"
+        )
+    elif topic.in_sync is not None and topic.in_sync < topic.replicas:
+        yield advice(
+            f"{topic.shown} has {topic.in_sync} of its {topic.replicas} copies in sync: see which broker is away"
+        )
     if topic.loses_leaders:
-        yield loses(
+        yield loss(
             f"{topic.shown} lets a copy that lacks items take the place of the leader: they are lost, though their "
             "pages are finished; set unclean.leader.election.enable=false"
         )
     if topic.replicas < SAFE_IN_SYNC:
         more = "" if brokers >= SAFE_REPLICAS else f", on {SAFE_REPLICAS} brokers (now {brokers})"
-        yield better(
+        yield advice(
             f"{topic.shown} has one copy: a power cut or a lost disk of its broker takes items whose pages are "
             f"finished; give it {SAFE_REPLICAS}{more}, and min.insync.replicas={SAFE_IN_SYNC}"
         )
     elif topic.in_sync_min is not None and topic.in_sync_min < SAFE_IN_SYNC:
-        yield better(
+        yield advice(
             f"{topic.shown} acknowledges an item that one broker alone has, while the others are behind; set "
             f"min.insync.replicas={SAFE_IN_SYNC}"
         )
@@ -208,7 +222,7 @@ def _takes(topic: Topic) -> Finding:
     if topic.message_max_bytes is None:
         return not_tried(f"{topic.shown}: this user may not read its configuration (DescribeConfigs)")
     if topic.message_max_bytes < MESSAGE_BYTES:
-        return loses(
+        return loss(
             f"{topic.shown} refuses items of more than {topic.message_max_bytes:,} bytes, whose pages then fail as "
             f"message-too-large; the crawl sends up to {MESSAGE_BYTES:,}: set max.message.bytes={2 * MESSAGE_BYTES}"
         )

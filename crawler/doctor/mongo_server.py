@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pymongo.errors import OperationFailure, PyMongoError
 
 from crawler import config
-from crawler.doctor.finding import Finding, better, loses, ok
+from crawler.doctor.finding import Finding, advice, loss, ok
 from crawler.errors import UnavailableError
 from crawler.pipelines.mongo import COLLECTION, INDEXES, PROOF, refusal
 from crawler.redaction import redacted_address
@@ -62,8 +62,8 @@ async def open_mongo(settings: Mapping[str, Any]) -> AsyncIterator[ExaminedMongo
             hello = await client.admin.command("hello")
             await _log_in(client.get_database(database).get_collection(COLLECTION))
         except PyMongoError as error:
-            said = str(error).partition(" (configured timeouts")[0]  # what follows is a page of the library's own
-            raise UnavailableError(f"{where}: {refusal(error) or said}") from error
+            error_text = str(error).partition(" (configured timeouts")[0]  # what follows is a page of the library's own
+            raise UnavailableError(f"{where}: {refusal(error) or error_text}") from error
         yield ExaminedMongo(client, database, hello, where)
     finally:
         with contextlib.suppress(TimeoutError):
@@ -96,13 +96,13 @@ def judge_write_concern(concern: Mapping[str, Any], members: int) -> Finding:
     copies = concern.get("w", "majority")
     remedy = "take w= out of MONGO_URL, and writes wait for a majority"
     if copies == 0:
-        return loses(f"w=0: nobody says whether an item was written, and its page is finished all the same; {remedy}")
+        return loss(f"w=0: nobody says whether an item was written, and its page is finished all the same; {remedy}")
     if concern.get("j") is False:
-        return loses("j=false: a crash of the server loses items whose pages are finished; take j= out of MONGO_URL")
+        return loss("j=false: a crash of the server loses items whose pages are finished; take j= out of MONGO_URL")
     if isinstance(copies, int) and copies <= members // 2:
-        return loses(f"w={copies} of {members} members: a failover loses items whose pages are finished; {remedy}")
+        return loss(f"w={copies} of {members} members: a failover loses items whose pages are finished; {remedy}")
     if copies == 1 and not concern.get("j"):
-        return loses(f"w=1: a crash of the server loses items whose pages are finished; {remedy}")
+        return loss(f"w=1: a crash of the server loses items whose pages are finished; {remedy}")
     return ok(", ".join(f"{name}={value}" for name, value in concern.items()) or "the server's own")
 
 
@@ -116,11 +116,11 @@ def judge_replicas(hello: Mapping[str, Any], members: int) -> Finding:
     if hello.get("msg") == "isdbgrid":
         return ok("a router of a sharded cluster, whose shards are replica sets")
     if "setName" not in hello:
-        return better(
+        return advice(
             "one server, no replica set: when its disk is lost, so are the items; claims wait while it is down"
         )
     if members < MEMBERS_MIN:
-        return better(f"a replica set of {members}: writes wait while one is down; have {MEMBERS_MIN}")
+        return advice(f"a replica set of {members}: writes wait while one is down; have {MEMBERS_MIN}")
     return ok(f"replica set {hello['setName']} of {members}")
 
 
@@ -140,5 +140,5 @@ def judge_indexes(there: Sequence[tuple[str, ...]]) -> Finding:
         commands = "; ".join(
             f"db.{COLLECTION}.createIndex({{{', '.join(f'{field}: 1' for field in fields)}}})" for fields in missing
         )
-        return better(f"whoever reads the items waits for want of an index: {commands}. A worker makes it where it may")
+        return advice(f"whoever reads the items waits for want of an index: {commands}. A worker makes it where it may")
     return ok("a page, a plan's items and a site's latest are found by an index; `_id` keeps each page there once")

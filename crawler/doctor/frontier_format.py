@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawler.doctor.finding import Finding, ok, stops
+from crawler.doctor.finding import Finding, ok, stop
 from crawler.errors import FrontierError
 from crawler.frontier.keys import SCHEMA_VERSION
-from crawler.frontier.preflight import refuse_other_frontier
+from crawler.frontier.preflight import begin_or_check_frontier
 
 if TYPE_CHECKING:
-    from crawler.doctor.redis import ExaminedRedis
+    from crawler.doctor.redis_server import ExaminedRedis
 
 
 async def schema(examined: ExaminedRedis) -> Finding:
     """Looks at the frontier's format and its number of partitions."""
     config = examined.config
     try:
-        is_there = await refuse_other_frontier(examined.redis, config.keys, config.partitions, begin=False)
+        is_there = await begin_or_check_frontier(examined.redis, config.keys, config.partitions, begin=False)
     except FrontierError as error:
-        return stops(str(error))
+        return stop(str(error))
     if not is_there:
         return ok(f"none with KEY_PREFIX {config.keys.prefix} yet; the first worker or plan begins it")
     return ok(f"format {SCHEMA_VERSION}, FRONTIER_PARTITIONS {config.partitions}, KEY_PREFIX {config.keys.prefix}")

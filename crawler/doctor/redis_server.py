@@ -9,18 +9,18 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from redis.exceptions import NoPermissionError, RedisError
+from redis.exceptions import NoPermissionError, ReadOnlyError, RedisError, ResponseError
 
-from crawler.doctor.finding import Finding, better, loses, ok, stops, worst
+from crawler.doctor.finding import Finding, advice, loss, ok, stop, worst
 from crawler.errors import FrontierError, UnavailableError
 from crawler.frontier.config import FrontierConfig
-from crawler.frontier.durability import advice
-from crawler.frontier.preflight import refuse_eviction, refuse_unfit_server
+from crawler.frontier.durability import advice as durability_advice
+from crawler.frontier.preflight import refuse_eviction, server_version
 from crawler.frontier.rights import missing_rights
 from crawler.frontier.session import RENEWALS_PER_SESSION
 from crawler.servers.redis import redis_address, redis_async
 from crawler.servers.redis_cluster import each_primary
-from crawler.servers.redis_full import REMEDY
+from crawler.servers.redis_full import FULL_REMEDY
 from crawler.servers.redis_refusal import refusal
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 MEGABYTE = 1_000_000
 NEARLY_FULL = 0.8  # of maxmemory: time to act, before claims and offers wait
+# How a server answers PING that isn't away: its disk is full or broken, or its primary is away.
+BROKEN = ("MISCONF ", "Link with MASTER is down")
+MAY_WRITE = "#!lua flags=allow-oom\nreturn 0"
 PINGS = 20  # enough for a median; on one network all take a few ms
 PINGS_SECONDS = 1.0  # for all of them, where each takes long
 # A median on one network is under 1 ms. Each page waits for two or three calls, and each batch of claims for one.
@@ -64,10 +67,7 @@ async def open_redis(settings: Mapping[str, Any]) -> AsyncIterator[ExaminedRedis
     try:
         try:
             for primary in await each_primary(redis):
-                await redis.ping(**primary)
-        except NoPermissionError as error:
-            if "'ping'" not in str(error):  # else it answers all the same, and `redis-rights` says what is missing
-                raise UnavailableError(f"{where}: {refusal(error)}") from error
+                await _ping(redis, primary)
         except (RedisError, OSError) as error:
             raise UnavailableError(f"{where}: {refusal(error) or error}") from error
         yield ExaminedRedis(redis, frontier, where)
@@ -75,12 +75,40 @@ async def open_redis(settings: Mapping[str, Any]) -> AsyncIterator[ExaminedRedis
         await redis.aclose()
 
 
+async def _ping(redis: Redis, primary: Mapping[str, Any]) -> None:
+    """Returns if a server answers, also one that doesn't like the question: other checks say what is wrong with it."""
+    try:
+        await redis.ping(**primary)
+    except NoPermissionError as error:
+        if "'ping'" not in str(error):
+            raise
+    except ResponseError as error:
+        if not str(error).startswith(BROKEN):
+            raise
+
+
 async def version(examined: ExaminedRedis) -> Finding:
     """Looks at what kind of server it is."""
     try:
-        return ok(f"{await refuse_unfit_server(examined.redis)} ({examined.where})")
+        return ok(f"{await server_version(examined.redis)} ({examined.where})")
     except FrontierError as error:
-        return stops(str(error))
+        return stop(str(error))
+
+
+async def writes(examined: ExaminedRedis) -> Finding:
+    """Looks at whether it takes writes, by a script that may write and doesn't: Redis refuses that likewise.
+
+    So does one that fails to save, is a replica, or has fewer replicas in step than it is told to have.
+    """
+    for primary in await each_primary(examined.redis):
+        try:
+            redis: Any = examined.redis
+            await redis.execute_command("EVAL", MAY_WRITE, 0, **primary)
+        except (ResponseError, ReadOnlyError) as error:
+            if refusal(error):
+                raise
+            return stop(f"it refuses writes, so claims and offers wait: {str(error).rstrip('.')}")
+    return ok("it takes writes")
 
 
 async def rights(examined: ExaminedRedis) -> Finding:
@@ -89,7 +117,7 @@ async def rights(examined: ExaminedRedis) -> Finding:
     missing = await missing_rights(examined.redis, keys)
     if missing:
         rule = " ".join((f"~{keys.prefix}:* &{keys.prefix}:*", *(f"+{name}" for name in missing)))
-        return stops(f"its user lacks rights, so no worker starts: ACL SETUSER with the user's name and {rule}")
+        return stop(f"its user lacks rights, so no worker starts: ACL SETUSER with the user's name and {rule}")
     return ok("its user has every right that a crawl needs")
 
 
@@ -98,7 +126,7 @@ async def eviction(examined: ExaminedRedis) -> Finding:
     try:
         await refuse_eviction(examined.redis)
     except FrontierError as error:
-        return loses(f"{error}; each evicted key is a lost seed, or a forgotten visit")
+        return loss(f"{error}; each evicted key is a lost seed, or a forgotten visit")
     return ok("noeviction: when it is full it refuses writes")
 
 
@@ -107,15 +135,15 @@ async def durability(examined: ExaminedRedis) -> Finding:
     for primary in await each_primary(examined.redis):
         info = await examined.redis.info("persistence", **primary)
         if "err" in (info.get("aof_last_write_status"), info.get("rdb_last_bgsave_status")):
-            return loses(
+            return loss(
                 "it fails to write to its disk, so what changed lately is in its memory alone: "
                 "make room on that disk, and see its log"
             )
-    found = await advice(examined.redis)
+    found = await durability_advice(examined.redis)
     if found is None:
         return ok("it has an append-only file: a crash loses a second at most")
     level, text = found
-    return loses(text) if level >= logging.WARNING else better(text)
+    return loss(text) if level >= logging.WARNING else advice(text)
 
 
 async def memory(examined: ExaminedRedis) -> Finding:
@@ -130,14 +158,14 @@ def _memory_of_one(info: Mapping[str, Any]) -> Finding:
     said = f"{used / MEGABYTE:,.0f} MB in use, maxmemory is {limit / MEGABYTE:,.0f} MB"
     if not limit:
         machine = f" of {total / MEGABYTE:,.0f} MB" if (total := info.get("total_system_memory")) else ""
-        return better(
+        return advice(
             f"it has no maxmemory: when the memory of its machine{machine} is full, the system kills it; set "
             "maxmemory to two thirds of that, since a rewrite of its append-only file needs room, too"
         )
     if used >= limit:
-        return stops(f"it is full ({said}): claims and offers wait; {REMEDY}")
+        return stop(f"it is full ({said}): claims and offers wait; {FULL_REMEDY}")
     if used >= NEARLY_FULL * limit:
-        return better(f"it is nearly full ({said}): at its limit claims and offers wait; {REMEDY}")
+        return advice(f"it is nearly full ({said}): at its limit claims and offers wait; {FULL_REMEDY}")
     return ok(said)
 
 
@@ -161,10 +189,10 @@ def judge_latency(taken_s: Sequence[float], session_s: float) -> Finding:
     median_s, slowest_s = statistics.median(taken_s), max(taken_s)
     said = f"{len(taken_s)} pings took {1_000 * median_s:.1f} ms in the median, the slowest {1_000 * slowest_s:.1f} ms"
     if slowest_s >= session_s / RENEWALS_PER_SESSION:
-        return better(
+        return advice(
             f"{said}: that is a renewal of a session ({session_s:g} s) late, and workers that renew too late lose "
             "their seeds to others; see what holds Redis or the network up, or raise SESSION_SECONDS"
         )
     if median_s > MEDIAN_MAX_SECONDS:
-        return better(f"{said}: every page and claim waits for that; let Redis be on one network with the workers")
+        return advice(f"{said}: every page and claim waits for that; let Redis be on one network with the workers")
     return ok(said)
