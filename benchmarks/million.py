@@ -32,7 +32,7 @@ import psutil
 from benchmarks.side_by_side import ours, pages
 from benchmarks.side_by_side.contenders import CRAWLER_CORE, SERVERS_CORE
 from benchmarks.side_by_side.install import CACHE, ROOT, our_python
-from benchmarks.side_by_side.servers import Nginx, Served
+from benchmarks.side_by_side.servers import REPEAT, Nginx, Served
 from crawler.errors import HeadroomError
 from testbed.servers import Process, Redis
 
@@ -77,7 +77,7 @@ def crawl(number: int) -> list[Look]:
         HeadroomError: The worker failed, took too long, or lost a page. Its folder stays, with the logs in it.
     """
     folder = Path(tempfile.mkdtemp(prefix="million-", dir=CACHE))
-    with Nginx(folder, CACHE / "pages", repeats=True) as nginx, Redis(folder) as redis:
+    with Nginx(folder, CACHE / "pages", rewrite=REPEAT) as nginx, Redis(folder) as redis:
         for first in range(0, number, FILL_PAGES):
             part = range(first, min(first + FILL_PAGES, number))
             asyncio.run(ours.fill(redis.url, "content", part, nginx.url))

@@ -2,9 +2,10 @@
 
     .venv/bin/python -m benchmarks.page_offers --pages-at-once 16
 
-A page has 20 links, 57 % of them new and the others from pages shortly before, as in crawls. The worker's part is all
-from its seeds to Redis's answer, by the processor time of this process; Redis's part is that of its main thread. Rounds
-tell a busy machine from slow code: the least is what the work takes where nothing else runs.
+A page has 20 links, 57 % of them new and the others from pages shortly before, as in crawls. With `--combinations` the
+pages are found by different words, so that what is known may have been found by others of them. The worker's part is
+all from its seeds to Redis's answer, by the processor time of this process; Redis's part is that of its main thread.
+Rounds tell a busy machine from slow code: the least is what the work takes where nothing else runs.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ class Stats(Counter[str]):
         self[name] += number
 
 
-def pages() -> Iterator[list[Seed]]:
-    """Yields the seeds that pages lead to, without end."""
+def pages(combinations: int) -> Iterator[list[Seed]]:
+    """Yields the seeds that pages lead to, without end, each page's found by one of so many combinations of words."""
     newest = 0
     while True:
         numbers = []
@@ -54,12 +55,13 @@ def pages() -> Iterator[list[Seed]]:
             newest += not is_known
             numbers.append(random.randint(max(1, newest - LATELY), newest) if is_known else newest)
         urls = (f"http://www{number % HOSTS:03}.example.org/thread/{number}/" for number in numbers)
-        yield [Seed(url.ljust(URL_CHARACTERS, "x"), PLAN, SITE, keywords=("flood", "dam")) for url in urls]
+        words = ("flood", f"dam{random.randrange(combinations) or ''}")
+        yield [Seed(url.ljust(URL_CHARACTERS, "x"), PLAN, SITE, keywords=words) for url in urls]
 
 
-async def measure(server: Server, rounds: int, at_once: int) -> None:
+async def measure(server: Server, rounds: int, at_once: int, combinations: int) -> None:
     """Prints what a page cost in each round, and how many of its offers were only counted."""
-    rig, stats, found = Rig(server, durable=False), Stats(), pages()
+    rig, stats, found = Rig(server, durable=False), Stats(), pages(combinations)
     leases: Any = [SimpleNamespace(owner=OWNERS[0])]
     parts: dict[str, Any] = {"redis_full": RedisFull(), "stopping": asyncio.Event(), "events": Events(), "stats": stats}
     offers = Offers({"nav": rig.queue, "content": rig.queue}, leases, **parts)
@@ -90,10 +92,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=40, help=f"of {ROUND_PAGES} pages")
     parser.add_argument("--pages-at-once", type=int, default=16, help="whose offers are under way at the same time")
+    parser.add_argument("--combinations", type=int, default=1, help="of words, by which pages are found")
     options = parser.parse_args()
     random.seed(1)
     with tempfile.TemporaryDirectory() as folder, Server(Path(folder)) as server:
-        asyncio.run(measure(server, options.rounds, options.pages_at_once))
+        asyncio.run(measure(server, options.rounds, options.pages_at_once, options.combinations))
 
 
 if __name__ == "__main__":

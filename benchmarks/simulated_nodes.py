@@ -46,7 +46,7 @@ PARALLEL = 64  # CONCURRENT_REQUESTS
 MEMORY_PERCENT = 20.0  # never the limit here
 SEED_MEMORY_PERCENT = 0.001
 THREADS = 32  # a real worker has some to itself
-ANSWER: Any = SimpleNamespace(status=200, headers={}, body=b"", flags=[])
+ANSWER: Any = SimpleNamespace(url="", status=200, headers={}, body=b"", flags=[])
 _node_name: contextvars.ContextVar[str] = contextvars.ContextVar("node")
 
 
@@ -185,7 +185,9 @@ class Node:
         self._engine.pump = self._pump
         self._fetching: set[asyncio.Task[None]] = set()
         self._engine.downloader.active = self._fetching
-        ignore = SimpleNamespace(connect=lambda *_args, **_options: None, inc_value=lambda *_args, **_options: None)
+        ignore = SimpleNamespace(
+            connect=lambda *_args, **_options: None, inc_value=lambda *_args, **_options: None, get_stats=dict
+        )
         crawler: Any = SimpleNamespace(
             settings=Settings(values | {"SCHEDULER": Scheduler}),
             stats=ignore,

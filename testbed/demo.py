@@ -80,6 +80,10 @@ async def demo(named: Mapping[str, str], screen: Screen, *, keep: bool, as_json:
         else:
             screen.result(result, settings_for_another_terminal(services, named) if keep else None)
         if keep:
+            from testbed.servers.monitor import MonitorProcess  # of the extra `monitor`, which nothing else here needs
+
+            monitor = stack.enter_context(MonitorProcess(OUTPUT / "servers", services.values))
+            screen.monitor(monitor.url, monitor.user, monitor.password)
             with contextlib.suppress(SystemExit):
                 signal.pause()
         if result["problems"]:

@@ -106,6 +106,10 @@ class Screen:
             }
             self._table("Try next", commands)
 
+    def monitor(self, address: str, user: str, password: str) -> None:
+        """Says where the monitor is, and who may sign in there."""
+        self._table(f"The monitor is at {address}", {"user": user, "password": password})
+
     def _table(self, title: str, rows: Mapping[str, str]) -> None:
         self._print(f"\n{title}", "bold")
         width = max(map(len, rows))

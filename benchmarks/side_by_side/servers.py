@@ -33,7 +33,7 @@ http {{
     fastcgi_temp_path {folder}/fastcgi;
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
-    types {{ text/html html; }}
+    types {{ text/html html; text/css css; text/javascript js; application/json json; }}
     charset utf-8;
     sendfile on;
     tcp_nopush on;
@@ -59,20 +59,19 @@ class Nginx(Server):
     Args:
         folder: Its configuration and temporary files go to a folder `nginx` in it.
         root: The pages.
-        repeats: Each of the first 10,000 pages is served at further addresses, for runs over more pages than there are.
+        rewrite: nginx's own words for pages that are served at other addresses than their files have.
 
     Raises:
         UnavailableError: nginx isn't installed, and can't be.
     """
 
-    def __init__(self, folder: Path, root: Path, *, repeats: bool = False) -> None:
+    def __init__(self, folder: Path, root: Path, *, rewrite: str = "") -> None:
         program = _program()
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         own = folder / "nginx"
         self._configuration = own / "nginx.conf"
         user = f"user {getpass.getuser()};" if os.getuid() == 0 else ""  # a worker of another user couldn't read pages
-        rewrite = REPEAT if repeats else ""
         self._text = CONFIGURATION.format(user=user, folder=own, port=self.port, root=root, rewrite=rewrite)
         super().__init__("nginx", [program, "-p", str(own), "-c", str(self._configuration)], own)
 

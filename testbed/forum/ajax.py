@@ -32,6 +32,31 @@ more(0);
 </script></body></html>"""
 )
 
+# Words go into a field, and more results come by a button: neither is ever in an address.
+BROWSE_PAGE = (
+    _HEAD
+    + """<nav><a href="/">首页</a></nav><h1>AJAX board</h1>
+<input name="q"><button class="find">搜索</button><ol class="results"></ol><button class="more" hidden>更多</button>
+<script>
+const list = document.querySelector("ol"), button = document.querySelector(".more");
+let offset = 0;
+async function more() {
+  const words = encodeURIComponent(document.querySelector("input").value);
+  const answer = await (await fetch("/api/search?limit=1&q=" + words + "&offset=" + offset)).json();
+  for (const item of answer.items) {
+    const link = document.createElement("a");
+    link.href = item.page_url;
+    link.textContent = item.title;
+    list.appendChild(document.createElement("li")).appendChild(link);
+  }
+  offset = answer.next_offset;
+  button.hidden = offset === null;
+}
+button.onclick = more;
+document.querySelector(".find").onclick = () => { offset = 0; list.replaceChildren(); more(); };
+</script></body></html>"""
+)
+
 THREAD_PAGE = (
     _HEAD
     + """<nav><a href="/ajax/">AJAX board</a></nav><h1 class="title"></h1><span class="author"></span>

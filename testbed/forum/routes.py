@@ -71,6 +71,7 @@ class Forum:
             "/search": self._search,
             "/gbk/search": lambda request: self._search(request, "gbk"),
             "/ajax/": lambda _: _html(ajax.LIST_PAGE),
+            "/ajax/browse": lambda _: _html(ajax.BROWSE_PAGE),
             "/api/search": self._api_search,
             "/api/feed": self._api_feed,
             "/echo": lambda request: _json({"q": request.query().text("q"), "raw_query": request.raw_query}),

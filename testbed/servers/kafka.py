@@ -29,8 +29,8 @@ JVM_OPTIONS = ("-Xms64m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel
 # the log cleaner saves 128 MB of memory. The replication factors and partitions are those of a single node.
 PROPERTIES = """\
 process.roles=broker,controller
-node.id=1
-controller.quorum.voters=1@127.0.0.1:{controller}
+node.id={node}
+controller.quorum.voters={voters}
 listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
 advertised.listeners=PLAINTEXT://127.0.0.1:{port}
 controller.listener.names=CONTROLLER
@@ -50,12 +50,17 @@ group.initial.rebalance.delay.ms=0
 
 
 class Kafka(Server):
-    """One broker that is its own controller (KRaft).
+    """One broker that is its own controller (KRaft), unless it is told of others.
 
     The first start downloads 43 MB, which takes some 10 s; later ones find the jars in the user's cache.
 
     Args:
         folder: Data, configuration and log go to a folder `kafka` in it.
+
+    Attributes:
+        node: Its number; `kafka_cluster.py` sets these three before the first start.
+        voters: Ports of the controllers by their numbers; empty: itself alone.
+        cluster: The id that all brokers of a cluster have in common.
 
     Raises:
         UnavailableError: Java is missing; or the jars aren't in the cache, and Maven is missing.
@@ -74,7 +79,11 @@ class Kafka(Server):
             raise UnavailableError(f"Kafka: not on PATH: {' and '.join(missing)}")
         own = folder / "kafka"
         self._data = own / "data"
+        self.controller_port = free_port()
         self._properties = own / "server.properties"
+        self.node = 1
+        self.voters: dict[int, int] = {}
+        self.cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         super().__init__("kafka", [*self._java(), "kafka.Kafka", str(self._properties)], own)
 
     @property
@@ -95,9 +104,17 @@ class Kafka(Server):
 
     def _format(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._properties.write_text(PROPERTIES.format(port=self.port, controller=free_port(), data=self._data))
-        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        arguments = ["format", f"--cluster-id={cluster}", "--config", str(self._properties)]
+        voters = self.voters or {1: self.controller_port}
+        self._properties.write_text(
+            PROPERTIES.format(
+                port=self.port,
+                controller=self.controller_port,
+                data=self._data,
+                node=self.node,
+                voters=",".join(f"{node}@127.0.0.1:{port}" for node, port in voters.items()),
+            )
+        )
+        arguments = ["format", f"--cluster-id={self.cluster}", "--config", str(self._properties)]
         run_to_end("kafka-format", [*self._java(), "kafka.tools.StorageTool", *arguments], self.folder, FORMAT_SECONDS)
 
     def _java(self) -> list[str]:

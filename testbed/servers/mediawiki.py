@@ -70,15 +70,19 @@ class MediaWiki(Server):
             more = "&apcontinue=" + urllib.parse.quote(answer["continue"]["apcontinue"])
 
     def _install(self) -> None:
-        texts = self.folder / "texts"
-        texts.mkdir(parents=True)
-        for title, text in self.pages.items():
-            (texts / f"{title}.txt").write_text(text)
+        self.folder.mkdir(parents=True, exist_ok=True)
         options = ["--dbtype", "sqlite", "--dbpath", self.folder / "data", "--confpath", self.folder]
         options += ["--server", self.url, "--scriptpath", "", "--pass", "a-long-test-password"]
         self._maintain("install.php", *options, "Test wiki", "Admin", seconds=INSTALL_SECONDS)
         with (self.folder / "LocalSettings.php").open("a") as file:
             file.write(NO_SYNC)
+        self._import()
+
+    def _import(self) -> None:
+        texts = self.folder / "texts"
+        texts.mkdir()
+        for title, text in self.pages.items():
+            (texts / f"{title}.txt").write_text(text)
         files = sorted(texts.iterdir())
         self._maintain("importTextFiles.php", "--bot", "-u", "Admin", *files, seconds=IMPORT_SECONDS)
         self._maintain("runJobs.php", seconds=IMPORT_SECONDS)

@@ -1,10 +1,11 @@
-"""One real demo, shared by all that is asked of it, and the ends that come early.
+"""One real demo, shared by all that is asked of it (in `make faults`: it takes a minute), and the ends that come early.
 
 How it uses named servers, and that it can be stopped at any moment, is tested in tests/faults/test_demo.py.
 """
 
 import json
 import os
+import re
 import signal
 from collections import Counter
 
@@ -36,11 +37,13 @@ def items(run):
     return [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
 
 
+@pytest.mark.faults
 def test_it_leaves_no_process_and_only_what_it_is_for(run):
     assert run.leaves_nothing()
     assert {path.name for path in (run.folder / "demo-output").iterdir()} == {MARK, "items", "media", "logs"}
 
 
+@pytest.mark.faults
 def test_the_files_hold_what_the_forum_has(items, run):
     assert Counter(item["resource"] for item in items) == expected_items()
     assert len({item["id"] for item in items}) == len(items)
@@ -48,23 +51,26 @@ def test_the_files_hold_what_the_forum_has(items, run):
     assert all((media / image["path"]).exists() for item in items for image in item["images"])
 
 
+@pytest.mark.faults
 def test_the_result_says_so(run):
     total = sum(expected_items().values())
     kafka = "no kafka" not in run.output
     assert kafka or os.environ.get("CI") != "true"
     sinks = ["files", "mongo", *["kafka"] * kafka]
     assert run.row("sinks").startswith(", ".join(f"{sink} {total}" for sink in sinks) + "; the same by id")
-    assert run.row("seeds").startswith("66 search pages, ")
+    assert re.match(r"[345]\d search pages, ", run.row("seeds"))  # which search is first to find nothing new, varies
     assert run.row("items") == ", ".join(f"{site} {number}" for site, number in expected_items().items())
     assert run.row("ledger") == "difference 0, and a recount agrees"
     assert int(run.row("speed").partition(" ")[0].replace(",", "")) > 60
 
 
+@pytest.mark.faults
 def test_progress_is_shown_meanwhile(run):
     assert "first item: " in run.output
-    assert "search pages 66 of 66; content pages " in run.output
+    assert re.search(r"search pages (\d\d) of \1; content pages ", run.output)
 
 
+@pytest.mark.faults
 def test_what_it_says_to_try_next_works(run):
     *tries, again = run.commands("Try next")
     assert again == "make demo ARGS=--keep"

@@ -233,6 +233,7 @@ class TestAjaxBoard:
         assert (item["url"], item["page_url"]) == (thread.path, f"/ajax/thread/{thread.id}")
         assert thread.title not in forum.get(item["page_url"]).body.decode()
         assert not forum.get("/ajax/").page.css("li")
+        assert not forum.get("/ajax/browse").page.css("li")
 
 
 class TestThreads:

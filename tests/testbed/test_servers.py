@@ -16,7 +16,10 @@ from crawler.errors import UnavailableError
 from testbed.servers import Process, Redis, Server, kafka
 from testbed.servers.process import PORTS, free_port
 
-pytestmark = pytest.mark.process
+pytestmark = [
+    pytest.mark.faults,  # servers are started, killed and started again
+    pytest.mark.process,
+]
 
 STARTER = """
 import signal, sys, time

@@ -1,0 +1,33 @@
+"""Real applications to crawl that this project hasn't written, filled with the articles of `articles.py`.
+
+In: a folder. Out: a server at its `url`, and `truth()`: what the application itself has, from its database or API, for
+whoever compares a crawl with it. They are Debian's packages and Python's, run by the user who starts them, on loopback.
+"""
+
+from testbed.applications.dokuwiki import DokuWiki
+from testbed.applications.fossil import Fossil
+from testbed.applications.mediawiki import WikiWithHistory
+from testbed.applications.page import Remark, TruePage
+from testbed.applications.trac import Trac
+from testbed.applications.wordpress import WordPress
+
+Application = WikiWithHistory | DokuWiki | WordPress | Trac | Fossil
+APPLICATIONS: dict[str, type[Application]] = {
+    "mediawiki": WikiWithHistory,
+    "dokuwiki": DokuWiki,
+    "wordpress": WordPress,
+    "trac": Trac,
+    "fossil": Fossil,
+}
+
+__all__ = [
+    "APPLICATIONS",
+    "Application",
+    "DokuWiki",
+    "Fossil",
+    "Remark",
+    "Trac",
+    "TruePage",
+    "WikiWithHistory",
+    "WordPress",
+]

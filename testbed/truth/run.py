@@ -1,0 +1,118 @@
+"""A whole run, from top to bottom: an application is started, crawled with its site file and without, and compared."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from crawler.errors import UnavailableError
+from testbed.applications import APPLICATIONS
+from testbed.applications.articles import WORD
+from testbed.audit import read_items
+from testbed.servers import Process, Redis
+from testbed.servers.process import run_to_end
+from testbed.truth.compare import Score, compare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from testbed.applications import Application
+
+SITES = Path(__file__).with_name("sites")
+BARE = "-bare"  # ends the name of a site that is read without selectors
+SUBMIT_SECONDS, CRAWL_SECONDS = 60.0, 600.0  # the slowest crawl takes some 60 s
+SETTINGS = {
+    "STOP_WHEN_DONE": "1",
+    "ALLOW_PRIVATE_ADDRESSES": "1",  # the applications are on loopback
+    "ITEM_SINKS": "files",
+    "NODE_CPU_LIMIT_PERCENT": "100",  # whatever else the machine does, the crawl goes on
+    "NODE_MEMORY_LIMIT_PERCENT": "100",
+    "LOG_LEVEL": "INFO",
+}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """An application beside the crawls of it.
+
+    Attributes:
+        told: Of the crawl with its site file.
+        bare: Of the crawl without selectors.
+        lines: Lines of that file, without those that only comment.
+        seconds: That starting, crawling and comparing took.
+    """
+
+    application: str
+    told: Score
+    bare: Score
+    lines: int
+    seconds: float
+
+
+def run(names: list[str], count: int, folder: Path) -> Iterator[Comparison]:
+    """Yields the outcome of one application after the other, each of `count` articles, with its data under `folder`.
+
+    Raises:
+        UnavailableError: An application can't be installed or started, or a crawl fails.
+    """
+    for name in names:
+        began = time.monotonic()
+        with ExitStack() as stack:
+            own = folder / name
+            application: Application = APPLICATIONS[name](own, count)
+            stack.enter_context(application)
+            redis = stack.enter_context(Redis(own))
+            text = (SITES / f"{name}.yaml").read_text(encoding="utf-8")
+            write_sites(own, name, text, application.url)
+            items = crawl(own, redis.url, [name, name + BARE], count)
+            pages = application.truth()
+        told, bare = (
+            compare([item for item in items if item["resource"] == site], pages) for site in (name, name + BARE)
+        )
+        lines = sum(not line.lstrip().startswith("#") for line in text.splitlines())
+        yield Comparison(name, told, bare, lines, time.monotonic() - began)
+
+
+def write_sites(folder: Path, name: str, text: str, base: str) -> None:
+    """Writes an application's site file, and one that reads its pages without selectors."""
+    site = {"name": name, "base": base, **yaml.safe_load(text)}
+    # A key without a value takes away what the kind says of it.
+    bare = {key: value for key, value in site.items() if key != "content"} | {"name": name + BARE}
+    if "kind" in site:
+        bare["content"] = None
+    (folder / "sites").mkdir(parents=True)
+    for each in (site, bare):
+        (folder / "sites" / f"{each['name']}.yaml").write_text(yaml.safe_dump(each, allow_unicode=True))
+
+
+def crawl(folder: Path, redis_url: str, sites: list[str], count: int) -> list[dict[str, Any]]:
+    """Searches the sites for the word that stands on each page, and returns the items."""
+    settings = SETTINGS | {
+        "REDIS_URL": redis_url,
+        "SITES_DIR": str(folder / "sites"),
+        "ITEMS_DIR": str(folder / "items"),
+        "FILES_STORE": str(folder / "media"),
+    }
+    words = [word for key, value in settings.items() for word in ("-s", f"{key}={value}")]
+    scrapy = [sys.executable, "-m", "scrapy"]
+    environment = {"SCRAPY_SETTINGS_MODULE": "crawler.settings"}
+    for site in sites:  # a plan for each, since a plan asks no address twice, whatever site reads it
+        plan = {"name": site, "sites": [site], "keywords": {"word": {"required": [WORD]}}, "pages": count}
+        (folder / "plan.yaml").write_text(yaml.safe_dump(plan | {"per_page": 50}))
+        submit = [*scrapy, "plan", "submit", str(folder / "plan.yaml"), *words]
+        run_to_end("submit", submit, folder, SUBMIT_SECONDS, environment)
+    with ExitStack() as stack:
+        workers = [
+            stack.enter_context(Process(spider, [*scrapy, "crawl", spider, *words], folder, environment=environment))
+            for spider in ("producer", "consumer")
+        ]
+        for worker in workers:
+            if status := worker.wait(CRAWL_SECONDS):
+                raise UnavailableError(f"{worker.name} failed with status {status}; {worker.last_log_line()}")
+    return list(read_items(folder / "items").values())
