@@ -27,7 +27,7 @@ DOCUMENTS = [
 ]
 SCRAPY_REDIS = "".join(path.read_text("utf-8") for path in Path(scrapy_redis.__file__).parent.glob("*.py"))
 SETTING = re.compile(r"`([A-Z][A-Z_]{3,})`")
-COMMAND = re.compile(r"scrapy (plan|seeds|ledger|nodes|site|items|crawl|frontier|doctor)(?: ([a-z]+))?")
+COMMAND = re.compile(r"scrapy (plan|seeds|ledger|nodes|site|items|crawl|frontier|doctor|stats|top)(?: ([a-z]+))?")
 
 
 @pytest.fixture(params=DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

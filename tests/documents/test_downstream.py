@@ -9,6 +9,7 @@ import threading
 from contextlib import closing
 
 import orjson
+import pytest
 from crawl import crawl_to_every_sink
 from documents.walk import ROOT, blocks
 from kafka import KafkaProducer
@@ -60,6 +61,7 @@ def test_the_reader_of_kafka_prints_each_item_once(kafka_server, topic_prefix, t
         assert f"Thread {number}" in line
 
 
+@pytest.mark.faults  # a crawl to every sink, twice, and four readers
 def test_all_readers_find_what_a_crawl_delivered_and_the_further_plan(
     fork_server, redis_server, kafka_server, mongo_server, forum, tmp_path
 ):

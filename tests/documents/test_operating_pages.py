@@ -1,4 +1,4 @@
-"""Follows the pages on nodes, alerts and logs: what they have an operator type does what they say."""
+"""Follows the pages on nodes, alerts, metrics and logs: what they have an operator type does what they say."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from documents.walk import ROOT, first_steps, script_of
 
 pytestmark = pytest.mark.faults  # each command is a process
 
-PAGES = [ROOT / "docs" / f"{name}.md" for name in ("nodes", "alerts", "logs")]
+PAGES = [ROOT / "docs" / f"{name}.md" for name in ("nodes", "alerts", "metrics", "logs")]
 BEGIN = """
 scrapy plan submit plans/demo.yaml
 export WORKERS=1

@@ -30,8 +30,8 @@ def items(folder, site):
     return [json.loads(line) for line in lines]
 
 
-def test_an_analyst_gets_items_of_a_site_and_a_plan_of_their_own_and_a_page_again(walk):
-    printed = walk.follow(first_steps() + script_of(DOCS / "analyst.md"))
+def test_an_analyst_gets_items_of_a_site_and_a_plan_of_their_own_and_a_page_again(walk, forked_path):
+    printed = walk.follow(first_steps() + script_of(DOCS / "analyst.md"), PATH=forked_path)
     walk.check_text(DOCS / "analyst.md", printed)
     found = items(walk.folder, "town_forum")
     assert len(found) == len({item["id"] for item in found}) > 20
@@ -55,10 +55,13 @@ def test_a_scrapy_developer_gets_items_by_each_kind_of_code_of_their_own(walk):
     truth = {thread.path: "\n".join(thread.paragraphs) for thread in expected_results("")}
     assert [item["content"] for item in posts] == [truth[urlsplit(item["url"]).path] for item in posts]
     assert sorted(item["extra"]["posts"] for item in posts) == [2, 3]
+    lines = (shop / "lines.jsonl").read_text("utf-8").splitlines()
+    assert sorted(json.loads(line)["id"] for line in lines) == sorted(item["id"] for item in posts)
 
 
-def test_an_operator_migrates(walk):
-    printed = walk.follow(first_steps() + "scrapy plan submit plans/demo.yaml\n" + script_of(DOCS / "upgrade.md"))
+def test_an_operator_migrates(walk, forked_path):
+    script = first_steps() + "scrapy plan submit plans/demo.yaml\n" + script_of(DOCS / "upgrade.md")
+    printed = walk.follow(script, PATH=forked_path)
     assert f"the frontier has format {SCHEMA_VERSION}, this version's: nothing to do" in printed
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
 from documents.walk import quick_start
 
 
+@pytest.mark.faults  # it is the demo and a crawl, step by step
 def test_it_ends_with_items(walk):
     output = walk.follow(quick_start())
     assert "warning: site" not in output

@@ -25,6 +25,12 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 FILE = re.compile(r"# ([\w/]+\.(?:yaml|py))\n")
 INSTALL, REDIS, PORT = "make install && . .venv/bin/activate\n", "redis://127.0.0.1:6379/0", "8800"  # in README's text
 FORUM = "python -m testbed.forum"
+FORUM_ANSWERS = f"""
+for _ in $(seq 600); do
+    python -ISc 'import socket; socket.create_connection(("127.0.0.1", {PORT}))' 2>/dev/null && break
+    sleep 0.1
+done
+"""  # a reader types slower than the forum starts; a script doesn't
 SECONDS = 240.0  # some ten times what it takes on an idle machine
 
 
@@ -41,9 +47,9 @@ def quick_start() -> str:
 
 
 def first_steps() -> str:
-    """Returns the lines of README's path up to the forum, with which other pages begin."""
+    """Returns the lines of README's path up to the forum, with which other pages begin, and waits for the forum."""
     before, forum, after = quick_start().partition(FORUM)
-    return f"{before}{forum}{after.partition(chr(10))[0]}\n"
+    return f"{before}{forum}{after.partition(chr(10))[0]}\n{FORUM_ANSWERS}"
 
 
 def script_of(path: Path) -> str:
