@@ -10,10 +10,16 @@ UV := .cache/lock/bin/uv
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 ARGS ?=
 FAULTS ?= full
+# Many tests start processes of this code: each would compile it anew where the environment forbids to keep the result.
+unexport PYTHONDONTWRITEBYTECODE
 # A process for each processor; the tests of a file stay in one.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: help install demo quick test deploy-test faults bench bench-million bench-frontier lint matrix lock clean
+# Of make truth; whoever isn't root is asked by sudo. Trac and Fossil come into .cache by themselves.
+TRUTH_PACKAGES := mediawiki dokuwiki wordpress wordpress-theme-twentytwentythree php-cli php-sqlite3 php-mysql php-xml \
+    php-mbstring php-intl php-gd mariadb-server-core mariadb-client-core
+
+.PHONY: help install demo quick test deploy-test faults truth bench bench-million bench-frontier lint matrix lock clean
 
 help: ## list these targets
 	@awk '/^[a-z-]+:.* ## / { split($$0, part, " ## "); sub(/:.*/, ""); printf "  make %-14s %s\n", $$0, part[2] }' $(MAKEFILE_LIST)
@@ -58,6 +64,16 @@ $(DEPLOY_INSTALLED): requirements-deploy.txt $(INSTALLED)
 faults: install ## kill, freeze, cut off and fill everything, for about an hour (a short form: make faults FAULTS=short)
 	@FAULTS=$(FAULTS) $(BIN)/python -m pytest -m faults $(ARGS)
 
+truth: install ## real applications crawled, and every item compared with their own data, for a quarter of an hour
+	@dpkg-query --show $(TRUTH_PACKAGES) >/dev/null 2>&1 || { \
+	    sudo=$$(test "$$(id -u)" = 0 || echo sudo); \
+	    echo "Installing Debian's packages of three applications, once"; \
+	    $$sudo apt-get --quiet --quiet update; \
+	    $$sudo env DEBIAN_FRONTEND=noninteractive apt-get --quiet --quiet --yes --no-install-recommends \
+	        install $(TRUTH_PACKAGES) >/dev/null || exit; \
+	}
+	@$(BIN)/python -m testbed.truth $(ARGS)
+
 bench: install ## ours and other crawlers side by side, for a quarter of an hour (make bench ARGS='--help')
 	@$(BIN)/python -m benchmarks.side_by_side $(ARGS)
 
@@ -90,8 +106,9 @@ LOCK := $(COMPILE) pyproject.toml --generate-hashes
 PEERS := benchmarks/side_by_side/requirements
 lock: $(UV) ## pin everything anew: pyproject.toml's dependencies, and those of the benchmark's peers
 	@$(LOCK) --output-file requirements.txt
-	@$(LOCK) --constraints requirements.txt --group dev --output-file requirements-dev.txt
+	@$(LOCK) --constraints requirements.txt --all-extras --group dev --output-file requirements-dev.txt
 	@$(LOCK) --constraints requirements-dev.txt --group deploy --output-file requirements-deploy.txt
+	@$(COMPILE) testbed/applications/trac.in --generate-hashes --output-file testbed/applications/trac.txt
 	@for file in $(PEERS)/*.in; do $(COMPILE) $$file --output-file $${file%.in}.txt || exit; done
 
 clean: ## remove .venv, caches and what a demo wrote

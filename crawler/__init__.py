@@ -12,7 +12,7 @@ The packages, in the order in which a plan becomes items; `docs/architecture.md`
 - `pipelines/`: an item is cleaned, its media are fetched, and every sink acknowledges it; then its seed is finished.
 - `servers/`: how Redis, Kafka and MongoDB are connected. `fast/`: Scrapy's engine in less time. `config/`: settings.
 - `commands/`, `cli/`: `scrapy plan`, `seeds`, `ledger`, `nodes`, `site`, `items`, `crawl`, `settings`, `frontier`,
-  `doctor`, and what they share. `doctor/`: what `scrapy doctor` examines.
+  `stats`, `doctor`, and what they share. `doctor/`: what `scrapy doctor` examines.
 """
 
 from typing import Any

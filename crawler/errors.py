@@ -11,7 +11,7 @@ import difflib
 import sys
 from typing import TYPE_CHECKING
 
-from crawler.redaction import without_credentials
+from crawler.redaction import HIDDEN, names_secret, without_credentials, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,7 +72,8 @@ class InputError(HeadroomError):
         path = short(file, MAX_FILE_CHARACTERS)
         where = f"{path}:{line}" if line else path
         what = f"{short(key)}: " if key else ""
-        got = "nothing" if value is None else shown(value)
+        is_secret = isinstance(value, str) and names_secret(key.rpartition(".")[2])
+        got = "nothing" if value is None else HIDDEN if is_secret else shown(without_secrets(value))
         super().__init__(f"{where}: {what}got {got}, expected {expected}")
         self.file, self.line, self.key, self.value, self.expected = file, line, key, value, expected
 
@@ -90,7 +91,7 @@ def existing(name: str, known: Iterable[str], what: str, possible: Iterable[str]
     if close := difflib.get_close_matches(name.casefold()[:MAX_SHOWN_CHARACTERS], by_folded, 1):
         return f"did you mean {by_folded[close[0]]}?"
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    return f"{what}: {', '.join(names[:MAX_NAMES]) or 'there are none'}{more}"
+    return f"{what}: {', '.join(names[:MAX_NAMES]) or 'none'}{more}"
 
 
 def shown(value: object) -> str:
@@ -133,6 +134,18 @@ class HostBackoffError(HeadroomError):
     def __init__(self, host: str, wait_s: float) -> None:
         super().__init__(f"{host} has a backoff of {wait_s:.0f} s")
         self.wait_s = wait_s
+
+
+class LacksError(HeadroomError):
+    """A page that is read on trial lacks something: perhaps it has that once a browser has rendered it.
+
+    Attributes:
+        lacked: Names of fields, or `results`.
+    """
+
+    def __init__(self, lacked: tuple[str, ...]) -> None:
+        super().__init__(f"the page lacks {', '.join(lacked)}")
+        self.lacked = lacked
 
 
 class UnavailableError(HeadroomError):

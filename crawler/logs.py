@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import logging
 import threading
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import orjson
+
+from crawler import config
 from crawler.config.check import redaction_of
 from crawler.errors import HeadroomError
+from crawler.log_events import event_of
 from crawler.redaction import Redaction
 from crawler.text import inert, one_line
 
@@ -77,6 +82,32 @@ class InertRecord(logging.LogRecord):
         self._stack = INDENT + _indented(self.redact(text)) if text else None
 
 
+class JsonLines(logging.Formatter):
+    """Writes each record as one line of JSON: time, level, logger, event, message, its fields, and a traceback."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Returns the line, in which no text can act or begin another line."""
+        event = event_of(record.msg)
+        values = record.args if isinstance(record.args, tuple) else ()
+        named = dict(zip(event.fields, values, strict=False)) if event else {}
+        traceback = record.exc_text or (self.formatException(record.exc_info) if record.exc_info else "")
+        entry = {
+            "time": f"{datetime.fromtimestamp(record.created, UTC):%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z",
+            "level": record.levelname,
+            "logger": record.name,
+            "event": event.name if event else None,
+            "message": record.getMessage(),
+            "spider": getattr(getattr(record, "spider", None), "name", None),
+            **{name: value if isinstance(value, int | float) else _field(value) for name, value in named.items()},
+            "traceback": traceback or None,
+        }
+        return orjson.dumps({name: value for name, value in entry.items() if value is not None}).decode()
+
+
+def _field(value: object) -> str:
+    return one_line(_shortened(InertRecord.redact(str(value))))
+
+
 class InertLogs:
     """Scrapy extension that makes all log records of the process inert."""
 
@@ -88,10 +119,22 @@ class InertLogs:
 
 
 def install(settings: Mapping[str, Any]) -> None:
-    """Makes all log records of the process inert from here on, without secrets of the settings and the environment."""
+    """Makes all log records of the process inert from here on, without secrets of the settings and the environment.
+
+    With LOG_JSON, Scrapy's log is lines of JSON from here on.
+
+    Raises:
+        ConfigError: LOG_JSON is neither on nor off.
+    """
     InertRecord.redact = redaction_of(settings)
     logging.setLogRecordFactory(InertRecord)
     threading.excepthook = _log_death
+    if config.LOG_JSON.of(settings):
+        from crawler.scrapy_private import (
+            format_log_by,  # Scrapy's engine is imported with it, which commands don't need
+        )
+
+        format_log_by(JsonLines())
 
 
 def _log_death(thread: threading.ExceptHookArgs) -> None:

@@ -18,6 +18,8 @@ _SECRET_NAME = re.compile(
     r"(?:^|_)(?:pass|passwd|password|passphrase|secret|token|(?:access|api|private|secret)_?key)(?:_id)?$",
     re.IGNORECASE,
 )
+_OF_SITES = "SITE_SECRET_"  # begins the names of the secrets of sites, whose values are hidden whatever follows
+_BINDINGS = "SITE_SECRET_HOSTS"  # the setting that binds them to hosts, which isn't one
 _USERINFO = re.compile(r"(?<=[/\\]{2})[^\s/\\?#'\"<>]*@")  # up to the last @ before the path, as in a browser
 
 
@@ -42,6 +44,21 @@ def redacted_address(url: str) -> str:
         scheme, rest = "", url
     address, _, query = rest.partition("?")
     return scheme + separator + (HIDDEN if "@" in query else address.rpartition("@")[2])
+
+
+def names_secret(name: str) -> bool:
+    """Returns whether what has this name (a header, a parameter) holds a password or key, to judge by the name."""
+    return name.lower() == "authorization" or _SECRET_NAME.search(name.replace("-", "_")) is not None
+
+
+def without_secrets(value: object) -> object:
+    """Returns a value of a file in which what has a secret's name is hidden, however deep it stands."""
+    if isinstance(value, dict):
+        return {
+            name: HIDDEN if isinstance(entry, str) and names_secret(str(name)) else without_secrets(entry)
+            for name, entry in value.items()
+        }
+    return [without_secrets(entry) for entry in value] if isinstance(value, list) else value
 
 
 class Redaction:
@@ -74,7 +91,7 @@ def _in_setting(name: str, value: Any) -> Iterator[str]:
     """Yields the secrets in the value of a setting, which may be a mapping (REDIS_PARAMS, FEEDS) or a list."""
     if isinstance(value, str | bytes):
         text = value if isinstance(value, str) else value.decode("latin-1")
-        if _SECRET_NAME.search(name):
+        if _SECRET_NAME.search(name) or (name.startswith(_OF_SITES) and name != _BINDINGS):
             yield text
         yield from _in_urls(text)
         if text.lstrip().startswith(("{", "[")):

@@ -8,6 +8,7 @@ The name, since which version it is as it is used here (2.11 stands for that and
 
     ExecutionEngine._slot.nextcall                  2.13  has the engine ask the scheduler; by itself it does every 5 s
     ExecutionEngine._stopping                       2.14  shows SIGTERM: no signal tells that a stop begins
+    commands.runspider._import_file                 2.11  imports the file of `scrapy runspider`
     Crawler._create_engine                          2.11  puts in an engine of one's own: no setting names one
     ScrapyCommand._create_crawler                   2.18  warns of feeds that nothing exports; before, nothing does
     MiddlewareManager._mw_methods_requiring_spider  2.14  tells which middlewares still want the spider
@@ -19,6 +20,7 @@ The name, since which version it is as it is used here (2.11 stands for that and
     exceptions._InvalidOutput                       2.11  is raised by what a middleware answers wrongly
     utils.defer._process_pending_io                 2.18  waits before an error is handled; before: _defer_sleep_async
     utils._download_handlers                        2.15  has what Scrapy's handlers do about limits and StopDownload
+    utils.log._get_handler                          2.11  makes the log's handler: no setting names its formatter
     spidermiddlewares.metacopy                      2.18  (public) is one more middleware; before, there is none
 """
 
@@ -27,14 +29,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Spider
+from scrapy.commands.runspider import _import_file
 from scrapy.core.downloader import Downloader
 from scrapy.core.engine import ExecutionEngine
 from scrapy.exceptions import _InvalidOutput as InvalidOutput
-from scrapy.utils import defer
+from scrapy.utils import defer, log
 from scrapy.utils._download_handlers import check_stop_download, get_maxsize_msg, get_warnsize_msg
 
 if TYPE_CHECKING:
+    import logging
     from collections.abc import Callable
+    from types import ModuleType
 
     from scrapy.commands import ScrapyCommand
     from scrapy.core.downloader.middleware import DownloaderMiddlewareManager
@@ -42,6 +47,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Request, Response
     from scrapy.middleware import MiddlewareManager
+    from scrapy.settings import Settings
     from scrapy.spidermiddlewares.depth import DepthMiddleware
     from twisted.python.failure import Failure
 
@@ -139,9 +145,41 @@ METACOPY_MIDDLEWARES = _metacopy()  # none before 2.18
 # -- Commands ----------------------------------------------------------------------------------------------------------
 
 
-def create_crawler(command: ScrapyCommand, spider: str) -> Crawler:
+def create_crawler(command: ScrapyCommand, spider: str | type[Spider]) -> Crawler:
     """Returns a crawler of a command's process, as `scrapy crawl` makes it."""
     assert command.crawler_process is not None  # Scrapy has made it before the command runs
     create = getattr(command, "_create_crawler", command.crawler_process.create_crawler)
     crawler: Crawler = create(spider)
     return crawler
+
+
+def import_file(file: str) -> ModuleType:
+    """Returns the module of a file, as `scrapy runspider` imports it.
+
+    Raises:
+        ImportError: There is no such file, or it can't be imported.
+        ValueError: It is no Python file.
+    """
+    module: ModuleType = _import_file(file)
+    return module
+
+
+_scrapys_handler = log._get_handler
+
+
+def format_log_by(formatter: logging.Formatter) -> None:
+    """Has Scrapy's log handlers write by a formatter: the one that is there, and all that follow it."""
+
+    def handler_of(settings: Settings) -> logging.Handler:
+        handler = _scrapys_handler(settings)
+        handler.setFormatter(formatter)
+        return handler
+
+    log._get_handler = handler_of
+    if (present := log.get_scrapy_root_handler()) is not None:
+        present.setFormatter(formatter)
+
+
+def format_log_as_scrapy() -> None:
+    """Takes `format_log_by` back, for handlers that follow."""
+    log._get_handler = _scrapys_handler

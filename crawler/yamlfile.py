@@ -291,6 +291,7 @@ _SHORTER = tuple(
         (r" after validation, not (\d+|more)$", ""),
     )
 )
+_NO_MAPPING = ("dict_type", "model_type", "model_attributes_type")  # errors where something else stands for a mapping
 # What pydantic's errors expect, without Python's names for it; by the type of the error.
 _EXPECTED = {
     "string_type": "text",
@@ -298,11 +299,9 @@ _EXPECTED = {
     "int_from_float": "a whole number",
     "float_type": "a number",
     "bool_type": "true or false",
-    "dict_type": "a mapping of keys to values",
-    "model_type": "a mapping of keys to values",
-    "model_attributes_type": "a mapping of keys to values",
     "list_type": "a list",
     "tuple_type": "a list",
+    **dict.fromkeys(_NO_MAPPING, "a mapping of keys to values"),
 }
 
 
@@ -331,6 +330,8 @@ def _explain(
         return (*path, key), detail["input"].get(key), f"{allowed} or {last}" if last else "this key"
     if kind == "string_type" and path in texts:
         return path, texts[path], f'text: put it in quotes, "{texts[path]}"'
+    if kind in _NO_MAPPING and (known := _keys_at(model, path)):
+        return path, detail["input"], f"a mapping, whose keys may be {', '.join(known)}"
     expected = detail["msg"]
     for pattern, replacement in _SHORTER:
         expected = pattern.sub(replacement, expected)

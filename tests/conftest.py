@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import gc
 import os
 import signal
 import sys
@@ -15,6 +16,7 @@ import pytest
 import redis
 from crawl import Crawl
 from forkserver import ForkServer
+from hostile.hostile_wire_server import Host
 from needs import started
 from pymongo import MongoClient
 from releases import ROOT, write_entry_points
@@ -52,6 +54,23 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: item.path.parent.name not in SLOW_FOLDERS)
 
 
+def pytest_collection_finish():
+    """Keeps the garbage collector from visiting thousands of tests, which stay to the end, again and again."""
+    gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def _collect(request):
+    """Has what a test left open collected before the next one, which would be blamed for it.
+
+    It is done where that is allowed, while the filter of the warning about it is on, and for the tests of faults.
+    """
+    yield
+    filters = [mark.args[0] for mark in request.node.iter_markers("filterwarnings")]
+    if request.node.get_closest_marker("faults") or any(one.endswith(":ResourceWarning") for one in filters):
+        gc.collect()
+
+
 @pytest.fixture(scope="session")
 def server_folder(tmp_path_factory):
     return tmp_path_factory.mktemp("servers")
@@ -80,7 +99,7 @@ forum = shared(
 
 @pytest.fixture(scope="session")
 def mediawiki(server_folder):
-    with started(MediaWiki, server_folder, wiki_pages(60)) as server:
+    with started(MediaWiki, server_folder, wiki_pages(25)) as server:
         yield server
 
 
@@ -90,6 +109,20 @@ def redis_url(redis_server):
     with contextlib.closing(redis.Redis(port=redis_server.port)) as client:
         client.flushall()
     return redis_server.url
+
+
+@pytest.fixture
+def serve():
+    """Returns a function that serves a script, which says of each path what is answered."""
+    hosts = []
+
+    def start(script, **options):
+        hosts.append(Host(script, **options))
+        return hosts[-1]
+
+    yield start
+    for host in hosts:
+        host.close()
 
 
 @pytest.fixture
@@ -118,8 +151,8 @@ def crawl(fork_server, redis_url, tmp_path):
 def scrapy(crawl):
     """Returns `run(NAME, *ARGUMENTS, settings={}, environment={}, stdin="", timeout=60)`: a command, run to its end.
 
-    `scrapy crawl` runs in a process of its own, the others in this one. The result has `returncode`, `stdout` and
-    `stderr`.
+    `scrapy crawl` and `runspider` run in processes of their own, the others in this one. The result has `returncode`,
+    `stdout` and `stderr`.
     """
     return crawl.run
 

@@ -61,11 +61,11 @@ class Crawl(Runner):
     def offer(self, urls, site="s", **settings):
         self.scrapy("seeds", "offer", "--site", site, "-", stdin="".join(f"{url}\n" for url in urls), settings=settings)
 
-    def submit(self, sites, words, pages=1):
-        """Submits a plan of one search for each of the words, on each of the sites."""
+    def submit(self, sites, words, *options, pages=1):
+        """Submits a plan of one search for each of the words, on each of the sites; `options` are the command's."""
         plan = {"name": "plan", "sites": sites, "pages": pages, "keywords": {"word": {"optional": words}}}
         (self.folder / "plan.yaml").write_text(yaml.safe_dump(plan))
-        self.scrapy("plan", "submit", self.folder / "plan.yaml")
+        self.scrapy("plan", "submit", self.folder / "plan.yaml", *options)
 
     # -- Commands and workers -----------------------------------------------------------------------------------------
 

@@ -52,6 +52,12 @@ class ForkServer(Server):
         self._address = f"\0forkserver-{uuid.uuid4().hex}"  # abstract: no file, whose path could be too long
         super().__init__("forkserver", [sys.executable, __file__, self._address[1:]], folder)
 
+    def write_scrapy(self, path):
+        """Writes a program that does what the program `scrapy` does, by a command that this server forks."""
+        client = Path(__file__).with_name("forked_scrapy.py")
+        path.write_text(f'#!/bin/sh\nexec {sys.executable} -IS {client} {self._address[1:]} "$@"\n')
+        path.chmod(0o755)
+
     def connect(self):
         connection = socket.socket(socket.AF_UNIX)
         try:

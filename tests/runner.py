@@ -65,7 +65,7 @@ class Runner:
     def run(self, *words, settings=None, environment=None, stdin="", timeout=COMMAND_SECONDS):
         """Runs a command to its end; returns a subprocess.CompletedProcess with text."""
         words = self.words(*words, settings=settings)
-        if words[0] != "crawl":
+        if words[0] not in {"crawl", "runspider"}:
             variables = self.environment | (environment or {})
             return command_line.run(words, variables, stdin=stdin.encode(), timeout_s=timeout)
         with ExitStack() as stack:

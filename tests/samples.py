@@ -80,5 +80,8 @@ class Stats(SimpleNamespace):
     def __init__(self):
         super().__init__(values={})
 
+    def get_stats(self):
+        return self.values
+
     def inc_value(self, name, count=1):
         self.values[name] = self.values.get(name, 0) + count

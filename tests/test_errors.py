@@ -7,7 +7,7 @@ from crawler.errors import ConfigError, ExtractError, HeadroomError, InputError,
 def test_what_exists_is_the_nearest_name_or_else_some():
     assert existing("Demo_form", ["web", "demo_forum"], "known") == "did you mean demo_forum?"
     assert existing("x", ["b", "a"], "known") == "known: a, b"
-    assert existing("x", [], "known") == "known: there are none"
+    assert existing("x", [], "known") == "known: none"
     many = existing("x", [f"plan-{number:03}" for number in range(30)], "plans")
     assert many.startswith("plans: plan-000, ")
     assert many.endswith(", plan-019 and 10 more")

@@ -39,12 +39,29 @@ BESIDE = {
     "Results": {"links": "css:a"},
     "Rule": {"select": "css:a"},
     "Content": {"title": "css:h1"},
+    "CommentRules": {"each": "css:li", "text": "css:p"},
+    "Twin": {"pattern": "/(?P<id>.)", "url": "{base}/{id}"},
+    "Joined": {"url": "{base}/{user}", "values": {"user": "css:a"}, "title": "css:h1"},
+    ("Joined", "type"): {"url": "{base}/{user}", "values": {"user": "css:a"}, "title": "json:a"},
+    ("Joined", "extra"): {"url": "{base}/{user}", "values": {"user": "css:a"}, "type": "json"},
+    ("Search", "description"): {},
+    ("Results", "fields"): {"links": "css:a", "rows": "css:b"},
+    ("Results", "match"): {"links": "css:a", "rows": "css:b"},
     "PageNumbers": {"kind": "page"},
     "Offsets": {"kind": "offset"},
     "PlanFile": {"name": "a", "sites": ["b"], "keywords": {"c": {"required": ["d"]}}},
     ("Results", "type"): {"links": "json:a"},
-    ("Results", "next"): {"type": "json", "links": "json:a"},
     ("Content", "type"): {"title": "json:a"},
+    ("Rendering", "steps"): {"when": "always"},
+    ("Rendering", "seconds"): {"when": "auto"},
+    ("PageStep", "timeout"): {"click": "a"},
+    "Fill": {"selector": "a", "text": "b"},
+    "Press": {"key": "a"},
+    "Select": {"selector": "a", "option": "b"},
+    "CheckBox": {"selector": "a"},
+    "DialogAnswer": {"answer": "accept"},
+    "SetCookie": {"name": "a", "value": "b"},
+    "Repeat": {"steps": [{"click": "a"}]},
     "KeywordClass": {"optional": ["a", "b"]},
     "SiteUse": {"use": "a", "name": "b", "base": "https://example.org"},
 }
@@ -103,7 +120,7 @@ def test_the_schema_refuses_an_unknown_key(kind):
 
 @pytest.mark.parametrize(
     "path",
-    [*(ROOT / "crawler" / "sites").glob("*.yaml"), *(ROOT / "plans").glob("*.yaml")],
+    [*(ROOT / "crawler" / "sites").rglob("*.yaml"), *(ROOT / "plans").glob("*.yaml")],
     ids=lambda path: path.name,
 )
 def test_files_that_ship_name_their_schema_and_keep_to_it(path):
@@ -121,10 +138,10 @@ def test_the_plan_at_the_top_is_one_and_uses_every_key():
 
 def test_the_site_at_the_top_uses_every_key_that_goes_with_the_others():
     value = yaml.safe_load(example("site"))
-    assert set(sites.Site.model_fields) - set(value) == {"parser"}
-    assert set(PARTS["Search"].model_fields) - set(value["search"]) == {"body", "body_type"}
-    assert set(PARTS["Results"].model_fields) - set(value["results"]) == {"type", "link", "next"}
-    assert set(PARTS["Content"].model_fields) - set(value["content"]) == {"type"}
+    assert set(sites.Site.model_fields) - set(value) == {"kind", "parser"}
+    assert set(PARTS["Search"].model_fields) - set(value["search"]) == {"body", "body_type", "description"}
+    assert set(PARTS["Results"].model_fields) - set(value["results"]) == {"from", "type", "link", "match", "next"}
+    assert set(PARTS["Content"].model_fields) - set(value["content"]) == {"from", "type"}
     assert set(PARTS["Follow"].model_fields) == set(value["follow"])
     assert set(PARTS["PolitenessPart"].model_fields) == set(value["politeness"])
     jsonschema.validate(value, SCHEMAS["site"])
@@ -142,7 +159,8 @@ def test_the_site_at_the_top_searches_and_reads():
 
     thread = page(
         "https://board.example.org/thread/1",
-        """<h1>Bridge <b>closed</b></h1><a class=author>Zhang San</a><span class=date>03/04/2026 12:30</span>
+        """<h1>Bridge <b>closed</b></h1><p class=byline>by Zhang San on 3 April</p>
+        <span class=date>03/04/2026 12:30</span>
         <div class=post><p>The water rises.</p><img src=/1.png><video><source src=/1.mp4></video>
         <a href=/thread/2>more</a><a href=/thread/2/print>print</a><p class=signature>Z.</p></div>
         <p class=replies>7</p><a class=tag>a</a><a class=tag>b</a><a rel=next href=/thread/1?page=2>2</a>""",

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import io
+import json
 import logging
 import sys
+from types import SimpleNamespace
 
 import pytest
+from scrapy.settings import Settings
+from scrapy.utils import log as log_of_scrapy
 
 from crawler import logs
 from crawler.errors import UnavailableError
+from crawler.scrapy_private import format_log_as_scrapy
 
 
 @pytest.fixture
@@ -97,3 +102,65 @@ def test_all_handlers_get_it(log, capsys):
         logging.getLogRecordFactory()("x", logging.INFO, "f", 1, "a\x1b[2J %s", ("s3cret-value",), None)
     )
     assert capsys.readouterr().err == "a\ufffd[2J ***\n"
+
+
+@pytest.fixture
+def json_of():
+    """Returns a function that gives what a record becomes as JSON, with the secret of a setting in the process."""
+    factory, redact = logging.getLogRecordFactory(), logs.InertRecord.redact
+    logs.install({"REDIS_URL": "redis://:s3cret-value@a.example/0"})
+
+    def written(*arguments, level=logging.WARNING, exc_info=None, **extra):
+        record = logging.getLogger("tests.logs").makeRecord(
+            "tests.logs", level, "file", 1, arguments[0], arguments[1:], exc_info, extra=extra
+        )
+        line = logs.JsonLines().format(record)
+        assert line.isprintable()
+        return json.loads(line)
+
+    yield written
+    logging.setLogRecordFactory(factory)
+    logs.InertRecord.redact = redact
+
+
+def test_a_line_of_json_has_the_event_and_what_fills_in_its_message(json_of):
+    found = json_of("%s: down, its items wait: %s", "kafka", ConnectionError("no broker"))
+    assert found.pop("time").endswith("Z")
+    assert found == {
+        "level": "WARNING",
+        "logger": "tests.logs",
+        "event": "sink-down",
+        "message": "kafka: down, its items wait: no broker",
+        "sink": "kafka",
+        "error": "no broker",
+    }
+    assert json_of("session not renewed in partition %d: %s", 7, "x")["partition"] == 7
+
+
+def test_json_has_no_secret_and_nothing_that_acts(json_of):
+    found = json_of("kafka: refuses messages: %s", "s3cret-value \x1b[2J\n{}", spider=SimpleNamespace(name="consumer"))
+    assert found["error"] == "*** \N{REPLACEMENT CHARACTER}[2J {}"
+    assert (found["message"], found["spider"]) == ("kafka: refuses messages: " + found["error"], "consumer")
+
+
+def test_json_has_a_traceback_in_the_same_line(json_of):
+    try:
+        list(Failing())
+    except ValueError:
+        found = json_of("it failed", exc_info=sys.exc_info())
+    assert "event" not in found
+    assert found["traceback"].splitlines()[0].strip() == "Traceback (most recent call last):"
+    assert "s3cret-value" not in found["traceback"]
+
+
+def test_scrapys_handlers_write_json_where_they_are_told_to(tmp_path, json_of):
+    path = tmp_path / "log"
+    try:
+        logs.install({"LOG_JSON": "1"})
+        handler = log_of_scrapy._get_handler(Settings({"LOG_FILE": str(path)}))
+        handler.emit(logging.getLogger("tests.logs").makeRecord("a", logging.INFO, "", 1, "claims go on", (), None))
+        handler.close()
+    finally:
+        format_log_as_scrapy()
+    assert json.loads(path.read_text())["event"] == "claims-resumed"
+    assert not isinstance(log_of_scrapy._get_handler(Settings()).formatter, logs.JsonLines)

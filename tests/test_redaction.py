@@ -119,3 +119,8 @@ def test_a_secret_of_some_letters_does_not_hide_the_log():
 )
 def test_an_address_is_shown_without_its_secrets(url, shown):
     assert redacted_address(url) == shown
+
+
+def test_secrets_of_sites_are_hidden_whatever_they_are_called():
+    redact = Redaction.of({"SITE_SECRET_BOARD": "hush-hush", "SITE_SECRET_HOSTS": "SITE_SECRET_BOARD=a.example"})
+    assert redact("hush-hush goes to SITE_SECRET_BOARD=a.example") == "*** goes to SITE_SECRET_BOARD=a.example"

@@ -217,7 +217,10 @@ class Outer(BaseModel):
         ("one: {required: on}", "f:1: one.required: got 'on', expected text: put it in quotes, \"on\""),
         ("one: {required: [a]}", "f:1: one.required: got ['a'], expected text"),
         ("one: {required: }", "f:1: one.required: got nothing, expected text"),
-        ("one: 5", "f:1: one: got 5, expected a mapping of keys to values"),
+        (
+            "one: 5",
+            "f:1: one: got 5, expected a mapping, whose keys may be choice, flag, is, letters, number, ratio, required",
+        ),
         ("many: 5", "f:1: many: got 5, expected a list"),
         ("pair: 5", "f:1: pair: got 5, expected a list"),
         ("pair: [a, b, c]", "f:1: pair: got ['a', 'b', 'c'], expected at most 2 items"),

@@ -20,7 +20,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from crawler import __version__
-from crawler.config.setting import Address, Choice, Flag, Line, Location, Number, Options, Setting, Whole, Words
+from crawler.config.setting import (
+    Address,
+    Bindings,
+    Choice,
+    Flag,
+    Line,
+    Location,
+    Number,
+    Options,
+    Setting,
+    Whole,
+    Words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +42,7 @@ CRAWL = "What is crawled"
 FRONTIER = "The frontier"
 POLITENESS = "Politeness"
 HEADROOM = "Headroom"
+RENDERING = "Pages that need a browser"
 DELIVERY = "Delivery"
 DOWNLOAD = "The process and its downloads"
 MAX_BYTES = 1 << 40  # more than any disk has for one answer
@@ -94,6 +107,16 @@ KAFKA_BOOTSTRAP_SERVERS: Final = Words(
     "Brokers that are asked for all others.",
     each="host:port",
     least=1,
+)
+KAFKA_TOO_LARGE: Final = Choice(
+    "KAFKA_TOO_LARGE",
+    "cut",
+    SERVERS,
+    "What becomes of an item that is larger than Kafka takes (1 MiB, or the topic's `max.message.bytes`): `cut` "
+    "delivers it with fewer comments and a shorter text, and its `truncated` says so; `reference` does so, and its "
+    "`whole` says where all of it is: in MongoDB, where that is among ITEM_SINKS, else in FILES_STORE, which must be a "
+    "folder then; `fail` fails its page as `message-too-large`.",
+    choices=("cut", "reference", "fail"),
 )
 KAFKA_SECURITY_PROTOCOL: Final = Choice(
     "KAFKA_SECURITY_PROTOCOL",
@@ -179,7 +202,7 @@ MAX_LINKS_PER_PAGE: Final = Whole(
     1_000,
     CRAWL,
     "Results of a search page, or followed links of one page; more is a trap, or a plan's `per_page`. The stat "
-    "`links/left_out` counts the rest.",
+    "`links/left_out` counts the rest. A sitemap may have 50,000, as its format says.",
     low=1,
     high=10_000,
 )
@@ -195,6 +218,17 @@ FRONTIER_SETTINGS: Final = Options(
     "them.",
     form="settings for the frontier's spiders",
     secret=True,
+)
+SITE_SECRET_HOSTS: Final = Bindings(
+    "SITE_SECRET_HOSTS",
+    {},
+    CRAWL,
+    "The only hosts to which each secret of a site is sent: `SITE_SECRET_BOARD=board.example.org,SITE_SECRET_BOARD="
+    "api.example.org`. Site files name a secret in `headers` and `cookies`; its value is the variable of that name in "
+    "the environment of the workers, or such a file among the credentials. It goes over TLS alone, unless the host is "
+    "written with `http://`.",
+    pattern=r"(SITE_SECRET_(?!HOSTS=)[A-Z0-9_]{1,50})=((?:https?://)?(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?)",
+    form="SITE_SECRET_NAME=HOST",
 )
 ALLOW_PRIVATE_ADDRESSES: Final = Flag(
     "ALLOW_PRIVATE_ADDRESSES",
@@ -239,6 +273,37 @@ HEARTBEAT_FILE: Final = Location(
     "that is dead or frozen, whether or not it had work. It says `ready` while the worker's session is alive, else "
     "`waits`. For the health checks of containers; each worker needs its own. Empty: none.",
     form="a file",
+)
+METRICS_TOKEN: Final = Line(
+    "METRICS_TOKEN",
+    "",
+    FRONTIER,
+    "Who shows it as a bearer token may read the metrics (docs/metrics.md). Empty: nobody.",
+    pattern=r"(?:[\x21-\x7e]{16,})?",
+    form="16 visible ASCII characters or more, without blanks",
+    secret=True,
+)
+MONITOR_USERS: Final = Location(
+    "MONITOR_USERS",
+    "monitor-users.json",
+    FRONTIER,
+    "Who may use the monitor (docs/monitor.md); `scrapy monitor user add` writes it.",
+    form="a file",
+)
+METRICS_PORT: Final = Whole(
+    "METRICS_PORT",
+    0,
+    FRONTIER,
+    "Where a worker serves metrics of its own, for who has METRICS_TOKEN; each of a node needs another. 0: nowhere.",
+    low=0,
+    high=65_535,
+)
+METRICS_HOST: Final = Line(
+    "METRICS_HOST",
+    "127.0.0.1",
+    FRONTIER,
+    "The address of METRICS_PORT. What passes there isn't encrypted: any address but this machine's own belongs into a "
+    "private network.",
 )
 LOCK_MILLISECONDS: Final = Whole(
     "LOCK_MILLISECONDS",
@@ -407,6 +472,72 @@ IDLE_WAIT_SECONDS: Final = Number(
     high=3_600,
 )
 
+# -- Pages that need a browser: crawler/render/ ------------------------------------------------------------------------
+
+BROWSER_PATH: Final = Location(
+    "BROWSER_PATH",
+    "",
+    RENDERING,
+    "Chromium's program; empty: one of its usual names on PATH, such as `chromium`.",
+    form="a file",
+)
+BROWSER_PAGES_AT_ONCE: Final = Whole(
+    "BROWSER_PAGES_AT_ONCE",
+    4,
+    RENDERING,
+    "Pages that a worker's browser has open. Each takes 50 to 150 MB, and two keep a processor busy.",
+    low=1,
+    high=100,
+)
+BROWSER_PAGE_MAX_BYTES: Final = Whole(
+    "BROWSER_PAGE_MAX_BYTES",
+    768 * 1024 * 1024,
+    RENDERING,
+    "Memory of the process that a page runs in; one that takes more is ended, and its page counts as crashed. Heavy "
+    "applications take 300 MB.",
+    unit="bytes",
+    low=128 * 1024 * 1024,
+    high=MAX_BYTES,
+)
+BROWSER_RECYCLE_PAGES: Final = Whole(
+    "BROWSER_RECYCLE_PAGES",
+    500,
+    RENDERING,
+    "Pages after which a new browser takes the place of a worker's old one, since browsers leak. It costs 1.5 s.",
+    low=1,
+    high=1_000_000,
+)
+BROWSER_RECYCLE_SECONDS: Final = Number(
+    "BROWSER_RECYCLE_SECONDS", 3_600, RENDERING, "Likewise, a browser's age.", unit="s", low=1, high=1_000_000
+)
+BROWSER_RECYCLE_BYTES: Final = Whole(
+    "BROWSER_RECYCLE_BYTES",
+    2 * 1024 * 1024 * 1024,
+    RENDERING,
+    "Likewise, the memory of all its processes, what they share counted once.",
+    unit="bytes",
+    low=512 * 1024 * 1024,
+    high=MAX_BYTES,
+)
+RENDER_LOOK_AGAIN_SECONDS: Final = Number(
+    "RENDER_LOOK_AGAIN_SECONDS",
+    600,
+    RENDERING,
+    "Where a site leaves it to the crawl whether its pages are rendered (`when: auto`): time until a worker treats a "
+    "page against what was found so far, to see whether that still holds. One rendered in vain takes a second.",
+    unit="s",
+    low=1,
+    high=1_000_000,
+)
+
+BROWSER_EVIDENCE_DIR: Final = Location(
+    "BROWSER_EVIDENCE_DIR",
+    "",
+    RENDERING,
+    "Folder for pictures of pages on which a step of their site's file failed: `SITE-NUMBER.step.jpg`, the latest of "
+    "each step, 200 at most. Empty: none is kept.",
+)
+
 # -- Delivery -------------------------------------------------------------------------------------------------------
 
 ITEM_SINKS: Final = Words(
@@ -442,6 +573,26 @@ TOPIC_PREFIX: Final = Line(
     "A site's Kafka topic is this and its name. Kafka takes 249 characters for both.",
     pattern=r"[a-zA-Z0-9._-]{1,100}",
     form="1 to 100 of a-z A-Z 0-9 . _ -",
+)
+NEWEST_ITEMS_MEGABYTES: Final = Number(
+    "NEWEST_ITEMS_MEGABYTES",
+    4,
+    DELIVERY,
+    "Of Redis, for the newest items of each site, 200 at most, which the monitor shows where `mongo` is no sink. Where "
+    "it is full, the oldest go of the site that takes most. 0: none are kept.",
+    unit="MB",
+    low=0,
+    high=1_000,
+)
+FAILED_ANSWERS_MEGABYTES: Final = Number(
+    "FAILED_ANSWERS_MEGABYTES",
+    4,
+    DELIVERY,
+    "Of Redis, for what hosts answered to pages that failed: the head and 2,000 characters of the latest 20 of each "
+    "site and reason, which the monitor shows as text. 0: none are kept.",
+    unit="MB",
+    low=0,
+    high=1_000,
 )
 SINK_BATCH: Final = Whole("SINK_BATCH", 100, DELIVERY, "Items in one write to a sink.", low=1, high=10_000)
 SINK_WAIT_SECONDS: Final = Number(
@@ -482,6 +633,12 @@ USER_AGENT: Final = Line(
     DOWNLOAD,
     "What hosts are told of who asks; CONTACT is added to it.",
     owner="Scrapy",
+)
+LOG_JSON: Final = Flag(
+    "LOG_JSON",
+    default=False,
+    section=DOWNLOAD,
+    why="On: each record of the log is a line of JSON, with its event (docs/log-events.md), whatever LOG_FORMAT says.",
 )
 LOG_LEVEL: Final = Line(
     "LOG_LEVEL",
@@ -543,7 +700,8 @@ DOWNLOAD_MAXSIZE: Final = Whole(
     "DOWNLOAD_MAXSIZE",
     32 * 1024 * 1024,
     DOWNLOAD,
-    "Of one answer, as it comes and decoded; 0: no limit. Scrapy's 1 GiB is a way to kill a worker.",
+    "Of one answer, as it comes and decoded; 0: no limit. Scrapy's 1 GiB is a way to kill a worker. A sitemap may have "
+    "50 MiB, as its format says.",
     unit="bytes",
     low=0,
     high=MAX_BYTES,

@@ -10,7 +10,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 
 from crawler import config
 from crawler.config import credentials, scrapy_cfg
-from crawler.config.names import meant_by
+from crawler.config.names import meant_by, meant_by_file
 from crawler.config.redis_url import redis_url
 from crawler.config.setting import Flag
 from crawler.errors import HeadroomError, UnknownSettingError
@@ -25,13 +25,14 @@ if TYPE_CHECKING:
 def check(settings: Mapping[str, Any]) -> None:
     """Reads every setting of the table, and looks for names that are none.
 
-    A name in the settings that resembles one of ours is refused, unless that one is set too: who has set both MONGO_URL
-    and MONGO_URLS knows which is which. In scrapy.cfg's section, which is ours alone, every unknown name is refused.
+    A name in the settings that resembles one of ours is refused, unless that one is set too: whoever has set both
+    MONGO_URL and MONGO_URLS knows which is which. In scrapy.cfg's section, which is ours alone, every unknown name is
+    refused.
 
     Raises:
         ConfigError: A setting has a value that it can't have.
         UnknownSettingError: A name is misspelt.
-        HeadroomError: A scrapy.cfg can't be read.
+        HeadroomError: A scrapy.cfg, or a file of credentials, can't be read.
     """
     for setting in config.ALL:
         setting.of(settings)
@@ -44,20 +45,26 @@ def check(settings: Mapping[str, Any]) -> None:
             raise UnknownSettingError(name, meant_by(name) or "one that docs/settings.md lists", f" in {file}")
 
 
-def misspelt_variables() -> list[str]:
-    """Returns a line about each variable of the environment that resembles a setting and is none.
+def misspelt_names() -> list[str]:
+    """Returns a line about each variable, and each file of credentials, whose name resembles a setting's and is none.
 
-    They are told, not refused: an environment is shared with other programs, which have names of their own.
+    They are told, not refused: other programs may share an environment, or a folder of secrets, and have names of their
+    own there.
     """
+    files = credentials.names()
     return [
-        f"the environment's {name} is no setting and does nothing here; did you mean {meant}?"
-        for name in sorted(os.environ)
-        if (meant := meant_by(name)) and meant not in os.environ and not config.BY_NAME[meant].owner
+        f"{place} is no setting and does nothing here; did you mean {meant}?"
+        for given, places in (
+            (os.environ, {f"the environment's {name}": meant_by(name) for name in sorted(os.environ)}),
+            (files, {f"the file {name} in {credentials.VARIABLE}": meant_by_file(name) for name in files}),
+        )
+        for place, meant in places.items()
+        if meant and meant not in given and not config.BY_NAME[meant].owner
     ]
 
 
 def complete(settings: BaseSettings) -> None:
-    """Writes into the settings what the table, the environment and scrapy.cfg say where nothing else does.
+    """Writes into the settings what the environment, credentials, scrapy.cfg and the table say where nothing else does.
 
     For those who read settings by themselves: Scrapy's media pipeline, an add-on, a user's component. A flag that is
     written as a word (`yes`, `off`) becomes a bool, since Scrapy's own reader knows fewer words. REDIS_URL becomes the
@@ -65,6 +72,7 @@ def complete(settings: BaseSettings) -> None:
 
     Raises:
         ConfigError: A setting has a value that it can't have.
+        HeadroomError: As `check`.
     """
     for setting in config.ALL:
         is_set = setting.is_set(settings)
@@ -86,7 +94,10 @@ def redaction_of(settings: Mapping[str, Any]) -> Redaction:
     in_files: dict[str, str] = {}
     with contextlib.suppress(HeadroomError):
         in_files = {name: value for name, (value, _file) in scrapy_cfg.read().items()}
-    for name in config.BY_NAME:
+    site_secrets: dict[str, tuple[str, ...]] = {}
+    with contextlib.suppress(HeadroomError):
+        site_secrets = config.SITE_SECRET_HOSTS.of(settings)
+    for name in (*config.BY_NAME, *site_secrets):
         with contextlib.suppress(HeadroomError):
             if entry := credentials.read(name):
                 in_files[name] = entry[0]

@@ -61,6 +61,7 @@ VALUES: Mapping[str, Any] = {
         "crawler.logs.InertLogs": 0,  # first: what other extensions log is inert, too
         "crawler.worker.worker.Worker": 100,
         "crawler.worker.delivery.Delivery": 200,
+        "crawler.worker.metrics_server.MetricsServer": 300,  # off without METRICS_PORT
         "scrapy.extensions.telnet.TelnetConsole": None,
         **dict.fromkeys(_REMOTE_CONTROL & default_settings.EXTENSIONS_BASE.keys()),
     },
@@ -72,9 +73,10 @@ VALUES: Mapping[str, Any] = {
         "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
     },
     "DOWNLOADER_MIDDLEWARES": {
+        "crawler.middlewares.rendering.RenderMiddleware": 30,  # the last to see a page that has come
         "crawler.middlewares.known_site.KnownSiteMiddleware": 40,
+        "crawler.middlewares.site_headers.SiteHeadersMiddleware": 45,
         "crawler.middlewares.scope.ScopeMiddleware": 50,
-        "crawler.middlewares.ended_search.EndedSearchMiddleware": 60,
         "crawler.middlewares.robots.RobotsMiddleware": 100,
         "crawler.middlewares.decoding.DecodingMiddleware": 590,
         "crawler.middlewares.redirect.RedirectMiddleware": 600,

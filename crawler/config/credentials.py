@@ -15,11 +15,20 @@ from crawler.errors import HeadroomError, short
 VARIABLE = "CREDENTIALS_DIRECTORY"
 
 
+def names() -> list[str]:
+    """Returns what the folder's files are called; empty: there is no folder, or it can't be listed."""
+    try:
+        return sorted(file.name for file in Path(os.environ[VARIABLE]).iterdir())
+    except (KeyError, OSError):
+        return []
+
+
 def read(name: str) -> tuple[str, str] | None:
-    """Returns what the file of a setting says, and its path; None: there is none, or it is empty.
+    """Returns what the file of a setting says, and its path; None: there is none.
 
     Raises:
-        HeadroomError: The file is there and can't be read.
+        HeadroomError: The file is there and can't be read, or says nothing: a default, such as a Redis on this machine
+            without a password, isn't what was meant then.
     """
     if not (folder := os.environ.get(VARIABLE)):
         return None
@@ -32,4 +41,6 @@ def read(name: str) -> tuple[str, str] | None:
         raise HeadroomError(f"{short(str(file))}: can't be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise HeadroomError(f"{short(str(file))}: isn't UTF-8") from None
-    return (value, str(file)) if value else None
+    if not value:
+        raise HeadroomError(f"{short(str(file))}: is empty; write the value of {name} into it, or take it away")
+    return value, str(file)

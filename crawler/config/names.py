@@ -21,7 +21,12 @@ LETTERS_MIN = 6  # of a setting: one wrong letter makes another word of a shorte
 WORDS_MIN = 2  # of a shortened name: ADDRESS alone may be anything
 # What other software calls settings, though it is as near to one of ours as a misspelling: Scrapy's example of a
 # pipeline, scrapy-mongodb, and a Redis client's.
-OTHERS = frozenset({"MONGO_URI", "MONGODB_URL", "MONGODB_DATABASE", "REDIS_URI"})
+OTHERS = {
+    "MONGO_URI": "MONGO_URL",
+    "MONGODB_URL": "MONGO_URL",
+    "MONGODB_DATABASE": "MONGO_DATABASE",
+    "REDIS_URI": "REDIS_URL",
+}
 
 
 @functools.cache
@@ -34,6 +39,17 @@ def meant_by(name: str) -> str:
             return setting.name
     names = [setting.name for setting in ALL if len(setting.name) >= LETTERS_MIN]
     return next(iter(difflib.get_close_matches(name, names, 1, ALIKE)), "")
+
+
+def meant_by_file(name: str) -> str:
+    """Returns the name of the setting that a file of credentials was probably meant to be called by; or empty.
+
+    Such files are this process's own, and secrets are often called by small letters; so names that others use count.
+    """
+    upper = name.upper()
+    if upper != name and upper in BY_NAME:
+        return upper
+    return OTHERS.get(upper) or meant_by(upper)
 
 
 def _is_shortened(name: str, full: str) -> bool:

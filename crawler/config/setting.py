@@ -292,7 +292,34 @@ class Address(Setting[str]):
         return url
 
     def shown(self, value: object) -> object:
-        return redacted_address(str(value))
+        """Returns it without its password; nothing of what is no address, which may be a password alone."""
+        return redacted_address(str(value)) if "://" in str(value) else super().shown(value)
+
+
+@dataclass(frozen=True)
+class Bindings(Setting[dict[str, tuple[str, ...]]]):
+    """Names, each with the places that it is bound to: `NAME=PLACE`, several with commas, a name as often as needed.
+
+    Attributes:
+        pattern: A regular expression that all of an entry has to match; its groups are the name and the place.
+        form: An entry in words.
+    """
+
+    pattern: str = field(kw_only=True)
+    form: str = field(kw_only=True)
+
+    @property
+    def expected(self) -> str:
+        return f"{self.form}, several with commas"
+
+    def parse(self, value: Any) -> dict[str, tuple[str, ...]]:
+        found: dict[str, tuple[str, ...]] = {}
+        for entry in filter(None, (part.strip() for part in str(value or "").split(","))):
+            match = re.fullmatch(self.pattern, entry)
+            if match is None:
+                raise ValueError
+            found[match[1]] = (*found.get(match[1], ()), match[2].lower())
+        return found
 
 
 @dataclass(frozen=True)

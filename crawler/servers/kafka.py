@@ -32,6 +32,7 @@ RECONNECT_MILLISECONDS = 2_000  # longest pause between two connects; the librar
 # A sink's batch of a hundred pages, and near to the library's limit for a request. While more than one batch of a
 # partition waits, the library wakes its thread for every message: with 256 kB a message costs 1.5 to 2 times the CPU.
 BATCH_BYTES = 1_000_000
+MESSAGE_BYTES = 1_048_576  # the longest message that the producer sends: brokers take no longer one by themselves
 SECURITY: dict[str, Setting[str]] = {  # the library's option -> ours
     "security_protocol": config.KAFKA_SECURITY_PROTOCOL,
     "sasl_mechanism": config.KAFKA_SASL_MECHANISM,
@@ -58,6 +59,7 @@ def kafka_producer(settings: Mapping[str, Any]) -> KafkaProducer:
         enable_idempotence=True,
         linger_ms=LINGER_MILLISECONDS,
         batch_size=BATCH_BYTES,
+        max_request_size=MESSAGE_BYTES,
         max_block_ms=BLOCK_MILLISECONDS,
         delivery_timeout_ms=DELIVERY_MILLISECONDS,
         metrics_enabled=False,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")  # in REDIS_URL's query; redis-py would say no file's name
 # A URL whose path is a database's number, or missing; redis-py would take database 0 for any other path.
 WITH_DATABASE = re.compile(r"rediss?://[^/?#]*(/([0-9]+/?)?)?([?#].*)?", re.DOTALL)
-SOCKET_CONNECT_SECONDS = 3.0  # a node on the same network answers within ms; a dead address mustn't delay a heartbeat
+SOCKET_CONNECT_SECONDS = 3.0  # a node on the same network answers within ms; a dead address mustn't delay a renewal
 SOCKET_SECONDS = 5.0  # no command takes 0.1 s; and a third of SESSION_SECONDS is left to try a renewal again
 HEALTH_CHECK_SECONDS = 15.0  # an idle connection is checked before use: firewalls drop those silently
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 SILENT_SECONDS = 60.0  # between two warnings: near its limit Redis refuses and accepts by turns
-REMEDY = "raise its maxmemory (CONFIG SET maxmemory, and in its configuration file) or delete plans that are over"
+FULL_REMEDY = "raise its maxmemory (CONFIG SET maxmemory, and in its configuration file) or delete plans that are over"
 
 
 class RedisFull:
@@ -38,4 +38,4 @@ class RedisFull:
         self._refused.add(what)
         if not self._warned and time.monotonic() >= self._silent_until_s:
             self._warned, self._silent_until_s = True, time.monotonic() + SILENT_SECONDS
-            logger.warning("Redis is full: claims and offers wait until there is room; %s", REMEDY)
+            logger.warning("Redis is full: claims and offers wait until there is room; %s", FULL_REMEDY)

@@ -6,7 +6,7 @@ import pytest
 from scrapy.settings import Settings
 
 from crawler import config
-from crawler.config.check import check, complete, misspelt_variables, redaction_of
+from crawler.config.check import check, complete, misspelt_names, redaction_of
 from crawler.errors import ConfigError, HeadroomError, UnknownSettingError
 from crawler.spiders.consumer import ConsumerSpider
 
@@ -79,9 +79,24 @@ def test_a_misspelt_variable_is_told_but_not_refused(monkeypatch):
     monkeypatch.setenv("REDIS_PORT", "tcp://10.0.0.1:6379")  # Kubernetes makes it for a service called redis
     check(Settings())
     line = "the environment's KAFKA_SECURTY_PROTOCOL is no setting and does nothing here"
-    assert misspelt_variables() == [f"{line}; did you mean KAFKA_SECURITY_PROTOCOL?"]
+    assert misspelt_names() == [f"{line}; did you mean KAFKA_SECURITY_PROTOCOL?"]
     monkeypatch.setenv("KAFKA_SECURITY_PROTOCOL", "SSL")
-    assert misspelt_variables() == []
+    assert misspelt_names() == []
+
+
+def test_a_misspelt_credential_is_told_but_not_refused(monkeypatch, tmp_path):
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
+    for name in ("MONGO_URI", "redis_url", "KAFKA_SASL_PASSWORT", "tls.crt", "ITEMS_DIR"):
+        (tmp_path / name).write_text("hunter22")
+    check(Settings())
+    does_nothing = "in CREDENTIALS_DIRECTORY is no setting and does nothing here; did you mean"
+    assert misspelt_names() == [
+        f"the file KAFKA_SASL_PASSWORT {does_nothing} KAFKA_SASL_PASSWORD?",
+        f"the file MONGO_URI {does_nothing} MONGO_URL?",
+        f"the file redis_url {does_nothing} REDIS_URL?",
+    ]
+    (tmp_path / "REDIS_URL").write_text("redis://h")
+    assert not any("redis_url" in line for line in misspelt_names())
 
 
 def test_complete_sets_what_nobody_has_set(monkeypatch):

@@ -148,8 +148,6 @@ def test_a_credential_goes_between_the_environment_and_scrapy_cfg(monkeypatch, s
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path / "none"))
     assert NUMBER.of({}) == 4
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
-    (tmp_path / "N").write_text("\n")
-    assert NUMBER.of({}) == 4
     (tmp_path / "N").write_text("5\n")
     assert NUMBER.of({}) == 5
     monkeypatch.setenv("N", "6")
@@ -160,6 +158,11 @@ def test_a_credential_that_is_wrong_or_can_t_be_read_is_told_by_its_file(monkeyp
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
     (tmp_path / "N").write_text("much\n")
     with pytest.raises(ConfigError, match=rf"^setting N in {tmp_path}/N: got 'much', expected a number from 0 to 10$"):
+        NUMBER.of({})
+    (tmp_path / "N").write_text("\n")
+    with pytest.raises(
+        HeadroomError, match=rf"^{tmp_path}/N: is empty; write the value of N into it, or take it away$"
+    ):
         NUMBER.of({})
     (tmp_path / "N").write_bytes(b"\xff")
     with pytest.raises(HeadroomError, match=rf"^{tmp_path}/N: isn't UTF-8$"):

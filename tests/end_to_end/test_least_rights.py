@@ -60,6 +60,10 @@ def test_a_crawl_and_all_commands_need_no_more(crawl, forum):
             if one["fingerprint"] == fingerprint(one["url"], scope="board").hex()
         )
         assert "finished" in crawl.scrapy("seeds", "show", item["url"])
+        answered = crawl.json("stats")["hosts"][forum.url.removeprefix("http://")]
+        assert answered["pages"] >= 1  # those of the workers that have ended; the other one tells once a minute
+        assert "\nheadroom_items_total " in crawl.scrapy("stats", "--metrics")
+        assert "finished" in crawl.scrapy("top")
         crawl.scrapy("seeds", "offer", f"{forum.url}/robots.txt")
         crawl.scrapy("seeds", "list")
         crawl.scrapy("seeds", "retry", "--all")

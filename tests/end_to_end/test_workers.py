@@ -35,14 +35,13 @@ def test_pages_under_way_are_read_while_their_site_changes_again_and_again(crawl
     (host,) = many_hosts().hosts
     crawl.site(concurrency=4)
     crawl.offer(f"http://{host}/slow?s=0.05&n={number}" for number in range(60))
-    worker = crawl.worker(STOP_WHEN_DONE=1)
+    crawl.worker()
     until(lambda: crawl.counts()["finished"] >= 3, "the first pages")
     for burst in (11, 12):
         crawl.site(concurrency=4, burst=burst)
         crawl.offer([f"http://{host}/page/{burst}"])
-    assert worker.wait(STOP_SECONDS) == 0
+    until(lambda: crawl.counts()["finished"] == 62, "all pages")
     assert crawl.total()["failures"] == {}
-    assert crawl.counts()["finished"] == 62
 
 
 def test_sigterm_hands_back_what_was_not_begun(crawl, many_hosts):
@@ -59,6 +58,25 @@ def test_sigterm_hands_back_what_was_not_begun(crawl, many_hosts):
     assert counts["ready"] > 0
     assert [key for key in crawl.redis.scan_iter("hr:{*}:*") if b":turns:" in key or b":held:" in key] == []
     assert crawl.total()["difference"] == 0
+
+
+def test_an_operator_drains_a_node_and_stops_its_workers(crawl, many_hosts):
+    (host,) = many_hosts().hosts
+    crawl.site(concurrency=4)
+    crawl.offer(f"http://{host}/slow?s=0.1&n={number}" for number in range(300))
+    worker = crawl.worker()
+    until(lambda: crawl.counts()["finished"] >= 3, "the first pages")
+    node = crawl.workers()[0]["node"]
+    crawl.scrapy("nodes", "drain", node)
+    until(lambda: crawl.counts()["executing"] == 0, "what it carries to end")
+    assert crawl.counts()["ready"] > 0
+    crawl.scrapy("nodes", "resume", node)
+    until(lambda: crawl.counts()["executing"] > 0, "claims to go on")
+    crawl.scrapy("nodes", "stop", node)
+    assert worker.wait(STOP_SECONDS) == 0
+    counts = crawl.counts()
+    assert (counts["executing"], counts["failed"], counts["reclaimed"]) == (0, 0, 0)
+    assert counts["ready"] + counts["finished"] == 300
 
 
 def test_a_second_sigterm_ends_it_at_once_and_still_hands_all_back(crawl, many_hosts):

@@ -17,6 +17,7 @@ from hostile.isolated import IsolatedCrawl, SocketRedis
 from crawler import urls
 from crawler.download.private_addresses import is_private
 
+pytestmark = pytest.mark.faults  # hundreds of addresses in a crawl of their own
 PUBLIC, PUBLIC_6 = "93.184.216.34", "2606:2800:220:1::1"
 PUBLIC_PLACES = ["http://public-6.example/", f"http://[{PUBLIC_6}]/", "http://mixed.example/"]
 SITE = """

@@ -9,6 +9,8 @@ import pytest
 from crawl import Crawl
 from waiting import until
 
+pytestmark = pytest.mark.faults  # a crawl for each case
+
 EXTENSIONS = {"crawler.worker.worker.Worker": 100, "crawler.worker.delivery.Delivery": 200}
 CONSOLE = {"scrapy.extensions.telnet.TelnetConsole": 0}
 CASES = {

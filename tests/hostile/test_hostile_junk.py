@@ -23,6 +23,8 @@ from crawler.frontier.keys import Keys
 from crawler.models import Seed
 from crawler.plans.operator import Operator
 
+pytestmark = pytest.mark.faults  # a crawl beside each kind of junk, and every command
+
 ROOT = Path(__file__).parents[2]
 PREFIX = "junk"
 P = f"{PREFIX}:{{0}}"

@@ -16,6 +16,7 @@ from waiting import until
 
 from testbed.servers import Redis
 
+pytestmark = pytest.mark.faults  # it needs a Redis, a Kafka and a Mongo, and many commands
 SITE = """
 name: hostile
 content:

@@ -19,6 +19,8 @@ from pymongo import MongoClient
 
 from crawler.models import Seed
 
+pytestmark = pytest.mark.faults  # a crawl to Kafka and Mongo, and every command
+
 FORGED = "2026-11-21 00:00:00 [crawler.worker.worker] INFO: forged"
 TEXTS = {
     "CR and LF": f"a\r\n{FORGED}",

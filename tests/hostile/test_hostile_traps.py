@@ -12,6 +12,8 @@ from hostile.hostile_wire_server import Host
 
 from crawler.urls import MAX_PARAMETERS, MAX_REPEATS, MAX_SEGMENTS, MAX_URL_CHARACTERS
 
+pytestmark = pytest.mark.faults  # a crawl for each trap
+
 DEPTH, PER_PAGE, PER_HOST = 4, 25, 120
 SITE = f"""
 name: trap

@@ -10,6 +10,8 @@ from hostile.hostile_wire_cases import CASES, FINISH
 from hostile.hostile_wire_worker import PAGE_S, TIMEOUT_S, TROUBLE, Worker, hosts
 from waiting import until
 
+pytestmark = pytest.mark.faults  # most servers here are waited for
+
 LATE_S = 8.0  # so much later than its limit a page may end on a busy machine
 BLAMED = {"EGRESS_DOUBT_SECONDS": 0}  # where nearly no host answers, each is at fault, not the worker's way out
 PATIENCE = {"DOWNLOAD_TIMEOUT": 50, "PAGE_SECONDS": 55}  # for what ends by what the server says, however busy we are

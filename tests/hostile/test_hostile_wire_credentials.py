@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hostile.hostile_wire_bodies import answer
 from hostile.hostile_wire_cases import FINISH
 from hostile.hostile_wire_worker import Worker, hosts
+
+pytestmark = pytest.mark.faults  # a crawl for each case
 
 
 def test_a_site_s_cookies_are_its_own(fork_server, redis_server, tmp_path):

@@ -32,6 +32,7 @@ def test_a_project_without_the_add_on_is_refused(projects, run, command):
     assert answer == (1, "", expected)
 
 
+@pytest.mark.faults  # each command is a process
 def test_outside_of_a_project_there_is_nothing_to_act_on(projects, tmp_path):
     outside = type(projects["bare"])(tmp_path, "")
     outside.environment = projects["bare"].environment
@@ -43,6 +44,7 @@ def test_outside_of_a_project_there_is_nothing_to_act_on(projects, tmp_path):
     assert "runs a spider of a project" in done.stderr
 
 
+@pytest.mark.faults  # each command is a process
 def test_another_package_of_the_same_name_is_named(shadowed):
     path = f"{shadowed.folder}:{shadowed.environment['PYTHONPATH']}"
     done = shadowed.run("plan", "list", environment={"PYTHONPATH": path})

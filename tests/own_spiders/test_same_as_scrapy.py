@@ -14,6 +14,7 @@ from own_spiders.odd_server import odd_server
 
 from crawler.fast.addon import TESTED_VERSIONS
 
+pytestmark = [pytest.mark.faults, pytest.mark.matrix]  # each starts crawls of its own, one after the other
 OWN = (
     "ADDONS",
     "BOT_NAME",

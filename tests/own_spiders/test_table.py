@@ -11,6 +11,7 @@ DIFFERENT = {
     "`scrapy crawl` outside a project": "test_outside_of_a_project_there_is_nothing_to_act_on",
     "`scrapy list`": "test_the_spiders_that_are_listed",
     "`scrapy shell`, `fetch`, `parse` with `--spider consumer`": "test_no_command_but_crawl_makes_a_spider_claim_seeds",
+    "`scrapy runspider`": "test_why_it_can_t_start_is_one_line",
     "`scrapy settings`": "test_it_prints_what_counts_without_passwords",
     "`scrapy bench`": "test_bench_is_refused_as_its_server_is_on_this_machine",
     "private addresses": "test_private_addresses_are_refused_with_the_setting_that_allows_them",

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import gc
 from contextlib import closing
 
 import pytest
@@ -10,13 +9,6 @@ from crawler.servers.kafka import kafka_admin, kafka_producer, kafka_security
 
 NOWHERE = "127.0.0.1:1"
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed <s:ResourceWarning")  # its failed connects leave some
-
-
-@pytest.fixture(autouse=True)
-def _collect():
-    """Has what a test left collected while the warning about it is off."""
-    yield
-    gc.collect()
 
 
 @pytest.mark.parametrize("servers", ["", " , ", []])

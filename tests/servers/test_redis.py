@@ -17,7 +17,7 @@ ADDRESS = {"REDIS_URL": "redis://other:1/1", "REDIS_HOST": "h", "REDIS_PORT": 70
 
 
 @pytest.mark.parametrize("opened", [redis_async, redis_sync])
-@pytest.mark.parametrize("url", ["http://user:secret@h/0", "redis://user:secret:x@h:port/0", "h:6379"])
+@pytest.mark.parametrize("url", ["http://user:secret@h/0", "redis://user:secret:x@h:port/0", "secret", "secret@h:6379"])
 def test_a_redis_url_that_is_none_is_refused_without_its_secrets(opened, url):
     with pytest.raises(ConfigError) as error:
         opened({"REDIS_URL": url})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from contextlib import closing
 
 import pytest
@@ -18,7 +17,10 @@ from crawler.pipelines.mongo import MongoSink
 from crawler.servers.kafka import kafka_producer
 from crawler.servers.mongo import mongo_client
 
-pytestmark = pytest.mark.filterwarnings("ignore:unclosed <s:ResourceWarning")  # as Kafka refuses its client
+pytestmark = [
+    pytest.mark.faults,  # it needs a Kafka and a Mongo of its own
+    pytest.mark.filterwarnings("ignore:unclosed <s:ResourceWarning"),  # as Kafka refuses its client
+]
 
 
 @pytest.fixture(scope="module")
@@ -31,13 +33,6 @@ def kafka(server_folder):
 def mongo(server_folder):
     with started(SecuredMongo, server_folder / "secured") as server:
         yield server
-
-
-@pytest.fixture(autouse=True)
-def _collect():
-    """Has what a test left collected while the warning about it is off."""
-    yield
-    gc.collect()
 
 
 def test_kafka_takes_messages_over_tls_from_who_has_the_password(kafka):

@@ -1,0 +1,299 @@
+"""Pages that are empty until their scripts have run: rendered by real workers, under all rules of the crawl."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import Counter
+from types import SimpleNamespace
+
+import pytest
+import yaml
+from crawl import Crawl
+from hostile.hostile_wire_server import NO_RULES, Host
+from waiting import until
+
+from testbed.forum import content
+
+WORDS = ["重庆", "停电", "地震", "暴雨"]  # three threads have all of them
+CONTENT = {"title": "css:h1.title", "author": "css:.author", "content": {"select": "css:.posts", "required": True}}
+APP = """
+const at = (name) => document.querySelector("." + name);
+async function data(url) {
+  const answer = await fetch(url);
+  at("posts").textContent += answer.ok ? (await answer.json()).text : "";
+}
+"""
+SHELL = '<!DOCTYPE html><h1 class="title">page</h1><div class="posts"></div><script src="/app.js"></script>'
+
+
+def script_page(script):
+    """Returns a page that marks itself when its script has ended; no busy machine makes it complete before."""
+    return (
+        f"{SHELL}<script>(async () => {{ {script} }})().finally(() => {{ document.body.className = 'done'; }})</script>"
+    )
+
+
+def answered(body, kind="text/html", status="200 OK", *headers):
+    head = [f"HTTP/1.1 {status}", f"Content-Type: {kind}", f"Content-Length: {len(body.encode())}"]
+    return ["\r\n".join([*head, *headers, "Connection: close", "", body]).encode()]
+
+
+def said(text, status="200 OK"):
+    return answered(json.dumps({"text": text}), "application/json", status, "Access-Control-Allow-Origin: *")
+
+
+class Site:
+    """A host that is crawled, and another one, from which its pages load."""
+
+    def __init__(self):
+        self.other = Host(
+            self.of_other, robots=lambda _path: answered("User-agent: *\nDisallow: /kept\n", "text/plain")
+        )
+        self.own = Host(self.of_own, robots=lambda _path: answered("User-agent: *\nDisallow: /kept\n", "text/plain"))
+        self.busy = itertools.count()
+
+    def of_other(self, path):
+        if path == "/moved":
+            return answered(
+                script_page("at('posts').textContent = 'moved'").replace("/app.js", f"{self.own.url}/app.js")
+            )
+        return said(f"from elsewhere {path}")
+
+    def of_own(self, path):
+        other = self.other.url
+        pages = {
+            "/plain": "await data('/data')",
+            "/again": "await data('/data')",
+            "/elsewhere": f"await data('{other}/data')",
+            "/obeying": f"await data('/data'); await Promise.allSettled([data('/kept'), data('{other}/kept')])",
+            "/moving": f"location = '{other}/moved'; await new Promise(() => {{}})",
+            "/busy": "await data('/data'); await data('/busy-data')",
+            "/posting": "await data('/data'); await fetch('/data', {method: 'DELETE'})",
+            "/pictures": "at('posts').innerHTML = '<img src=/picture.png>'; await data('/data')",
+        }
+        if path == "/cookies":
+            return answered(script_page("await data('/data?cookies')"), "text/html", "200 OK", "Set-Cookie: sid=7")
+        if path == "/never":
+            return answered(SHELL.replace("></div>", ">data</div>"))
+        if path in pages:
+            return answered(script_page(pages[path]))
+        if path == "/app.js":
+            return answered(APP, "text/javascript")
+        if path == "/busy-data":
+            return said("", "503 Busy") if next(self.busy) < 1 else said(" whole")
+        return said("data") if path.partition("?")[0] == "/data" else [NO_RULES]
+
+
+PAGES = ["plain", "cookies", "again", "elsewhere", "obeying", "moving", "busy", "posting", "pictures", "never"]
+
+
+@pytest.fixture(scope="module")
+def rendered(fork_server, redis_server, tmp_path_factory):
+    """What a worker makes of the pages: `items` by path, and what was `asked` of the two hosts."""
+    site = Site()
+    settings = {"ALLOW_PRIVATE_ADDRESSES": 1, "RETRY_BASE_SECONDS": 0.1, "KEY_PREFIX": "rendered"}
+    definition = {
+        "name": "s",
+        "base": site.own.url,
+        "content": CONTENT,
+        "politeness": {"delay": 0, "concurrency": 4},
+        "headers": {"X-Own": "of the site"},
+        "cookies": {"over18": "1"},
+        "render": {"content": {"when": "always", "settle": {"selector": "css:body.done"}}},
+    }
+    with Crawl(fork_server, tmp_path_factory.mktemp("rendered"), redis_server.url, settings) as crawl:
+        crawl.write_site("s", yaml.safe_dump(definition))
+        definition["render"]["content"]["settle"] |= {"cap": 1}
+        crawl.write_site("capped", yaml.safe_dump(definition | {"name": "capped"}))
+        crawl.offer(f"{site.own.url}/{name}" for name in PAGES if name != "never")
+        crawl.offer([f"{site.own.url}/never"], site="capped")
+        crawl.finish()
+        yield SimpleNamespace(
+            items={item["url"].rpartition("/")[2]: item for item in crawl.items()},
+            number=len(crawl.items()),
+            own=site.own,
+            other=site.other,
+            unfinished=crawl.unfinished(),
+        )
+    site.own.close()
+    site.other.close()
+
+
+def asked(host):
+    return Counter(one.path for one in host.asked)
+
+
+def test_every_page_becomes_one_item_as_its_scripts_have_left_it(rendered):
+    found = {name: item["content"] for name, item in rendered.items.items()}
+    assert found == {
+        "plain": "data",
+        "cookies": "data",
+        "again": "data",
+        "elsewhere": "from elsewhere /data",
+        "obeying": "data",
+        "moved": "moved",
+        "busy": "data whole",
+        "posting": "data",
+        "pictures": "data",
+        "never": "data",
+    }
+    assert rendered.number == len(found)
+    assert rendered.unfinished == {}
+
+
+def test_an_item_says_what_its_page_was_complete_by(rendered):
+    found = {name: item["rendered"] for name, item in rendered.items.items()}
+    assert found.pop("never") == "cap"
+    assert set(found.values()) == {"selector"}
+
+
+def test_scripts_come_once_and_each_page_is_fetched_once(rendered):
+    own = asked(rendered.own)
+    assert own["/app.js"] == 2  # once for each site, since each has headers of its own
+    assert {own[f"/{name}"] for name in PAGES} - {2} == {1}
+    assert own["/busy"] == 2  # the one that lacked data was tried again
+
+
+def test_robots_txt_holds_for_what_pages_load_on_every_host(rendered):
+    assert "/kept" not in asked(rendered.own) + asked(rendered.other)
+    assert asked(rendered.other)["/robots.txt"] == asked(rendered.own)["/robots.txt"] == 1
+
+
+def test_pages_change_nothing_and_load_no_pictures(rendered):
+    assert "/picture.png" not in asked(rendered.own)
+    assert not any(one.head.startswith(b"DELETE") for one in rendered.own.asked)
+
+
+def test_the_site_s_headers_go_to_its_own_hosts_alone(rendered):
+    sent = {one.path: b"X-Own: of the site" in one.head for one in rendered.own.asked}
+    assert sent.pop("/robots.txt") is False
+    assert all(sent.values())
+    assert not any(b"X-Own" in one.head for one in rendered.other.asked)
+    agents = {line for one in rendered.own.asked for line in one.head.split(b"\r\n") if b"user-agent" in line.lower()}
+    assert len(agents) == 1
+
+
+def test_a_page_s_own_cookies_go_beside_those_of_its_site(rendered):
+    [head] = [one.head for one in rendered.own.asked if one.path == "/data?cookies"]
+    assert b"Cookie: over18=1; sid=7\r\n" in head
+    told = {one.path for one in rendered.own.asked if b"sid=7" in one.head}
+    assert told - {"/app.js"} == {"/data?cookies"}  # whichever page is first asks for the script, once for all
+
+
+def test_a_node_without_a_browser_asks_for_no_page_that_needs_one(crawl, serve):
+    """The page waits, and commands say what for, until there is a browser."""
+    host = serve(lambda _path: answered("<h1 class=title>page</h1><div class=posts>here</div>"))
+    render = {"content": "always"}
+    crawl.write_site("s", yaml.safe_dump({"name": "s", "content": CONTENT, "render": render}))
+    crawl.offer([host.page])
+    worker = crawl.worker(BROWSER_PATH="/nowhere/chromium", SESSION_SECONDS=2)
+    until(lambda: any(one["why_no_browser"] for one in crawl.workers()), "a worker that says what it lacks")
+    [seed] = crawl.json("seeds", "show", host.page)["seeds"]
+    assert host.asked == []
+    assert seed["state"] == "ready"
+    assert (
+        "may have to be rendered, and no consumer can: no browser: BROWSER_PATH names /nowhere/chromium" in seed["why"]
+    )
+    assert "renders no pages: no browser" in crawl.scrapy("nodes")
+    assert worker.stop() == 0
+    assert crawl.counts()["failed"] == 0
+
+
+STEPS = [
+    {"fill": {"selector": "input[name=q]", "text": "{keywords}"}},
+    {"click": "text:搜索"},
+    {"wait": "ol.results li"},
+    {"repeat": {"steps": [{"click": "button.more"}]}},
+]
+
+
+@pytest.mark.parametrize("way", [pytest.param("address", marks=[pytest.mark.faults]), "steps"])
+def test_a_script_built_board_is_crawled_from_its_search_to_its_items(crawl, forum, way):
+    expected = content.expected_results(WORDS, "ajax")
+    last = {"when": "always", "settle": {"selector": f"css:ol.results li:nth-child({len(expected)})"}}
+    searches = {"address": "{base}/ajax/?q={query}", "steps": "{base}/ajax/browse?for={query}"}
+    definition = {
+        "name": "scripted",
+        "base": forum.url,
+        "search": {"url": searches[way]},
+        "results": {"links": "css:ol.results a"},
+        "content": CONTENT,
+        "politeness": {"delay": 0, "concurrency": 2},
+        "render": {
+            "results": last | ({"steps": STEPS} if way == "steps" else {}),
+            "content": {"when": "always", "settle": {"selector": "css:.posts p"}},
+        },
+    }
+    crawl.write_site("scripted", yaml.safe_dump(definition))
+    plan = {"name": "plan", "sites": ["scripted"], "keywords": {"word": {"required": WORDS}}}
+    (crawl.folder / "plan.yaml").write_text(yaml.safe_dump(plan), encoding="utf-8")
+    crawl.scrapy("plan", "submit", crawl.folder / "plan.yaml")
+    crawl.finish(producers=1)
+    items = {int(item["url"].rpartition("/")[2]): item for item in crawl.items()}
+    assert expected
+    assert {number: item["title"] for number, item in items.items()} == {one.id: one.title for one in expected}
+    assert {item["rendered"] for item in items.values()} == {"selector"}
+
+
+def test_a_step_that_can_not_be_done_fails_its_page_alone_and_leaves_a_picture(crawl, serve):
+    """The page is tried again, and fails by the reason; what it looked like is in the folder for evidence."""
+    host = serve(lambda path: answered("<h1 class=title>page</h1><div class=posts>here</div><button>b</button>"))
+    steps = {"s": [{"click": "button"}], "broken": [{"wait": ".title"}, {"click": "[title='../../x']", "timeout": 0.2}]}
+    for name, played in steps.items():
+        render = {"content": {"when": "always", "steps": played}}
+        crawl.write_site(name, yaml.safe_dump({"name": name, "content": CONTENT, "render": render}))
+    crawl.offer([f"{host.url}/fine"])
+    crawl.offer([f"{host.url}/page"], site="broken")
+    folder = crawl.folder / "evidence"
+    crawl.finish(BROWSER_EVIDENCE_DIR=folder, MAX_ATTEMPTS=2, RETRY_BASE_SECONDS=0.1)
+    assert [item["content"] for item in crawl.items()] == ["here"]
+    assert [reason for _state, reason in crawl.unfinished().values()] == ["step-failed"]
+    assert [picture.name for picture in folder.iterdir()] == ["broken-2.step.jpg"]
+
+
+PUBLIC, OTHER_PUBLIC = "8.8.8.8", "8.8.4.4"  # addresses only: a proxy on loopback answers in their place
+PRIVATE = """127.0.0.1 127.1 2130706433 0x7f.1 017700000001 0.0.0.0 10.1.2.3 172.16.0.1 192.168.1.1 100.64.0.1
+169.254.169.254 100.100.100.200 168.63.129.16 [::1] [::ffff:10.0.0.1] [64:ff9b::a00:1] [fd00:ec2::254] [fe80::1]"""
+REACHES_OUT = """
+const hosts = $hosts;
+const reached = (host, way) => fetch(`http://${host}/${way}`, {mode: "no-cors"});
+const worker = (script) => new Promise((done) => {
+  const one = new Worker(URL.createObjectURL(new Blob([`${script}.catch(() => 0).then(() => postMessage(0))`])));
+  one.onmessage = one.onerror = done;
+});
+await data("/data");
+await reached("$other", "page");
+await Promise.allSettled(hosts.flatMap((host) => [
+  reached(host, "page"),
+  fetch(`/redirect?${host}`, {mode: "no-cors"}),
+  worker(`fetch("http://${host}/worker", {mode: "no-cors"})`),
+]));
+"""
+
+
+@pytest.mark.faults  # a worker and a browser of its own, and dozens of requests one after the other
+def test_no_page_reaches_a_private_address_by_any_spelling_redirect_or_worker(crawl, serve):
+    """A proxy sees all that leaves the crawl; public addresses are asked for, which shows that the page did try."""
+
+    def proxied(target):
+        path = target.removeprefix(f"http://{PUBLIC}")
+        if path == "/page":
+            script = REACHES_OUT.replace("$hosts", json.dumps(PRIVATE.split())).replace("$other", OTHER_PUBLIC)
+            return answered(script_page(script))
+        if path.startswith("/redirect?"):
+            return answered("", "text/plain", "302 Found", f"Location: http://{path.partition('?')[2]}/redirected")
+        return answered(APP, "text/javascript") if path == "/app.js" else said("data")
+
+    proxy = serve(proxied)
+    render = {"content": {"when": "always", "settle": {"selector": "css:body.done"}}}
+    definition = {"name": "s", "content": CONTENT, "politeness": {"delay": 0}, "render": render}
+    crawl.write_site("s", yaml.safe_dump(definition))
+    crawl.offer([f"http://{PUBLIC}/page"])
+    crawl.finish(environment={"http_proxy": proxy.url}, ALLOW_PRIVATE_ADDRESSES=0)
+    [item] = crawl.items()
+    assert (item["content"], item["rendered"]) == ("data", "selector")
+    asked_for = [one.path for one in proxy.asked]
+    assert f"http://{OTHER_PUBLIC}/page" in asked_for
+    assert sum(path.startswith(f"http://{PUBLIC}/redirect?") for path in asked_for) == len(PRIVATE.split())
+    assert {path.split("/")[2] for path in asked_for} == {PUBLIC, OTHER_PUBLIC}
