@@ -8,7 +8,8 @@ They are redis-py's own (8.1 was read and tested) with as few changes as callers
   tasks, to read the map of slots anew. Each MOVED mends the map where it was wrong, which is enough.
 - A cluster of which no node answers raises RedisClusterException, which is no RedisError: callers, who expect
   RedisErrors from a Redis that is away, would not catch it (`_redis_errors`).
-- The blocking client would connect as it is built; this one does at its first command, like any other (`SyncCluster`).
+- The blocking client would connect as it is built; this one does at its first command, like any other, and leaves no
+  connection open to the nodes that it asked for the others (`SyncCluster`).
 - While the map of slots is read anew, the one that is known serves (`AsyncCluster.initialize`): redis-py would have all
   commands wait, for seconds where the node that it asks is the one that is away.
 - A node that says CLUSTERDOWN, as one that is just coming back does, costs the calls to others nothing: redis-py would
@@ -78,8 +79,9 @@ def cluster_async(url: str, options: dict[str, Any]) -> AsyncCluster:
 def cluster_sync(url: str, options: dict[str, Any]) -> SyncCluster:
     """Returns a blocking client; it asks for the map of slots at its first command, and refuses a wrong URL there."""
     url, others = split_addresses(url)
-    nodes = [ClusterNode(host, port) for host, port in map(_address, others)]  # type: ignore[no-untyped-call]
-    return SyncCluster(url=url, startup_nodes=nodes, retry=Retry(NoBackoff(), 0), reinitialize_steps=0, **options)
+    return SyncCluster(
+        [_address(one) for one in others], url=url, retry=Retry(NoBackoff(), 0), reinitialize_steps=0, **options
+    )
 
 
 def is_cluster(redis: object) -> bool:
@@ -212,9 +214,14 @@ class SyncCluster(RedisCluster):
 
     Attributes:
         connected: A first command was sent, or is being sent.
+
+    Args:
+        others: Addresses of nodes beside that of the URL, any of which may tell the others.
+        options: redis-py's.
     """
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, others: list[tuple[str, int]], **options: Any) -> None:
+        self._others = others
         self._options = options
         self.connected = False
 
@@ -230,20 +237,26 @@ class SyncCluster(RedisCluster):
         return super().pipeline()  # type: ignore[no-untyped-call]
 
     def close(self) -> None:
-        """Disconnects."""
+        """Disconnects; redis-py by itself would leave the connections of a client that was made from a URL open."""
         if self.connected:
             super().close()
+            self.disconnect_connection_pools()  # type: ignore[no-untyped-call]
 
     def _connect(self) -> None:
         if self.connected:
             return
         self.connected = True  # already now, since redis-py sends commands while it is built
+        asked = [ClusterNode(host, port) for host, port in self._others]  # type: ignore[no-untyped-call]
         try:
             with _redis_errors():
-                super().__init__(**self._options)
+                super().__init__(startup_nodes=asked, **self._options)  # it adds the URL's own node to the list
         except BaseException:
             self.connected = False
             raise
+        finally:
+            for node in asked:
+                if node.redis_connection is not None:
+                    node.redis_connection.connection_pool.disconnect()  # the client itself would not
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ import sys
 import time
 
 import pytest
-from faults.rig import FULL, HERE
+from faults.rig import FULL, HERE, in_time
 from runner import ROOT
 from waiting import until
 
@@ -49,7 +49,7 @@ def test_a_claimant_dies_holding_the_lock(files_rig, row, tmp_path):
         claims=len(claims),
     )
     assert twice == 0
-    assert max(waits) <= LOCK_MS / 1000 + 1
+    assert in_time(max(waits), LOCK_MS / 1000 + 1)
     assert rig.total()["difference"] == 0
 
 

@@ -6,7 +6,7 @@ import time
 from contextlib import closing
 
 import pytest
-from faults.rig import FULL, Rig
+from faults.rig import FULL, Rig, in_time
 from faults.wire import Wire
 from waiting import until
 
@@ -46,7 +46,7 @@ def test_redis_is_killed_and_restarted(files_rig, row):
         workers_that_exited=sum(not worker.running for worker in workers),
     )
     assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
-    assert max(waits) <= RECONNECT_SECONDS
+    assert in_time(max(waits), RECONNECT_SECONDS)
 
 
 def test_redis_forgets_its_last_second(fork_server, tmp_path, origin, row):
@@ -111,7 +111,7 @@ def test_a_worker_is_cut_off_from_redis(files_rig, row):
         works_again="yes",
     )
     assert lonely.running
-    assert max(asked, default=0) <= SESSION_SECONDS + 0.1
+    assert in_time(max(asked, default=0), SESSION_SECONDS + 0.1)
     assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
 
 
@@ -131,7 +131,7 @@ def test_pages_are_broken_off_at_the_deadline_when_redis_is_cut_off(files_rig, r
         broken_off_s = time.monotonic() - cut
     row("cut off from Redis, 8 hanging pages", open_s=f"{broken_off_s:.1f} of {SESSION_SECONDS:g}")
     assert lonely.running
-    assert broken_off_s <= SESSION_SECONDS + 0.5
+    assert in_time(broken_off_s, SESSION_SECONDS + 0.5)
 
 
 def test_redis_is_away_for_longer_than_a_session(files_rig, row):

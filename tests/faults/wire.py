@@ -7,6 +7,9 @@ import contextlib
 import threading
 
 CHUNK_BYTES = 65_536
+ACCEPTING_TURNS = (
+    5  # of the event loop, within which a connection that was just accepted is known, and an aborted one closed
+)
 
 
 class Wire:
@@ -25,6 +28,7 @@ class Wire:
         self._loop = asyncio.new_event_loop()
         self._whole = asyncio.Event()
         self._numbers = 0
+        self._writers = set()  # of all connections, on both sides
         self.on_call = self.on_answer = lambda data, _number: data
         started = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(started,), daemon=True)
@@ -66,9 +70,14 @@ class Wire:
 
     async def _refuse(self):
         self._server.close()
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for _ in range(ACCEPTING_TURNS):
+            for task in list(self._tasks):
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+            for writer in self._writers:
+                writer.transport.abort()  # what waits to be sent keeps a closed one open
+            self._writers.clear()
+            await asyncio.sleep(0)
 
     async def _mend(self):
         self._whole.set()
@@ -79,9 +88,11 @@ class Wire:
         self._numbers += 1
         number = self._numbers
         self._tasks.add(asyncio.current_task())
+        self._writers.add(writer)
         with contextlib.closing(writer), contextlib.suppress(OSError, asyncio.CancelledError):
             await self._whole.wait()
             there, back = await asyncio.open_connection("127.0.0.1", self._target_port)
+            self._writers.add(back)
             with contextlib.closing(back):
                 calls = asyncio.create_task(self._pass_on(reader, back, lambda data: self.on_call(data, number)))
                 answers = asyncio.create_task(self._pass_on(there, writer, lambda data: self.on_answer(data, number)))
@@ -91,6 +102,7 @@ class Wire:
                     for task in (calls, answers):
                         task.cancel()
                     await asyncio.gather(calls, answers, return_exceptions=True)
+        self._writers = {one for one in self._writers if one.transport.get_write_buffer_size() or not one.is_closing()}
         self._tasks.discard(asyncio.current_task())
 
     async def _pass_on(self, reader, writer, look):
