@@ -17,10 +17,12 @@ import redis
 from crawl import Crawl
 from forkserver import ForkServer
 from hostile.hostile_wire_server import Host
-from needs import started
+from needs import need, started
 from pymongo import MongoClient
 from releases import ROOT, write_entry_points
 
+from crawler.render import chromium
+from crawler.render.errors import BrowserMissingError
 from testbed.servers import ForumServer, Kafka, Mongo, Redis
 from testbed.servers.mediawiki import MediaWiki
 from testbed.servers.redis_cluster import RedisCluster
@@ -101,6 +103,15 @@ forum = shared(
 def mediawiki(server_folder):
     with started(MediaWiki, server_folder, wiki_pages(25)) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def chromium_path():
+    """Where the browser is; a test that needs it is skipped where there is none."""
+    try:
+        return chromium.find("")
+    except BrowserMissingError as error:
+        need(error)
 
 
 @pytest.fixture

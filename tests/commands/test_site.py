@@ -483,6 +483,7 @@ render: {content: {when: always, settle: {selector: css:.posts p}}}
 """
 
 
+@pytest.mark.usefixtures("chromium_path")
 def test_a_rendered_page_shows_its_fields_and_the_json_that_it_loaded(check, origin, tmp_path):
     thread = next(one for one in content.threads() if one.board == "ajax")
     (tmp_path / "board.yaml").write_text(SCRIPTED)
@@ -516,6 +517,7 @@ render:
 """
 
 
+@pytest.mark.usefixtures("chromium_path")
 def test_steps_are_played_on_a_rendered_page_and_each_is_shown_with_its_time(check, origin, tmp_path):
     words = "重庆 停电 地震 暴雨"
     expected = content.expected_results(words.split(), "ajax")
@@ -537,6 +539,7 @@ def test_steps_are_played_on_a_rendered_page_and_each_is_shown_with_its_time(che
     assert found["rendered"] == shown["rendered"]
 
 
+@pytest.mark.usefixtures("chromium_path")
 def test_a_step_that_fails_is_named_with_what_the_page_looked_like(check, origin, tmp_path):
     (tmp_path / "board.yaml").write_text(BROWSED.replace("STEP", ".none").replace("5", "0.2"))
     settings = {"BROWSER_EVIDENCE_DIR": str(tmp_path / "seen")}
@@ -546,6 +549,7 @@ def test_a_step_that_fails_is_named_with_what_the_page_looked_like(check, origin
     assert picture.read_bytes().startswith(b"\xff\xd8")
 
 
+@pytest.mark.usefixtures("chromium_path")
 def test_what_clicks_reveal_is_shown_with_the_steps_that_lead_there(scrapy, origin):
     shown = json_of(
         scrapy("site", "explore", f"{origin}/ajax/browse", "--json", settings={"ALLOW_PRIVATE_ADDRESSES": 1})

@@ -9,7 +9,10 @@ import pytest
 import yaml
 from waiting import until
 
-pytestmark = pytest.mark.faults  # crawls with a browser, one after the other
+pytestmark = [
+    pytest.mark.faults,  # crawls with a browser, one after the other
+    pytest.mark.usefixtures("chromium_path"),
+]
 
 CONTENT = {"title": "css:h1", "author": "css:.by", "content": {"select": "css:.posts", "required": True}}
 RENDER = {"when": "auto", "settle": {"selector": "css:body.done"}}

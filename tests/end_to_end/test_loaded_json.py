@@ -8,7 +8,10 @@ import pytest
 import yaml
 from end_to_end.test_auto_rendering import answered, verdicts
 
-pytestmark = pytest.mark.faults  # several seconds of a browser
+pytestmark = [
+    pytest.mark.faults,  # several seconds of a browser
+    pytest.mark.usefixtures("chromium_path"),
+]
 
 # Shows one row at a time: what has gone by stands in what was loaded alone.
 LIST = """<!DOCTYPE html><p></p><button onclick="more()">more</button><script>

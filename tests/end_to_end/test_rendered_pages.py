@@ -89,7 +89,7 @@ PAGES = ["plain", "cookies", "again", "elsewhere", "obeying", "moving", "busy", 
 
 
 @pytest.fixture(scope="module")
-def rendered(fork_server, redis_server, tmp_path_factory):
+def rendered(chromium_path, fork_server, redis_server, tmp_path_factory):
     """What a worker makes of the pages: `items` by path, and what was `asked` of the two hosts."""
     site = Site()
     settings = {"ALLOW_PRIVATE_ADDRESSES": 1, "RETRY_BASE_SECONDS": 0.1, "KEY_PREFIX": "rendered"}
@@ -208,6 +208,7 @@ STEPS = [
 ]
 
 
+@pytest.mark.usefixtures("chromium_path")
 @pytest.mark.parametrize("way", [pytest.param("address", marks=[pytest.mark.faults]), "steps"])
 def test_a_script_built_board_is_crawled_from_its_search_to_its_items(crawl, forum, way):
     expected = content.expected_results(WORDS, "ajax")
@@ -236,6 +237,7 @@ def test_a_script_built_board_is_crawled_from_its_search_to_its_items(crawl, for
     assert {item["rendered"] for item in items.values()} == {"selector"}
 
 
+@pytest.mark.usefixtures("chromium_path")
 def test_a_step_that_can_not_be_done_fails_its_page_alone_and_leaves_a_picture(crawl, serve):
     """The page is tried again, and fails by the reason; what it looked like is in the folder for evidence."""
     host = serve(lambda path: answered("<h1 class=title>page</h1><div class=posts>here</div><button>b</button>"))
@@ -272,6 +274,7 @@ await Promise.allSettled(hosts.flatMap((host) => [
 """
 
 
+@pytest.mark.usefixtures("chromium_path")
 @pytest.mark.faults  # a worker and a browser of its own, and dozens of requests one after the other
 def test_no_page_reaches_a_private_address_by_any_spelling_redirect_or_worker(crawl, serve):
     """A proxy sees all that leaves the crawl; public addresses are asked for, which shows that the page did try."""

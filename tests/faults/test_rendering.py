@@ -12,7 +12,7 @@ from crawl import Crawl
 from hostile.hostile_wire_server import Host
 from waiting import until
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.usefixtures("chromium_path")]
 
 PAGES, KILLS = 40, 4
 SHELL = (

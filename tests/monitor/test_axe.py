@@ -11,7 +11,7 @@ from commands.conftest import PLAN, content_seed
 from commands.test_nodes import add_worker
 from frontier.test_newest_items import message
 from monitor.conftest import settings_at
-from monitor.test_in_chromium import chromium, needs_chromium, opened, page  # noqa: F401 -- fixtures
+from monitor.test_in_chromium import chromium, opened, page  # noqa: F401 -- fixtures
 from monitor.test_items import keep
 
 from crawler import plans
@@ -26,7 +26,7 @@ from crawler.plans.submission import submit
 from crawler.robots.file import RobotsFile
 from crawler.robots.shared import SharedRobots
 
-pytestmark = [needs_chromium, pytest.mark.process]
+pytestmark = pytest.mark.process
 AXE = (Path(__file__).parent / "axe" / "axe.min.js").read_text("utf-8")
 PAGES = (
     "/", "/?period=month", "/nodes", "/node?name=a-node", "/plans", "/plan?name=flood", "/items", "/item?id=news-1",

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import threading
-from pathlib import Path
 
 import pytest
 from commands.test_nodes import add_worker
@@ -17,9 +15,7 @@ from crawler.plans.operator import Operator
 pytest.importorskip("playwright", reason="the extra `browser` isn't installed")
 from playwright.sync_api import expect, sync_playwright
 
-CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
-needs_chromium = pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="Chromium isn't installed")
-pytestmark = [needs_chromium, pytest.mark.process]
+pytestmark = pytest.mark.process
 
 
 @pytest.fixture(autouse=True)
@@ -29,10 +25,10 @@ def _reads_often(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def chromium():
+def chromium(chromium_path):
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        browser = playwright.chromium.launch(executable_path=chromium_path, args=arguments)
         yield browser
         browser.close()
 

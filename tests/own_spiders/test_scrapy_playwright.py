@@ -6,11 +6,7 @@ import json
 
 import pytest
 from hostile.hostile_wire_bodies import answer
-from needs import need
 from own_spiders.conftest import PROJECTS
-
-from crawler.errors import HeadroomError
-from crawler.render import chromium
 
 SPIDER = """
 import scrapy
@@ -35,15 +31,11 @@ PAGE = b"<html><body><script>document.body.innerHTML = '<p id=made>by a script</
 @pytest.mark.parametrize(
     "project", [pytest.param(name, marks=() if name == "ours" else pytest.mark.faults) for name in PROJECTS]
 )
-def test_a_page_is_rendered(projects, project, serve, tmp_path):
+def test_a_page_is_rendered(chromium_path, projects, project, serve, tmp_path):
     pytest.importorskip("scrapy_playwright", reason="scrapy-playwright isn't installed")
-    try:
-        path = chromium.find("")
-    except HeadroomError as error:
-        need(error)
     host = serve(lambda _path: [answer(PAGE)])
     file = tmp_path / "rendered_shop.py"
-    file.write_text(SPIDER.replace("CHROMIUM", path).replace("PAGE", f"{host.url}/"))
+    file.write_text(SPIDER.replace("CHROMIUM", chromium_path).replace("PAGE", f"{host.url}/"))
     options = ("-s", "ROBOTSTXT_OBEY=0", "-s", "ALLOW_PRIVATE_ADDRESSES=1")
     done = projects[project].run("runspider", file, "-O", tmp_path / "items.json", *options)
     assert done.returncode == 0, done.stderr

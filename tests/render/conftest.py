@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import pytest
 import pytest_asyncio
-from needs import need
 from render.made_site import MadeSite
 
-from crawler.render import chromium
-from crawler.render.errors import BrowserMissingError
 from crawler.render.renderer import Renderer, RenderLimits
 
 LIMITS = RenderLimits(
@@ -20,16 +17,8 @@ LIMITS = RenderLimits(
 )
 
 
-@pytest.fixture(scope="session")
-def has_chromium():
-    try:
-        chromium.find("")
-    except BrowserMissingError as error:
-        need(error)
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def renderer(has_chromium):
+async def renderer(chromium_path):
     """One browser for a module; its tests run on the module's loop."""
     shared = Renderer("", LIMITS)
     yield shared

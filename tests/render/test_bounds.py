@@ -21,7 +21,7 @@ from crawler.render.renderer import Renderer
 from crawler.render.wish import Wish
 from crawler.worker.headroom import Limits, Sampler, batch_size
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("has_chromium")]
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("chromium_path")]
 
 PAGE, OTHER = "https://hostile.example/", "https://calm.example/"
 WORKER = """

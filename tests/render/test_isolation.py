@@ -13,7 +13,7 @@ from crawler.render.interception import Interception
 from crawler.render.renderer import Renderer
 from crawler.render.wish import Wish
 
-pytestmark = pytest.mark.usefixtures("has_chromium")
+pytestmark = pytest.mark.usefixtures("chromium_path")
 
 ORIGIN = "https://hostile.example"
 ALL = Wish(
