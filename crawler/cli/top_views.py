@@ -10,7 +10,7 @@ from crawler.cli.tables import cell_text, print_table
 from crawler.cli.worker_rows import NAMES, worker_rows
 from crawler.cluster.activity import PERIODS, TOTALS, family, per_second_now, sum_of
 from crawler.cluster.overview import SEED_STATES, Overview, read_overview
-from crawler.cluster.troubles import troubles
+from crawler.cluster.troubles import Trouble, troubles
 from crawler.frontier import history, host_history
 
 if TYPE_CHECKING:
@@ -32,12 +32,14 @@ class Moment:
 
     Attributes:
         overview: How the crawl stands.
+        troubles: What is wrong now.
         hour: What was done in the last hour, by the names of the history.
         per_second: Pages, items and bytes.
         hosts: The busiest hosts of the last hour.
     """
 
     overview: Overview
+    troubles: Sequence[Trouble]
     hour: Mapping[str, int]
     per_second: Mapping[str, float]
     hosts: Mapping[str, HostCounts]
@@ -46,6 +48,7 @@ class Moment:
         """Returns all of it as JSON values."""
         return {
             **self.overview.as_json(),
+            "wrong_now": [str(trouble) for trouble in self.troubles],
             "last_hour": dict(self.hour),
             "per_second": dict(self.per_second),
             "hosts": {host: counts._asdict() for host, counts in self.hosts.items()},
@@ -71,7 +74,8 @@ async def read_moment(operator: Operator) -> Moment:
     place: dict[str, Any] = {"redis": operator.redis, "keys": operator.keys, "resolution": resolution}
     hour = await history.read(**place, last_s=now_s, seconds=seconds)
     hosts = await host_history.read(**place, last_s=now_s, seconds=seconds)
-    return Moment(await read_overview(operator), sum_of(hour), per_second_now(hour, now_s), hosts)
+    overview = await read_overview(operator)
+    return Moment(overview, troubles(overview, hour), sum_of(hour), per_second_now(hour, now_s), hosts)
 
 
 def _overview(moment: Moment) -> list[View]:
@@ -94,7 +98,7 @@ def _overview(moment: Moment) -> list[View]:
     failed = [*family(hour, "failed:").items()][:REASONS_SHOWN]
     statuses = [*family(hour, "status:").items()][:REASONS_SHOWN]
     return [
-        View(("wrong now",), [(str(trouble),) for trouble in troubles(overview, hour)]),
+        View(("wrong now",), [(str(trouble),) for trouble in moment.troubles]),
         View(("", "last hour", "per second now"), work),
         View(("frontier", *SEED_STATES), seeds),
         View(("", ""), health),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.frontier import history
 from crawler.frontier.history import DAY, HOUR
@@ -28,6 +28,7 @@ COARSE_PERIODS = {
 }
 NOW_SECONDS = 180  # what "now" is an average of: workers tell every few seconds, and the last step has just begun
 TOTALS = ("pages", "items", "bytes")
+SETTLED = ("finished", "failed")  # how a seed ends
 Steps = list[tuple[int, dict[str, int]]]  # the beginning of each in s since the epoch, and its counts; the oldest first
 
 
@@ -66,8 +67,35 @@ def of_sites(totals: Mapping[str, int]) -> dict[str, dict[str, int]]:
     sites: dict[str, dict[str, int]] = {}
     for name, number in family(totals, history.BY_SITE).items():
         site, _, word = name.rpartition(":")
-        sites.setdefault(site, {"finished": 0, "failed": 0})[word] = number
+        if word in SETTLED:
+            sites.setdefault(site, dict.fromkeys(SETTLED, 0))[word] = number
     return sites
+
+
+class VainTries(NamedTuple):
+    """Tries of a site's pages that have failed since it last finished one.
+
+    Attributes:
+        number: How many, those that are repeated and those that aren't.
+        since_s: When the first of them was, in s since the epoch, as exactly as steps are long.
+    """
+
+    number: int
+    since_s: int
+
+
+def tries_in_vain(steps: Steps) -> dict[str, VainTries]:
+    """Returns by site what has failed since it last finished a seed, as far as steps reach back."""
+    found: dict[str, VainTries] = {}
+    done: set[str] = set()
+    for begin, counts in reversed(steps):
+        by_site = family(counts, history.BY_SITE)
+        done |= {name.removesuffix(":finished") for name in by_site if name.endswith(":finished")}
+        for name, number in by_site.items():
+            site, _, word = name.rpartition(":")
+            if site not in done and word in ("failed", "retried"):
+                found[site] = VainTries(number + (found[site].number if site in found else 0), begin)
+    return found
 
 
 class Activity:

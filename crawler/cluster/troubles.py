@@ -5,18 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from crawler.cluster.activity import of_sites
+from crawler.cluster.activity import of_sites, sum_of, tries_in_vain
 from crawler.cluster.workers import SPIDERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from crawler.cluster.activity import Steps
     from crawler.cluster.overview import Overview
 
 NAMES_MAX = 5  # of nodes or sites in one sentence: who has more looks at their table
 FULL_PERCENT = 90  # of Redis's maxmemory: what is left lasts for minutes of a fast crawl
 DUE_MINUTES = 10  # longer than any batch takes: what waits so long has too few workers
 VAIN_SEEDS = 10  # of a site within an hour: fewer failures in a row happen
+# Of a site that has gone: hosts that don't answer are asked less and less often, so there aren't many within minutes.
+VAIN_TRIES = 5
 # Kind -> a sentence. What is in braces are the trouble's values.
 WORDS = {
     "redis-full": "Redis is full: workers claim and offer nothing. Raise its maxmemory.",
@@ -30,6 +33,7 @@ WORDS = {
     "no-browser": "Pages that must be rendered wait, and no {spider} that runs has a browser: {why}.",
     "late": "Seeds that could be claimed have waited for {minutes} minutes: too few workers, or drained ones.",
     "sites-vain": "Nothing but failures in the last hour: {names}. Look at the site, and at its file.",
+    "sites-away": "Every try has failed for {minutes} minutes: {names}. Hosts says why each of theirs waits.",
     "quarantined": "{seeds} seeds wait to be run alone, since two workers died while they held them.",
     "unexplained": "The ledger can't explain {seeds} seeds: run scrapy ledger --verify.",
     "plans-left-out": "There are too many plans and sites to show them here ({ledgers}); delete plans that are done.",
@@ -54,13 +58,14 @@ class Trouble:
         return WORDS[self.kind].format(**self.values)
 
 
-def troubles(overview: Overview, last_hour: Mapping[str, int]) -> list[Trouble]:
+def troubles(overview: Overview, last_hour: Steps) -> list[Trouble]:
     """Returns what is wrong, the worst first; empty where all is well.
 
     Args:
-        last_hour: What the crawl did in it, by the names of the history's counts.
+        last_hour: What the crawl did in it, in the history's steps.
     """
-    found = [*_of_redis(overview), *_of_nodes(overview), *_of_seeds(overview), *_of_sites(last_hour)]
+    found = [*_of_redis(overview), *_of_nodes(overview), *_of_seeds(overview)]
+    found += _of_sites(last_hour, overview.at_ms // 1000)
     return sorted(found, key=lambda trouble: trouble.severity)
 
 
@@ -112,10 +117,15 @@ def _of_seeds(overview: Overview) -> Iterator[Trouble]:
         yield Trouble("plans-left-out", {"ledgers": overview.ledgers}, "warning")
 
 
-def _of_sites(last_hour: Mapping[str, int]) -> Iterator[Trouble]:
-    sites = of_sites(last_hour).items()
-    if vain := [site for site, seeds in sites if not seeds["finished"] and seeds["failed"] >= VAIN_SEEDS]:
+def _of_sites(last_hour: Steps, now_s: int) -> Iterator[Trouble]:
+    sites = of_sites(sum_of(last_hour)).items()
+    if vain := {site for site, seeds in sites if not seeds["finished"] and seeds["failed"] >= VAIN_SEEDS}:
         yield Trouble("sites-vain", {"names": _names(vain)}, "warning")
+    tries = {site: found for site, found in tries_in_vain(last_hour).items() if found.number >= VAIN_TRIES}
+    if away := tries.keys() - vain:
+        since_s = min(tries[site].since_s for site in away)
+        minutes = max(1, round((now_s - since_s) / 60))
+        yield Trouble("sites-away", {"names": _names(away), "minutes": minutes}, "warning")
 
 
 def _names(found: Iterable[str]) -> str:

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from crawler.cluster.activity import Activity, sum_of
+from crawler.cluster.activity import Activity
 from crawler.cluster.overview import Overview, read_overview
 from crawler.cluster.troubles import Trouble, troubles
 from crawler.errors import HeadroomError
@@ -118,7 +118,7 @@ class Gatherer:
                 if time.monotonic() - self._activity_read_at >= ACTIVITY_SECONDS:
                     await self._activity.refresh(operator, overview.at_ms // 1000)
                     self._activity_read_at = time.monotonic()
-            found = tuple(troubles(overview, sum_of(self._activity.steps("hour"))))
+            found = tuple(troubles(overview, self._activity.steps("hour")))
             self._figures = LatestFigures(number, overview, self._activity, found)
         except HeadroomError as error:
             since_s = self._figures.away_since_s or time.time()

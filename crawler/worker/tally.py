@@ -40,7 +40,8 @@ HOSTS_TOLD_MAX = 50  # of a worker's hosts, the busiest
 HOSTS_COUNTED_MAX = 10_000  # in that time, some 3 MB: more than any worker fetches from
 PLANS_COUNTED_MAX = 100  # between two times that they are told, some seconds
 ERROR_STATUS = 400
-SETTLED = {"finish": "finished", "fail": "failed"}  # operation -> what it counts as for its site
+# Operation -> what it counts as for its site; Redis makes a failure of a seed's last try.
+SETTLED = {"finish": "finished", "fail": "failed", "retry": "retried"}
 
 
 class Tally:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from crawler.cli.top_views import VIEWS, Moment, screen
 from crawler.cluster.overview import FrontierOverview, Overview, RedisOverview
+from crawler.cluster.troubles import troubles
 from crawler.frontier.host_history import HostCounts
 
 WORKER = {
@@ -40,7 +41,8 @@ def moment():
     )
     hour = {"pages": 5, "failed:\x1b[2J": 1, "status:200": 4}
     hosts = {f"host-{number}.example.org": HostCounts(3, 2_000_000, 1) for number in range(100)}
-    return Moment(overview, hour, {"pages": 1.5, "items": 0.0, "bytes": 2_500_000.0}, hosts)
+    per_second = {"pages": 1.5, "items": 0.0, "bytes": 2_500_000.0}
+    return Moment(overview, troubles(overview, [(0, hour)]), hour, per_second, hosts)
 
 
 def drawn(moment, view, width=100, height=40, problem=""):

@@ -32,7 +32,8 @@ def test_nothing_is_wrong():
     sound = overview(
         WORKER, PRODUCER, content=FrontierOverview(offered=3, ready=3), redis=[RedisOverview("a", 5, 0, saves=True)]
     )
-    assert troubles(sound, {"site:news:finished": 4, "site:news:failed": 40}) == []
+    hour = [(0, {"site:news:retried": 40}), (60, {"site:news:finished": 4, "site:news:failed": 40})]
+    assert troubles(sound, hour) == []
 
 
 SILENT = [WORKER | {"node": f"n{number}", "state": "silent", "age_s": 40.4} for number in range(7)]
@@ -87,14 +88,29 @@ SILENT = [WORKER | {"node": f"n{number}", "state": "silent", "age_s": 40.4} for 
     ],
 )
 def test_each_trouble_is_a_sentence(found, said):
-    assert [str(trouble) for trouble in troubles(found, {})] == [said]
+    assert [str(trouble) for trouble in troubles(found, [])] == [said]
 
 
 def test_a_site_that_yields_nothing():
-    (trouble,) = troubles(overview(), {"site:news:failed": 10, "site:few:failed": 9})
+    (trouble,) = troubles(overview(), [(0, {"site:news:failed": 10, "site:few:failed": 4})])
     assert str(trouble) == "Nothing but failures in the last hour: news. Look at the site, and at its file."
+
+
+def test_a_site_that_has_gone():
+    """It is told within minutes, however much it brought before, and no longer once it brings something again."""
+    now_s = overview().at_ms // 1000
+    before = (now_s - 300, {"site:news:finished": 900, "site:news:retried": 2})
+    gone = [
+        before,
+        (now_s - 240, {"site:news:retried": 3}),
+        (now_s - 60, {"site:news:retried": 1, "site:news:failed": 1}),
+    ]
+    (trouble,) = troubles(overview(), gone)
+    assert str(trouble) == "Every try has failed for 4 minutes: news. Hosts says why each of theirs waits."
+    assert troubles(overview(), gone[:-1]) == []
+    assert troubles(overview(), [*gone, (now_s, {"site:news:finished": 1})]) == []
 
 
 def test_the_worst_comes_first():
     found = overview(WORKER | {"node": "n2", "state": "lapsed"}, WORKER | {"sinks_down": ["mongo"]})
-    assert [trouble.kind for trouble in troubles(found, {})] == ["sink-down", "nodes-gone"]
+    assert [trouble.kind for trouble in troubles(found, [])] == ["sink-down", "nodes-gone"]

@@ -50,9 +50,10 @@ async def test_what_is_wrong_with_a_site(browser, operator):
     await operator.queues["content"].offer([Seed("http://lost.test/1", "p", "lost")])
     await save(operator)
     await add(operator, **{"site:board:failed": 12, "site:old:failed": 3, "site:old:finished": 2})
+    await add(operator, **{"site:gone:failed": 1, "site:gone:retried": 4})
     one = browser("viewer")
     rows = {row["site"]: row["trouble"] for row in orjson.loads(one.get("/sites.json").text)}
-    assert rows == {"board": "vain", "lost": "undefined", "old": "failing"}
+    assert rows == {"board": "vain", "gone": "away", "lost": "undefined", "old": "failing"}
     assert "Nothing but failures in the last hour." in one.get("/site?name=board").text
     assert "Redis has no definition of it." in one.get("/sites").text
 

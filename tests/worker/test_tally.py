@@ -70,12 +70,17 @@ def test_it_tells_by_how_much_scrapys_statistics_have_grown(redis, stats, tally)
     assert told(redis) == counts | {"pages": 7}
 
 
-def test_it_counts_finished_and_failed_seeds_by_site(redis, tally):
+def test_it_counts_by_site_how_tries_end(redis, tally):
     for operation in ("finish", "finish", "fail", "retry", "release"):
         tally.settled(settlement(operation))
     tally.settled(settlement("finish", "board"))
     tally.tell(redis, NOW_S)
-    assert told(redis) == {"site:news:finished": 2, "site:news:failed": 1, "site:board:finished": 1}
+    assert told(redis) == {
+        "site:news:finished": 2,
+        "site:news:failed": 1,
+        "site:news:retried": 1,
+        "site:board:finished": 1,
+    }
 
 
 def test_it_tells_after_each_renewal_and_as_the_session_ends(redis, events, tally):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from crawler.cluster.activity import of_sites, sum_of
-from crawler.cluster.troubles import VAIN_SEEDS
+from crawler.cluster.activity import of_sites, sum_of, tries_in_vain
+from crawler.cluster.troubles import VAIN_SEEDS, VAIN_TRIES
 from crawler.frontier.ledger import COUNTS, Account
 from crawler.monitor.tables import ShownTable
 from crawler.monitor.web_errors import RefusedRequestError
@@ -118,7 +118,9 @@ def _rows(figures: LatestFigures, stored: Mapping[str, StoredSite]) -> list[dict
     if figures.overview is None:
         return []
     ever = of_sites(figures.overview.totals)
-    late = of_sites(sum_of(figures.activity.steps("hour")))
+    hour = figures.activity.steps("hour")
+    late = of_sites(sum_of(hour))
+    away = {site for site, tries in tries_in_vain(hour).items() if tries.number >= VAIN_TRIES}
     plans: dict[str, list[str]] = {}
     waiting: dict[str, dict[str, int]] = {}
     for (plan, site), accounts in sorted(figures.overview.ledger.items()):
@@ -135,16 +137,20 @@ def _rows(figures: LatestFigures, stored: Mapping[str, StoredSite]) -> list[dict
             **ever.get(site, NONE),
             **{f"{name}_last_hour": number for name, number in late.get(site, NONE).items()},
             "plans": plans.get(site, []),
-            "trouble": _trouble(late.get(site, NONE), waiting.get(site, {}), is_stored=site in stored),
+            "trouble": _trouble(
+                late.get(site, NONE), waiting.get(site, {}), is_stored=site in stored, is_away=site in away
+            ),
         }
         for site in sorted(ever.keys() | plans.keys() | stored.keys())
     ]
 
 
-def _trouble(late: Mapping[str, int], waiting: Mapping[str, int], *, is_stored: bool) -> str:
+def _trouble(late: Mapping[str, int], waiting: Mapping[str, int], *, is_stored: bool, is_away: bool) -> str:
     """Returns what is wrong with a site, the kind of a message; empty where nothing is."""
     if not is_stored and any(waiting.values()):
         return "undefined"
     if late["failed"] >= VAIN_SEEDS and not late["finished"]:
         return "vain"
+    if is_away:
+        return "away"
     return "failing" if late["failed"] > late["finished"] else ""
