@@ -82,7 +82,7 @@ async def demo(named: Mapping[str, str], screen: Screen, *, keep: bool, as_json:
         if keep:
             from testbed.servers.monitor import MonitorProcess  # of the extra `monitor`, which nothing else here needs
 
-            monitor = stack.enter_context(MonitorProcess(OUTPUT / "servers", services.values))
+            monitor = stack.enter_context(MonitorProcess(OUTPUT / "servers", worker_settings(services)))
             screen.monitor(monitor.url, monitor.user, monitor.password)
             with contextlib.suppress(SystemExit):
                 signal.pause()

@@ -10,8 +10,14 @@ from crawler.cluster.activity import PERIODS, of_sites, sum_of
 if TYPE_CHECKING:
     from crawler.cluster.activity import Steps
     from crawler.cluster.overview import Overview
+    from crawler.frontier.ledger import Account
 
 STEP_SECONDS = PERIODS["hour"][0].seconds
+
+
+def shown_state(state: str, account: Account) -> str:
+    """Returns a plan's state for people to read: an active one of which nothing is left is done."""
+    return "done" if state == "active" and not account.ready + account.executing else state
 
 
 def seconds_left(overview: Overview, last_hour: Steps) -> dict[str, float | None]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import html
+import re
 import threading
 
 import orjson
@@ -54,6 +56,19 @@ async def test_plans_with_their_progress(browser, operator, fail, plan):
     assert "http-404 2" in page
     assert "洪水" in page
     assert len(orjson.loads(one.get("/plan.json?name=flood").text)) == 2
+
+
+async def test_from_a_number_to_the_seeds_behind_it(browser, fail, plan):
+    await fail("http-404", content_seed(1))
+    await fail("timeout", content_seed(2))
+    one = browser("viewer")
+    page = one.get(f"/plan?name={plan}").text
+    ledger, timeout = (
+        html.unescape(re.search(pattern, page)[1]) for pattern in ('href="([^"]+)">2</a>', 'href="([^"]+)">timeout')
+    )
+    both, last = one.get(ledger).text, one.get(timeout).text
+    assert [content_seed(number).url in both for number in (1, 2)] == [True, True]
+    assert [content_seed(number).url in last for number in (1, 2)] == [False, True]
 
 
 async def test_an_analyst_pauses_resumes_cancels_and_deletes(browser, operator, plan):

@@ -36,7 +36,7 @@ async def test_a_site_in_full(browser, operator, fail):
     text = text_of(page)
     assert "Version 2, since 20" in text
     assert "finished 5 (hour: 5) failed 1 (hour: 1)" in text
-    assert "flood active Content pages 1 0 0 0 0 1" in text
+    assert "flood done Content pages 1 0 0 0 0 1" in text
     assert "http-404 1" in text
     assert "Accept-Language: zh &lt;b&gt;" in page
     assert "trouble" not in page

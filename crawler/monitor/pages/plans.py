@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from starlette.responses import RedirectResponse
 
-from crawler.cluster.plan_progress import seconds_left
+from crawler.cluster.plan_progress import seconds_left, shown_state
 from crawler.errors import HeadroomError, PlanError, UnavailableError
 from crawler.frontier import plan_yield
 from crawler.frontier.ledger import COUNTS, Account
@@ -75,6 +75,8 @@ async def show_one(asked: WebRequest) -> Response:
         plan=plan,
         action=asked.monitor.slow_actions.of(plan),
         record=record,
+        state=shown_state(record.state, account) if record else "",
+        seeds_behind=partial(seeds_behind, plan),
         definition=await shown_definition(record.definition) if record else "",
         rows=rows,
         summary=summary,
@@ -83,6 +85,23 @@ async def show_one(asked: WebRequest) -> Response:
         combinations=[*brought.combinations.items()][:YIELD_ROWS_MAX],
         failures=sorted(account.failures.items(), key=lambda pair: (-pair[1], pair[0])),
     )
+
+
+def seeds_behind(plan: str, row: Mapping[str, Any], count: str) -> str:
+    """Returns the address that shows the seeds behind a number of a plan's ledger; empty where there is none.
+
+    Args:
+        plan: The plan's name.
+        row: A site and frontier of it, with their numbers.
+        count: Which of the numbers.
+    """
+    if not row[count]:
+        return ""
+    if count == "failed":
+        return "/failures?" + urlencode({"plan": plan, "site": row["site"], "frontier": row["frontier"]})
+    if count == "finished" and row["frontier"] == "content":
+        return "/items?" + urlencode({"plan": plan, "site": row["site"]})
+    return ""
 
 
 async def ledger_table(asked: WebRequest) -> ShownTable:
@@ -139,7 +158,7 @@ def _rows(figures: LatestFigures) -> list[dict[str, Any]]:
         rows.append(
             {
                 "plan": plan,
-                "state": "done" if state == "active" and not account.ready + account.executing else state,
+                "state": shown_state(state, account),
                 **{name: getattr(account, name) for name in COUNTS},
                 "difference": account.difference,
                 "percent_done": round(100 * ended / seeds, 1) if seeds else 0.0,

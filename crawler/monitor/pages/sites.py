@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from crawler.cluster.activity import of_sites, sum_of, tries_in_vain
+from crawler.cluster.plan_progress import shown_state
 from crawler.cluster.troubles import VAIN_SEEDS, VAIN_TRIES
 from crawler.frontier.ledger import COUNTS, Account
 from crawler.monitor.tables import ShownTable
@@ -102,12 +103,18 @@ def _plans(figures: LatestFigures, site: str) -> tuple[list[dict[str, Any]], Acc
     """Returns a row for each plan and frontier that has seeds on a site, and all of them together."""
     rows, whole = [], Account()
     overview = figures.overview
-    for (plan, name), accounts in sorted(overview.ledger.items()) if overview else ():
+    if overview is None:
+        return [], whole
+    states = {
+        plan: shown_state(overview.plan_states.get(plan, "active"), account)
+        for plan, account in overview.by_plan().items()
+    }
+    for (plan, name), accounts in sorted(overview.ledger.items()):
         if name != site:
             continue
+        state = states[plan]
         for frontier, account in accounts.items():
             whole.add(account)
-            state = overview.plan_states.get(plan, "active") if overview else "active"
             values = {name: getattr(account, name) for name in COUNTS}
             rows.append({"plan": plan, "state": state, "frontier": frontier, **values})
     return rows, whole
