@@ -75,6 +75,7 @@ def build(monitor: Monitor) -> Starlette:
             *_pages(monitor, "/items", items.show, "/items", items.table),
             Route("/items-download.jsonl", _page(monitor, "viewer", items.download_lines)),
             Route("/items-download.csv", _page(monitor, "viewer", items.download_csv)),
+            Route("/items-download.parquet", _page(monitor, "viewer", items.download_parquet)),
             *_pages(monitor, "/item", items.show_one, "/item", items.table_of_one),
             Route("/media", _page(monitor, "viewer", media.show)),
             *_pages(monitor, "/sites", sites.show, "/sites", sites.table),

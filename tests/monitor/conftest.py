@@ -85,7 +85,11 @@ def running(redis_server, users):
 class Answer:
     status: int
     headers: http.client.HTTPMessage
-    text: str
+    body: bytes
+
+    @property
+    def text(self):
+        return self.body.decode()
 
 
 @dataclass
@@ -120,13 +124,13 @@ class Browser:
         try:
             connection.request(method, path, body, {name: value for name, value in sent.items() if value is not None})
             answer = connection.getresponse()
-            text = answer.read().decode()
+            body = answer.read()
         finally:
             connection.close()
         for cookie in answer.headers.get_all("set-cookie") or ():
             name, _, value = cookie.partition(";")[0].partition("=")
             self.cookies[name] = value
-        return Answer(answer.status, answer.headers, text)
+        return Answer(answer.status, answer.headers, body)
 
 
 @pytest.fixture

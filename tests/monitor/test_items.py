@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+from datetime import datetime
 from urllib.parse import quote
 
 import orjson
+import pyarrow.parquet as pq
 import pytest
 from frontier.test_newest_items import NO_BOUND, message
 from monitor.conftest import Browser, Running, settings_at, text_of
@@ -118,6 +120,41 @@ async def test_all_of_them_as_files(browser, operator, running, monkeypatch):
     assert (rows[0]["keywords"], rows[0]["combinations"]) == ("洪水 救援", '[["洪水","救援"],["洪水","灾"]]')
     assert one.get("/items-download.csv?plan=none").text.startswith("\ufeffid,")
     assert one.get("/items-download.jsonl?plan=none").text == ""
+
+
+async def test_all_of_them_as_parquet(browser, operator, monkeypatch):
+    """Its columns have types; a field of another type, as anybody may write it to Redis, costs that field alone."""
+    monkeypatch.setattr("crawler.monitor.parquet.GROUP_ROWS", 2)
+    image = {"url": "http://a.test/1.png", "path": None, "sha256": None, "bytes": 2**31, "error": "404"}
+    comment = {"text": "So it is.", "author": None, "published": "2026-11-23T08:00:00Z", "parent": None, "likes": 3}
+    await keep(operator, *(message(n, title=HOSTILE, **FOUND_BY) for n in range(4)))
+    await keep(
+        operator, message(4, images=[image], comments=[comment], extra={"views": [1]}, sureness={"title": "guess"})
+    )
+    await keep(operator, message(5, status=2**63, images={"url": 1}, published="once", keywords=[7, "x"]), site="odd")
+    one = browser("viewer")
+    assert "/items-download.parquet?" in one.get("/items").text
+    file = pq.ParquetFile(io.BytesIO(one.get("/items-download.parquet").body))
+    assert file.num_row_groups == 3
+    rows = file.read().to_pylist()
+    assert [row["id"] for row in rows] == [f"news-{n}" for n in (5, 4, 3, 2, 1, 0)]
+    assert rows[2]["title"] == HOSTILE
+    assert rows[2]["combinations"] == [BOTH, OTHER]
+    assert rows[1]["time"] == datetime.fromisoformat(moment_of(4))
+    assert rows[1]["images"] == [image]
+    assert rows[1]["comments"] == [comment | {"published": datetime.fromisoformat(comment["published"])}]
+    assert (rows[1]["extra"], rows[1]["sureness"]) == ('{"views":[1]}', '{"title":"guess"}')
+    assert [rows[0][name] for name in ("status", "images", "published", "keywords")] == [None, None, None, [None, "x"]]
+    none = pq.ParquetFile(io.BytesIO(one.get("/items-download.parquet?plan=none").body))
+    assert (none.metadata.num_rows, none.schema_arrow.names) == (0, list(module.FIELDS))
+
+
+async def test_without_its_extra_parquet_is_refused(browser, operator, monkeypatch):
+    monkeypatch.setattr("crawler.monitor.parquet.is_installed", lambda: False)
+    one = browser("viewer")
+    assert "Parquet" not in one.get("/items").text
+    answer = one.get("/items-download.parquet")
+    assert (answer.status, "Parquet needs an extra" in answer.text) == (404, True)
 
 
 async def test_images_come_from_the_media_store_alone_and_are_images(running, redis_url, users, operator, tmp_path):

@@ -7,6 +7,7 @@ import csv
 import io
 from contextlib import aclosing
 from dataclasses import fields
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -15,6 +16,7 @@ from starlette.responses import StreamingResponse
 
 from crawler.cli.output import to_json
 from crawler.item import Item, Media
+from crawler.monitor import parquet
 from crawler.monitor.item_store import WantedItems, moment
 from crawler.monitor.pages.media import is_shown
 from crawler.monitor.tables import BYTE_ORDER_MARK, ShownTable, cell
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
     from crawler.monitor.web import WebRequest
 
-    Lines = Callable[[AsyncIterator[dict[str, Any]]], AsyncGenerator[bytes, None]]
+    Written = Callable[[AsyncIterator[dict[str, Any]]], AsyncGenerator[bytes, None]]
 
 SHOWN = 50  # items on a page
 SKIPPED_MAX = 10_000  # items of one moment: more than a crawl fetches in a millisecond
@@ -63,6 +65,7 @@ async def show(asked: WebRequest) -> Response:
         asked_for=asked_for,
         query=urlencode({name: value for name, value in asked_for.items() if value}),
         older=older,
+        has_parquet=parquet.is_installed(),
     )
 
 
@@ -119,7 +122,7 @@ async def download_lines(asked: WebRequest) -> Response:
         async for item in items:
             yield to_json(item) + b"\n"
 
-    return await _download(asked, "jsonl", "application/jsonl", lines)
+    return await _download(asked, "jsonl", "application/jsonl", partial(_together, lines))
 
 
 async def download_csv(asked: WebRequest) -> Response:
@@ -141,14 +144,37 @@ async def download_csv(asked: WebRequest) -> Response:
             text.truncate()
         yield text.getvalue().encode()  # the head, where there is no item
 
-    return await _download(asked, "csv", "text/csv; charset=utf-8", lines)
+    return await _download(asked, "csv", "text/csv; charset=utf-8", partial(_together, lines))
 
 
-async def _download(asked: WebRequest, ending: str, media_type: str, lines: Lines) -> Response:
+async def download_parquet(asked: WebRequest) -> Response:
+    """Sends all items that are asked for as a Parquet file, its columns of the types of the items' schema.
+
+    Raises:
+        RefusedRequestError: What is asked for can't be read, there are too many downloads, or the extra is missing.
+    """
+    if not parquet.is_installed():
+        raise RefusedRequestError(404, "error.no-parquet")
+    return await _download(asked, "parquet", "application/vnd.apache.parquet", parquet.parquet)
+
+
+async def _together(lines: Written, items: AsyncIterator[dict[str, Any]]) -> AsyncGenerator[bytes, None]:
+    """Yields many lines at once."""
+    waiting: list[bytes] = []
+    async with aclosing(lines(items)) as written:
+        async for line in written:
+            waiting.append(line)
+            if len(waiting) == DOWNLOAD_LINES:
+                yield b"".join(waiting)
+                waiting.clear()
+    yield b"".join(waiting)
+
+
+async def _download(asked: WebRequest, ending: str, media_type: str, written_as: Written) -> Response:
     """Returns an answer that reads items as it is taken.
 
     Args:
-        lines: Writes items as a file has them.
+        written_as: Writes items as a file has them.
     """
     wanted, _skipped = _wanted(asked)
     downloads = asked.monitor.downloads
@@ -156,14 +182,10 @@ async def _download(asked: WebRequest, ending: str, media_type: str, lines: Line
         raise RefusedRequestError(503, "error.downloads")
 
     async def chunks() -> AsyncGenerator[bytes, None]:
-        async with downloads, aclosing(asked.monitor.items.read(wanted)) as items, aclosing(lines(items)) as written:
-            waiting: list[bytes] = []
-            async for line in written:
-                waiting.append(line)
-                if len(waiting) == DOWNLOAD_LINES:
-                    yield b"".join(waiting)
-                    waiting.clear()
-            yield b"".join(waiting)
+        items = asked.monitor.items.read(wanted)
+        async with downloads, aclosing(items), aclosing(written_as(items)) as written:
+            async for chunk in written:
+                yield chunk
 
     written = chunks()
     first = await anext(written)  # a server that is away is said by a page, which is too late once a file has begun
