@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import gc
 import logging
 import os
 import signal
+from urllib.parse import urlsplit
 
+import psutil
 import pytest
 from frontier.driver import FrontierDriver, content, ends, nav, turns
 from needs import started
@@ -200,6 +203,26 @@ async def test_a_cluster_is_refused_without_the_setting_and_the_setting_without_
         pytest.raises(ConfigError, match="REDIS_CLUSTER"),
     ):
         blocking.ping()
+
+
+def test_a_blocking_client_leaves_no_connection(redis_cluster, redis_settings, redis_url):
+    ours = {server.port for server in redis_cluster.nodes} | {urlsplit(redis_url).port}
+
+    def open_to_them():
+        connections = psutil.Process().net_connections("tcp")
+        return sum(bool(one.raddr) and one.raddr.port in ours and one.status == "ESTABLISHED" for one in connections)
+
+    gc.collect()
+    before = open_to_them()
+    with contextlib.closing(redis_sync(redis_settings)) as client:
+        client.set("a", 1)
+        assert open_to_them() > before
+    with (
+        contextlib.closing(redis_sync({"REDIS_URL": redis_url, "REDIS_CLUSTER": 1})) as client,
+        pytest.raises(ConfigError),
+    ):
+        client.ping()
+    assert open_to_them() == before
 
 
 async def test_a_node_with_other_settings_is_found(driver, redis_cluster):
