@@ -21,6 +21,7 @@ import statistics
 import tempfile
 import threading
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
@@ -31,8 +32,8 @@ from scrapy.settings import Settings
 
 from benchmarks.frontier_rig import PLAN, SITE, seeds_of
 from benchmarks.large_frontier import HOSTS, OTHER_PLAN, Large
-from crawler import sites
-from crawler.frontier import history, host_history, node_history, plan_yield
+from crawler import config, sites
+from crawler.frontier import history, host_history, newest_items, node_history, plan_yield
 from crawler.frontier.history import DAY
 from crawler.frontier.host_history import HostCounts
 from crawler.frontier.node_history import NodeSample
@@ -51,6 +52,7 @@ WORKERS = 2  # of a node
 STEPS = sorted({*history.RESOLUTIONS, *history.COARSE}, reverse=True)  # the longest first
 AUDIT_LINES = 5_000
 COMBINATIONS = 500
+ITEMS = 10_000
 PASSWORD = "a long enough password"  # noqa: S105 -- of this benchmark alone
 SESSION_SECONDS = 3_600
 TIMEOUT_SECONDS = 60
@@ -79,7 +81,7 @@ class Shown:
             tuple(sites.parse(SITE_FILE.format(f"site{n}", f"www{n:07}"), "site.yaml") for n in range(SITES))
         )
         self._workers()
-        for write in (self._load, self._work, self._hosts, self._audit, self._yield):
+        for write in (self._load, self._work, self._hosts, self._audit, self._yield, self._items):
             before = self._rig.used_bytes()
             write()
             print(f"{(self._rig.used_bytes() - before) / 1e6:5.2f} MB of Redis: {write.__doc__}")
@@ -133,6 +135,18 @@ class Shown:
                 )
                 counts = plan_yield.counts_of_search(seed, 20, 12) | plan_yield.counts_of_item(seed)
                 plan_yield.add(self._client, self._keys, plan, counts)
+
+    def _items(self) -> None:
+        """The newest items of 200 sites, as many as there is room for."""
+        bytes_max = config.NEWEST_ITEMS_MEGABYTES.default * 10**6
+        for number in range(ITEMS):
+            site, when = f"site{number % SITES}", datetime.fromtimestamp(self._now_s - number, UTC)
+            item = {
+                "id": f"item-{number}", "resource": site, "url": f"http://www{number:07}.example.org/{number}",
+                "time": when.isoformat(timespec="milliseconds").replace("+00:00", "Z"), "title": f"Title {number}",
+                "content": " ".join(f"{random.getrandbits(32):x}" for _ in range(100)), "plan": PLAN,
+            }  # fmt: skip
+            newest_items.add(self._client, self._keys, site, [orjson.dumps(item)], bytes_max=bytes_max)
 
     def _moments(self) -> Iterator[int]:
         """Yields a moment of each step of each resolution, the latest at last."""
