@@ -33,7 +33,7 @@ WORDS = {
     "no-browser": "Pages that must be rendered wait, and no {spider} that runs has a browser: {why}.",
     "late": "Seeds that could be claimed have waited for {minutes} minutes: too few workers, or drained ones.",
     "sites-vain": "Nothing but failures in the last hour: {names}. Look at the site, and at its file.",
-    "sites-away": "Every try has failed for {minutes} minutes: {names}. Hosts says why each of theirs waits.",
+    "sites-away": "Every try has failed for {minutes} min: {names}. Hosts shows what theirs wait for.",
     "quarantined": "{seeds} seeds wait to be run alone, since two workers died while they held them.",
     "unexplained": "The ledger can't explain {seeds} seeds: run scrapy ledger --verify.",
     "plans-left-out": "There are too many plans and sites to show them here ({ledgers}); delete plans that are done.",

@@ -106,7 +106,7 @@ def test_a_site_that_has_gone():
         (now_s - 60, {"site:news:retried": 1, "site:news:failed": 1}),
     ]
     (trouble,) = troubles(overview(), gone)
-    assert str(trouble) == "Every try has failed for 4 minutes: news. Hosts says why each of theirs waits."
+    assert str(trouble) == "Every try has failed for 4 min: news. Hosts shows what theirs wait for."
     assert troubles(overview(), gone[:-1]) == []
     assert troubles(overview(), [*gone, (now_s, {"site:news:finished": 1})]) == []
 
