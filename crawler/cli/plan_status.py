@@ -83,6 +83,8 @@ def print_sites(sites: list[dict[str, Any]]) -> None:
 
 
 def _state(plan: Mapping[str, Any]) -> str:
+    if plan["state"] == "cancelled":  # also one that was never wholly submitted
+        return "cancelled"
     if plan["offering"]:
         return "being submitted"
     if not plan["complete"]:

@@ -30,6 +30,7 @@ WORDS = {
     "sink-down": "Sink {sink} can't be reached by {names}: they claim nothing until it is back.",
     "egress-down": "No host on the web answers {names}, for {seconds} s: look at network, name servers and proxies.",
     "no-worker": "{seeds} seeds wait and no {spider} runs: scrapy crawl {spider}.",
+    "all-drained": "{seeds} seeds wait and every {spider} is drained: scrapy nodes resume.",
     "no-browser": "Pages that must be rendered wait, and no {spider} that runs has a browser: {why}.",
     "late": "Seeds that could be claimed have waited for {minutes} minutes: too few workers, or drained ones.",
     "sites-vain": "Nothing but failures in the last hour: {names}. Look at the site, and at its file.",
@@ -65,7 +66,7 @@ def troubles(overview: Overview, last_hour: Steps) -> list[Trouble]:
         last_hour: What the crawl did in it, in the history's steps.
     """
     found = [*_of_redis(overview), *_of_nodes(overview), *_of_seeds(overview)]
-    found += _of_sites(last_hour, overview.at_ms // 1000)
+    found += _of_sites(overview, last_hour)
     return sorted(found, key=lambda trouble: trouble.severity)
 
 
@@ -102,11 +103,11 @@ def _of_seeds(overview: Overview) -> Iterator[Trouble]:
     for name, frontier in overview.frontiers.items():
         if frontier.ready and name not in running:
             yield Trouble("no-worker", {"seeds": frontier.ready, "spider": SPIDERS[name]})
-        whys = [
-            one["why_no_browser"] for one in overview.workers if one["frontier"] == name and one["state"] != "lapsed"
-        ]
-        if whys and all(whys):
-            yield Trouble("no-browser", {"spider": SPIDERS[name], "why": whys[0]})
+        living = [one for one in overview.workers if one["frontier"] == name and one["state"] != "lapsed"]
+        if frontier.ready and living and all(one["drained"] for one in living):
+            yield Trouble("all-drained", {"seeds": frontier.ready, "spider": SPIDERS[name]}, "warning")
+        if living and all(one["why_no_browser"] for one in living):
+            yield Trouble("no-browser", {"spider": SPIDERS[name], "why": living[0]["why_no_browser"]})
     if running and overview.oldest_due_s >= DUE_MINUTES * 60:
         yield Trouble("late", {"minutes": round(overview.oldest_due_s / 60)}, "warning")
     if quarantined := sum(frontier.quarantined for frontier in overview.frontiers.values()):
@@ -117,15 +118,24 @@ def _of_seeds(overview: Overview) -> Iterator[Trouble]:
         yield Trouble("plans-left-out", {"ledgers": overview.ledgers}, "warning")
 
 
-def _of_sites(last_hour: Steps, now_s: int) -> Iterator[Trouble]:
+def _of_sites(overview: Overview, last_hour: Steps) -> Iterator[Trouble]:
     sites = of_sites(sum_of(last_hour)).items()
     if vain := {site for site, seeds in sites if not seeds["finished"] and seeds["failed"] >= VAIN_SEEDS}:
         yield Trouble("sites-vain", {"names": _names(vain)}, "warning")
     tries = {site: found for site, found in tries_in_vain(last_hour).items() if found.number >= VAIN_TRIES}
-    if away := tries.keys() - vain:
+    if away := (tries.keys() - vain) & _waited_for(overview):
         since_s = min(tries[site].since_s for site in away)
-        minutes = max(1, round((now_s - since_s) / 60))
+        minutes = max(1, round((overview.at_ms / 1000 - since_s) / 60))
         yield Trouble("sites-away", {"names": _names(away), "minutes": minutes}, "warning")
+
+
+def _waited_for(overview: Overview) -> set[str]:
+    """Returns the sites of which pages are left to be fetched, as far as the ledger could be read."""
+    return {
+        site
+        for (_plan, site), accounts in overview.ledger.items()
+        if any(account.ready or account.executing for account in accounts.values())
+    }
 
 
 def _names(found: Iterable[str]) -> str:

@@ -207,17 +207,20 @@ class Command(ActionCommand):
             retrying = Retrying(await operator.registry.plans(), is_wanted)
 
             async def retry() -> dict[Frontier, int]:
-                return {
+                retried = {
                     name: await operator.admins[name].retry(retrying.may_retry, opts.plan) for name in _frontiers(opts)
                 }
+                if any(retried.values()):
+                    return retried
+                if not (left := retrying.left()):
+                    await _refuse_unknown_names(operator, opts)
+                if left or chosen_urls or opts.plan or opts.site or opts.reason or opts.frontier:
+                    none_failed = "no failed seed has such a URL" if chosen_urls else "no such seed has failed"
+                    raise HeadroomError(f"nothing is ready again: {left or none_failed}")
+                return retried
 
             retried = await audited(operator, "seeds-retry", _told(args, opts), retry)
-            number, left = sum(retried.values()), retrying.left()
-            if not (number or left):
-                await _refuse_unknown_names(operator, opts)
-        if not number and (left or chosen_urls or opts.plan or opts.site or opts.reason or opts.frontier):
-            none_failed = "no failed seed has such a URL" if chosen_urls else "no such seed has failed"
-            raise HeadroomError(f"nothing is ready again: {left or none_failed}")
+        number, left = sum(retried.values()), retrying.left()
         answer = {"retried": {name: retried.get(name, 0) for name in FRONTIERS}, "cancelled": dict(retrying.cancelled)}
         print_answer(opts, answer, lambda _: print(f"{number:,} failed seeds are ready again{retrying.waiting()}"))
         if left:

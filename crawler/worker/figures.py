@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from crawler.frontier.keys import Keys
     from crawler.worker.headroom import Load
 
-TOLD_AT_ONCE = ("sinks_down", "redis_full", "why_no_browser")
+TOLD_AT_ONCE = ("drained", "sinks_down", "redis_full", "why_no_browser")
 SAMPLE_SECONDS = node_history.STEPS[0].seconds
 IDLE_SECONDS = 40  # between two writings of a worker that carries nothing: only its load could have changed
 

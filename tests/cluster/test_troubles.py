@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from crawler.cluster.overview import FrontierOverview, Overview, RedisOverview
 from crawler.cluster.troubles import WORDS, troubles
+from crawler.frontier.ledger import Account
 
 MINUTE_MS = 60_000
 WORKER = {"node": "n1", "frontier": "content", "state": "alive", "age_s": 1.0, "egress_down_s": 0, "sinks_down": []}
-WORKER["why_no_browser"] = ""
+WORKER |= {"why_no_browser": "", "drained": False}
 PRODUCER = WORKER | {"frontier": "nav"}
 
 
@@ -45,6 +48,10 @@ SILENT = [WORKER | {"node": f"n{number}", "state": "silent", "age_s": 40.4} for 
         (overview(*SILENT), "Silent: n0, n1, n2, n3, n4 (+2). No report for 40 s; look whether the machine is up."),
         (overview(WORKER | {"state": "lapsed"}), "Gone: n1. No worker of it has a session; other nodes get its seeds."),
         (overview(WORKER | {"state": "redis-full"}), WORDS["redis-full"]),
+        (
+            overview(WORKER | {"drained": True}, PRODUCER, content=FrontierOverview(offered=3, ready=3)),
+            "3 seeds wait and every consumer is drained: scrapy nodes resume.",
+        ),
         (
             overview(redis=[RedisOverview("a:1", 96, 100, saves=True)]),
             "Redis a:1 uses 96 % of its memory limit.",
@@ -98,17 +105,19 @@ def test_a_site_that_yields_nothing():
 
 def test_a_site_that_has_gone():
     """It is told within minutes, however much it brought before, and no longer once it brings something again."""
-    now_s = overview().at_ms // 1000
+    found = replace(overview(), ledger={("flood", "news"): {"content": Account(offered=9, ready=9)}})
+    now_s = found.at_ms // 1000
     before = (now_s - 300, {"site:news:finished": 900, "site:news:retried": 2})
     gone = [
         before,
         (now_s - 240, {"site:news:retried": 3}),
         (now_s - 60, {"site:news:retried": 1, "site:news:failed": 1}),
     ]
-    (trouble,) = troubles(overview(), gone)
+    (trouble,) = troubles(found, gone)
     assert str(trouble) == "Every try has failed for 4 min: news. Hosts shows what theirs wait for."
-    assert troubles(overview(), gone[:-1]) == []
-    assert troubles(overview(), [*gone, (now_s, {"site:news:finished": 1})]) == []
+    assert troubles(overview(), gone) == []  # nothing of it is left to be fetched
+    assert troubles(found, gone[:-1]) == []
+    assert troubles(found, [*gone, (now_s, {"site:news:finished": 1})]) == []
 
 
 def test_the_worst_comes_first():

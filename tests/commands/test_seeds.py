@@ -11,6 +11,7 @@ from commands.conftest import content_seed
 
 from crawler import plans
 from crawler.cli.manual_offers import offer_urls, prepare_site
+from crawler.cluster import audit
 from crawler.errors import PlanError
 from crawler.frontier.settlement import Settlement
 from crawler.plans.submission import submit
@@ -323,10 +324,12 @@ class TestRetry:
             error = error_of(scrapy(*words, "--reason", "nosuch"))
             assert error == "no seeds with the reason 'nosuch'; reasons of failed seeds: robots"
 
-    async def test_nothing_that_is_chosen_has_failed(self, scrapy, submitted, fail):
+    async def test_nothing_that_is_chosen_has_failed_and_the_audit_says_so(self, scrapy, operator, submitted, fail):
         await fail("robots", content_seed(2, "second"))
         for words in (("--plan", "flood"), ("--plan", "flood", "--reason", "robots"), ("--frontier", "nav")):
             assert error_of(scrapy("seeds", "retry", *words)) == "nothing is ready again: no such seed has failed"
+        outcomes = [entry.outcome for entry in await audit.read(operator) if entry.action == "seeds-retry"]
+        assert outcomes == ["nothing is ready again: no such seed has failed"] * 3
 
     def test_a_url_that_has_not_failed(self, scrapy):
         assert scrapy("seeds", "retry", "--all").stdout == "0 failed seeds are ready again\n"

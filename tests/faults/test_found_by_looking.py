@@ -63,9 +63,7 @@ def test_a_node_is_killed_and_a_site_goes_away(crawl, browser, tmp_path, row):
         lost.kill()
         gone.stop()
         until(lambda: "Gone: node-b. No worker of it has a session" in read(browser), "the node to be named")
-        said = until(
-            lambda: re.search(r"Every try has failed for \d+ min: polite\.", read(browser)), "the site", 180
-        )
+        said = until(lambda: re.search(r"Every try has failed for \d+ min: polite\.", read(browser)), "the site", 180)
         # The page of sites marks that one alone, and a host of it says since when and for how long nobody asks it.
         marked = {site["site"]: site["trouble"] for site in rows(browser, "/sites.json")}
         assert marked == {"paced": "", "polite": "away"}

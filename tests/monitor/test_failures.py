@@ -68,6 +68,8 @@ async def test_a_rare_one_is_looked_for_from_page_to_page(browser, failed, monke
 async def test_those_that_are_ticked_are_sent_again(browser, operator, failed):
     seeds, _other = failed
     one = browser("operator")
+    answer = one.act("/failures", "/failures", action="ticked")
+    assert (answer.status, "No page was ticked." in answer.text) == (400, True)
     rows = {row["url"]: row["seed"] for row in orjson.loads(one.get("/failures.json").text)}
     answer = one.act("/failures", "/failures", action="ticked", **{rows[seed.url]: "on" for seed in seeds[:2]})
     assert (answer.status, answer.headers["location"]) == (303, "/failures?frontier=content")

@@ -117,11 +117,12 @@ async def test_the_load_of_a_node_over_time(browser, operator):
 
 
 async def test_draining_is_shown_until_it_is_done(browser, operator):
-    await add_worker(operator, "a-node:10:1:x", drained=True)
+    """It isn't before each worker has said so since it took the order up, whatever it said before."""
     await NodeOrders(operator.redis, operator.keys).change("a-node", lambda _old: NodeOrder(drained=True))
     one = browser("viewer")
-    assert "Drained: it claims nothing and ends what it carries. 7 seeds are still carried." in text_of(
-        one.get("/node?name=a-node").text
-    )
+    for drained, carrying in ((False, 0), (True, 7)):
+        await add_worker(operator, "a-node:10:1:x", drained=drained, carrying=carrying)
+        text = text_of(one.get("/node?name=a-node").text)
+        assert f"ends what it carries · Seeds still carried, or not told yet: {carrying}." in text
     await add_worker(operator, "a-node:10:1:x", drained=True, carrying=0)
     assert "Nothing is carried any more." in one.get("/node?name=a-node").text

@@ -50,6 +50,8 @@ async def test_what_is_wrong_with_a_site(browser, operator):
     await operator.queues["content"].offer([Seed("http://lost.test/1", "p", "lost")])
     await save(operator)
     await add(operator, **{"site:board:failed": 12, "site:old:failed": 3, "site:old:finished": 2})
+    await operator.queues["content"].offer([Seed("http://gone.test/1", "p", "gone")])
+    await save(operator, SITE.replace("name: board", "name: gone"))
     await add(operator, **{"site:gone:failed": 1, "site:gone:retried": 4})
     one = browser("viewer")
     rows = {row["site"]: row["trouble"] for row in orjson.loads(one.get("/sites.json").text)}

@@ -105,12 +105,14 @@ async def act(asked: WebRequest, form: dict[str, str]) -> Response:
 
     Raises:
         UnavailableError: Redis is away.
-        RefusedRequestError: The form is damaged.
+        RefusedRequestError: Nothing was ticked, or the form is damaged.
     """
     wanted = _wanted(form)
     told = ", ".join(f"{name} {value}" for name, value in wanted.as_parameters().items())
     if form.get("action") == "ticked":
         chosen = [_place(name) for name in form if name.startswith("seed.")]
+        if not chosen:
+            raise RefusedRequestError(400, "error.none-ticked")
         told = f"{len(chosen)} ticked, {told}"
     elif form.get("action") == "all":
         chosen = None

@@ -113,7 +113,7 @@ async def act(asked: WebRequest, form: dict[str, str]) -> Response:
     except ConfigError as error:
         return asked.html("error", 400, message=str(error))
     if change is None:
-        raise RefusedRequestError(400, "error.form")
+        raise RefusedRequestError(400, "error.no-limit" if name == "set" else "error.form")
 
     async def work(operator: Operator) -> None:
         await steer(operator, [node], change)
@@ -159,11 +159,19 @@ def _now(line: list[float | None]) -> str:
     return next((formats.number(value) for value in reversed(line[-2:]) if value is not None), UNKNOWN)
 
 
-def _drain(order: NodeOrder, overview: Any, node: str) -> int | None:
-    """Returns how many seeds the workers of a drained node still carry; None where it isn't drained."""
+def _drain(order: NodeOrder, overview: Any, node: str) -> dict[str, Any] | None:
+    """Returns how far a drained node is; None where it isn't drained.
+
+    Returns:
+        `seeds`: how many its workers still carry. `is_known`: each has said so since it took the order up.
+    """
     if not order.drained or overview is None:
         return None
-    return sum(worker["carrying"] or 0 for worker in overview.workers if worker["node"] == node)
+    living = [one for one in overview.workers if one["node"] == node and one["state"] != "lapsed"]
+    return {
+        "seeds": sum(worker["carrying"] or 0 for worker in living),
+        "is_known": all(worker["drained"] for worker in living),
+    }
 
 
 def _without_browser(overview: Any, node: str) -> list[str]:

@@ -158,6 +158,6 @@ def _trouble(late: Mapping[str, int], waiting: Mapping[str, int], *, is_stored: 
         return "undefined"
     if late["failed"] >= VAIN_SEEDS and not late["finished"]:
         return "vain"
-    if is_away:
+    if is_away and any(waiting.values()):
         return "away"
     return "failing" if late["failed"] > late["finished"] else ""
