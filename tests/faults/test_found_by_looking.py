@@ -20,6 +20,7 @@ from crawler.monitor.users import UserFile
 
 pytestmark = pytest.mark.faults
 
+HOSTS = 12  # of the site that goes: each is asked less and less often, but the first tries come soon
 NAMESPACE = ("unshare", "--map-root-user", "--uts")
 # Has a worker run on a machine of another name, as far as it can see.
 ELSEWHERE = (*NAMESPACE, "sh", "-ec", 'hostname "$0"; exec "$@"', "node-b")
@@ -52,7 +53,7 @@ def rows(browser, path):
 def test_a_node_is_killed_and_a_site_goes_away(crawl, browser, tmp_path, row):
     if subprocess.run([*NAMESPACE, "true"], check=False).returncode:
         need("a namespace with a name of its own")
-    with started(Origin, tmp_path / "sound") as sound, started(Origin, tmp_path / "gone") as gone:
+    with started(Origin, tmp_path / "sound") as sound, started(Origin, tmp_path / "gone", HOSTS) as gone:
         crawl.offer(sound.urls(4_000, "slow"), site="paced")
         crawl.offer(gone.urls(400), site="polite")
         crawl.worker()
@@ -63,7 +64,7 @@ def test_a_node_is_killed_and_a_site_goes_away(crawl, browser, tmp_path, row):
         lost.kill()
         gone.stop()
         until(lambda: "Gone: node-b. No worker of it has a session" in read(browser), "the node to be named")
-        said = until(lambda: re.search(r"Every try has failed for \d+ min: polite\.", read(browser)), "the site", 180)
+        said = until(lambda: re.search(r"Every try has failed for \d+ min: polite\.", read(browser)), "the site", 300)
         # The page of sites marks that one alone, and a host of it says since when and for how long nobody asks it.
         marked = {site["site"]: site["trouble"] for site in rows(browser, "/sites.json")}
         assert marked == {"paced": "", "polite": "away"}

@@ -35,7 +35,7 @@ async def test_a_site_in_full(browser, operator, fail):
     assert "<b>" not in page  # of its headers
     text = text_of(page)
     assert "Version 2, since 20" in text
-    assert "finished 5 (hour: 5) failed 1 (hour: 1)" in text
+    assert "Pages finished, in all 5 (hour: 5) Times a page failed, in all 1 (hour: 1)" in text
     assert "flood done Content pages 1 0 0 0 0 1" in text
     assert "http-404 1" in text
     assert "Accept-Language: zh &lt;b&gt;" in page
