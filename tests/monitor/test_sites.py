@@ -66,5 +66,5 @@ async def test_a_site_that_an_earlier_version_stored_or_somebody_damaged(browser
     one = browser("viewer")
     page = one.get("/site?name=board").text
     assert "12345" not in page
-    assert "Version 4 finished" in text_of(page)
+    assert "Version 4 Pages finished" in text_of(page)
     assert one.get("/site?name=junk").status == 404
