@@ -214,6 +214,8 @@ async def test_with_mongo_all_items_are_found_by_its_indexes(mongo_monitor, mong
     assert titles(one, "plan=flood") == titles(one, f"words={OTHER_WORDS}") == ["4", "2", "0"]
     assert titles(one, f"site=news&since={moment_of(2)}&until={moment_of(4)}") == ["4", "3", "2"]
     assert len(one.get("/items-download.jsonl?site=news").text.splitlines()) == 6
+    columns = pq.ParquetFile(io.BytesIO(one.get("/items-download.parquet?site=news").body)).read().to_pydict()
+    assert columns["time"] == [datetime.fromisoformat(moment_of(n)) for n in (5, 4, 3, 2, 1, 0)]
     item = orjson.loads(one.get("/items-download.jsonl?site=blog").text)
     assert not {"_id", "gaps"} & item.keys()
     assert "blog" in one.get("/item?id=blog-9").text
