@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -132,8 +132,9 @@ def _integer(value: Any) -> int | None:
 
 def _instant(value: Any) -> datetime | None:
     try:
-        return datetime.fromisoformat(value)
-    except (TypeError, ValueError):
+        when = datetime.fromisoformat(value)
+        return (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone(UTC)
+    except (TypeError, ValueError, OverflowError):  # the year 1 in a zone that is ahead of UTC
         return None
 
 

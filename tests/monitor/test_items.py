@@ -131,7 +131,8 @@ async def test_all_of_them_as_parquet(browser, operator, monkeypatch):
     await keep(
         operator, message(4, images=[image], comments=[comment], extra={"views": [1]}, sureness={"title": "guess"})
     )
-    await keep(operator, message(5, status=2**63, images={"url": 1}, published="once", keywords=[7, "x"]), site="odd")
+    odd = {"status": 2**63, "images": {"url": 1}, "published": "0001-01-01T00:00:00+14:00", "keywords": [7, "x"]}
+    await keep(operator, message(5, **odd), site="odd")
     one = browser("viewer")
     assert "/items-download.parquet?" in one.get("/items").text
     file = pq.ParquetFile(io.BytesIO(one.get("/items-download.parquet").body))
