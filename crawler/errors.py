@@ -117,7 +117,7 @@ class UrlError(HeadroomError):
 
 
 class ScriptRouteError(UrlError):
-    """A text is the address of a view that a page's script shows (`#/thread/1`, `#!thread/1`): no server knows it."""
+    """A text is the address of a view that a page's script shows (`#/thread/1`), and no browser renders the page."""
 
 
 class PrivateAddressError(HeadroomError):

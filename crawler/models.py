@@ -34,7 +34,7 @@ class Seed:
     """One page to visit.
 
     Attributes:
-        url: Canonical URL.
+        url: Canonical URL, with the route that a script shows, where a browser renders the page.
         plan: Name of the plan that asked for it.
         site: Name of the site definition that reads it.
         frontier: `nav` for a search or list page, `content` for a page that holds data.
@@ -141,7 +141,7 @@ class Seed:
             values["keywords"], values["further_keywords"] = tuple(words), tuple(map(tuple, further))
             values["plan"], values["site"] = intern(plan.decode()), intern(site.decode())  # once for thousands of seeds
             seed = cls(frontier=frontier, interval_s=int(interval), **values)
-            canonical(seed.url)  # it may have been canonical by other rules than today's, but must be a URL
+            canonical(seed.url, routes=True)  # it may have been canonical by earlier rules, but must be a URL
         except (ValueError, TypeError, KeyError, AttributeError, UrlError) as error:
             raise FrontierError(f"not a seed: {raw[:80]!r}") from error
         are_kinds = all(type(getattr(seed, name)) is kind for name, kind in _SEED_KINDS.items())  # no bool for an int

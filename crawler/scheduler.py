@@ -219,8 +219,9 @@ class Scheduler(BaseScheduler):
             headers = {"Content-Type": site.request_content_type}
         if site is not None and seed.frontier == "content":
             url = site.address_of(url)
+        url, route = urls.split_route(url)
         loop = asyncio.get_running_loop()
-        meta = RequestState(visit, visit.lane, is_page=True, may_render=True, loop=loop).meta()
+        meta = RequestState(visit, visit.lane, is_page=True, route=route, may_render=True, loop=loop).meta()
         if urls.is_canonical(url):
             meta["verbatim_url"] = True  # Scrapy then doesn't escape the URL in its own way
         if site is not None and seed.frontier == "nav" and site.results.type == "sitemap":

@@ -11,8 +11,9 @@ changes nothing (`canonical(canonical(x)) == canonical(x)` for any accepted x):
    2026). Deviation: ada doesn't check the Bidi rule for the labels of a host (`0à.א`); DNS has no host that this lets
    pass.
 2. A URL is refused unless it is http or https, has at most `MAX_URL_CHARACTERS` and a host that DNS can hold.
-3. Fragment and credentials go. A URL whose fragment is a script's route (`#/...`, `#!...`) is refused: all such URLs
-   would become one page, which holds none of what they stand for.
+3. Fragment and credentials go. A fragment that is a script's route (`#/...`, `#!...`) stays where a browser renders the
+   page: no server gets to see it, but a script shows another page by it. Elsewhere a URL with a route is refused: all
+   of them would become one page, which holds none of what they stand for.
 4. Parameters that say who visits go (`VISITOR_PARAMETERS`, `VISITOR_PREFIXES`), and those that the site's
    `drop_parameters` name, be they of the query or of the path (`/a;jsessionid=1`); names are compared unescaped and in
    lower case. All other parameters stay as they are, in their order.
@@ -86,6 +87,7 @@ _SIMPLE_PAGE = re.compile(
 # The beginning of an absolute URL up to its path, as nearly all that the crawler meets have it.
 _SIMPLE_ORIGIN = re.compile(r"https?://[a-z0-9.-]+(?::[0-9]+)?(?=/)")
 ORIGINS_REMEMBERED = 1_000  # some 500 bytes each
+_NO_ROUTES = frozenset({"/", "!", "!/"})  # lead to the page that scripts begin with, or nowhere
 _ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
 _NO_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset(f"{string.ascii_letters}{string.digits}-._~")  # RFC 3986, 2.3
@@ -98,7 +100,7 @@ _DOT_SEGMENTS = frozenset({".", "..", "%2e", ".%2e", "%2e.", "%2e%2e"})
 MAX_SIMPLE_CHARACTERS = 1_000  # of such a link and its page's URL; so short that none of the limits above is met
 
 
-def canonical(url: str, base: str = "", *, drop: frozenset[str] = frozenset()) -> str:
+def canonical(url: str, base: str = "", *, drop: frozenset[str] = frozenset(), routes: bool = False) -> str:
     """Returns the canonical form of a link.
 
     An absolute one whose origin was met before takes 2 us instead of 7, since the parser isn't asked (`LinkResolver`).
@@ -107,17 +109,18 @@ def canonical(url: str, base: str = "", *, drop: frozenset[str] = frozenset()) -
         url: Absolute, or relative to `base`.
         base: Absolute URL of the page that the link stands on; empty for none.
         drop: More parameter names to drop, in lower case (a site's own session ids).
+        routes: Keeps a fragment that is a script's route, since a browser renders the page.
 
     Raises:
         UrlError: Not an http(s) URL, longer than `MAX_URL_CHARACTERS`, or with a host that DNS can't hold.
-        ScriptRouteError: Its fragment is a script's route.
+        ScriptRouteError: Its fragment is a script's route, and `routes` is off.
     """
     if len(url) > MAX_URL_CHARACTERS:
         raise UrlError(f"URL of {len(url)} characters, expected at most {MAX_URL_CHARACTERS}: {_shown(url)!r}...")
     if len(url) > MAX_WRITTEN_HOST_CHARACTERS and _LONG_HOST.match(url):
         raise UrlError(f"host too long: {_shown(url)!r}...")
     if not base and (origin_of_url := _SIMPLE_ORIGIN.match(url)):
-        return _resolver_of(origin_of_url[0]).resolve(url, drop=drop)
+        return _resolver_of(origin_of_url[0]).resolve(url, drop=drop, routes=routes)
     try:
         parsed = ada_url.URL(url, base=base) if base else ada_url.URL(url)
     except (ValueError, UnicodeError):
@@ -132,7 +135,7 @@ def canonical(url: str, base: str = "", *, drop: frozenset[str] = frozenset()) -
         result = str(parsed.href)
     if not _fits_dns(result.split("/", 3)[2]):
         raise UrlError(f"a host with a part of no or over {MAX_LABEL_CHARACTERS} characters: {_shown(url)!r}")
-    result = _stripped(result, drop)
+    result = _stripped(result, drop, routes=routes)
     if len(result) > MAX_URL_CHARACTERS:  # percent-encoding can triple it
         raise UrlError(f"URL of {len(result)} characters, expected at most {MAX_URL_CHARACTERS}: {_shown(url)!r}...")
     return result
@@ -141,6 +144,32 @@ def canonical(url: str, base: str = "", *, drop: frozenset[str] = frozenset()) -
 def is_script_route(fragment: str) -> bool:
     """Returns whether a URL's fragment names a view that a script shows, and not a place on the page."""
     return fragment.startswith(("/", "!"))
+
+
+def split_route(url: str) -> tuple[str, str]:
+    """Returns of a canonical URL what a server is asked for, and the route, with its `#`, that a script then shows.
+
+    The route is empty for nearly all pages.
+    """
+    place, mark, route = url.partition("#")
+    return place, mark + route
+
+
+def redirect_target(location: str, url: str, *, routes: bool = False) -> str:
+    """Returns the canonical URL that a page redirects to.
+
+    A location without a fragment keeps the page's own (RFC 9110, 10.2.2), and so its route.
+
+    Args:
+        location: As the page says it.
+        url: Canonical URL of the page, with its route.
+        routes: As of `canonical`.
+
+    Raises:
+        UrlError: As `canonical`.
+    """
+    target = canonical(location, url, routes=routes)
+    return target if "#" in location else target + split_route(url)[1]
 
 
 def is_canonical(url: str) -> bool:
@@ -167,16 +196,16 @@ class LinkResolver:
         self._prefixes: dict[str | None, str] = {}  # by start, such as "/" or "../"; None: the page's own folder
         self._origin = ""
 
-    def resolve(self, link: str, *, drop: frozenset[str] = frozenset()) -> str:
+    def resolve(self, link: str, *, drop: frozenset[str] = frozenset(), routes: bool = False) -> str:
         """Returns the canonical URL that a link leads to; arguments and errors are those of `canonical`."""
         relative = link[len(self._origin) :] if self._origin and link.startswith(self._origin) else link
         simple = _SIMPLE_LINK.fullmatch(relative)
         if simple is None or (relative is not link and simple[1] != "/"):
-            return canonical(link, self._url, drop=drop)
+            return canonical(link, self._url, drop=drop, routes=routes)
         start, path, path_in_folder, query = simple.groups()
         prefix = self._prefixes.get(start) or self._found_prefix(start)
         if len(prefix) + len(link) > MAX_SIMPLE_CHARACTERS or ("%" in link and "%2e" in link.lower()):
-            return canonical(link, self._url, drop=drop)
+            return canonical(link, self._url, drop=drop, routes=routes)
         return _with_query(prefix + (path if start else path_in_folder), query, drop)
 
     def know_origin(self, root: str) -> None:
@@ -268,10 +297,11 @@ def folded(url: str) -> str:
     """Returns the one spelling that stands for all those of a canonical URL that lead to the same page."""
     if "%" in url and not _NO_ESCAPE.search(url):  # beside a stray %, an escape that is decoded might make another one
         url = _ESCAPE.sub(_folded_escape, url)
-    head, _, query = without_host_dot(url).partition("?")
+    place, route = split_route(without_host_dot(url))
+    head, _, query = place.partition("?")
     if "&" in query:
         query = "&".join(sorted(filter(None, query.split("&"))))
-    return f"{head}?{query}" if query else head
+    return f"{head}?{query}{route}" if query else head + route
 
 
 def without_host_dot(url: str) -> str:
@@ -296,14 +326,20 @@ def _shown(url: str) -> str:
     return without_credentials(url)[:60]  # in this order: half a password must not be shown either
 
 
-def _stripped(url: str, drop: frozenset[str]) -> str:
-    """Returns a parsed URL without its fragment and without the parameters that are dropped."""
+def _stripped(url: str, drop: frozenset[str], *, routes: bool) -> str:
+    """Returns a parsed URL without its fragment, but for a route that is kept, and without parameters to be dropped."""
     url, _, fragment = url.partition("#")
+    route = ""
     if is_script_route(fragment):
-        raise ScriptRouteError(f"only a browser's script knows what is at {_shown(url)}#{_shown(fragment)}")
+        if not routes:
+            raise ScriptRouteError(
+                f"only a browser's script knows what is at {_shown(url)}#{_shown(fragment)}; `render` in its site's "
+                "file has a browser run it"
+            )
+        route = "" if fragment in _NO_ROUTES else f"#{fragment}"
     head, mark, query = url.partition("?")
     stripped = _with_query(head, query, drop)
-    return stripped + mark if mark and not query else stripped  # an empty query keeps its `?`
+    return (stripped + mark if mark and not query else stripped) + route  # an empty query keeps its `?`
 
 
 def _with_query(head: str, query: str | None, drop: frozenset[str]) -> str:

@@ -335,7 +335,24 @@ def _explain(
     expected = detail["msg"]
     for pattern, replacement in _SHORTER:
         expected = pattern.sub(replacement, expected)
-    return path, detail["input"], _EXPECTED.get(kind, expected)
+    keys, found, expected = _named_key(detail["input"], _EXPECTED.get(kind, expected))
+    return (*path, *keys), found, expected
+
+
+def _named_key(part: Any, expected: str) -> tuple[list[str], Any, str]:
+    """Returns the key that an error about several keys begins with, its value, and what is expected there.
+
+    Args:
+        part: The part of the document that the error is about; what is returned where the error names no key in it.
+        expected: As `search.url: a URL without #/`.
+    """
+    name, colon, rest = expected.partition(": ")
+    keys, value = name.split("."), part
+    for key in keys:
+        if not colon or not isinstance(value, dict) or key not in value:
+            return [], part, expected
+        value = value[key]
+    return keys, value, rest
 
 
 def _path_in(value: Any, loc: Sequence[str | int]) -> KeyPath:

@@ -19,6 +19,8 @@ from crawler.urls import (
     hostname,
     is_canonical,
     origin,
+    redirect_target,
+    split_route,
     trap,
     without_host_dot,
 )
@@ -186,6 +188,40 @@ def test_what_only_a_script_can_open_is_refused(link, refused):
                 resolve(link)
         else:
             assert "#" not in resolve(link)
+
+
+@pytest.mark.parametrize(
+    ("link", "kept"),
+    [
+        ("#/thread/1", "http://x.org/a/b#/thread/1"),
+        ("/app?a=1&utm_source=b#!thread/1?b=2&a=1", "http://x.org/app?a=1#!thread/1?b=2&a=1"),
+        ("#/a b\u00e9", "http://x.org/a/b#/a%20b%C3%A9"),
+        ("#/", "http://x.org/a/b"),
+        ("#!", "http://x.org/a/b"),
+        ("/#!/", "http://x.org/"),
+        ("#top", "http://x.org/a/b"),
+    ],
+)
+def test_where_a_browser_renders_routes_are_kept(link, kept):
+    for base in ("http://x.org/a/b", "http://x.org/a/b#/thread/7"):
+        assert canonical(link, base, routes=True) == LinkResolver(base).resolve(link, routes=True) == kept
+    assert canonical(kept, routes=True) == kept
+    assert split_route(kept)[0] == kept.partition("#")[0]
+
+
+def test_pages_of_different_routes_are_different_pages():
+    spellings = ["http://x.org/?b=1&a=2", "http://x.org/?a=2&b=1"]
+    assert len({fingerprint(f"{one}#/c?d=1&e") for one in spellings}) == 1
+    routes = ["", "#/c", "#/c?a=1&b=2", "#/c?b=2&a=1"]
+    assert len({fingerprint(f"http://x.org/{route}") for route in routes}) == len(routes)
+
+
+@pytest.mark.parametrize(
+    ("location", "target"),
+    [("/new", "/new#/thread/1"), ("/new#", "/new"), ("/new#/thread/2", "/new#/thread/2"), ("", "/old#/thread/1")],
+)
+def test_a_redirect_without_a_fragment_keeps_the_route(location, target):
+    assert redirect_target(location, "http://x.org/old#/thread/1", routes=True) == f"http://x.org{target}"
 
 
 def test_a_site_s_own_parameters_can_be_dropped():

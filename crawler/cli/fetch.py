@@ -38,7 +38,7 @@ from crawler.render.exchange import PageAnswer
 from crawler.robots.file import MAX_FETCH_SECONDS, MAX_REDIRECTS, RobotsFile
 from crawler.robots.rules import MAX_FILE_BYTES, Rules, parse, product_token
 from crawler.spiders.base import FrontierSpider
-from crawler.urls import canonical, host, origin
+from crawler.urls import canonical, host, origin, redirect_target, split_route
 from crawler.worker.outcomes import REDIRECT_STATUSES, outcome_of_status
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class Fetcher:
             UrlError: It isn't an http(s) URL.
             UnavailableError: The host doesn't answer, or not in time.
         """
-        address = canonical(url)
+        address, _ = split_route(canonical(url, routes=True))
         try:
             await self._judge(address)
         except CrawlRefusesError as error:
@@ -138,13 +138,16 @@ class Fetcher:
             raise UnavailableError(f"{origin(address)}/robots.txt can't be fetched: {error}") from error
         return ""
 
-    async def page_of(self, url: str, site: Site) -> Fetched:
+    async def page_of(self, url: str, site: Site, *, renders: bool = False) -> Fetched:
         """Returns a page of a site, or what the site has fetched in its place, with the page's own address.
+
+        Args:
+            renders: A browser renders the page, though a crawl might not have it rendered.
 
         Raises:
             HeadroomError: As `page`.
         """
-        address = canonical(url)
+        address = canonical(url, routes=renders or site.has_routes("content"))
         twin = site.address_of(address)
         page = await self.page(twin, site.results.empty_status)
         return page if twin == address else replace(page, url=address)
@@ -168,7 +171,7 @@ class Fetcher:
         """Returns the first answer that is no redirect, whatever its status.
 
         Args:
-            url: Absolute.
+            url: Absolute, perhaps with the route that a script of the page shows; so is the answer's own.
             body: With one, the request is a POST.
             content_type: Of the body.
 
@@ -178,9 +181,9 @@ class Fetcher:
             NoSecretError: A secret in the site's headers or cookies is missing here.
             UnavailableError: There is no answer, or not in time, or it is too large.
         """
-        address = canonical(url)
+        address, route = split_route(canonical(url, routes=True))
         try:
-            response = await self._page(address, body, content_type)
+            response, route = await self._page(address, route, body, content_type)
             decoded = codings.decode(response.body, response.headers.getlist("Content-Encoding"), self._max_bytes)
         except (TimeoutError, DownloadTimeoutError):
             raise UnavailableError(f"{address} took longer than {self._timeout_s:g} s") from None
@@ -189,7 +192,7 @@ class Fetcher:
         except _NO_ANSWER as error:
             raise UnavailableError(f"{address} can't be fetched: {error}") from error
         kind = (response.headers.get("Content-Type") or b"").decode("latin-1")
-        return Fetched(canonical(response.url), response.status, kind, decoded)
+        return Fetched(canonical(response.url) + route, response.status, kind, decoded)
 
     async def answer_to(self, request: PageRequest, page_host: str) -> PageAnswer:
         """Returns the answer to a request of a page that is rendered, be it a redirect.
@@ -221,8 +224,10 @@ class Fetcher:
         sent = tuple((name, value) for name, values in response.headers.items() for value in values)
         return PageAnswer(response.status, sent, body)
 
-    async def _page(self, address: str, body: str, content_type: str) -> Response:
-        """Returns the first answer that is no redirect. Pauses between requests don't count as time of the page.
+    async def _page(self, address: str, route: str, body: str, content_type: str) -> tuple[Response, str]:
+        """Returns the first answer that is no redirect, and the route that holds there.
+
+        Pauses between requests don't count as time of the page.
 
         Raises:
             CrawlRefusesError: A crawl wouldn't ask for the page, or for one that it redirects to.
@@ -241,9 +246,9 @@ class Fetcher:
                 raise CrawlRefusesError(address, "private-address (ALLOW_PRIVATE_ADDRESSES)") from error
             location = _redirect_of(response)
             if location is None:
-                return response
+                return response, route
             try:
-                address = canonical(location, address)
+                address, route = split_route(redirect_target(location, address + route, routes=True))
             except UrlError as error:
                 raise UnavailableError(f"{address} leads to what isn't fetched: {error}") from None
             page_host = page_host if host(address) == page_host else ""  # as of the seed that it becomes

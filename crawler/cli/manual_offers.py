@@ -79,7 +79,8 @@ async def offer_urls(
         seeds = []
         for line in batch:
             try:
-                seeds.append(Seed(urls.canonical(line, drop=site.drop), plan, site.name, exact=site.exact))
+                url = urls.canonical(line, drop=site.drop, routes=site.has_routes("content"))
+                seeds.append(Seed(url, plan, site.name, exact=site.exact))
             except UrlError as error:
                 bad.append({"url": one_line(without_credentials(line)), "why": str(error)})
                 if isinstance(error, ScriptRouteError):

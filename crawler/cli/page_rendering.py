@@ -187,7 +187,7 @@ async def explore(url: str, settings: Settings, site: Site, limits: ExplorationL
     renderer = _renderer(settings)
     try:
         async with Fetcher.open(settings, site.politeness.delay_s, site) as fetcher:
-            page = await fetcher.page_of(url, site)
+            page = await fetcher.page_of(url, site, renders=True)
             requests = _Requests(fetcher, site, page)
             found = await renderer.explore(page.url, wish=Wish(), fetch=requests, limits=limits)
     finally:

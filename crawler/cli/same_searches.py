@@ -29,4 +29,4 @@ def of_plan(plan: Plan) -> list[dict[str, str]]:
 
 
 def _request(target: SearchTarget) -> tuple[str, str, str]:
-    return target.method, canonical(target.url), target.body
+    return target.method, canonical(target.url, routes=True), target.body

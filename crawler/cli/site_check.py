@@ -13,6 +13,7 @@ from crawler.cli.page_rendering import PageRendering
 from crawler.cli.site_joined import with_joined
 from crawler.cli.site_search import SearchTrial
 from crawler.errors import ExtractError, HeadroomError, LacksError
+from crawler.urls import split_route
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -36,7 +37,7 @@ async def page(url: str, site: Site, settings: Settings, *, renders: bool, words
     """
     async with _Reader.open(site, settings) as reader:
         try:
-            page = await reader.fetcher.page_of(url, site)
+            page = await reader.fetcher.page_of(url, site, renders=renders)
             reader.fetcher.keep_delay(site.politeness.delay_s)
             return await (reader.rendered(page, words, tries_plain=True) if renders else reader.as_crawled(page, words))
         except CrawlRefusesError as error:
@@ -112,7 +113,9 @@ class _Reader:
             HeadroomError: It can't be rendered.
         """
         when = self.site.render.content.when
-        lacked = self._lacked(page) if when == "auto" else ""
+        lacked = ""
+        if when == "auto":
+            lacked = "it is the same for all routes" if split_route(page.url)[1] else self._lacked(page)
         if not self.browser.takes(page) or not (when == "always" or lacked):
             return await self._read(page)
         return await self.rendered(page, words) | {"rendered_for": lacked}

@@ -169,7 +169,9 @@ class SearchTrial:
         """
 
         def links(page: Fetched) -> Links:
-            return extract.links(page, self._site, asked=canonical(target.url), body=target.body, number=target.page)
+            return extract.links(
+                page, self._site, asked=canonical(target.url, routes=True), body=target.body, number=target.page
+            )
 
         rendering = self._site.render.results
         if rendering.when == "never" or not self._browser.takes(page):

@@ -138,7 +138,7 @@ class Command(ActionCommand):
             seed_status,
         )
 
-        url, statuses = urls.canonical(args[0]), []
+        url, statuses = urls.canonical(args[0], routes=True), []
         async with self.connect() as operator:
             if opts.frontier != "nav":
                 statuses += await content_statuses(operator, url, opts.site)
@@ -198,7 +198,7 @@ class Command(ActionCommand):
 
         if not (args or opts.plan or opts.site or opts.reason or opts.frontier or opts.all):
             raise UsageError("seeds retry: expected URLs, --plan, --site, --reason, --frontier or --all")
-        chosen_urls = {urls.canonical(url) for url in args}
+        chosen_urls = {urls.canonical(url, routes=True) for url in args}
 
         def is_wanted(found: Found) -> bool:
             return _is_chosen(found, opts) and (not chosen_urls or found.seed.url in chosen_urls)

@@ -121,11 +121,12 @@ class PageRequests:
         """
         try:
             url = urls.canonical(asked.url)
+            shown = urls.canonical(asked.url + asked.fragment, routes=True)
         except UrlError:
             raise RefusedError(Outcome("fail", "bad-url")) from None
         is_own = self._is_own(url)
-        if asked.is_page and not (is_own and self._site.may_redirect(self._visit.seed, url)):
-            self.leads_to = url
+        if asked.is_page and not (is_own and self._site.may_redirect(self._visit.seed, shown)):
+            self.leads_to = shown
         if self.leads_to or not may_ask(asked, url, is_own=is_own):
             raise RefusedError(NOT_ASKED_BY_PAGES)
         if self._bytes > PAGE_BYTES_MAX:

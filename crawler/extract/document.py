@@ -123,6 +123,7 @@ class HtmlDocument:
         tree: What a browser makes of the page, without running scripts.
         base: URL to which links are relative.
         encoding: The encoding in which the page was read.
+        is_rendered: Whether a browser has rendered it.
 
     Raises:
         ExtractError: `empty-body`, `too-large`, `not-html` or `too-many-tags`.
@@ -133,6 +134,7 @@ class HtmlDocument:
         self.tree = parse_html(data)
         element = self.tree.select_one("base[href]")
         self.base = base_url((element.attr("href") or "") if element else "", page.url)
+        self.is_rendered = page.rendered is not None
         self._url = page.url
 
     @cached_property
@@ -176,6 +178,7 @@ def absolute(
     *,
     encoding: str = "utf-8",
     drop: frozenset[str] = frozenset(),
+    keeps_routes: bool = False,
     routes: set[str] | None = None,
 ) -> tuple[str, ...]:
     """Returns links as canonical URLs, each once, in their order. Links that are no http(s) URL are left out.
@@ -185,7 +188,8 @@ def absolute(
         base: URL to which they are relative.
         encoding: Encoding of the page, in which browsers send the query of a link.
         drop: Names of parameters to drop, as `canonical` takes them.
-        routes: Gets the links that only a browser's script can open, as they stand on the page.
+        keeps_routes: A browser renders what the links lead to, so that those to a script's routes count.
+        routes: If these don't count, gets them as they stand on the page.
     """
     found: dict[str, None] = {}
     resolve = LinkResolver(base).resolve
@@ -197,7 +201,7 @@ def absolute(
             head, mark, query = link.partition("?")
             link = head + mark + quote(query, safe=_QUERY_CHARACTERS, encoding=encoding, errors="replace")
         try:
-            found[resolve(link, drop=drop)] = None
+            found[resolve(link, drop=drop, routes=keeps_routes)] = None
         except ScriptRouteError:
             if routes is not None:
                 routes.add(link)

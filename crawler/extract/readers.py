@@ -110,7 +110,12 @@ class HtmlReader:
             return self._declarations(rule).urls(rule, tags)
         document = self._document
         found = map(address, self._shown(matches(rule.select.search(self._top)))[:MAX_VALUES])
-        return absolute(_cut_addresses(found, rule), document.base, encoding=document.encoding)
+        return absolute(
+            _cut_addresses(found, rule),
+            document.base,
+            encoding=document.encoding,
+            keeps_routes=document.is_rendered,
+        )
 
     def _value(self, match: Any, removed: frozenset[Any], rule: Rule, *, date: bool) -> Scalar:
         if isinstance(match, str):

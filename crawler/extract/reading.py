@@ -69,7 +69,7 @@ def read(
     """
     document = Document(page, templates)
     links = followed(page, site, max_links=max_links, document=document) if max_links else Links()
-    if site.follow and not site.follow.makes_item(canonical(page.url)):
+    if site.follow and not site.follow.makes_item(canonical(page.url, routes=True)):
         return Reading(links, None)
     try:
         found = fields(page, site, parser_modules=parser_modules, document=document)

@@ -136,7 +136,7 @@ def followed(page: Fetched, site: Site, *, max_links: int = MAX_LINKS, document:
         return Links()
     kind, xhr = (site.content.type, site.content.xhr) if site.content else ("html", None)
     source = _Sources(document or Document(page), kind, xhr).holding(follow.links)
-    page_url = canonical(page.url)
+    page_url = canonical(page.url, routes=True)
     max_links = min(max_links, follow.per_page)
     return source.chosen(source.values(follow.links), site, max_links, lambda url: follow.wants(url, page_url))
 
@@ -162,7 +162,8 @@ def _of_rows(source: _Source, site: Site, selector: Selector, max_links: int) ->
     for part in source.parts(selector)[: source.max_links or MAX_LINKS_LOOKED_AT]:
         value = next(filter(None, _values(part, site)), "")
         values.append(value)
-        for url in absolute([value], source.base, encoding=source.encoding, drop=site.drop):
+        keeps_routes = site.has_routes("content")
+        for url in absolute([value], source.base, encoding=source.encoding, drop=site.drop, keeps_routes=keeps_routes):
             parts.setdefault(url, part)
     chosen = source.chosen(values, site, max_links)
     match = site.results.match
@@ -244,7 +245,14 @@ class _Source:
         """Returns the first `most` links that are wanted and no traps."""
         looked_at = values[: self.max_links or MAX_LINKS_LOOKED_AT]
         routes: set[str] = set()
-        found = absolute(looked_at, self.base, encoding=self.encoding, drop=site.drop, routes=routes)
+        found = absolute(
+            looked_at,
+            self.base,
+            encoding=self.encoding,
+            drop=site.drop,
+            keeps_routes=site.has_routes("content"),
+            routes=routes,
+        )
         wanted = [url for url in found if is_wanted(url)]
         sound = tuple(url for url in wanted if not trap(url))
         left_out = max(0, len(sound) - max_links) + len(values) - len(looked_at)
@@ -291,9 +299,15 @@ def _lists(sources: _Sources, page: Fetched, site: Site, number: int) -> tuple[S
     if site.results.next is None or paging is None or not paging.names_all:
         return ()
     source = sources.holding(site.results.next)
-    found = absolute(source.values(site.results.next), source.base, encoding=source.encoding, drop=site.drop)
-    own = [url for url in found if host(url) == host(page.url) and url != canonical(page.url)]
+    found = _pages(source.values(site.results.next), source, site)
+    own = [url for url in found if host(url) == host(page.url) and url != canonical(page.url, routes=True)]
     return tuple(SearchTarget(url, "GET", "", number + 1) for url in own[:MAX_LISTS])
+
+
+def _pages(values: Sequence[str], source: _Source, site: Site) -> tuple[str, ...]:
+    """Returns links to further pages of results as canonical URLs."""
+    keeps_routes = site.has_routes("nav")
+    return absolute(values, source.base, encoding=source.encoding, drop=site.drop, keeps_routes=keeps_routes)
 
 
 def _next(sources: _Sources, page: Fetched, site: Site, body: str, number: int) -> SearchTarget | None:
@@ -306,13 +320,13 @@ def _next(sources: _Sources, page: Fetched, site: Site, body: str, number: int) 
     if not cursor or len(cursor) > MAX_CURSOR_CHARACTERS:
         return None
     if not paging.has_placeholder:  # it is a link, relative to this page
-        urls = absolute([cursor], source.base, encoding=source.encoding, drop=site.drop)
+        urls = _pages([cursor], source, site)
         if not urls or host(urls[0]) != host(page.url):
             return None
         cursor = urls[0]
     url, next_body = paging.next_request(site.search, page.url, body, cursor)
     try:
-        url = canonical(url)
+        url = canonical(url, routes=site.has_routes("nav"))
     except UrlError:  # with the cursor, the URL is too long
         return None
     if (url, next_body) == (page.url, body):  # the page names itself as its next

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
+    from crawler.worker.request_state import RequestState
     from crawler.worker.visits import Visit
 
 
@@ -44,18 +45,29 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
         if state is None or not location:
             return super().process_response(request, response)
         try:
-            target = urls.canonical(location.decode("utf-8", "replace"), request.url)
+            target, route = self._target(location.decode("utf-8", "replace"), request, state)
         except UrlError as error:
             raise RefusedError(outcome_of_redirect_error(error)) from None
         if urls.host(target) != urls.host(urls.canonical(request.url)):
             return response
         if state.is_page:
-            self._keep_in_scope(state.visit, target)
+            self._keep_in_scope(state.visit, target + route)
+        state.route = route
         response.headers["Location"] = target  # the URL checked above, which Scrapy's parser might read otherwise
         try:
             return super().process_response(request, response)
         except IgnoreRequest:
             raise RefusedError(Outcome("fail", "too-many-redirects")) from None
+
+    def _target(self, location: str, request: Request, state: RequestState) -> tuple[str, str]:
+        """Returns the URL that a request is redirected to, and the route that a script shows there.
+
+        Raises:
+            UrlError: It is none that may be fetched.
+        """
+        site = Worker.of(self.crawler).sites.get(state.visit.seed.site)
+        routes = state.may_render and site is not None and site.has_routes(state.visit.seed.frontier)
+        return urls.split_route(urls.redirect_target(location, request.url + state.route, routes=routes))
 
     def _keep_in_scope(self, visit: Visit, target: str) -> None:
         """Leaves out of a visit the plans for which its page may not be fetched where it redirects to.

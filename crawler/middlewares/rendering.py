@@ -23,7 +23,14 @@ from crawler.render import evidence
 from crawler.render.errors import BrowserDiedError, BrowserMissingError, StepFailedError
 from crawler.render.wish import Wish
 from crawler.sites.steps import StepValues
-from crawler.worker.outcomes import BROWSER_DIED, NO_BROWSER, NO_BROWSER_SECONDS, Outcome, outcome_of_status
+from crawler.worker.outcomes import (
+    BROWSER_DIED,
+    NO_BROWSER,
+    NO_BROWSER_SECONDS,
+    SCRIPT_ROUTE,
+    Outcome,
+    outcome_of_status,
+)
 from crawler.worker.refused import RefusedError
 from crawler.worker.render_slots import RenderSlots
 from crawler.worker.request_state import state_of
@@ -81,15 +88,22 @@ class RenderMiddleware:
         """Lets requests pass, unless their answer is to be rendered and can't be here: then nothing is sent.
 
         Raises:
-            RefusedError: There is no browser here.
+            RefusedError: There is no browser here; or the page is a script's route, and its site, by now, has no
+                browser render it.
         """
         state = state_of(request)
         if state is None or not state.may_render:
             return
         frontier = state.visit.seed.frontier
         site = self._worker.sites.get(state.visit.seed.site)
-        when = "never" if site is None else site.render.of(frontier).when
-        if when == "always" or (when == "auto" and site and self._worker.render_choice.needs_browser(site, frontier)):
+        if site is None:  # KnownSiteMiddleware refuses the request
+            return
+        when = site.render.of(frontier).when
+        if state.route and when == "never":
+            raise RefusedError(Outcome("fail", SCRIPT_ROUTE))
+        if when != "never" and (
+            when == "always" or state.route or self._worker.render_choice.needs_browser(site, frontier)
+        ):
             self._check_browser()
 
     async def process_response(self, request: Request, response: Response) -> Response:
@@ -119,6 +133,8 @@ class RenderMiddleware:
 
     def _is_read_first(self, state: RequestState, site: Site) -> bool:
         """Returns whether a page is read as it came, of a site that leaves it to the crawl which are rendered."""
+        if state.route:  # as it came, it is the same page for all routes
+            return False
         choice, frontier = self._worker.render_choice, state.visit.seed.frontier
         return choice.reads_plain(site, frontier) if state.is_page else not choice.needs_browser(site, frontier)
 
@@ -144,7 +160,7 @@ class RenderMiddleware:
         self._check_browser()
         visit = state.visit
         requests = PageRequests(self._crawler, visit, site, page=response, cache=self._cache)
-        rendered = await self._render(visit, site, requests, response)
+        rendered = await self._render(visit, site, requests, response.url + state.route)
         if rendered is None:
             return _redirect(response, requests.leads_to)
         self._refuse_gaps(visit, requests)
@@ -153,7 +169,7 @@ class RenderMiddleware:
             state.loaded = LoadedJson.of(rendered.answers, rendered.left_out)
         return _response(rendered, response)
 
-    async def _render(self, visit: Visit, site: Site, requests: PageRequests, response: Response) -> Rendered | None:
+    async def _render(self, visit: Visit, site: Site, requests: PageRequests, url: str) -> Rendered | None:
         """Returns the rendered page; None: its scripts lead to another one, which `requests.leads_to` names.
 
         Raises:
@@ -164,10 +180,10 @@ class RenderMiddleware:
         # passed whether the page or the browser is at fault.
         with visit.deadline.paused():
             is_alone = await visit.run(self._slots.acquire(fingerprint))
-            return await self._render_in_turn(visit, site, requests, response, is_alone=is_alone)
+            return await self._render_in_turn(visit, site, requests, url, is_alone=is_alone)
 
     async def _render_in_turn(
-        self, visit: Visit, site: Site, requests: PageRequests, response: Response, *, is_alone: bool
+        self, visit: Visit, site: Site, requests: PageRequests, url: str, *, is_alone: bool
     ) -> Rendered | None:
         """Returns what `_render` does, once the page has its turn, and gives that back.
 
@@ -180,7 +196,7 @@ class RenderMiddleware:
             frontier, given = visit.seed.frontier, StepValues(site.base, " ".join(visit.seed.keywords))
             xhr = site.xhr_of(frontier)
             wish = wish_of(site.render.of(frontier), given, xhr.found_in if xhr else None)
-            render = partial(renderer.render, response.url, wish=wish, fetch=requests)
+            render = partial(renderer.render, url, wish=wish, fetch=requests)
             rendered = await visit.run(requests.run(render))
         except BrowserMissingError as error:
             self._worker.browser.note_failed(str(error))
@@ -261,4 +277,5 @@ def _response(rendered: Rendered, response: Response) -> Response:
 
 
 def _redirect(response: Response, target: str) -> Response:
+    target = target if "#" in target else f"{target}#"  # or else the page's own route would hold there, too
     return Response(response.url, status=302, headers={"Location": target}, ip_address=response.ip_address)

@@ -12,6 +12,7 @@ class PageRequest:
 
     Attributes:
         url: Of http or https, without a fragment.
+        fragment: With its `#`, of what the page itself shows; empty for nearly all.
         headers: As the browser would send them, its cookies among them.
         kind: The resource type of the browser's protocol: Document, Script, Stylesheet, XHR, Fetch, Image, Font ...
         is_page: Whether it is for what the page itself shows: its document, a redirect of it, or where the page leads
@@ -24,6 +25,7 @@ class PageRequest:
     body: bytes
     kind: str
     is_page: bool
+    fragment: str = ""
 
 
 @dataclass(frozen=True, slots=True)

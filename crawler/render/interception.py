@@ -147,4 +147,5 @@ def _request(event: dict[str, Any], *, is_of_page_frame: bool) -> PageRequest | 
         body=body,
         kind=kind,
         is_page=kind == "Document" and is_of_page_frame,
+        fragment=asked.get("urlFragment", ""),
     )

@@ -132,6 +132,8 @@ class Tab:
     async def reopen(self, view: PageView, url: str) -> None:
         """Loads the page anew, and waits until it is quiet."""
         self.traffic.begin_again()
+        if "#" in url:  # where only that differs, the browser would stay at the document
+            await view.page.goto("about:blank")
         await self._go(view.page, url)
         await self._settle(view, "")
 

@@ -152,7 +152,6 @@ class Search(Part):
             raise ValueError("a URL that starts with {base}, http:// or https://")
         if has_credentials(value):
             raise ValueError(NO_CREDENTIALS)
-        searching.check_no_script_route(value)
         cls._check_placeholders(searching.placeholders(value), info)
         return value
 
@@ -523,7 +522,6 @@ class Results(_ResultsFrom):
     def _link(cls, value: str | None) -> str | None:
         if value is not None:
             searching.check_template(value, frozenset({"base", "value"}))
-            searching.check_no_script_route(value)
             if "{value}" not in value:
                 raise ValueError("a template with {value}")
             if has_credentials(value):

@@ -194,6 +194,18 @@ class Site(Part):
         return self
 
     @model_validator(mode="after")
+    def _rendered_where_routed(self) -> Self:
+        for key, template, name in (
+            ("search.url", self.search.url, "results"),
+            ("results.link", self.results.link or "", "content"),
+        ):
+            if getattr(self.render, name).when == "never" and searching.has_script_route(template):
+                raise ValueError(
+                    f"{key}: a URL without #/ and #!, or render.{name}: always; only a script knows what is behind them"
+                )
+        return self
+
+    @model_validator(mode="after")
     def _search_and_results(self) -> Self:
         if not self.search.description and self.searchable != (self.results != NO_RESULTS):
             raise ValueError("both search and results, or neither for a site whose pages are only offered")
@@ -318,6 +330,10 @@ class Site(Part):
         """
         return not seed.depth or (self.follow or Follow()).wants(url, seed.url)
 
+    def has_routes(self, frontier: Frontier) -> bool:
+        """Returns whether routes of scripts (`#/thread/1`) are pages of their own: a browser renders the frontier's."""
+        return self.render.of(frontier).when != "never"
+
     def xhr_of(self, frontier: Frontier) -> Pattern | None:
         """Returns the addresses of JSON that pages of a frontier load and are read from; None: of none."""
         part = self.content if frontier == "content" else self.results
@@ -403,7 +419,8 @@ class Site(Part):
     def _target(self, values: dict[str, str | int], page: int) -> SearchTarget:
         body = searching.fill_body(self.search, values)
         try:
-            url = canonical(searching.fill_url(self.search.url, values, self.search.encoding))
+            filled = searching.fill_url(self.search.url, values, self.search.encoding)
+            url = canonical(filled, routes=self.has_routes("nav"))
         except UrlError as error:
             raise SiteError(f"site {self.name}: {error}") from None
         return SearchTarget(url, "POST" if body else "GET", body, page)

@@ -102,8 +102,13 @@ def since_value(since: date | None, search: Search, zone: ZoneInfo) -> str | int
 
 def check_no_script_route(template: str) -> None:
     """Raises ValueError if the URLs that a template makes could only be opened by a browser's script."""
-    if is_script_route(template.partition("#")[2]):
+    if has_script_route(template):
         raise ValueError("a URL without #/ and #!: no server gets to see what is behind them")
+
+
+def has_script_route(template: str) -> bool:
+    """Returns whether the URLs that a template makes could only be opened by a browser's script."""
+    return is_script_route(template.partition("#")[2])
 
 
 def fill_url(template: str, values: Mapping[str, str | int], encoding: str = "utf-8") -> str:

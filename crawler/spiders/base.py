@@ -231,7 +231,8 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         """
         engine = self.crawler.engine
         assert engine is not None  # visits exist only while the engine runs
-        meta = RequestState(visit, visit.lane, may_render=may_render).meta()
+        url, route = urls.split_route(url)
+        meta = RequestState(visit, visit.lane, route=route, may_render=may_render).meta()
         return await engine.download_async(Request(url, meta=meta, dont_filter=True))
 
     async def count_left_out(self, links: Links, seed: Seed) -> None:
@@ -249,15 +250,17 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
     async def _redirected(self, response: Response, visit: Visit) -> None:
         """Ends a visit whose page has moved to another host: finishes it as `redirected`, and offers the target."""
         location = response.headers.get("Location")
+        site = self.worker.sites.get(visit.seed.site)
+        assert site is not None  # as in `parse`
         try:
             if not location:
                 raise UrlError("a redirect without a target")  # noqa: TRY301 -- fails as one to a wrong URL does
-            target = urls.canonical(location.decode("utf-8", "replace"), response.url)
+            routes = site.has_routes(visit.seed.frontier)
+            url = response.url + _state_of(response.request).route
+            target = urls.redirect_target(location.decode("utf-8", "replace"), url, routes=routes)
         except UrlError as error:
             visit.decide_outcome(*outcome_of_redirect_error(error))
             return
-        site = self.worker.sites.get(visit.seed.site)
-        assert site is not None  # as in `parse`
         targets = [seed for seed in visit.seeds if site.may_redirect(seed, target)]
         if not targets:
             self.decide_outcome(visit, OUT_OF_SCOPE)
@@ -295,7 +298,7 @@ def fetched(response: Response) -> Fetched:
     """Returns of a response what extraction reads."""
     state = state_of(response.request)
     return Fetched(
-        url=response.url,
+        url=response.url + state.route if state else response.url,
         status=response.status,
         content_type=(response.headers.get("Content-Type") or b"").decode("latin-1"),
         body=response.body,

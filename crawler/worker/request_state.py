@@ -44,6 +44,7 @@ class RequestState:
         in_flight: The request itself is on the wire: it has started on its lane and isn't answered yet.
         crawl_delay_s: What robots.txt asks for between two requests; 0: nothing, or it wasn't asked.
         is_page: It is for the seed's own page.
+        route: The route that a script of the answer shows, with its `#`; empty: the answer itself is the page.
         may_render: A browser renders its answer, where the site says so: it is for the seed's page, or continues that.
         rendered: What a browser took the page to be complete by, where one rendered it; None: none did.
         gaps: How much the rendered page lacks that another visit may have.
@@ -66,6 +67,7 @@ class RequestState:
     in_flight: bool = False
     crawl_delay_s: float = 0.0
     is_page: bool = False
+    route: str = ""
     may_render: bool = False
     rendered: Settled | None = None
     gaps: int = 0

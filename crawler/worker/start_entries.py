@@ -69,7 +69,8 @@ class StartList:
             UrlError: Its URL is none.
         """
         url = self._url(entry)
-        return Seed(urls.canonical(url, drop=site.drop), self.plan, site.name, exact=site.exact)
+        url = urls.canonical(url, drop=site.drop, routes=site.has_routes("content"))
+        return Seed(url, self.plan, site.name, exact=site.exact)
 
     def _url(self, entry: bytes) -> str:
         if len(entry) > ENTRY_BYTES_MAX:

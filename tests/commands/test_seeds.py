@@ -63,7 +63,8 @@ class TestOffer:
         assert done.returncode == 1
         assert done.stdout == "1 page offered for plan manual, site web: 1 new, 0 known\n"
         assert done.stderr.startswith(
-            "refused: only a browser's script knows what is at http://board.test/#/thread/1\n"
+            "refused: only a browser's script knows what is at http://board.test/#/thread/1; `render` in its site's "
+            "file has a browser run it\n"
         )
         account = (await operator.ledger())["manual", "web"]["content"]
         assert (account.offered, account.notes) == (1, {"script-route": 1})

@@ -501,6 +501,19 @@ def test_a_rendered_page_shows_its_fields_and_the_json_that_it_loaded(check, ori
     assert printed["answer 1"].splitlines()[0].endswith("read by `from`, needs no browser (content.fetch, search.url)")
 
 
+@pytest.mark.usefixtures("chromium_path")
+def test_a_route_of_a_script_is_shown_as_a_crawl_reads_it(check, origin, tmp_path):
+    thread = next(one for one in content.threads() if one.board == "ajax")
+    url = f"{origin}/ajax/thread/{thread.id}#/first"
+    file = tmp_path / "board.yaml"
+    file.write_text("name: board\ncontent: {title: css:h1.title}\nrender: {content: auto}\n")
+    shown = json_of(check(file, url, "--json"))
+    assert (shown["url"], shown["fields"]["title"]) == (url, thread.title)
+    assert shown["rendered_for"] == "it is the same for all routes"
+    file.write_text("name: board\ncontent: {title: css:h1.title}\n")
+    assert "only a browser's script knows what is at" in error_of(check(file, url))
+
+
 BROWSED = """
 name: board
 search: {url: "{base}/ajax/browse?for={query}"}

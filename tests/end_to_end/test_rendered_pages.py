@@ -200,6 +200,72 @@ def test_a_node_without_a_browser_asks_for_no_page_that_needs_one(crawl, serve):
     assert crawl.counts()["failed"] == 0
 
 
+# One document for all addresses: what it shows is named by what stands behind its #, as small frameworks do it.
+ROUTED = """<!DOCTYPE html><main></main><script>
+const show = async () => {
+  document.body.className = "";
+  const answer = await fetch("/data" + location.hash.slice(1));
+  document.querySelector("main").innerHTML = (await answer.json()).text;
+  document.body.className = "done";
+};
+addEventListener("hashchange", show);
+show();
+</script>"""
+
+
+def thread(number, text, more=""):
+    return f'<h1 class="title">Thread {number}</h1><div class="posts">{text}</div>{more}'
+
+
+ROUTES = {
+    "/search/a%20flood": '<ol><li><a href="#/thread/1">1</a><li><a href="#/thread/2?page=1">2</a></ol>',
+    "/thread/1": thread(1, "first", '<a class="related" href="#/thread/3">3</a><a class="related" href="#!">top</a>'),
+    "/thread/2?page=1": thread(2, "second, ", '<a class="next" href="#/thread/2?page=2">more</a>'),
+    "/thread/2?page=2": thread(2, "and more"),
+    "/thread/3": thread(3, "third"),
+    "/thread/4": thread(4, "fourth"),
+}
+
+
+@pytest.mark.usefixtures("chromium_path")
+@pytest.mark.parametrize("when", ["always", pytest.param("auto", marks=[pytest.mark.faults])])
+def test_routes_of_scripts_are_pages_of_their_own_where_a_site_renders(crawl, serve, when):
+    def page(path):
+        if path == "/old":
+            return answered("", "text/html", "302 Found", "Location: /")
+        said_there = path.removeprefix("/data")
+        return said(ROUTES[said_there]) if said_there in ROUTES else answered(ROUTED)
+
+    host = serve(page)
+    place = host.url
+    render = {"when": when, "settle": {"selector": "css:body.done"}}
+    definition = {
+        "name": "routed",
+        "base": place,
+        "search": {"url": "{base}/#/search/{query}"},
+        "results": {"links": "css:ol a"},
+        "content": CONTENT | {"next_page": "css:a.next", "max_pages": 3},
+        "follow": {"links": "css:a.related", "depth": 1},
+        "politeness": {"delay": 0, "concurrency": 2},
+        "render": {"results": render, "content": render},
+    }
+    crawl.write_site("routed", yaml.safe_dump(definition))
+    plan = {"name": "plan", "sites": ["routed"], "keywords": {"word": {"required": ["a flood"]}}}
+    (crawl.folder / "plan.yaml").write_text(yaml.safe_dump(plan), encoding="utf-8")
+    crawl.scrapy("plan", "submit", crawl.folder / "plan.yaml")
+    crawl.offer([f"{place}/old#/thread/4"], site="routed")
+    crawl.finish(producers=1)
+    found = {item["url"]: (item["title"], item["content"]) for item in crawl.items()}
+    assert found == {
+        f"{place}/#/thread/1": ("Thread 1", "first"),
+        f"{place}/#/thread/2?page=1": ("Thread 2", "second,\nand more"),
+        f"{place}/#/thread/3": ("Thread 3", "third"),
+        f"{place}/#/thread/4": ("Thread 4", "fourth"),
+    }
+    assert crawl.counts()["failed"] == 0
+    assert not any("#" in one.path for one in host.asked)
+
+
 STEPS = [
     {"fill": {"selector": "input[name=q]", "text": "{keywords}"}},
     {"click": "text:搜索"},

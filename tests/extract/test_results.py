@@ -84,3 +84,10 @@ def test_links_that_only_a_script_can_open_are_counted():
     routes = '<a href="#/thread/1">1</a><a href="/app#!2">2</a><a href="#/thread/1">again</a>'
     found = extract.links(html(f"<p class=r>{routes}</p>"), BOARD)
     assert (found.urls, found.routes, found.empty) == ((), 2, False)
+
+
+def test_they_are_links_where_a_browser_renders_what_they_lead_to():
+    site = changed(BOARD, render={"content": "auto"})
+    page = html('<p class=r><a href="#/thread/1">1</a><a href="/app#!2">2</a></p>', url="http://a.test/s?q=1")
+    found = extract.links(page, site)
+    assert (found.urls, found.routes) == (("http://a.test/s?q=1#/thread/1", "http://a.test/app#!2"), 0)

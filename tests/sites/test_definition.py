@@ -40,7 +40,13 @@ BAD = [
     ("?q={query}", "?q={query", 5, "search.url"),
     ("?q={query}", "?q=x", 9, "results", r"expected \{query\} in search.url or search.body; or match here"),
     ("{base}/s", "//s", 5, "search.url"),
-    ("{base}/s", "{base}/#/s", 5, "search.url", "expected a URL without #/ and #!: no server gets to see what is b"),
+    (
+        "{base}/s",
+        "{base}/#/s",
+        5,
+        "search.url",
+        "expected a URL without #/ and #!, or render.results: always; only a s",
+    ),
     ("kind: page", "kind: offset", 5, "search.url", r"expected paging: \{kind: page\} beside \{page\}$"),
     (
         "kind: page",

@@ -52,7 +52,7 @@ async def _rows(asked: WebRequest, text: str, plan: str) -> list[dict[str, Any]]
         PlanError: There is no such plan.
         HeadroomError: Redis is away.
     """
-    url = urls.canonical(text)
+    url = urls.canonical(text, routes=True)
     async with asked.monitor.connection.operator() as operator:
         statuses = await content_statuses(operator, url, None)
         if plan:
