@@ -31,6 +31,7 @@ from crawler.download import codings
 from crawler.download.handler import CurlDownloadHandler
 from crawler.download.page_rules import sent_headers
 from crawler.download.site_headers import SiteHeaders
+from crawler.download.web_sockets import WebSocketRequest, WebSocketResponse
 from crawler.errors import AnswerError, HeadroomError, PrivateAddressError, UnavailableError, UrlError
 from crawler.models import Fetched
 from crawler.redaction import without_credentials
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import Settings
 
+    from crawler.download.web_sockets import CurlWebSocket
     from crawler.render.exchange import PageRequest
     from crawler.sites import Site
 
@@ -224,6 +226,36 @@ class Fetcher:
         sent = tuple((name, value) for name, values in response.headers.items() for value in values)
         return PageAnswer(response.status, sent, body)
 
+    @asynccontextmanager
+    async def socket_at(self, request: PageRequest, page_host: str) -> AsyncIterator[CurlWebSocket]:
+        """Gives a WebSocket of a page that is rendered, and closes it.
+
+        Args:
+            page_host: Of the page.
+
+        Raises:
+            HeadroomError: As `get`.
+        """
+        address = canonical(request.url)
+        headers = dict(sent_headers(request))
+        if self._site:
+            headers |= self._site_headers.at(self._site, address, page_host)
+        try:
+            await self._judge(address)
+            await self._pause(address)
+            async with asyncio.timeout(self._timeout_s):
+                response = await self._send(address, of_site=headers, kind=WebSocketRequest)
+        except PrivateAddressError as error:
+            raise CrawlRefusesError(address, "private-address (ALLOW_PRIVATE_ADDRESSES)") from error
+        except (TimeoutError, *_NO_ANSWER) as error:
+            raise UnavailableError(f"it can't be opened: {error}") from error
+        if not isinstance(response, WebSocketResponse):
+            raise UnavailableError(f"it is no WebSocket: status {response.status}")
+        try:
+            yield response.socket
+        finally:
+            response.socket.close()
+
     async def _page(self, address: str, route: str, body: str, content_type: str) -> tuple[Response, str]:
         """Returns the first answer that is no redirect, and the route that holds there.
 
@@ -316,6 +348,7 @@ class Fetcher:
         of_site: Mapping[str, str] = MappingProxyType({}),
         *,
         method: str = "",
+        kind: type[Request] = Request,
     ) -> Response:
         headers = {
             **self._settings.getdict("DEFAULT_REQUEST_HEADERS"),
@@ -327,7 +360,7 @@ class Fetcher:
             headers["Content-Type"] = content_type
         meta = {"verbatim_url": True, "download_timeout": config.DOWNLOAD_TIMEOUT.of(self._settings)}
         method = method or ("POST" if body else "GET")
-        request = Request(address, method=method, headers=headers, body=body, meta=meta)
+        request = kind(address, method=method, headers=headers, body=body, meta=meta)
         self._proxies.process_request(request)
         return await self._handler.download_request(request)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -27,10 +27,11 @@ from crawler.sites.steps import StepValues
 from crawler.urls import canonical, host
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Iterator, Sequence
 
     from scrapy.settings import Settings
 
+    from crawler.download.web_sockets import CurlWebSocket
     from crawler.models import Fetched, JsonAnswer
     from crawler.render.exchange import PageRequest
     from crawler.render.exploration import ExplorationLimits
@@ -97,7 +98,8 @@ class PageRendering:
             return any(xhr.found_in(url) for xhr in named)
 
         wish = wish_of(rendering, StepValues(self._site.base, words), is_read if named else None)
-        rendered, unanswered = await self._rendered(page, wish)
+        has_sockets = "websockets" in rendering.wants
+        rendered, unanswered = await self._rendered(page, wish, has_sockets=has_sockets)
         answers = _answers(rendered)
         if tries_plain:
             await self.note_plain(answers, rendered.answers)
@@ -134,7 +136,9 @@ class PageRendering:
         rendered, _ = await self._rendered(page, replace(wish, wants_json=lambda _url: True))
         return _page(page, rendered, reads_loaded=True)
 
-    async def _rendered(self, page: Fetched, wish: Wish) -> tuple[Rendered, dict[str, str]]:
+    async def _rendered(
+        self, page: Fetched, wish: Wish, *, has_sockets: bool = False
+    ) -> tuple[Rendered, dict[str, str]]:
         """Returns a rendered page, and what it didn't get, with the reason.
 
         Raises:
@@ -142,8 +146,9 @@ class PageRendering:
         """
         renderer = self._renderer = self._renderer or _renderer(self._settings)
         requests = _Requests(self._fetcher, self._site, page)
+        connect = requests.connect if has_sockets else None
         try:
-            return await renderer.render(page.url, wish=wish, fetch=requests), requests.unanswered
+            return await renderer.render(page.url, wish=wish, fetch=requests, connect=connect), requests.unanswered
         except StepFailedError as error:
             picture = evidence.save(error, config.BROWSER_EVIDENCE_DIR.of(self._settings), self._site.name)
             raise HeadroomError(f"{page.url}: {error}{picture and f'; what it looked like: {picture}'}") from error
@@ -226,12 +231,38 @@ class _Requests:
         if self._page is not None and request.is_page:
             page, self._page = self._page, None
             return PageAnswer(page.status, ((b"Content-Type", page.content_type.encode()),), page.body)
-        try:
-            url = canonical(request.url)
-            if not may_ask(request, url, is_own=host(url) == self._host or host(url) in self._site.own_hosts):
-                raise CrawlRefusesError(url, "pages don't ask for such things")
-            async with self._turns[host(url)]:
+        with self._noting(request):
+            async with self._turns[host(self._checked(request))]:
                 return await self._fetcher.answer_to(request, self._host)
+
+    @asynccontextmanager
+    async def connect(self, request: PageRequest) -> AsyncIterator[CurlWebSocket]:
+        """Gives a WebSocket of the page, and closes it.
+
+        Raises:
+            HeadroomError: It doesn't get one.
+        """
+        with self._noting(request):
+            self._checked(request)
+            async with self._fetcher.socket_at(request, self._host) as socket:
+                yield socket
+
+    def _checked(self, request: PageRequest) -> str:
+        """Returns the canonical address of a request.
+
+        Raises:
+            CrawlRefusesError: A page of a crawl isn't given that.
+        """
+        url = canonical(request.url)
+        if not may_ask(request, url, is_own=host(url) == self._host or host(url) in self._site.own_hosts):
+            raise CrawlRefusesError(url, "pages don't ask for such things")
+        return url
+
+    @contextmanager
+    def _noting(self, request: PageRequest) -> Iterator[None]:
+        """Notes why a request gets no answer."""
+        try:
+            yield
         except HeadroomError as error:
             if len(self.unanswered) < MAX_REFUSED:
                 self.unanswered[request.url] = str(error)

@@ -33,6 +33,7 @@ IDLE_SECONDS = 30  # that a connection is kept for the next request: few hosts a
 UNSAFE_IDLE_SECONDS = 4
 # libcurl's options that pycurl has no names for.
 _SUPPRESS_CONNECT_HEADERS, _DISALLOW_USERNAME_IN_URL = 265, 278
+CONNECT_UPGRADED = 2  # CONNECT_ONLY: libcurl ends the transfer once the server has agreed to a WebSocket
 _METHOD = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _LINE_ENDS = re.compile(rb"[\r\n\0]+")  # in a header they would end it
 _BODY_LENGTH = frozenset({b"Content-Length", b"Transfer-Encoding"})  # libcurl sets them by the body
@@ -179,6 +180,16 @@ def set_connect_only(curl: pycurl.Curl, request: Request, target: Target) -> Non
     curl.setopt(pycurl.CONNECT_ONLY, 1)
     set_route(curl, request, target)
     curl.setopt(pycurl.FORBID_REUSE, 0)  # else the connection ends at once, whosever account it is of
+
+
+def set_upgrade(curl: pycurl.Curl, request: Request, target: Target) -> None:
+    """Sets that a WebSocket is opened at the http(s) address of a request; the transfer ends once that is done."""
+    curl.setopt(pycurl.URL, "ws" + url_to_send(request.url).removeprefix("http"))
+    curl.setopt(pycurl.PROTOCOLS, pycurl.PROTO_ALL)  # those of WebSockets have no bit; no redirect is followed
+    curl.setopt(pycurl.HTTPHEADER, header_lines(request))
+    curl.setopt(pycurl.FRESH_CONNECT, 1)
+    curl.setopt(pycurl.CONNECT_ONLY, CONNECT_UPGRADED)
+    set_route(curl, request, target)
 
 
 def set_connected_request(curl: pycurl.Curl, request: Request, target: Target) -> None:

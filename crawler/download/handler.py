@@ -34,6 +34,7 @@ from crawler.download.resend import is_safe, wait_to_resend
 from crawler.download.response import make_response
 from crawler.download.targets import Targets, scheme_and_authority, url_to_send
 from crawler.download.transfer import TooLargeError, Transfer
+from crawler.download.web_sockets import CurlWebSocket, WebSocketRequest, WebSocketResponse
 from crawler.errors import AnswerError
 from crawler.scrapy_private import check_stop_download, get_maxsize_msg, get_warnsize_msg
 from crawler.worker.request_state import state_of
@@ -101,6 +102,8 @@ class CurlDownloadHandler(BaseDownloadHandler):
             StopDownload: A receiver of a signal said so, with `fail`; it has the response.
         """
         started_s = time.monotonic()
+        if isinstance(request, WebSocketRequest):
+            return await self._open_web_socket(request, started_s)
         if self._odd_hosts and scheme_and_authority(request.url) in self._odd_hosts:
             return await self._download(request, started_s, lenient=True)
         try:
@@ -146,6 +149,32 @@ class CurlDownloadHandler(BaseDownloadHandler):
             if simple:
                 self._idle.append(transfer)
             else:
+                transfer.curl.close()
+
+    async def _open_web_socket(self, request: WebSocketRequest, started_s: float) -> Response:
+        """Returns the answer to a request for a WebSocket: that has the socket, or says why the server refuses it."""
+        if state := state_of(request):
+            state.visit.check()
+        timeout_s: float = request.meta.get("download_timeout") or TIMEOUT_SECONDS
+        target = self._targets.cached(request) or await self._find_target(request, timeout_s)
+        loop = self._curl_loop = self._curl_loop or CurlLoop()
+        transfer = Transfer(self._options.new_handle())
+        on_head, is_open = partial(self._take_head, request, started_s), False
+        transfer.begin(target, max_bytes=self._limits.max_bytes, to_upgrade=True, on_head=on_head)
+        try:
+            curl_options.set_upgrade(transfer.curl, request, target)
+            curl_options.set_timeout(transfer.curl, started_s + timeout_s)
+            running = loop.start(transfer.curl, connect_only=True)
+            end = await (running if state is None else state.visit.wait(running))
+            is_open, head = not end.code, transfer.head
+            if is_open and head is not None:
+                return WebSocketResponse(request.url, headers=head.headers, socket=CurlWebSocket(loop, transfer))
+            if end.code == pycurl.E_HTTP_RETURNED_ERROR and head is not None:
+                return make_response(request.url, head, b"", transfer.address)
+            raise self._as_scrapy_says(transfer.error or error_of(end, transfer), request, timeout_s)
+        finally:
+            if not is_open:
+                loop.stop(transfer.curl)
                 transfer.curl.close()
 
     async def _find_target(self, request: Request, timeout_s: float) -> Target:

@@ -21,6 +21,7 @@ from scrapy.http.request import NO_CALLBACK
 from crawler import urls
 from crawler.download.page_rules import DATA, DOCUMENTS, may_ask, sent_headers
 from crawler.download.script_cache import ScriptKey
+from crawler.download.web_sockets import WebSocketRequest, WebSocketResponse
 from crawler.errors import UrlError
 from crawler.render.exchange import PageAnswer, PageRequest
 from crawler.worker.outcomes import PAGE_TIMEOUT, REDIRECT_STATUSES, Outcome, outcome_of_error, outcome_of_status
@@ -31,11 +32,13 @@ from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine
+    from contextlib import AbstractAsyncContextManager
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
     from crawler.download.script_cache import ScriptCache
+    from crawler.download.web_sockets import CurlWebSocket
     from crawler.sites import Site
     from crawler.worker.lanes import Lane
     from crawler.worker.visits import Visit
@@ -44,7 +47,8 @@ T = TypeVar("T")
 OTHER_TURN_SECONDS = (10.0, 20.0)  # longest wait for a turn of another host; random: of two, one gives up
 PAGE_BYTES_MAX = 64 * 1024 * 1024  # of all answers to one page: ten times what heavy applications load
 CACHED = frozenset({"Script", "Stylesheet", "Font", "Image"})
-NEEDED = DOCUMENTS | DATA | {"Script"}  # a page that lacks one of these may lack text
+NEEDED = DOCUMENTS | DATA | {"Script", "WebSocket"}  # a page that lacks one of these may lack text
+NO_WEB_SOCKET = Outcome("fail", "bad-response")
 NOT_ASKED_BY_PAGES = Outcome("fail", "not-asked-by-pages")
 
 
@@ -111,6 +115,28 @@ class PageRequests:
             self._note(request, outcome)
         return _answer(response)
 
+    @contextlib.asynccontextmanager
+    async def connect(self, request: PageRequest) -> AsyncIterator[CurlWebSocket]:
+        """Gives a WebSocket of the page, and closes it. Another host's turn is held as long as it is open.
+
+        Raises:
+            RefusedError: The page may not have it, or the server doesn't agree.
+            Exception: What the download raised.
+        """
+        try:
+            self._check(request)
+            async with self._lane_of(urls.host(urls.canonical(request.url))) as lane:
+                response = await self._download_on(request, lane)
+                if not isinstance(response, WebSocketResponse):
+                    raise RefusedError(outcome_of_status(response.status) or NO_WEB_SOCKET)  # noqa: TRY301 -- noted below
+                try:
+                    yield response.socket
+                finally:
+                    response.socket.close()
+        except Exception as error:
+            self._note(request, outcome_of_error(error), error)
+            raise
+
     # -- What a page may ask ------------------------------------------------------------------------------------------
 
     def _check(self, asked: PageRequest) -> None:
@@ -147,11 +173,13 @@ class PageRequests:
         return await self._cache.get(key, lambda: self._download(asked))
 
     async def _download(self, asked: PageRequest) -> Response:
-        host = urls.host(urls.canonical(asked.url))
-        if host == self._visit.lane.host:
-            return await self._download_on(asked, self._visit.lane)
-        async with self._lanes.lane_of(host) as lane:
+        async with self._lane_of(urls.host(urls.canonical(asked.url))) as lane:
             return await self._download_on(asked, lane)
+
+    def _lane_of(self, host: str) -> AbstractAsyncContextManager[Lane]:
+        """Gives the lane of a host: the visit's own, or one that is acquired."""
+        own = self._visit.lane
+        return contextlib.nullcontext(own) if host == own.host else self._lanes.lane_of(host)
 
     async def _download_on(self, asked: PageRequest, lane: Lane) -> Response:
         engine = self._crawler.engine
@@ -160,8 +188,9 @@ class PageRequests:
         meta = RequestState(self._visit, lane, page_cookies=cookies).meta(dont_redirect=True)
         if urls.is_canonical(asked.url):
             meta["verbatim_url"] = True
+        kind = WebSocketRequest if asked.kind == "WebSocket" else Request
         return await engine.download_async(
-            Request(
+            kind(
                 asked.url,
                 method=asked.method,
                 headers=sent_headers(asked),

@@ -39,5 +39,6 @@ def sent_headers(request: PageRequest) -> list[tuple[str, str]]:
     return [
         (name, value)
         for name, value in request.headers
-        if name.lower() not in OWN_HEADERS and not name.lower().startswith("sec-")
+        if name.lower() == "sec-websocket-protocol"
+        or (name.lower() not in OWN_HEADERS and not name.lower().startswith("sec-"))
     ]

@@ -45,18 +45,19 @@ class Head(NamedTuple):
     delimited: bool
 
 
-def parse_head(lines: list[bytes], *, to_head: bool = False) -> Head | None:
+def parse_head(lines: list[bytes], *, to_head: bool = False, to_upgrade: bool = False) -> Head | None:
     """Returns the head; None for an informational one (1xx), after which another comes.
 
     Args:
         lines: From the status line on, without the empty line at the end.
         to_head: It answers a HEAD request: its Content-Length is that of another answer.
+        to_upgrade: It answers a request to go on in another protocol.
 
     Raises:
         AnswerError: `bad-response` or `bad-headers`.
     """
     protocol, status = _status(lines[0])
-    if status in INFORMATIONAL:
+    if status in INFORMATIONAL and not (to_upgrade and status == SWITCHING_PROTOCOLS):
         if status == SWITCHING_PROTOCOLS:
             raise AnswerError("bad-response", "another protocol, which nobody asked for")
         return None

@@ -60,6 +60,7 @@ class Transfer:
         target: Sockets may be opened to its addresses only. Unless its host is itself an address, the owner told
             libcurl the addresses (`RESOLVE`).
         to_head: The request is a HEAD: whatever the answer says of its body, none comes.
+        to_upgrade: The request asks to go on in another protocol.
         max_bytes: Of the body as it comes over the wire; 0: no limit.
         sent_headers: What the handle was told to send; None: nothing yet.
         on_head: Called with the final head; an exception ends the transfer.
@@ -92,6 +93,7 @@ class Transfer:
         "size",
         "target",
         "to_head",
+        "to_upgrade",
     )
 
     def __init__(self, curl: pycurl.Curl) -> None:
@@ -110,6 +112,7 @@ class Transfer:
         *,
         max_bytes: int,
         to_head: bool = False,
+        to_upgrade: bool = False,
         on_head: Callable[[Head], None] | None = None,
         on_data: Callable[[bytes], None] | None = None,
     ) -> None:
@@ -117,6 +120,7 @@ class Transfer:
         self.target = target
         self.max_bytes = max_bytes
         self.to_head = to_head
+        self.to_upgrade = to_upgrade
         self.on_head = on_head
         self.on_data = on_data
         self.head: Head | None = None
@@ -145,7 +149,7 @@ class Transfer:
             self._lines.append(line)
             return None
         try:
-            self.head = parse_head(self._lines, to_head=self.to_head)
+            self.head = parse_head(self._lines, to_head=self.to_head, to_upgrade=self.to_upgrade)
             self._lines = []
             if self.head is None:
                 self._count_informational()

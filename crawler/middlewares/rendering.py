@@ -196,7 +196,8 @@ class RenderMiddleware:
             frontier, given = visit.seed.frontier, StepValues(site.base, " ".join(visit.seed.keywords))
             xhr = site.xhr_of(frontier)
             wish = wish_of(site.render.of(frontier), given, xhr.found_in if xhr else None)
-            render = partial(renderer.render, url, wish=wish, fetch=requests)
+            connect = requests.connect if "websockets" in site.render.of(frontier).wants else None
+            render = partial(renderer.render, url, wish=wish, fetch=requests, connect=connect)
             rendered = await visit.run(requests.run(render))
         except BrowserMissingError as error:
             self._worker.browser.note_failed(str(error))
@@ -251,7 +252,7 @@ def wish_of(rendering: Rendering, given: StepValues, wants_json: Callable[[str],
         selector=settle.selector.text.partition(":")[2].strip() if settle.selector else "",
         quiet_seconds=settle.quiet,
         cap_seconds=settle.cap,
-        extra_kinds=frozenset(KINDS[name] for name in rendering.wants),
+        extra_kinds=frozenset(KINDS[name] for name in rendering.wants if name in KINDS),
         steps=tuple(step.played(given) for step in rendering.steps),
         page_seconds=rendering.seconds or 0.0,
         wants_json=wants_json,

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +18,7 @@ class PageRequest:
         fragment: With its `#`, of what the page itself shows; empty for nearly all.
         headers: As the browser would send them, its cookies among them.
         kind: The resource type of the browser's protocol: Document, Script, Stylesheet, XHR, Fetch, Image, Font ...
+            `WebSocket` is for one that the page wants opened at the address.
         is_page: Whether it is for what the page itself shows: its document, a redirect of it, or where the page leads
             itself by a script or a `meta refresh`. What can't be had of these is not rendered.
     """
@@ -50,3 +54,20 @@ class Fetch(Protocol):
 
     async def __call__(self, request: PageRequest) -> PageAnswer:
         """Returns the answer to one request."""
+
+
+class PageSocket(Protocol):
+    """An open WebSocket."""
+
+    async def receive(self) -> str | bytes | None:
+        """Returns the next message; None: it has ended."""
+
+    async def send(self, message: str | bytes) -> None:
+        """Sends a message; where the socket has ended, nothing happens."""
+
+
+class Connect(Protocol):
+    """Opens WebSockets for one page, by the crawl's HTTP client. It may raise whatever it likes: the page's fails."""
+
+    def __call__(self, request: PageRequest) -> AbstractAsyncContextManager[PageSocket]:
+        """Gives a socket, and closes it."""

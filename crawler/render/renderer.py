@@ -22,7 +22,7 @@ from crawler.render.watch import Watch
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
 
-    from crawler.render.exchange import Fetch
+    from crawler.render.exchange import Connect, Fetch
     from crawler.render.exploration import Exploration, ExplorationLimits
     from crawler.render.rendered import Rendered
     from crawler.render.wish import Wish
@@ -83,15 +83,18 @@ class Renderer:
         )
         return cls(config.BROWSER_PATH.of(settings), limits)
 
-    async def render(self, url: str, *, wish: Wish, fetch: Fetch) -> Rendered:
+    async def render(self, url: str, *, wish: Wish, fetch: Fetch, connect: Connect | None = None) -> Rendered:
         """Returns a page as it is when it has settled.
+
+        Args:
+            connect: Opens the page's WebSockets; None: they fail.
 
         Raises:
             UrlError: The URL is none of http or https.
             RenderError: The page isn't rendered; each subclass says what ended it, and whose fault that is.
             Exception: What `fetch` raised for the page itself.
         """
-        return await self._in_a_tab(url, wish, fetch, lambda tab: tab.render(url))
+        return await self._in_a_tab(url, wish, fetch, lambda tab: tab.render(url, connect))
 
     async def explore(self, url: str, *, wish: Wish, fetch: Fetch, limits: ExplorationLimits) -> Exploration:
         """Returns what a page shows only once something is clicked; only GETs are asked for, and no other page.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from playwright.async_api import Error as PlaywrightError
 
 from crawler.render.errors import NoDocumentError, PageCrashedError, RenderError
+from crawler.render.page_sockets import PageSockets
 from crawler.render.page_view import POLL_SECONDS, PageView
 from crawler.render.player import Player
 from crawler.render.rendered import Rendered
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from crawler.models import Settled
     from crawler.render.browser import Browser
-    from crawler.render.exchange import Fetch
+    from crawler.render.exchange import Connect, Fetch
     from crawler.render.wish import Wish
 
 MAX_HTML_CHARACTERS = 32 * 1024 * 1024  # as much as one answer may have
@@ -75,6 +76,7 @@ class Tab:
         self._wish = wish
         self._context: BrowserContext | None = None
         self._player: Player | None = None
+        self._sockets: PageSockets | None = None
         self._opened: list[PageView] = []  # tabs that no step has led to
         self._number_opened = 0
 
@@ -83,8 +85,11 @@ class Tab:
         """The step that is being done, in a line; empty: none."""
         return self._player.at if self._player else ""
 
-    async def render(self, url: str) -> Rendered:
+    async def render(self, url: str, connect: Connect | None = None) -> Rendered:
         """Returns the page, once its steps are done and it has settled.
+
+        Args:
+            connect: Opens its WebSockets; None: they fail.
 
         Raises:
             NoDocumentError: There is none at this address.
@@ -92,6 +97,7 @@ class Tab:
             RenderError: The browser can't show it.
             PlaywrightError: The page, or the browser, has ended meanwhile.
         """
+        self._sockets = PageSockets(url, connect, self.traffic) if connect else None
         place = await self._start(url)
         player = self._player = Player(self, place)
         if self._wish.steps:
@@ -141,6 +147,8 @@ class Tab:
         """Closes the page with all that it has opened and stored; waits for as long as that takes."""
         self.traffic.stop()
         try:
+            if self._sockets is not None:
+                await self._sockets.close()
             if self._context is not None:
                 with contextlib.suppress(PlaywrightError):  # the browser has ended, and the context with it
                     await self._context.close()
@@ -179,6 +187,8 @@ class Tab:
             service_workers="block",  # they serve a page's second visit, and this is its first
             viewport={"width": self._wish.width, "height": self._wish.height},
         )
+        if self._sockets is not None:
+            await self._sockets.attend(self._context)
         page = await self._context.new_page()
         page.on("crash", lambda _: self.traffic.end(PageCrashedError("the page's process has ended")))
         self._context.on("page", self._keep_tab if self._wish.takes_tabs else _close_at_once)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,8 @@ from crawler.render.errors import PageCrashedError
 from crawler.render.json_log import JsonLog
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from crawler.render.exchange import Fetch, PageAnswer, PageRequest
     from crawler.render.wish import Wish
 
@@ -56,6 +59,22 @@ class PageTraffic:
         """Whether JSON that is waited for has come; true where none is."""
         return self._wish.wants_json is None or self.json.has_wanted
 
+    @contextlib.contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Has the page count as not quiet while this lasts."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._asking.add(task)
+        try:
+            yield
+        finally:
+            self._asking.discard(task)
+            self._quiet_since = time.monotonic()
+
+    def note_message(self) -> None:
+        """Notes that something has come for the page, or was sent by it, though it asked for nothing."""
+        self._quiet_since = time.monotonic()
+
     def note_delivered(self, url: str) -> None:
         """Notes that a frame of the page has what it asked for: only now can its scripts go on."""
         if self._delivering.pop(url.partition("#")[0], None) is not None:
@@ -81,18 +100,13 @@ class PageTraffic:
         if not self._wish.wants(_kind(request)) or not self._may_ask(request):
             return None
         number = self._requests
-        task = asyncio.current_task()
-        assert task is not None
-        self._asking.add(task)
         try:
-            answer = await self._fetch(request)
+            with self.waiting():
+                answer = await self._fetch(request)
         except Exception as error:  # noqa: BLE001 -- of the page itself it is what render raises, of others a failed request
             if request.is_page:
                 self.end(error)
             return None
-        finally:
-            self._asking.discard(task)
-            self._quiet_since = time.monotonic()
         self._delivering[request.url] = time.monotonic() + DELIVERY_SECONDS
         if request.is_page and answer.status // 100 != REDIRECTION:
             self.document = answer

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 When = Literal["never", "auto", "always"]
 # What a page shows beside its text and its data, by the name that plans and browsers have for it.
-Extra = Literal["images", "fonts", "media"]
+Extra = Literal["images", "fonts", "media", "websockets"]
 
 
 class Settle(Part):
@@ -71,7 +71,8 @@ class Rendering(ShortPart):
         (),
         strict=False,
         description="What is fetched for the page beside documents, scripts, styles and data: `images`, `fonts`, "
-        "`media`. What isn't wanted is answered empty at once.",
+        "`media`. What isn't wanted is answered empty at once. With `websockets`, those of the page "
+        "and its frames are opened.",
         examples=[["images"]],
     )
     steps: tuple[PageStep, ...] = Field(

@@ -12,6 +12,7 @@ import yaml
 from crawl import Crawl
 from hostile.hostile_wire_server import NO_RULES, Host
 from waiting import until
+from web_socket_site import served_in_a_thread
 
 from testbed.forum import content
 
@@ -301,6 +302,36 @@ def test_a_script_built_board_is_crawled_from_its_search_to_its_items(crawl, for
     assert expected
     assert {number: item["title"] for number, item in items.items()} == {one.id: one.title for one in expected}
     assert {item["rendered"] for item in items.values()} == {"selector"}
+
+
+TALKING = """<!DOCTYPE html><h1 class="title">page</h1><div class="posts"></div><script>
+const say = (text) => { document.querySelector(".posts").append(text, document.createElement("br")); };
+document.cookie = "seen=1";
+const talk = (path) => new Promise((ended) => {
+  const socket = new WebSocket(location.origin.replace("http", "ws") + path, ["odd", "chat"]);
+  socket.onmessage = (event) => { say(event.data); socket.send(event.data === "once more" ? "end" : "once more"); };
+  socket.onclose = (event) => { say(`closed by ${event.code}`); ended(); };
+});
+talk("/talk").then(() => talk("/kept")).then(() => { document.body.className = "done"; });
+</script>"""
+
+
+@pytest.mark.usefixtures("chromium_path")
+def test_web_sockets_are_carried_where_a_site_wants_them_by_the_rules_of_the_crawl(crawl):
+    render = {"when": "always", "settle": {"selector": "css:body.done"}}
+    answers = {"/robots.txt": ("text/plain", "User-agent: *\nDisallow: /kept\n"), "/page": ("text/html", TALKING)}
+    with served_in_a_thread(answers) as origin:
+        for name, wants in {"talking": ["websockets"], "silent": []}.items():
+            site = {"name": name, "base": origin, "content": CONTENT, "politeness": {"delay": 0}}
+            crawl.write_site(name, yaml.safe_dump(site | {"render": {"content": render | {"wants": wants}}}))
+            crawl.offer([f"{origin}/page"], site=name)
+        crawl.finish()
+        shown = crawl.json("site", "check", "--render", crawl.folder / "sites" / "talking.yaml", f"{origin}/page")
+    said = {item["resource"]: item["content"].splitlines() for item in crawl.items()}
+    assert said["talking"] == [f"hello {origin} chat seen=1", "once more", "closed by 1000", "closed by 3000"]
+    assert said["silent"] == ["closed by 1006", "closed by 1006"]
+    assert shown["fields"]["content"].splitlines() == said["talking"]
+    assert "robots.txt forbids it" in shown["unanswered"][f"{origin}/kept"]
 
 
 @pytest.mark.usefixtures("chromium_path")
