@@ -1,11 +1,11 @@
-"""Compares some results with each other: where do title, author, date and text stand on a content page?"""
+"""Compares some results with each other: where do title, author, date, text and comments stand on a content page?"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from crawler.discovery import fields, scripted
+from crawler.discovery import comments, fields, scripted
 from crawler.discovery.inquiry import FIRST_ERROR, page_of
 from crawler.discovery.sample import Sample
 from crawler.errors import HeadroomError
@@ -71,6 +71,7 @@ def _keys_of(inquiry: Inquiry, samples: Sequence[Sample]) -> dict[str, Any]:
     content: dict[str, Any] = {key: rule["select"] if list(rule) == ["select"] else rule for key, rule in rules.items()}
     if "content" in content:
         content["content"] = rules["content"] | {"required": True}
+        content |= _comments(inquiry, samples, content["content"])
         if following := fields.next_page(samples):
             content["next_page"] = following
     if "published" in rules:
@@ -78,3 +79,19 @@ def _keys_of(inquiry: Inquiry, samples: Sequence[Sample]) -> dict[str, Any]:
             "timezone", "of dates that name no zone, such as Asia/Shanghai; without it, they are read as UTC"
         )
     return {"content": content} if "content" in content or "title" in content else {}
+
+
+def _comments(inquiry: Inquiry, samples: Sequence[Sample], text: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the key `comments`, and `content` without them where they stand in it; nothing where none are found.
+
+    Args:
+        text: The rule of the content. Where that is all posts of a thread, none of them is a comment besides.
+    """
+    if text.get("all"):
+        return {}
+    found = comments.find(samples, text["select"])
+    if found is None:
+        inquiry.notes.say("content.comments", "no list of comments was found on these pages")
+        return {}
+    without = {"content": {**text, "remove": [*text.get("remove", ()), found.rules["each"]]}}
+    return {"comments": found.rules} | (without if found.is_inside else {})

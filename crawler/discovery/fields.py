@@ -32,13 +32,13 @@ DATED_CHARACTERS = 200  # of a text with a date in it
 BEFORE_TITLE = 2  # times as far as behind it, as distances are weighed: most sites have date and author below the title
 _ASIDE = ("nav", "header", "footer", "aside")
 _HEADINGS = ("h1", "h2", "h3", "h4")
-_DATE_NAME = re.compile(r"date|time|publish|posted|日期|时间", re.IGNORECASE)
-_AUTHOR_NAME = re.compile(
+DATE_NAME = re.compile(r"date|time|publish|posted|日期|时间", re.IGNORECASE)
+AUTHOR_NAME = re.compile(
     r"author|byline|user-?_?name|(?:^|[-_ ])(?:user|poster|writer|creator|nick|nickname|by)(?:$|[-_ ])", re.IGNORECASE
 )
-_AUTHOR_PATH = re.compile(r"/(?:authors?|users?|members?|profiles?|people|space|u)(?:[/=.?-]|$)", re.IGNORECASE)
+AUTHOR_PATH = re.compile(r"/(?:authors?|users?|members?|profiles?|people|space|u)(?:[/=.?-]|$)", re.IGNORECASE)
 # A name within a longer text, such as `by Ann Becker on 2026-11-03`: what stands before it, and what ends it.
-_author_in = re.compile(
+author_in = re.compile(
     r"(?:^|(?<=\s))(?P<label>(?:[Bb]y|BY|[Aa]uthor|作者|楼主|发布者|發佈者)\s*[:\uff1a]?\s*)"
     r"(?P<name>[^\s|,:][^|,]{1,40}?)(?P<end>,?\s+(?:on|at|in)\s|\s*[|,\u00b7\u2022]|\s+(?=\d)|$)"
 ).search
@@ -217,7 +217,7 @@ def _published(near: _Near) -> Rule | None:
         ) or ""
 
     # Two pages of one day have one date; so have all pages that show today's.
-    if css := near.rule(read, may_be_equal=lambda css: bool(_DATE_NAME.search(css))):
+    if css := near.rule(read, may_be_equal=lambda css: bool(DATE_NAME.search(css))):
         return {"select": css}
     for css in ("meta[property='article:published_time']", "meta[itemprop='datePublished']", "meta[name='pubdate']"):
         if all(sample.page.tree.select_one(css) is not None for sample in near.samples):
@@ -228,7 +228,7 @@ def _published(near: _Near) -> Rule | None:
 def _in_content(near: _Near, read: Callable[[Sample, Any, str], str]) -> Rule | None:
     """Returns the rule of a date within the content, if its name says what it is."""
     css = _Near(near.samples, near.further, near.titles, ((), ())).rule(read, may_be_equal=lambda _css: True)
-    return {"select": css} if css and _DATE_NAME.search(css) else None
+    return {"select": css} if css and DATE_NAME.search(css) else None
 
 
 def _from_json_ld(near: _Near, select: str) -> Rule | None:
@@ -270,19 +270,19 @@ def _author(near: _Near) -> Rule | None:
         if width(written) > NAME_WIDTH or to_utc(written, _UTC):
             return ""
         about = " ".join([*selectors.classes(element), element.attr("rel") or "", element.attr("itemprop") or ""])
-        leads = element.tag == "a" and _AUTHOR_PATH.search(element.attr("href") or "")
-        return written if _AUTHOR_NAME.search(about) or leads or element.tag == "address" else ""
+        leads = element.tag == "a" and AUTHOR_PATH.search(element.attr("href") or "")
+        return written if AUTHOR_NAME.search(about) or leads or element.tag == "address" else ""
 
     def is_said(_sample: Sample, _element: Any, written: str) -> str:
-        found = _author_in(written)
+        found = author_in(written)
         return found["name"] if found else ""
 
     for read in (is_beside, is_named, is_said):
-        if css := near.rule(read, may_be_equal=lambda css: bool(_AUTHOR_NAME.search(css))):
+        if css := near.rule(read, may_be_equal=lambda css: bool(AUTHOR_NAME.search(css))):
             texts = [
                 sample.page.text_of(sample.page.tree.select_one(css.removeprefix("css:"))) for sample in near.samples
             ]
-            pattern = _author_pattern(texts)
+            pattern = author_pattern(texts)
             if read is not is_said or pattern:
                 return {"select": css} | ({"pattern": pattern} if pattern else {})
     stated = [sample.page.tree.select_one("meta[name='author']") for sample in near.samples]
@@ -292,9 +292,9 @@ def _author(near: _Near) -> Rule | None:
     return _from_json_ld(near, "jsonld:[author][].name")
 
 
-def _author_pattern(texts: Sequence[str]) -> str:
+def author_pattern(texts: Sequence[str]) -> str:
     """Returns the pattern of a name that has the same words before and behind it in all texts; empty for none."""
-    found = [match for match in map(_author_in, texts) if match]
+    found = [match for match in map(author_in, texts) if match]
     if len(found) < len(texts) or len({match["label"] for match in found}) > 1:
         return ""
     ends = {match["end"] for match in found}

@@ -23,7 +23,7 @@ LINE_CHARACTERS = 10_000  # of a value: it is never broken
 COMMENT_CHARACTERS = 110  # of a line; a longer one is broken between words
 
 
-NESTED = ("search", "results", "content")  # the keys whose parts have lines of their own
+NESTED = ("search", "results", "content", "content.comments")  # the keys whose parts have lines of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def write(definition: Mapping[str, Any], notes: Notes) -> str:
 def _part(values: Mapping[str, Any], notes: Notes, path: str, indent: str) -> list[str]:
     """Returns the lines of one part: what it says, and then what isn't known of it."""
     lines: list[str] = []
-    nested = [key for key in values if not path and key in NESTED]
+    nested = [key for key in values if f"{path}{key}" in NESTED]
     for key in [key for key in values if key not in nested]:
         lines += _comments(notes.at.get(f"{path}{key}", ()), indent)
         lines += [f"{indent}{key}: {_value(values[key])}"]
@@ -95,8 +95,8 @@ def _part(values: Mapping[str, Any], notes: Notes, path: str, indent: str) -> li
         if name and "." not in name and name not in values:
             lines += _comments([f"{name}: {remarks[0]}", *remarks[1:]], indent)
     for key in nested:
-        lines += ["", *_comments(notes.at.get(key, ()), ""), f"{key}:"]
-        lines += _part(values[key], notes, f"{key}.", "  ")
+        lines += [*([] if path else [""]), *_comments(notes.at.get(f"{path}{key}", ()), indent), f"{indent}{key}:"]
+        lines += _part(values[key], notes, f"{path}{key}.", f"{indent}  ")
     return lines
 
 

@@ -98,8 +98,8 @@ def first_of(wanted: Sequence[tuple[Document, Any]]) -> CssChoice | None:
 
 def _candidates(elements: Sequence[Any]) -> Iterator[str]:
     """Yields selectors that all elements fulfil, the best first."""
-    own = _common([_steps(element) for element in elements])
-    around = _common([[step for one in ancestors(element) for step in _steps(one)] for element in elements])
+    own = _common([steps(element) for element in elements])
+    around = _common([[step for one in ancestors(element) for step in steps(one)] for element in elements])
     around = [step for step in around if step not in _PLAIN]
     own = own[:MAX_STEPS]
     near = around[:MAX_STEPS]
@@ -113,11 +113,11 @@ def _candidates(elements: Sequence[Any]) -> Iterator[str]:
 
 def _common(lists: Sequence[Sequence[str]]) -> list[str]:
     """Returns what is in all lists, in the order of the first, each once."""
-    rest = [frozenset(steps) for steps in lists[1:]]
-    return [step for step in dict.fromkeys(lists[0]) if all(step in steps for steps in rest)]
+    rest = [frozenset(names) for names in lists[1:]]
+    return [step for step in dict.fromkeys(lists[0]) if all(step in names for names in rest)]
 
 
-def _steps(element: Any) -> list[str]:
+def steps(element: Any) -> list[str]:
     """Returns the simple selectors that an element fulfils, the best first."""
     identity = element.attr("id") or ""
     names = classes(element)

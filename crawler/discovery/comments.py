@@ -1,0 +1,321 @@
+"""Proposes how the comments below content pages are read: their text, author and time, and which one each answers.
+
+A block is taken for a comment only if what the proposed rules read of it looks like one, on all pages that are
+compared: none is proposed rather than one that isn't.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+from zoneinfo import ZoneInfo
+
+from turbohtml import Text
+
+from crawler.discovery import answered, comment_rows, cut_dates, selectors
+from crawler.discovery.comment_rows import ROWS_MAX, ROWS_MIN
+from crawler.discovery.fields import AUTHOR_NAME, AUTHOR_PATH, DATE_NAME, author_pattern
+from crawler.discovery.page import width, within
+from crawler.errors import HeadroomError
+from crawler.extract import content as reading
+from crawler.extract.dates import to_utc
+from crawler.sites import Site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from crawler.discovery.comment_rows import CommentBlock, CommentList
+    from crawler.discovery.sample import Sample
+    from crawler.extract.comments import ReadComment
+
+USUAL_SHARE = 0.8  # of the rows, that have what is selected in them
+LABEL_SHARE = 0.6  # of the rows: what stands in so many of them, such as `Reply`, is no comment's own text
+NAME_WIDTH_MIN, NAME_WIDTH = 2, 60  # of an author; a single letter stands for a picture
+NAME_WORDS = 4  # of an author whose element doesn't say that it is one
+DATED_CHARACTERS = 200  # of a text with a date in it
+SELECTORS_MAX = 400  # that are tried within the rows
+AROUND_MAX = 6  # names around an element that are combined with its own
+_NOT_SHOWN = ("script", "style", "template", "noscript", "textarea", "option")
+_IN_LINES = frozenset("a b button cite em form h2 h3 h4 h5 h6 i span strong time".split())  # noqa: SIM905
+_leads_to_posts_of = re.compile(r"[?&](?:u|uid|user|userid|author)=").search
+_UTC = ZoneInfo("UTC")
+Rule = dict[str, Any]
+
+
+class Proposed(NamedTuple):
+    """How comments are read.
+
+    Attributes:
+        rules: The key `content.comments`.
+        is_inside: They stand in the content, and are to be removed from it.
+    """
+
+    rules: Rule
+    is_inside: bool
+
+
+def find(samples: Sequence[Sample], content: str) -> Proposed | None:
+    """Returns how the comments of content pages are read; None if none are found.
+
+    Args:
+        samples: The pages that are compared.
+        content: The selector of their content; empty: it isn't known.
+    """
+    best: tuple[tuple[int, ...], Proposed] | None = None
+    for group in comment_rows.candidates(samples, content):
+        rules = _Within(group).rules()
+        kept = _kept(rules, _read(samples, group, rules)) if rules else {}
+        rank = (group.is_named, len(kept), group.nested, len(group.rows))
+        if kept and (best is None or rank > best[0]):
+            best = rank, Proposed(kept, group.removed)
+    return best[1] if best else None
+
+
+def _read(samples: Sequence[Sample], group: CommentList, rules: Rule) -> list[Sequence[ReadComment]]:
+    """Returns the comments that a site file with these rules reads on each page; empty if they aren't the rows."""
+    try:
+        site = Site.from_definition({"name": "new", "content": {"title": "css:title", "comments": rules}})
+        found: list[Sequence[ReadComment]] = [reading.fields(one.page.fetched, site).comments for one in samples]
+    except HeadroomError:
+        return []
+    is_whole = all(len(read[:ROWS_MAX]) == len(rows) for read, rows in zip(found, group.pages, strict=True))
+    return found if is_whole else []
+
+
+def _kept(rules: Rule, pages: Sequence[Sequence[ReadComment]]) -> Rule:
+    """Returns the rules that read something on nearly all comments; empty if what they read are no comments."""
+    read = [one for page in pages for one in page]
+    if max(map(len, pages), default=0) < ROWS_MIN or not all(one.text for one in read):
+        return {}
+    if len({one.text for one in read}) * 2 <= len(read):
+        return {}
+    values = {"author": [one.author for one in read], "published": [one.published for one in read]}
+    lacking = [name for name, said in values.items() if sum(map(bool, said)) < USUAL_SHARE * len(read)]
+    return {} if len(lacking) == len(values) else {name: rule for name, rule in rules.items() if name not in lacking}
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """A selector within rows.
+
+    Attributes:
+        css: The selector.
+        found: What it finds first, by the number of the row.
+    """
+
+    css: str
+    found: Mapping[int, Any]
+
+    @property
+    def has_name(self) -> bool:
+        """Whether it is more than tags."""
+        return not self.css.replace(" ", "").isalnum()
+
+
+class _FieldChoice(NamedTuple):
+    """Where comments have a field."""
+
+    rule: Rule
+    choice: _Choice
+
+
+class _Within:
+    """Finds the fields of comments.
+
+    Args:
+        group: The comments.
+    """
+
+    def __init__(self, group: CommentList) -> None:
+        self._group, self._rows = group, group.rows
+        self._own = [_own_texts(row) for row in self._rows]
+        self._language = self._rows[0].page.language
+
+    def rules(self) -> Rule:
+        """Returns the rules of the comments; empty if they have no text, or neither author nor time."""
+        published = self._published()
+        author = self._author(published)
+        fields = {name: one for name, one in (("author", author), ("published", published)) if one}
+        text = self._text([one.choice for one in fields.values()]) if fields else {}
+        if not text:
+            return {}
+        rules = {"text": text} | {name: one.rule for name, one in fields.items()}
+        if not self._group.nested:
+            rules |= answered.rules(self._group.pages, self._group.posts)
+        short = {name: rule["select"] if list(rule) == ["select"] else rule for name, rule in rules.items()}
+        return {"each": f"css:{self._group.css}", **short}
+
+    @cached_property
+    def _choices(self) -> list[_Choice]:
+        """The selectors that find something in most rows."""
+        found: dict[str, dict[int, Any]] = {}
+        for at, row in enumerate(self._rows):
+            for element in row.own:
+                for css in _selectors(row, element):
+                    found.setdefault(css, {}).setdefault(at, element)
+        usual = (_Choice(css, by_row) for css, by_row in found.items() if len(by_row) >= USUAL_SHARE * len(self._rows))
+        return list(islice(usual, SELECTORS_MAX))
+
+    def _shown(self, choice: _Choice) -> list[str]:
+        """Returns the texts of what was chosen; empty if one has none, or one that is too long for a name or a date."""
+        if any(len(one.text) > 2 * DATED_CHARACTERS for one in choice.found.values()):
+            return []
+        texts = [self._rows[at].page.text_of(one) for at, one in choice.found.items()]
+        return texts if all(0 < len(text) <= DATED_CHARACTERS for text in texts) else []
+
+    def _published(self) -> _FieldChoice | None:
+        """Returns where the time is: rather in what is made for programs, or shown with the mouse, than in a text."""
+        found: list[tuple[tuple[int, ...], _FieldChoice]] = []
+        for choice in self._choices:
+            for goodness, attribute, texts in self._dates(choice):
+                rule = cut_dates.rule_of(texts, self._language) if all(map(_has_digit, texts)) else None
+                if rule is not None:
+                    select = f"css:{choice.css}" + (f"::attr({attribute})" if attribute else "")
+                    rank = (goodness, len(rule), max(map(len, texts)), not choice.has_name, len(found))
+                    found.append((rank, _FieldChoice({"select": select, **rule}, choice)))
+        return min(found, key=lambda one: one[0])[1] if found else None
+
+    def _dates(self, choice: _Choice) -> Iterator[tuple[int, str, list[str]]]:
+        """Yields where dates may be: how good a place it is (0: the best), its attribute (or none), and the texts."""
+        elements = list(choice.found.values())
+        if all(one.tag == "time" and one.attr("datetime") for one in elements):
+            yield 0, "", [one.attr("datetime") or "" for one in elements]
+            return
+        for name in sorted(set.intersection(*({*one.attrs} for one in elements))):
+            if name == "title" or (name.startswith("data-") and DATE_NAME.search(name)):
+                yield 1, name, [str(one.attr(name) or "")[:DATED_CHARACTERS] for one in elements]
+        if texts := self._shown(choice):
+            yield 2, "", texts
+
+    def _author(self, published: _FieldChoice | None) -> _FieldChoice | None:
+        """Returns where the author is: in what says so, or else the first that is a name by its looks."""
+        found: list[tuple[tuple[int, ...], _FieldChoice]] = []
+        dated = published.choice.found if published else {}
+        for choice in self._choices:
+            texts = self._shown(choice)
+            if not texts:
+                continue
+            is_apart = not any(at in dated and within(dated[at], one) for at, one in choice.found.items())
+            is_named = sum(map(_names_author, choice.found.values())) >= USUAL_SHARE * len(texts)
+            tail = (sum(map(width, texts)), not choice.has_name, len(found))
+            if is_apart and self._are_names(texts, is_named=is_named):
+                places = sum(self._rows[at].places[one] for at, one in choice.found.items())
+                rank = (0, 0, *tail) if is_named else (1, places, *tail)
+                found.append((rank, _FieldChoice({"select": f"css:{choice.css}"}, choice)))
+            elif pattern := author_pattern(texts):
+                found.append(((2, 0, *tail), _FieldChoice({"select": f"css:{choice.css}", "pattern": pattern}, choice)))
+        return min(found, key=lambda one: one[0])[1] if found else None
+
+    def _are_names(self, texts: Sequence[str], *, is_named: bool) -> bool:
+        """Returns whether texts may be authors' names.
+
+        Args:
+            is_named: Their elements say so.
+        """
+        if not all(NAME_WIDTH_MIN <= width(one) <= NAME_WIDTH and _has_letter(one) for one in texts):
+            return False
+        if any(to_utc(one, _UTC) for one in texts):
+            return False
+        if is_named:
+            return True
+        is_label = any(re.search(r"\d{2}|[:.!?\u3002]", one) or one.casefold() in self._labels for one in texts)
+        return not is_label and len(set(texts)) >= ROWS_MIN and all(len(one.split()) <= NAME_WORDS for one in texts)
+
+    @cached_property
+    def _labels(self) -> frozenset[str]:
+        """The texts that stand in most rows."""
+        counts = Counter(written for own in self._own for written in {text for _one, text in own})
+        least = max(ROWS_MIN, LABEL_SHARE * len(self._rows))
+        return frozenset(written for written, count in counts.items() if count >= least)
+
+    @cached_property
+    def _held(self) -> list[Counter[Any]]:
+        """How much text of its own each element of each row holds; labels count against it."""
+        held = []
+        for row, own in zip(self._rows, self._own, strict=True):
+            counts: Counter[Any] = Counter()
+            for element, written in own:
+                for around in row.lineage(element) if element != row.element else []:
+                    counts[around] += -width(written) if written in self._labels else width(written)
+            held.append(counts)
+        return held
+
+    def _text(self, aside: Sequence[_Choice]) -> Rule:
+        """Returns the rule of the text: of the part that holds the most besides others; empty if there is none.
+
+        Args:
+            aside: Author and time.
+        """
+        found: list[tuple[tuple[int, ...], Rule]] = []
+        for choice in self._choices:
+            amounts = [self._held[at][one] for at, one in choice.found.items()]
+            if len(amounts) < len(self._rows) or min(amounts) <= 0 or any(_overlap(choice, one) for one in aside):
+                continue
+            is_block = not any(one.tag in _IN_LINES for one in choice.found.values())
+            select = f"css:{choice.css}"
+            tail = (is_block, choice.has_name, -len(found))
+            found.append(((sum(amounts), *tail), {"select": select}))
+            if all(one.tag == "p" for one in choice.found.values()):
+                several = sum(
+                    held[one]
+                    for row, held in zip(self._rows, self._held, strict=True)
+                    for one in row.select(choice.css)
+                )
+                found += [((several, *tail), {"select": select, "all": True})] if several > sum(amounts) else []
+        found += self._loose(aside)
+        return max(found, key=lambda one: one[0])[1] if found else {}
+
+    def _loose(self, aside: Sequence[_Choice]) -> list[tuple[tuple[int, ...], Rule]]:
+        """Returns the rule of a text that stands in the row itself, without an element of its own."""
+        widths = [
+            sum(width(text) for one, text in own if one == row.element)
+            for row, own in zip(self._rows, self._own, strict=True)
+        ]
+        if min(widths) <= 0 or self._group.nested:
+            return []
+        removed = [f"css:{choice.css}" for choice in aside]
+        return [((sum(widths), 0, 0, 0), {"select": "xpath:.", "remove": list(dict.fromkeys(removed))})]
+
+
+def _own_texts(row: CommentBlock) -> list[tuple[Any, str]]:
+    """Returns the elements of a row that have a text themselves, each with that text in small letters."""
+    found = []
+    for element in (row.element, *row.own):
+        written = " ".join(" ".join(str(node.data) for node in element if isinstance(node, Text)).split())
+        if written and element.tag not in _NOT_SHOWN:
+            found.append((element, written.casefold()))
+    return found
+
+
+def _overlap(choice: _Choice, other: _Choice) -> bool:
+    """Returns whether what one selector finds holds what another one finds in some row, or stands in it."""
+    pairs = ((one, other.found[at]) for at, one in choice.found.items() if at in other.found)
+    return any(within(one, there) or within(there, one) for one, there in pairs)
+
+
+def _selectors(row: CommentBlock, element: Any) -> Iterator[str]:
+    """Yields selectors of an element within a row."""
+    yield from selectors.steps(element)
+    around = (step for one in row.lineage(element)[1:] for step in selectors.steps(one)[:3] if step != one.tag)
+    yield from (f"{outer} {element.tag}" for outer in islice(around, AROUND_MAX))
+
+
+def _names_author(element: Any) -> bool:
+    """Returns whether an element, or where it leads, says that it is an author's name."""
+    names = selectors.classes(element)
+    about = " ".join([*names, element.attr("rel") or "", element.attr("itemprop") or ""])
+    href = (element.attr("href") or "") if element.tag == "a" else ""
+    is_called_so = element.tag == "cite" or "fn" in names or AUTHOR_NAME.search(about)
+    return bool(is_called_so or AUTHOR_PATH.search(href) or _leads_to_posts_of(href))
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
+
+
+def _has_letter(text: str) -> bool:
+    return any(map(str.isalpha, text))
