@@ -153,6 +153,7 @@ def _rendered_for_rows(why: str) -> Iterator[Row]:
 def _described_rows(url: str) -> Iterator[Row]:
     if url:
         yield "described", f"by {url}, which is read when a plan with the site is checked or submitted, and by --search"
+        yield "", "until then it isn't known which address it searches, nor whether robots.txt forbids that"
 
 
 def _base_rows(needs_base: bool) -> Iterator[Row]:  # noqa: FBT001 -- it is a value of the answer

@@ -25,6 +25,11 @@ REPLACING = (
     "that were found before stay as they are, be they ready, finished or failed; only those that failed as `cancelled` "
     "may be found again. Items that were delivered stay where they are."
 )
+DESCRIBED = (
+    "Where a site's search is described elsewhere, as by kind: opensearch, that description is read, since nothing "
+    "else says what is searched. Without a feed of results, its search is asked for a word of the plan and for one "
+    "that nothing has, to tell results from other links. All of that obeys robots.txt; an error says what it forbids."
+)
 
 
 class Command(ActionCommand):
@@ -36,6 +41,7 @@ class Command(ActionCommand):
             "show a plan's combinations of keywords, search pages, overlap and cost, and which searches robots.txt "
             "forbids; asks for nothing else",
             "check plans/demo.yaml",
+            more=(DESCRIBED,),
         ),
         "submit": Action(
             "FILE",
@@ -82,7 +88,10 @@ class Command(ActionCommand):
         return plans.load(path, sites_dir=sites_dir, max_seeds=max_seeds, described=described)
 
     async def do_check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Shows what a plan would do; looks its hosts up, and asks them for nothing but their robots.txt."""
+        """Shows what a plan would do; looks its hosts up, and asks them for nothing but their robots.txt.
+
+        Where a site's search is described elsewhere, `read` asks for the description, too, and may search for a word.
+        """
         from crawler import plans
         from crawler.cli import forbidden_searches, same_searches, unreachable_hosts
         from crawler.cli.plan_check import print_check

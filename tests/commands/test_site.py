@@ -465,6 +465,7 @@ def test_a_site_with_a_description_is_not_called_one_that_cannot_be_searched(che
     (tmp_path / "board.yaml").write_text("name: board\nsearch: {description: https://board.example.org/}\n")
     shown = check(tmp_path / "board.yaml").stdout
     assert "by https://board.example.org/, which is read when a plan with the site is checked" in shown
+    assert "it isn't known which address it searches, nor whether robots.txt forbids that" in shown
     assert "only offered" not in shown
 
 
