@@ -21,7 +21,7 @@ from crawler.frontier.session import RENEWALS_PER_SESSION
 from crawler.servers.redis import redis_address, redis_async
 from crawler.servers.redis_cluster import each_primary
 from crawler.servers.redis_full import FULL_REMEDY
-from crawler.servers.redis_refusal import refusal
+from crawler.servers.redis_refusal import refusal, said_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -69,7 +69,7 @@ async def open_redis(settings: Mapping[str, Any]) -> AsyncIterator[ExaminedRedis
             for primary in await each_primary(redis):
                 await _ping(redis, primary)
         except (RedisError, OSError) as error:
-            raise UnavailableError(f"{where}: {refusal(error) or error}") from error
+            raise UnavailableError(f"{where}: {said_of(error)}") from error
         yield ExaminedRedis(redis, frontier, where)
     finally:
         await redis.aclose()

@@ -14,7 +14,7 @@ from crawler.frontier.keys import SCHEMA_VERSION, Keys, as_text
 from crawler.frontier.rights import missing_rights
 from crawler.frontier.schema import of_its_kind, refuse_other
 from crawler.servers.redis_cluster import each_primary, is_cluster
-from crawler.servers.redis_refusal import RIGHTS, refusal
+from crawler.servers.redis_refusal import RIGHTS, refusal, said_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -146,7 +146,7 @@ async def wait_until_ready(
             if why := refusal(error):
                 raise AccessError(f"Redis at {where}: {why}") from error
             if time.monotonic() + pause_s > deadline:
-                raise UnavailableError(f"Redis at {where}: {error}{needs}") from error
+                raise UnavailableError(f"Redis at {where}: {said_of(error)}{needs}") from error
             say(f"Redis at {where}: {error}{needs}; next try in {pause_s:.1f} s")
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, PAUSE_MAX_SECONDS)

@@ -11,6 +11,7 @@ from redis.exceptions import RedisError
 from crawler.errors import UnavailableError
 from crawler.plans.operator import Operator, explained
 from crawler.servers.redis import redis_address
+from crawler.servers.redis_refusal import said_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -46,7 +47,7 @@ class Connection:
         except RedisError as error:
             raise explained(error, self._where) from error
         except (OSError, TimeoutError) as error:
-            raise UnavailableError(f"{self._where}: {error or 'no answer'}") from error
+            raise UnavailableError(f"{self._where}: {said_of(error)}") from error
 
     async def close(self) -> None:
         """Disconnects."""

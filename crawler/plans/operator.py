@@ -17,7 +17,7 @@ from crawler.frontier.seed_admin import Progress, SeedAdmin, unheard
 from crawler.plans.registry import Registry
 from crawler.servers.redis import redis_address, redis_async
 from crawler.servers.redis_full import FULL_REMEDY
-from crawler.servers.redis_refusal import refusal
+from crawler.servers.redis_refusal import refusal, said_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
@@ -83,7 +83,7 @@ class Operator:
                 async with asyncio.timeout(COMMAND_CONNECT_SECONDS):
                     await prepare(redis, keys, partitions, begin=begin, any_format=any_format)
             except (OSError, TimeoutError) as error:
-                raise UnavailableError(f"{where}: {str(error).rstrip('.') or 'no answer'}") from error
+                raise UnavailableError(f"{where}: {said_of(error)}") from error
             queues = config.queues(redis)
             admins = {name: SeedAdmin(queue) for name, queue in queues.items()}
             registry = Registry(redis, keys, partitions)
@@ -243,4 +243,4 @@ def explained(error: RedisError, where: str) -> UnavailableError:
         return UnavailableError(f"{where} is full: {FULL_REMEDY}")
     if why := refusal(error):
         return AccessError(f"{where}: {why}")
-    return UnavailableError(f"{where}: {str(error).rstrip('.')}")
+    return UnavailableError(f"{where}: {said_of(error)}")

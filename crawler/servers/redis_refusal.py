@@ -6,7 +6,16 @@ import re
 import ssl
 from typing import TYPE_CHECKING
 
-from redis.exceptions import AuthenticationError, InvalidResponse, NoPermissionError, RedisError, ResponseError
+from redis.exceptions import (
+    AuthenticationError,
+    BusyLoadingError,
+    InvalidResponse,
+    NoPermissionError,
+    RedisError,
+    ResponseError,
+)
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +36,7 @@ REFUSALS: tuple[tuple[type[RedisError], str, str], ...] = (
 # How errors begin that are about the server: with a word for their kind, such as MISCONF or BUSY, unless redis-py has a
 # class of its own for them; or, in a script on a cluster that changes, with these words.
 _OF_SERVER = re.compile(r"(?!WRONGTYPE )[A-Z]{2,} |Script (?:attempted to|killed) ")
+_AWAY = (RedisConnectionError, RedisTimeoutError, OSError, TimeoutError)
 _IN_SCRIPT = re.compile(r" script: \S+, on .*| script: on .*", re.DOTALL)  # which script it was, and where in it
 
 
@@ -59,6 +69,15 @@ def refusal(error: BaseException) -> str:
         if isinstance(cause, ssl.SSLError):
             return f"TLS fails: rediss:// is with it, redis:// without ({cause.reason or cause})"
     return ""
+
+
+def said_of(error: BaseException) -> str:
+    """Returns what is wrong by an error of Redis, and what to do: as `refusal`, or where nothing answers."""
+    if why := refusal(error):
+        return why
+    said = str(error).rstrip(".") or "no answer"
+    is_away = isinstance(error, _AWAY) and not isinstance(error, BusyLoadingError)  # which says itself that it answers
+    return f"{said}; is it running? REDIS_URL names it" if is_away else said
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -43,7 +43,7 @@ def load(name: str, sites_dir: str = "") -> Site:
         sites_dir: The analyst's folder (SITES_DIR), whose files hide built-in ones of the same name. Empty for none.
 
     Raises:
-        SiteError: There is no such site; the message names similar or all known ones.
+        SiteError: There is no such site; the message names similar or all known ones, and where they are looked for.
         InputError: The site's file is wrong.
     """
     if is_site_name(name):
@@ -51,7 +51,8 @@ def load(name: str, sites_dir: str = "") -> Site:
             file = folder / f"{name}{kinds.SUFFIX}"
             if file.is_file():
                 return _read(file, name)
-    raise SiteError(f"unknown site {shown(name)}; {existing(name, names(sites_dir), 'known')}")
+    where = f"neither built in nor in SITES_DIR ({sites_dir or 'not set'})"
+    raise SiteError(f"unknown site {shown(name)}, {where}; {existing(name, names(sites_dir), 'known')}")
 
 
 def names(sites_dir: str = "") -> list[str]:

@@ -118,7 +118,10 @@ class TestCheck:
         ("change", "expected"),
         [
             (("pages: 2", "pages: 2000"), "plan.yaml:9: pages: got 2000, expected at most 1000"),
-            (("demo_forum", "demo_form"), "unknown site 'demo_form'; did you mean demo_forum?"),
+            (
+                ("demo_forum", "demo_form"),
+                "unknown site 'demo_form', neither built in nor in SITES_DIR (not set); did you mean demo_forum?",
+            ),
             (("[demo_forum", "[web"), "plan.yaml:3: sites.0: got 'web', expected a site with a search"),
             (("region and event", "region and (event"), "expected a closing parenthesis for the one at character 12"),
             (("pages: 2", "pages: [2"), "plan.yaml:10: got"),
@@ -157,7 +160,9 @@ def test_a_wrong_command_line_says_what_was_expected(scrapy, words, expected):
 
 @pytest.mark.parametrize("words", [("plan", "list"), ("nodes", "--json")])
 def test_without_redis_a_command_is_one_line(scrapy, words):
-    assert error_of(scrapy(*words, environment=NOBODY)).startswith("Redis at redis://127.0.0.1:1/0: Error 111")
+    error = error_of(scrapy(*words, environment=NOBODY))
+    assert error.startswith("Redis at redis://127.0.0.1:1/0: Error 111")
+    assert error.endswith("; is it running? REDIS_URL names it")
 
 
 async def test_a_plan_s_life(scrapy, operator, plan_file):

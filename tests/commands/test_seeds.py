@@ -91,7 +91,10 @@ class TestOffer:
             ((), "seeds offer: expected URL|- ..."),
             (("http://board.test/", "-"), "seeds offer: expected URLs, or - alone to read them from stdin"),
             (("http://board.test/", "--plan", "a b"), "--plan 'a b': expected 1 to 64 of a-z, 0-9 and -"),
-            (("http://board.test/", "--site", "none"), "unknown site 'none'; known: demo_forum"),
+            (
+                ("http://board.test/", "--site", "none"),
+                "unknown site 'none', neither built in nor in SITES_DIR (not set); known: demo_forum",
+            ),
         ],
     )
     async def test_a_wrong_command_line(self, scrapy, operator, words, expected):

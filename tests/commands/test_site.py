@@ -235,7 +235,7 @@ def test_it_says_who_is_asking(check, origin):
         (["demo_forum", "http://127.0.0.1:1/"], "http://127.0.0.1:1/ can't be fetched: "),
         (["demo_forum", "file:///etc/passwd"], "not an http(s) URL: "),
         (["demo_forum", "--base", "nowhere"], "definition of site 'demo_forum': base: "),
-        (["nope"], "unknown site 'nope'; known: demo_forum, "),
+        (["nope"], "unknown site 'nope', neither built in nor in SITES_DIR (not set); known: demo_forum, "),
         (["none.yaml"], "none.yaml: got 'no such file'"),
         ([], "site check: expected FILE|NAME [URL]"),
     ],

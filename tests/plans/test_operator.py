@@ -163,7 +163,9 @@ async def test_a_plan_that_nobody_submitted_but_has_pages(operator, action):
 class TestConnect:
     async def test_without_redis_it_says_so_at_once(self):
         begun = time.monotonic()
-        with pytest.raises(UnavailableError, match=r"^Redis at redis://127\.0\.0\.1:1/0: Error"):
+        with pytest.raises(
+            UnavailableError, match=r"^Redis at redis://127\.0\.0\.1:1/0: Error.*; is it running\? REDIS_URL names it$"
+        ):
             async with Operator.connect(settings("redis://:secret@127.0.0.1:1/0")):
                 pass
         assert time.monotonic() - begun < 5

@@ -82,7 +82,7 @@ SITES = [
         HEAD.replace("board", "bord"),
         ":2: sites.0",
         "'bord'",
-        "the name of a site: unknown site 'bord'; did you mean board?",
+        "the name of a site: unknown site 'bord', neither built in nor in SITES_DIR ({sites_dir}); did you mean board?",
     ),
     (HEAD.replace("[board]", "[]"), ":2: sites", "[]", "at least 1 item"),
     (HEAD.replace("[board]", "board"), ":2: sites", "'board'", "a list"),
@@ -142,7 +142,10 @@ def refusal(text, sites_dir):
     ("text", "where", "got", "expected"), FILES + KEYS_AND_VALUES + KEYWORDS + SITES + COMBINATIONS
 )
 def test_one_message_says_what_is_wrong_where(text, where, got, expected, sites_dir):
-    assert refusal(text, sites_dir) == f"plan.yaml{where}: got {got}, expected {expected}"
+    assert (
+        refusal(text, sites_dir)
+        == f"plan.yaml{where}: got {got}, expected {expected.replace('{sites_dir}', sites_dir)}"
+    )
 
 
 def test_a_url_that_gets_too_long_is_refused_before_anything_is_sent(sites_dir):

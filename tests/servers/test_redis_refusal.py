@@ -6,9 +6,10 @@ import contextlib
 
 import pytest
 import redis
-from redis.exceptions import ResponseError
+from redis.exceptions import AuthenticationError, BusyLoadingError, ResponseError
+from redis.exceptions import ConnectionError as RedisConnectionError
 
-from crawler.servers.redis_refusal import is_of_a_key, refusal
+from crawler.servers.redis_refusal import is_of_a_key, refusal, said_of
 
 SET = "return redis.call('SET', KEYS[1], 1)"
 IN_SCRIPTS = {
@@ -82,3 +83,20 @@ def test_a_right_that_is_missing_is_not(client, redis_url, rights):
 @pytest.mark.parametrize("text", OF_OTHER_SERVERS)
 def test_what_other_servers_say_of_themselves_is_not(text):
     assert not is_of_a_key(ResponseError(text))
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (
+            RedisConnectionError("Error 111 connecting to here:1."),
+            "Error 111 connecting to here:1; is it running? REDIS_URL names it",
+        ),
+        (TimeoutError(), "no answer; is it running? REDIS_URL names it"),
+        (BusyLoadingError("Redis is loading the dataset in memory"), "Redis is loading the dataset in memory"),
+        (AuthenticationError("WRONGPASS"), "it refuses the user or the password in REDIS_URL (WRONGPASS)"),
+        (ResponseError("MISCONF it can't save."), "MISCONF it can't save"),
+    ],
+)
+def test_where_nothing_answers_it_is_said_what_to_look_at(error, said):
+    assert said_of(error) == said

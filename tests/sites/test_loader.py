@@ -1,5 +1,6 @@
 """Sites are loaded by name, from the analyst's folder or the package."""
 
+import re
 import subprocess
 import sys
 import zipfile
@@ -29,11 +30,18 @@ def test_the_analysts_folder_comes_first(tmp_path):
     assert sites.load("mediawiki", str(tmp_path)).search.url == "http://x.org/?q={query}"
 
 
-def test_the_error_for_an_unknown_site_names_known_ones():
-    with pytest.raises(sites.SiteError, match="unknown site 'vbulletin'; known: demo_forum, demo_forum_ajax"):
+def test_the_error_for_an_unknown_site_names_known_ones_and_where_they_are_looked_for(tmp_path):
+    not_set = (
+        r"unknown site 'vbulletin', neither built in nor in SITES_DIR \(not set\); known: demo_forum, demo_forum_ajax"
+    )
+    with pytest.raises(sites.SiteError, match=not_set):
         sites.load("vbulletin")
     with pytest.raises(sites.SiteError, match="did you mean mediawiki"):
         sites.load("mediawki")
+    (tmp_path / "town_board.yaml").write_text(MINIMAL.format(name="town_board"))
+    nearest = f"nor in SITES_DIR ({tmp_path}); did you mean town_board?"
+    with pytest.raises(sites.SiteError, match=re.escape(nearest)):
+        sites.load("town_bord", str(tmp_path))
 
 
 @pytest.mark.parametrize("name", ["../plans/demo", "/etc/passwd", "a/b", "", "x" * 65, "mediawiki.yaml", "a\0b"])
