@@ -182,7 +182,7 @@ class _Within:
     def _dates(self, choice: _Choice) -> Iterator[tuple[int, str, list[str]]]:
         """Yields where dates may be: how good a place it is (0: the best), its attribute (or none), and the texts."""
         elements = list(choice.found.values())
-        if all(one.tag == "time" and one.attr("datetime") for one in elements):
+        if all(one.attr("datetime") for one in elements):  # of <time>, or of an element that a site makes up
             yield 0, "", [one.attr("datetime") or "" for one in elements]
             return
         for name in sorted(set.intersection(*({*one.attrs} for one in elements))):

@@ -142,7 +142,7 @@ def attributed(one):
     rows = "".join(
         f'<li class="c-comment" data-comment-id="{one.number}{at}" '
         f"{f'data-parent-id={one.number}{parent}' if parent is not None else ''}>"
-        f'<a class="c-user" href="/users/{at}">{author}</a><span class="c-date">{time}</span>'
+        f'<a class="c-user" href="/users/{at}">{author}</a><relative-time class="c-date" datetime="{time}">last month</relative-time>'
         f'<p class="c-text">{text}</p><button>Like</button></li>'
         for at, (author, time, text, parent) in enumerate(remarks(one))
     )
