@@ -95,7 +95,8 @@ class Browser:
                 interception = Interception(session)
                 await interception.start()
             except PlaywrightError as error:
-                raise BrowserMissingError(f"{path} doesn't start: {_reason(error)}") from error
+                why = folder.lacks_room() or _reason(error)
+                raise BrowserMissingError(f"{path} doesn't start: {why}") from error
             undo.pop_all()
             return cls(driver, browser, session, folder, interception)
 

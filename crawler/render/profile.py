@@ -39,6 +39,15 @@ class ProfileFolder:
         except OSError as error:
             raise BrowserMissingError(f"no folder for the browser's profile in {base}: {error.strerror}") from error
 
+    def lacks_room(self) -> str:
+        """Returns what its disk has no more of, and where; empty: it has room.
+
+        A browser without a byte left keeps in memory what it would store. Without a file left it doesn't start.
+        """
+        disk = os.statvfs(self.path)
+        lacking = "files" if disk.f_files and not disk.f_favail else "" if disk.f_bavail else "bytes"
+        return lacking and f"the disk of {self.path.parent}, where its profile is, has no {lacking} left (TMPDIR)"
+
     def remove(self) -> None:
         """Removes it; blocks for some ms."""
         shutil.rmtree(self.path, ignore_errors=True)  # what a dying browser still writes is swept by the next one

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 from pathlib import Path
 
 import pytest
 import yaml
 from crawl import Crawl
+from faults.disks import own_disk, resize
 from hostile.hostile_wire_server import Host
 from waiting import until
 
@@ -131,3 +133,21 @@ def test_a_worker_is_killed_with_pages_in_its_browser(row, rendering):
     assert twice <= in_flight
     assert browsers
     until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in browsers), "browsers that end with their worker")
+
+
+def test_no_room_for_the_browser_s_profile(row, rendering):
+    """Pages wait, and `scrapy nodes` says for what; with room for files they are rendered, on a disk that is full."""
+    folder = Path(tempfile.mkdtemp(prefix="hr", dir="/tmp"))  # Chromium wants a short path
+    with own_disk(folder, "size=1m,nr_inodes=6"):
+        worker = rendering.worker(environment={"TMPDIR": str(folder)})
+        until(lambda: any(one["why_no_browser"] for one in rendering.workers()), "a worker that says what it lacks")
+        [told] = {one["why_no_browser"] for one in rendering.workers()}
+        assert f"the disk of {folder}, where its profile is, has no files left (TMPDIR)" in told
+        assert rendering.counts()["failed"] == 0
+        resize(folder, "size=1m,nr_inodes=1000")
+        (folder / "full").write_bytes(b"x" * ((1 << 20) - 64 * 1024))
+        until(lambda: rendering.counts()["finished"] == PAGES, "all pages", seconds=240)
+        assert worker.stop() == 0
+    twice = audit(rendering)
+    row("no room for the browser's profile", lost=0, failed=0, twice=twice)
+    folder.rmdir()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 import time
 
 import psutil
 import pytest
+from faults.disks import own_disk, resize
 from faults.rig import FULL
-from needs import need
 from waiting import until
 
 pytestmark = pytest.mark.faults
@@ -84,11 +83,8 @@ def small_disk(tmp_path):
     """A folder on a disk of its own with little room."""
     folder = tmp_path / "disk"
     folder.mkdir()
-    mounted = _mount("-t", "tmpfs", "-o", f"size={SMALL_DISK}", "tmpfs", folder)
-    if mounted.returncode != 0:
-        need(f"a disk of one's own: {mounted.stderr.strip()}")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
+    with own_disk(folder, f"size={SMALL_DISK}"):
+        yield folder
 
 
 def test_no_room_for_files(files_rig, row, small_disk):
@@ -100,7 +96,7 @@ def test_no_room_for_files(files_rig, row, small_disk):
     until(lambda: "files: down" in worker.log.read_text(), "a full disk")
     lines = b"".join(file.read_bytes() for file in small_disk.glob("*.jsonl"))
     finished = rig.ended()
-    assert _mount("-o", f"remount,size={LARGE_DISK}", small_disk).returncode == 0
+    resize(small_disk, f"size={LARGE_DISK}")
     rig.until_done()
     worker.stop()
     (rig.folder / "items").symlink_to(small_disk)
@@ -118,7 +114,7 @@ def test_no_room_for_media(files_rig, row, small_disk):
     rig.offer(rig.origin.urls(200, "album"))
     worker = rig.worker(FILES_STORE=small_disk)
     until(lambda: "the media store takes nothing" in worker.log.read_text(), "a full disk")
-    assert _mount("-o", f"remount,size={LARGE_DISK}", small_disk).returncode == 0
+    resize(small_disk, f"size={LARGE_DISK}")
     rig.until_done()
     audit = rig.audit()
     whole = [one for one in rig.items() if (small_disk / one["images"][0]["path"]).stat().st_size > 0]
@@ -126,7 +122,3 @@ def test_no_room_for_media(files_rig, row, small_disk):
     assert len(whole) == len(rig.items()) == len(rig.account)
     assert not list(small_disk.rglob("*.tmp"))
     assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
-
-
-def _mount(*words):
-    return subprocess.run(["mount", *map(str, words)], capture_output=True, text=True, check=False)
