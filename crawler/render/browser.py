@@ -12,6 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import async_playwright
 
 from crawler.render import chromium
+from crawler.render.browser_tab import KeptTabs
 from crawler.render.errors import BrowserDiedError, BrowserMissingError
 from crawler.render.interception import Interception
 from crawler.render.processes import BrowserProcesses
@@ -40,6 +41,7 @@ class Browser:
         processes: Its processes.
         tabs: Pages that are being rendered.
         rendered: Pages that were, or are, since its start.
+        kept: Empty tabs for further pages.
         died: Done when it has ended, whatever ended it.
     """
 
@@ -56,6 +58,7 @@ class Browser:
         self.interception = interception
         self.processes = BrowserProcesses(str(folder.path))
         self.tabs = self.rendered = 0
+        self.kept = KeptTabs()
         self.died: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._driver = driver
         self._folder = folder

@@ -43,6 +43,7 @@ class Interception:
         self._by_context: dict[str, PageTraffic] = {}
         self._by_frame: dict[str, PageTraffic] = {}
         self._page_frames: set[str] = set()
+        self._empty: dict[str, PageAnswer] = {}  # by frame: the document of a tab without a page
         self._awaited: dict[str, asyncio.Event] = {}  # by frame: requests that wait until it is known whose it is
         self._answering: set[asyncio.Task[None]] = set()
 
@@ -69,6 +70,14 @@ class Interception:
         self._by_frame = {frame: other for frame, other in self._by_frame.items() if other is not traffic}
         self._page_frames &= self._by_frame.keys()
 
+    def empty(self, frame: str, document: PageAnswer) -> None:
+        """Has every document of a tab without a page answered by this one; all else that it asks for fails."""
+        self._empty[frame] = document
+
+    def fill(self, frame: str) -> None:
+        """Takes `empty` back."""
+        self._empty.pop(frame, None)
+
     def _paused(self, event: dict[str, Any]) -> None:
         task = asyncio.create_task(self._answer(event), name="answer to a rendered page")
         self._answering.add(task)
@@ -77,6 +86,9 @@ class Interception:
     async def _answer(self, event: dict[str, Any]) -> None:
         with contextlib.suppress(PlaywrightError):  # the page, or the browser, is gone: nobody waits for the answer
             frame = event.get("frameId", "")
+            if (empty := self._empty.get(frame)) and event.get("resourceType") == "Document":
+                await self._fulfil(event["requestId"], empty)
+                return
             traffic = self._by_frame.get(frame) or await self._traffic_of(frame)
             request = _request(event, is_of_page_frame=frame in self._page_frames)
             answer = await traffic.ask(request) if traffic and request else None

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import Error as PlaywrightError
 
+from crawler.render.browser_tab import MAX_PAGES, BrowserTab, TabKind, close_at_once, frames_in
 from crawler.render.errors import NoDocumentError, PageCrashedError, RenderError
 from crawler.render.page_sockets import PageSockets
 from crawler.render.page_view import POLL_SECONDS, PageView
 from crawler.render.player import Player
 from crawler.render.rendered import Rendered
 from crawler.render.traffic import PageTraffic
+from crawler.urls import origin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from playwright.async_api import BrowserContext, Page
+    from playwright.async_api import Page
 
     from crawler.models import Settled
     from crawler.render.browser import Browser
@@ -62,7 +62,7 @@ HTML = """({most, kept}) => {
 
 
 class Tab:
-    """One page in a browser, and what it opens. Its context is its own: no page finds what another has stored.
+    """One page in a browser, and what it opens. No page finds what another has stored: see browser_tab.py.
 
     Attributes:
         traffic: What it asks for.
@@ -74,7 +74,8 @@ class Tab:
         self.quiet_seconds = wish.quiet_seconds
         self._browser = browser
         self._wish = wish
-        self._context: BrowserContext | None = None
+        self._tab: BrowserTab | None = None
+        self._kept_as: TabKind | None = None  # None: nothing of the page may be left, so its tab goes with it
         self._player: Player | None = None
         self._sockets: PageSockets | None = None
         self._opened: list[PageView] = []  # tabs that no step has led to
@@ -114,6 +115,8 @@ class Tab:
             raise RenderError("the browser shows an error of its own: the page, or its frame, led to what it refuses")
         if html is None:
             raise PageCrashedError(f"the page has more than {MAX_HTML_CHARACTERS} characters of HTML")
+        if not (self._wish.steps or self._sockets) and self.traffic.origins == {origin(url)}:
+            self._kept_as = self._kind_of(url)
         return Rendered(
             player.view.frame.url,
             document.status,
@@ -149,11 +152,10 @@ class Tab:
         try:
             if self._sockets is not None:
                 await self._sockets.close()
-            if self._context is not None:
-                with contextlib.suppress(PlaywrightError):  # the browser has ended, and the context with it
-                    await self._context.close()
         finally:
             self._browser.interception.remove(self.traffic)
+            if self._tab is not None:
+                await self._leave(self._tab)
 
     def has_ended(self, error: Exception) -> bool:
         """Returns whether an error of Playwright's says that the page, or the browser, has ended."""
@@ -177,35 +179,37 @@ class Tab:
     # -- Its way ------------------------------------------------------------------------------------------------------
 
     async def _start(self, url: str) -> PageView:
-        view = await self._open()
+        browser, kind = self._browser, self._kind_of(url)
+        is_plain = not (self._wish.steps or self._sockets)
+        tab = browser.kept.take(kind) if is_plain else None
+        if tab is None:
+            opened = self._keep_tab if self._wish.takes_tabs else close_at_once
+            tab = await BrowserTab.open(browser.playwright, browser.interception, kind, self._sockets, opened)
+        self._tab = tab
+        view = await tab.give(self.traffic)
         await self._go(view.page, url)
         return view
 
-    async def _open(self) -> PageView:
-        self._context = await self._browser.playwright.new_context(
-            accept_downloads=False,
-            service_workers="block",  # they serve a page's second visit, and this is its first
-            viewport={"width": self._wish.width, "height": self._wish.height},
-        )
-        if self._sockets is not None:
-            await self._sockets.attend(self._context)
-        page = await self._context.new_page()
-        page.on("crash", lambda _: self.traffic.end(PageCrashedError("the page's process has ended")))
-        self._context.on("page", self._keep_tab if self._wish.takes_tabs else _close_at_once)
-        session, target = await self._attend(page)
-        frame = target["targetId"]
-        self._browser.interception.add(self.traffic, context=target["browserContextId"], frame=frame)
-        return PageView(page, page.main_frame, session, frame)
+    def _kind_of(self, url: str) -> TabKind:
+        return TabKind(origin(url), self._wish.width, self._wish.height)
+
+    async def _leave(self, tab: BrowserTab) -> None:
+        """Leaves a tab to a further page if nothing of this one is left in it; else it is closed."""
+        kind = self._kept_as
+        if self.traffic.ended.done() or kind is None or tab.pages >= MAX_PAGES or not await tab.is_emptied(kind.origin):
+            await tab.close()
+        elif surplus := self._browser.kept.keep(kind, tab):
+            await surplus.close()
 
     async def _attend(self, page: Page) -> tuple[Any, dict[str, Any]]:
-        """Has the requests of a tab's frames answered; returns the protocol's session with it, and what it is there."""
-        assert self._context is not None
+        """Has the requests of a further tab answered; returns the protocol's session with it, and what it is there."""
+        assert self._tab is not None
         for ending in ("requestfinished", "requestfailed"):
             page.on(ending, lambda request: self.traffic.note_delivered(request.url))
-        session: Any = await self._context.new_cdp_session(page)  # its methods take and give any JSON
+        session: Any = await self._tab.context.new_cdp_session(page)  # its methods take and give any JSON
         session.on("Page.frameAttached", self._add_frame)
         await session.send("Page.enable")
-        for frame in _frames((await session.send("Page.getFrameTree"))["frameTree"]):
+        for frame in frames_in((await session.send("Page.getFrameTree"))["frameTree"]):
             self._browser.interception.add_frame(self.traffic, frame)
         return session, (await session.send("Target.getTargetInfo"))["targetInfo"]
 
@@ -216,7 +220,7 @@ class Tab:
         """Keeps a tab that the page opens, for the step that leads there."""
         self._number_opened += 1
         if self._number_opened > MAX_TABS:
-            await _close_at_once(page)
+            await close_at_once(page)
             return
         with contextlib.suppress(PlaywrightError):  # the page has closed it again
             session, target = await self._attend(page)
@@ -247,16 +251,3 @@ class Tab:
                 return "quiet"
             await asyncio.sleep(POLL_SECONDS)
         return "cap"
-
-
-def _frames(tree: dict[str, Any]) -> Iterator[str]:
-    """Yields the protocol's ids of a frame and of all frames in it."""
-    yield tree["frame"]["id"]
-    for inner in tree.get("childFrames", ()):
-        yield from _frames(inner)
-
-
-async def _close_at_once(page: Page) -> None:
-    """Closes a tab that a page opens: nobody reads it."""
-    with contextlib.suppress(PlaywrightError):
-        await page.close()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.render.errors import PageCrashedError
 from crawler.render.json_log import JsonLog
+from crawler.urls import origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +33,7 @@ class PageTraffic:
         json: The JSON that came.
         document: The answer that brought the document which the page shows; None: none has come.
         ended: Fails with what ends the page's rendering before its time.
+        origins: Of the documents that were asked for: the page's, and those of its frames.
         takes_tabs: What tabs ask for that the page opens counts as the page's.
     """
 
@@ -40,6 +42,7 @@ class PageTraffic:
         self.document: PageAnswer | None = None
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.takes_tabs = wish.takes_tabs
+        self.origins: set[str] = set()
         self._wish = wish
         self._fetch = fetch
         self._asking: set[asyncio.Task[Any]] = set()
@@ -100,6 +103,8 @@ class PageTraffic:
         if not self._wish.wants(_kind(request)) or not self._may_ask(request):
             return None
         number = self._requests
+        if request.kind == "Document":
+            self.origins.add(origin(request.url))
         try:
             with self.waiting():
                 answer = await self._fetch(request)

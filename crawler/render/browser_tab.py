@@ -1,0 +1,191 @@
+"""Tabs of a browser, each in a context of its own, which go to a further page of the same origin once they are empty.
+
+A new context costs a second of processor time, most of it for the process that its first page runs in. So a tab whose
+page was rendered well is emptied and kept: the document goes, and so do cookies, whatever its origins have stored, what
+the tab itself remembers, and its history. The next page finds nothing of the last one. A tab is closed instead if
+anything of its page may be left: if documents of other origins came, steps were played, WebSockets were open, or
+rendering failed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from playwright.async_api import Error as PlaywrightError
+
+from crawler.render.errors import PageCrashedError, RenderError
+from crawler.render.exchange import PageAnswer
+from crawler.render.page_view import PageView
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+    from playwright.async_api import Browser as PlaywrightBrowser
+    from playwright.async_api import BrowserContext, Page, Request
+
+    from crawler.render.interception import Interception
+    from crawler.render.page_sockets import PageSockets
+    from crawler.render.traffic import PageTraffic
+
+MAX_PAGES = 25  # of a tab: what its process leaks goes with it, and a 25th of the cost of a new one is little
+MAX_KEPT = 8  # tabs without a page, of all origins: a process of some 30 MB each
+EMPTY_SECONDS = 2.0  # it takes 20 ms; a tab that isn't empty by then is closed
+# At the address of the page, for what is remembered by origin, and for the process to stay: another may get one of
+# its own. It asks for nothing, not even an icon.
+EMPTY = PageAnswer(
+    200, ((b"Content-Type", b"text/html"),), b"<!DOCTYPE html><link rel=icon href=data:,><title>empty</title>"
+)
+FORGET = "() => { localStorage.clear(); sessionStorage.clear(); window.name = ''; }"
+
+
+class TabKind(NamedTuple):
+    """Which pages may follow each other in a tab.
+
+    Attributes:
+        origin: Theirs.
+        width: Of the window, in pixels.
+        height: Likewise.
+    """
+
+    origin: str
+    width: int
+    height: int
+
+
+class BrowserTab:
+    """A tab, alone in its context.
+
+    Attributes:
+        context: Playwright's.
+        page: Likewise.
+        session: The protocol's, with the tab.
+        pages: How many it has had.
+    """
+
+    def __init__(self, context: BrowserContext, page: Page, session: Any, interception: Interception) -> None:
+        self.context, self.page, self.session = context, page, session
+        self.pages = 0
+        self._interception = interception
+        self._traffic: PageTraffic | None = None
+        self._frame = self._context_id = ""
+
+    @classmethod
+    async def open(
+        cls,
+        browser: PlaywrightBrowser,
+        interception: Interception,
+        kind: TabKind,
+        sockets: PageSockets | None,
+        opened: Callable[[Page], Awaitable[None]],
+    ) -> Self:
+        """Returns a new tab.
+
+        Args:
+            sockets: Carry the WebSockets of its page; None: they fail.
+            opened: Called with each tab that its pages open.
+        """
+        context = await browser.new_context(
+            accept_downloads=False,
+            service_workers="block",  # they serve a page's second visit, and this is its first
+            viewport={"width": kind.width, "height": kind.height},
+        )
+        if sockets is not None:
+            await sockets.attend(context)
+        page = await context.new_page()
+        context.on("page", opened)
+        tab = cls(context, page, await context.new_cdp_session(page), interception)
+        page.on("crash", tab._crashed)
+        for ending in ("requestfinished", "requestfailed"):
+            page.on(ending, tab._delivered)
+        tab.session.on("Page.frameAttached", tab._frame_attached)
+        await tab.session.send("Page.enable")
+        target = (await tab.session.send("Target.getTargetInfo"))["targetInfo"]
+        tab._frame, tab._context_id = target["targetId"], target["browserContextId"]
+        return tab
+
+    async def give(self, traffic: PageTraffic) -> PageView:
+        """Returns the tab for a page, whose requests are answered from now on."""
+        self.pages += 1
+        self._traffic = traffic
+        self._interception.add(traffic, context=self._context_id, frame=self._frame)
+        for frame in frames_in((await self.session.send("Page.getFrameTree"))["frameTree"]):
+            self._interception.add_frame(traffic, frame)
+        return self._view()
+
+    async def is_emptied(self, origin: str) -> bool:
+        """Returns whether nothing of its page is left in the tab; if not, it must be closed."""
+        self._traffic = None
+        try:
+            async with asyncio.timeout(EMPTY_SECONDS):
+                self._interception.empty(self._frame, EMPTY)
+                await self.page.goto(f"{origin}/", wait_until="commit")
+                await self._view().ask(FORGET)
+                await self.session.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
+                await self.context.clear_cookies()
+                await self.session.send("Page.resetNavigationHistory")
+                return len(self.context.pages) == 1
+        except (PlaywrightError, RenderError, TimeoutError):
+            return False
+        finally:
+            self._interception.fill(self._frame)
+
+    async def close(self) -> None:
+        """Closes it with all that it has opened and stored; waits for as long as that takes."""
+        with contextlib.suppress(PlaywrightError):  # the browser has ended, and the context with it
+            await self.context.close()
+
+    def _view(self) -> PageView:
+        return PageView(self.page, self.page.main_frame, self.session, self._frame)
+
+    # -- Told by the browser ------------------------------------------------------------------------------------------
+
+    def _crashed(self, _page: Page) -> None:
+        if self._traffic is not None:
+            self._traffic.end(PageCrashedError("the page's process has ended"))
+
+    def _delivered(self, request: Request) -> None:
+        if self._traffic is not None:
+            self._traffic.note_delivered(request.url)
+
+    def _frame_attached(self, event: dict[str, Any]) -> None:
+        if self._traffic is not None:
+            self._interception.add_frame(self._traffic, event["frameId"])
+
+
+class KeptTabs:
+    """Empty tabs of one browser, for further pages of their origins."""
+
+    def __init__(self) -> None:
+        self._kept: defaultdict[TabKind, list[BrowserTab]] = defaultdict(list)
+
+    def take(self, kind: TabKind) -> BrowserTab | None:
+        """Returns a tab for a page, which is kept no more; None: there is none."""
+        tabs = self._kept.get(kind)
+        return tabs.pop() if tabs else None
+
+    def keep(self, kind: TabKind, tab: BrowserTab) -> BrowserTab | None:
+        """Keeps an empty tab; returns one that is to be closed since there are too many."""
+        self._kept[kind].append(tab)
+        if sum(map(len, self._kept.values())) <= MAX_KEPT:
+            return None
+        oldest = next(iter(self._kept))
+        closed = self._kept[oldest].pop(0)
+        if not self._kept[oldest]:
+            del self._kept[oldest]
+        return closed
+
+
+async def close_at_once(page: Page) -> None:
+    """Closes a tab that a page opens: nobody reads it."""
+    with contextlib.suppress(PlaywrightError):
+        await page.close()
+
+
+def frames_in(tree: dict[str, Any]) -> Iterator[str]:
+    """Yields the protocol's ids of a frame and of all frames in it."""
+    yield tree["frame"]["id"]
+    for inner in tree.get("childFrames", ()):
+        yield from frames_in(inner)

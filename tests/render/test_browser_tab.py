@@ -1,0 +1,138 @@
+"""Tabs that go from page to page: nothing of one is found by the next, and doubtful ones are closed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+import pytest_asyncio
+from render.conftest import LIMITS
+from render.made_site import SCRIPT
+
+from crawler.render import browser_tab
+from crawler.render.errors import RenderTimeoutError
+from crawler.render.renderer import Renderer
+from crawler.render.wish import Wish
+
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("chromium_path")]
+
+PAGE, OTHER = "https://forum.example/thread/1", "https://forum.example/thread/2"
+DONE = Wish(selector="body.done")
+# What a page finds of what one before it has stored, and stores itself, also while it is left.
+STORING = """
+const found = async () => {
+  const names = [];
+  try { for await (const [name] of (await navigator.storage.getDirectory()).entries()) names.push(name); } catch {}
+  const asked = new Promise((told) => {
+    const worker = new SharedWorker("/worker.js");
+    worker.port.onmessage = (event) => told(event.data);
+    worker.onerror = () => told("none");
+  });
+  return {
+    cookie: document.cookie, local: localStorage.length, session: sessionStorage.length, name: window.name,
+    caches: (await caches.keys()).length, databases: (await indexedDB.databases()).length, files: names.length,
+    history: history.length, state: history.state, worker: await asked, opener: opener === null,
+  };
+};
+const store = async () => {
+  document.cookie = "seen=1; max-age=1000"; localStorage.seen = 1; sessionStorage.seen = 1; window.name = "seen";
+  await caches.open("seen");
+  await new Promise((opened) => { indexedDB.open("seen").onsuccess = opened; });
+  try { await (await navigator.storage.getDirectory()).getFileHandle("seen", {create: true}); } catch {}
+  history.pushState({seen: 1}, "", "/seen");
+};
+for (const leaving of ["pagehide", "visibilitychange", "beforeunload"]) {
+  addEventListener(leaving, () => { localStorage.left = 1; sessionStorage.left = 1; window.name = "left"; });
+}
+found().then(async (all) => {
+  document.querySelector("p").textContent = JSON.stringify(all);
+  await store();
+  document.body.className = "done";
+});
+"""
+WORKER = "let seen = 0; onconnect = (event) => { event.ports[0].postMessage(seen); seen += 1; };"
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def own():
+    """A renderer with a browser of its own."""
+    own = Renderer("", LIMITS)
+    yield own
+    await own.close()
+
+
+def storing(site, *urls):
+    site.add("https://forum.example/worker.js", WORKER, kind=SCRIPT)
+    for url in urls:
+        site.add(url, f"<p></p><script>{STORING}</script>", (b"Set-Cookie", b"sent=1; HttpOnly"))
+
+
+def kept(renderer):
+    """Returns the tabs that wait for a page."""
+    return [tab for tabs in renderer._browser.kept._kept.values() for tab in tabs]
+
+
+async def test_the_next_page_in_a_tab_finds_nothing_of_the_last_one(own, site):
+    storing(site, PAGE, OTHER)
+    found = []
+    for url in (PAGE, OTHER, PAGE, PAGE):
+        page = await own.render(url, wish=DONE, fetch=site)
+        found.append(re.search("<p>(.*)</p>", page.html)[1])
+        assert not [request for request in site.asked if b"seen" in repr(request.headers).encode()]
+    assert len(set(found)) == 1, found
+    assert '"cookie":"","local":0,"session":0,"name":"","caches":0,"databases":0,"files":0' in found[0]
+    [tab] = kept(own)
+    assert tab.pages == len(found)
+    assert set(site.urls()) == {PAGE, OTHER, "https://forum.example/worker.js"}  # an empty tab asks for nothing
+
+
+async def test_a_tab_has_so_many_pages_and_so_many_are_kept(own, site, monkeypatch):
+    monkeypatch.setattr("crawler.render.tab.MAX_PAGES", 2)
+    monkeypatch.setattr(browser_tab, "MAX_KEPT", 2)
+    site.add(PAGE, "<p>text</p><script>document.body.className = 'done'</script>")
+    seen = []
+    for _ in range(5):
+        await own.render(PAGE, wish=DONE, fetch=site)
+        seen.append([tab.pages for tab in kept(own)])
+    assert seen == [[1], [], [1], [], [1]]
+    for number in range(4):
+        site.add(f"https://host{number}.example/", "<script>document.body.className = 'done'</script>")
+        await own.render(f"https://host{number}.example/", wish=replace(DONE, width=800 + number), fetch=site)
+    assert [tab.page.url for tab in kept(own)] == ["https://host2.example/", "https://host3.example/"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<iframe src=https://other.example/frame></iframe>",
+        "<script>window.open('/thread/2')</script>",
+        "<script>onbeforeunload = () => { while (true) {} }</script>",
+    ],
+    ids=["another origin's document", "a tab that it opens", "a page that won't go"],
+)
+async def test_what_may_have_left_something_is_closed(own, site, body):
+    site.add("https://other.example/frame", "frame")
+    site.add(PAGE, f"<p>text</p>{body}<script>document.body.className = 'done'</script>")
+    site.add(OTHER, "<p>text</p>")
+    page = await own.render(PAGE, wish=Wish(quiet_seconds=0.2, cap_seconds=5), fetch=site)
+    assert "text" in page.html
+    if "other.example" in body or "while" in body:
+        assert kept(own) == []
+    page = await own.render(OTHER, wish=Wish(quiet_seconds=0.1), fetch=site)
+    assert "text" in page.html
+
+
+async def test_a_page_that_fails_takes_its_tab_along(site):
+    own = Renderer("", replace(LIMITS, page_seconds=3))
+    try:
+        site.add(PAGE, "<p>text</p><script>document.body.className = 'done'</script>")
+        site.add(OTHER, "<script>while (true) {}</script>")
+        await own.render(PAGE, wish=DONE, fetch=site)
+        assert len(kept(own)) == 1
+        with pytest.raises(RenderTimeoutError):
+            await own.render(OTHER, wish=DONE, fetch=site)
+        assert kept(own) == []
+        assert "text" in (await own.render(PAGE, wish=DONE, fetch=site)).html
+    finally:
+        await own.close()
