@@ -38,6 +38,8 @@ EMPTY_SECONDS = 2.0  # it takes 20 ms; a tab that isn't empty by then is closed
 EMPTY = PageAnswer(
     200, ((b"Content-Type", b"text/html"),), b"<!DOCTYPE html><link rel=icon href=data:,><title>empty</title>"
 )
+# No page's: to one that differs by what stands behind its # alone, the browser would not load anything.
+EMPTY_PATH = "/.well-known/headroom-empty-tab"
 FORGET = "() => { localStorage.clear(); sessionStorage.clear(); window.name = ''; }"
 
 
@@ -121,7 +123,7 @@ class BrowserTab:
         try:
             async with asyncio.timeout(EMPTY_SECONDS):
                 self._interception.empty(self._frame, EMPTY)
-                await self.page.goto(f"{origin}/", wait_until="commit")
+                await self.page.goto(origin + EMPTY_PATH, wait_until="commit")
                 await self._view().ask(FORGET)
                 await self.session.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
                 await self.context.clear_cookies()

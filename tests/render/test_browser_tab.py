@@ -99,7 +99,17 @@ async def test_a_tab_has_so_many_pages_and_so_many_are_kept(own, site, monkeypat
     for number in range(4):
         site.add(f"https://host{number}.example/", "<script>document.body.className = 'done'</script>")
         await own.render(f"https://host{number}.example/", wish=replace(DONE, width=800 + number), fetch=site)
-    assert [tab.page.url for tab in kept(own)] == ["https://host2.example/", "https://host3.example/"]
+    assert [tab.page.url.split("/")[2] for tab in kept(own)] == ["host2.example", "host3.example"]
+
+
+async def test_a_route_is_loaded_anew_in_a_tab_that_had_another_one(own, site):
+    site.add(
+        "https://forum.example/", "<p></p><script>document.querySelector('p').textContent = location.hash</script>"
+    )
+    for route in ("#/thread/1", "#/thread/2", ""):
+        page = await own.render(f"https://forum.example/{route}", wish=Wish(quiet_seconds=0.1), fetch=site)
+        assert f"<p>{route}</p>" in page.html
+    assert site.urls() == ["https://forum.example/"] * 3
 
 
 @pytest.mark.parametrize(
