@@ -65,11 +65,13 @@ class BrowserTab:
         page: Likewise.
         session: The protocol's, with the tab.
         pages: How many it has had.
+        has_crashed: Its process has ended, be it between two pages.
     """
 
     def __init__(self, context: BrowserContext, page: Page, session: Any, interception: Interception) -> None:
         self.context, self.page, self.session = context, page, session
         self.pages = 0
+        self.has_crashed = False
         self._interception = interception
         self._traffic: PageTraffic | None = None
         self._frame = self._context_id = ""
@@ -94,18 +96,24 @@ class BrowserTab:
             service_workers="block",  # they serve a page's second visit, and this is its first
             viewport={"width": kind.width, "height": kind.height},
         )
-        if sockets is not None:
-            await sockets.attend(context)
-        page = await context.new_page()
-        context.on("page", opened)
-        tab = cls(context, page, await context.new_cdp_session(page), interception)
-        page.on("crash", tab._crashed)
-        for ending in ("requestfinished", "requestfailed"):
-            page.on(ending, tab._delivered)
-        tab.session.on("Page.frameAttached", tab._frame_attached)
-        await tab.session.send("Page.enable")
-        target = (await tab.session.send("Target.getTargetInfo"))["targetInfo"]
-        tab._frame, tab._context_id = target["targetId"], target["browserContextId"]
+        try:
+            if sockets is not None:
+                await sockets.attend(context)
+            page = await context.new_page()
+            context.on("page", opened)
+            tab = cls(context, page, await context.new_cdp_session(page), interception)
+            page.on("crash", tab._crashed)
+            for ending in ("requestfinished", "requestfailed"):
+                page.on(ending, tab._delivered)
+            tab.session.on("Page.frameAttached", tab._frame_attached)
+            await tab.session.send("Page.enable")
+            target = (await tab.session.send("Target.getTargetInfo"))["targetInfo"]
+            tab._frame, tab._context_id = target["targetId"], target["browserContextId"]
+        except BaseException:  # its page's time is over, for one: the context would stay with nobody to close it
+            with contextlib.suppress(PlaywrightError, TimeoutError):
+                async with asyncio.timeout(EMPTY_SECONDS):
+                    await context.close()
+            raise
         return tab
 
     async def give(self, traffic: PageTraffic) -> PageView:
@@ -128,7 +136,7 @@ class BrowserTab:
                 await self.session.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
                 await self.context.clear_cookies()
                 await self.session.send("Page.resetNavigationHistory")
-                return len(self.context.pages) == 1
+                return len(self.context.pages) == 1 and not self.has_crashed
         except (PlaywrightError, RenderError, TimeoutError):
             return False
         finally:
@@ -145,6 +153,7 @@ class BrowserTab:
     # -- Told by the browser ------------------------------------------------------------------------------------------
 
     def _crashed(self, _page: Page) -> None:
+        self.has_crashed = True
         if self._traffic is not None:
             self._traffic.end(PageCrashedError("the page's process has ended"))
 
@@ -164,7 +173,7 @@ class KeptTabs:
         self._kept: defaultdict[TabKind, list[BrowserTab]] = defaultdict(list)
 
     def take(self, kind: TabKind) -> BrowserTab | None:
-        """Returns a tab for a page, which is kept no more; None: there is none."""
+        """Returns a tab for a page, which is kept no more; None: there is none. The process of one may have ended."""
         tabs = self._kept.get(kind)
         return tabs.pop() if tabs else None
 

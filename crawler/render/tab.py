@@ -182,6 +182,9 @@ class Tab:
         browser, kind = self._browser, self._kind_of(url)
         is_plain = not (self._wish.steps or self._sockets)
         tab = browser.kept.take(kind) if is_plain else None
+        while tab is not None and tab.has_crashed:
+            await tab.close()
+            tab = browser.kept.take(kind)
         if tab is None:
             opened = self._keep_tab if self._wish.takes_tabs else close_at_once
             tab = await BrowserTab.open(browser.playwright, browser.interception, kind, self._sockets, opened)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from dataclasses import replace
 
@@ -97,7 +98,7 @@ async def test_a_tab_has_so_many_pages_and_so_many_are_kept(own, site, monkeypat
         seen.append([tab.pages for tab in kept(own)])
     assert seen == [[1], [], [1], [], [1]]
     for number in range(4):
-        site.add(f"https://host{number}.example/", "<script>document.body.className = 'done'</script>")
+        site.add(f"https://host{number}.example/", "<p>text</p><script>document.body.className = 'done'</script>")
         await own.render(f"https://host{number}.example/", wish=replace(DONE, width=800 + number), fetch=site)
     assert [tab.page.url.split("/")[2] for tab in kept(own)] == ["host2.example", "host3.example"]
 
@@ -131,6 +132,21 @@ async def test_what_may_have_left_something_is_closed(own, site, body):
         assert kept(own) == []
     page = await own.render(OTHER, wish=Wish(quiet_seconds=0.1), fetch=site)
     assert "text" in page.html
+
+
+async def test_a_tab_whose_process_has_ended_meanwhile_gets_no_page(own, site):
+    site.add(PAGE, "<p>text</p><script>document.body.className = 'done'</script>")
+    await own.render(PAGE, wish=DONE, fetch=site)
+    [tab] = kept(own)
+    crashed = asyncio.Event()
+    tab.page.on("crash", lambda _: crashed.set())
+    for process in own._browser.processes.taken():
+        if process.is_renderer:
+            process.process.kill()
+    await asyncio.wait_for(crashed.wait(), 10)
+    assert "text" in (await own.render(PAGE, wish=DONE, fetch=site)).html
+    [other] = kept(own)
+    assert other is not tab
 
 
 async def test_a_page_that_fails_takes_its_tab_along(site):
