@@ -226,7 +226,10 @@ def test_rows_of_json_have_links_made_of_ids():
     [
         ({"links": "css:a", "match": "css:h3"}, "rows beside fields and match"),
         ({"links": "re:a", "type": "text", "rows": "re:b"}, "no rows beside type: text"),
-        ({"links": "css:a", "rows": "css:li", "fields": {"author": "json:a"}}, "fields: css:... or xpath:..., as"),
+        (
+            {"links": "css:a", "rows": "css:li", "fields": {"author": "json:a"}},
+            "expected css:... or xpath:..., as",
+        ),
         ({"links": "css:a", "rows": "css:li", "fields": {}}, "at least one field"),
         (
             {"links": "css:a", "rows": "css:li", "fields": {"title": {"select": "css:a", "required": True}}},
