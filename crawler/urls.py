@@ -15,8 +15,8 @@ changes nothing (`canonical(canonical(x)) == canonical(x)` for any accepted x):
    page: no server gets to see it, but a script shows another page by it. Elsewhere a URL with a route is refused: all
    of them would become one page, which holds none of what they stand for.
 4. Parameters that say who visits go (`VISITOR_PARAMETERS`, `VISITOR_PREFIXES`), and those that the site's
-   `drop_parameters` name, be they of the query or of the path (`/a;jsessionid=1`); names are compared unescaped and in
-   lower case. All other parameters stay as they are, in their order.
+   `drop_parameters` name, be they of the query, of the path (`/a;jsessionid=1`) or of a route (`#/a?id=1`); names are
+   compared unescaped and in lower case. All other parameters stay as they are, in their order.
 
 A page has many spellings, of which the crawler fetches the one that it found first. The fingerprint is the same for
 those that are equal by RFC 3986, 6.2.2 (`%e4` and `%E4`, `%7E` and `~`), and for those that hardly ever make another
@@ -298,10 +298,15 @@ def folded(url: str) -> str:
     if "%" in url and not _NO_ESCAPE.search(url):  # beside a stray %, an escape that is decoded might make another one
         url = _ESCAPE.sub(_folded_escape, url)
     place, route = split_route(without_host_dot(url))
-    head, _, query = place.partition("?")
+    return _with_sorted_query(place) + _with_sorted_query(route)
+
+
+def _with_sorted_query(address: str) -> str:
+    """Returns a URL, or a route, with its parameters in order and without empty ones."""
+    head, _, query = address.partition("?")
     if "&" in query:
         query = "&".join(sorted(filter(None, query.split("&"))))
-    return f"{head}?{query}{route}" if query else head + route
+    return f"{head}?{query}" if query else head
 
 
 def without_host_dot(url: str) -> str:
@@ -336,6 +341,9 @@ def _stripped(url: str, drop: frozenset[str], *, routes: bool) -> str:
                 f"only a browser's script knows what is at {_shown(url)}#{_shown(fragment)}; `render` in its site's "
                 "file has a browser run it"
             )
+        view, _, query = fragment.partition("?")
+        kept = _kept_parameters(query, drop)
+        fragment = f"{view}?{kept}" if kept else view
         route = "" if fragment in _NO_ROUTES else f"#{fragment}"
     head, mark, query = url.partition("?")
     stripped = _with_query(head, query, drop)
@@ -347,8 +355,12 @@ def _with_query(head: str, query: str | None, drop: frozenset[str]) -> str:
         head = _without_path_parameters(head, drop)
     if not query:
         return head
-    kept = "&".join([pair for pair in query.split("&") if not _is_dropped(pair.partition("=")[0], drop)])
+    kept = _kept_parameters(query, drop)
     return f"{head}?{kept}" if kept else head
+
+
+def _kept_parameters(query: str, drop: frozenset[str]) -> str:
+    return "&".join([pair for pair in query.split("&") if not _is_dropped(pair.partition("=")[0], drop)])
 
 
 def _without_path_parameters(head: str, drop: frozenset[str]) -> str:

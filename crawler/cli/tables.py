@@ -21,6 +21,7 @@ LAST_CHARACTERS_MIN = 12  # of the last column's text; with less beside the othe
 VALUE_CHARACTERS_MIN = 20  # width of a value beside its name, however narrow the terminal is
 CELL_CHARACTERS_MAX = 10_000  # the longest text of ours, a URL, has 8,192
 GAP = "  "  # between two columns
+TAB_COLUMNS = 4  # to the next stop: tabs stand between the cells of a page's table, in its code and in mail
 
 
 def print_table(names: Sequence[str], rows: Iterable[Iterable[object]], *, bold_last: bool = False) -> None:
@@ -65,7 +66,7 @@ def print_pairs(pairs: Iterable[tuple[str, str]], *, to: TextIO | None = None) -
     from rich.cells import cell_len
     from rich.text import Text
 
-    shown = [(inert(name), inert(value)) for name, value in pairs]
+    shown = [(inert(name), inert(value.expandtabs(TAB_COLUMNS))) for name, value in pairs]
     width = max((cell_len(name) for name, _value in shown), default=0)
     console = _console(to)
     is_terminal = (to or sys.stdout).isatty()

@@ -81,8 +81,8 @@ class Site(Part):
         (),
         strict=False,
         max_length=100,
-        description="Names of parameters that don't tell pages apart, such as ids of sessions, in the query or in the "
-        "path (`;name=...`), in any case. They are taken off addresses.",
+        description="Names of parameters that don't tell pages apart, such as ids of sessions, in the query, in the "
+        "path (`;name=...`) or in a route (`#/a?name=...`), in any case. They are taken off addresses.",
         examples=[["sid", "from"]],
     )
     identity: Literal["folded", "exact"] = Field(

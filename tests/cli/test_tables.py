@@ -71,3 +71,8 @@ def test_a_value_is_broken_between_words_and_on_terminals_only(printed_on, capsy
     ]
     print_pairs(pairs)
     assert capsys.readouterr().out.splitlines() == [f"fields  see {URL} for", "        more", f"url     {URL}"]
+
+
+def test_a_table_within_a_value_keeps_its_columns_apart(capsys):
+    print_pairs([("content", "Place\tPeople\na\t3")])
+    assert capsys.readouterr().out.splitlines() == ["content  Place   People", "         a   3"]
