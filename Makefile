@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # A process for each processor; the tests of a file stay in one.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-# Of make truth; whoever isn't root is asked by sudo. Trac and Fossil come into .cache by themselves.
+# Of make truth; whoever isn't root is asked by sudo. The other applications come into .cache by themselves, one by npm.
 TRUTH_PACKAGES := mediawiki dokuwiki wordpress wordpress-theme-twentytwentythree php-cli php-sqlite3 php-mysql php-xml \
     php-mbstring php-intl php-gd mariadb-server-core mariadb-client-core
 
@@ -65,12 +65,13 @@ faults: install ## kill, freeze, cut off and fill everything, for about an hour 
 	@FAULTS=$(FAULTS) $(BIN)/python -m pytest -m faults $(ARGS)
 
 truth: install ## real applications crawled, and every item compared with their own data, for a quarter of an hour
-	@dpkg-query --show $(TRUTH_PACKAGES) >/dev/null 2>&1 || { \
+	@npm=$$(command -v npm >/dev/null || echo npm); \
+	dpkg-query --show $(TRUTH_PACKAGES) $$npm >/dev/null 2>&1 || { \
 	    sudo=$$(test "$$(id -u)" = 0 || echo sudo); \
-	    echo "Installing Debian's packages of three applications, once"; \
+	    echo "Installing Debian's packages of three applications, and what others need, once"; \
 	    $$sudo apt-get --quiet --quiet update; \
 	    $$sudo env DEBIAN_FRONTEND=noninteractive apt-get --quiet --quiet --yes --no-install-recommends \
-	        install $(TRUTH_PACKAGES) >/dev/null || exit; \
+	        install $(TRUTH_PACKAGES) $$npm >/dev/null || exit; \
 	}
 	@$(BIN)/python -m testbed.truth $(ARGS)
 
@@ -108,7 +109,9 @@ lock: $(UV) ## pin everything anew: pyproject.toml's dependencies, and those of 
 	@$(LOCK) --output-file requirements.txt
 	@$(LOCK) --constraints requirements.txt --all-extras --group dev --output-file requirements-dev.txt
 	@$(LOCK) --constraints requirements-dev.txt --group deploy --output-file requirements-deploy.txt
-	@$(COMPILE) testbed/applications/trac.in --generate-hashes --output-file testbed/applications/trac.txt
+	@for name in trac sphinx; do \
+	    $(COMPILE) testbed/applications/$$name.in --generate-hashes --output-file testbed/applications/$$name.txt || exit; \
+	done
 	@for file in $(PEERS)/*.in; do $(COMPILE) $$file --output-file $${file%.in}.txt || exit; done
 
 clean: ## remove .venv, caches and what a demo wrote

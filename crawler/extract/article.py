@@ -25,7 +25,7 @@ from crawler.extract.document import absolute, html_of
 from crawler.extract.field_kinds import Fields
 from crawler.extract.html_text import HtmlText
 from crawler.extract.lxml_tree import parse_by_lxml
-from crawler.extract.page_parts import PageParts, class_names
+from crawler.extract.page_parts import SMALL_CHARACTERS, PageParts, class_names
 from crawler.extract.templates import AUTHOR, BLOCK, DAY, INSTANT, TITLE
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ _DATES = (
     )
     + ", [id*=lastmod i], [id*=date i], [id*=info i], [itemprop*=date i]"
 )
+_HEADING_TAGS = frozenset({"h1", "h2"})  # what stands before such a line
 _TIMES = "time[datetime], abbr.published[title]"
 _AUTHORS = (
     "[class*=author i], [class*=byline i], [class*=username i], [class*=poster i], [class*=writer i], [id*=author i]"
@@ -83,6 +84,16 @@ _AUTHOR_LABELS = frozenset(
     """reportedby reporter submittedby submitter openedby createdby creator postedby writtenby author autor auteur
     autore gemeldetvon erstelltvon rapport\u00e9par informador autora
     \u4f5c\u8005 \u62a5\u544a\u4eba \u63d0\u4ea4\u8005 \u5831\u544a\u8005""".split()  # noqa: SIM905 -- likewise
+)
+# Likewise before a time, in lists alone: tables are of anything, and say when a book was published, or a bridge opened.
+_DATE_LABELS = frozenset(
+    """published publishedon publicationdate dateofpublication datepublished posted postedon submitted submittedon
+    created createdon ver\u00f6ffentlicht publi\u00e9le publicado \u53d1\u5e03\u65f6\u95f4 \u53d1\u5e03\u65e5\u671f
+    \u767c\u5e03\u6642\u9593 \u767c\u5e03\u65e5\u671f \u516c\u958b\u65e5""".split()  # noqa: SIM905 -- likewise
+)
+# These count beside an author; alone they may be of anything that the text tells of.
+_DATE_LABELS_BESIDE_AUTHOR = frozenset(
+    "date datum fecha data \u65e5\u671f \u65f6\u95f4 \u65e5\u4ed8 \ub0a0\uc9dc".split()  # noqa: SIM905 -- likewise
 )
 _in_address = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)").search
 _label = re.compile(
@@ -181,16 +192,32 @@ class _Article:
         self._sure["author"] = "guess"
         signed = (match[1] for written in (*self._date_texts, *self._datelines) if (match := _by(written)))
         declared_names = (metas.get(name, "") for name in _AUTHOR_METAS)
-        places = chain(self._texts(_AUTHORS), self._labelled(), signed, declared_names)
+        labelled = (written for _within, written in self._labelled(_AUTHOR_LABELS, "th, dt"))
+        places = chain(self._texts(_AUTHORS), labelled, signed, declared_names)
         guesses = filter(None, (_name(written, refused) for written in places))
         return next((name for name in guesses if not self._comparison.others_have("author", name, AUTHOR)), None)
 
-    def _labelled(self) -> Iterator[str]:
-        """Yields what stands beside a word for an author in a table or list of properties."""
-        for label in self._parts.outside_asides("th, dt"):
+    def _labelled(self, labels: frozenset[str], css: str) -> Iterator[tuple[Element, str]]:
+        """Yields what stands beside one of some words in tables or lists of properties, each with its table or list.
+
+        Args:
+            labels: The words, folded.
+            css: Finds the elements that such a word may be.
+        """
+        for label in self._parts.outside_asides(css):
             value = next((one for one in label.next_siblings if isinstance(one, Element)), None)
-            if value is not None and value.tag in ("td", "dd") and _folded(label.text) in _AUTHOR_LABELS:
-                yield HtmlText().of(value)
+            within = label.closest("table, dl")
+            if value is None or within is None or value.tag not in ("td", "dd") or _folded(label.text) not in labels:
+                continue
+            yield within, HtmlText().of(value)
+
+    def _labelled_dates(self) -> Iterator[str]:
+        """Yields what lists of properties say of the time."""
+        with_author = {within for within, _author in self._labelled(_AUTHOR_LABELS, "dt")}
+        for labels, lists in ((_DATE_LABELS, None), (_DATE_LABELS_BESIDE_AUTHOR, with_author)):
+            for within, written in self._labelled(labels, "dt"):
+                if lists is None or within in lists:
+                    yield text.line(written)
 
     def _published(self) -> str | None:
         language = self._language()
@@ -217,6 +244,7 @@ class _Article:
         times.sort(key=lambda one: _is_later(class_names(one)) is not None and "publish" not in class_names(one))
         told += [one.attr("datetime") or one.attr("title") or "" for one in times[:MAX_DATES]]
         told += self._linked_dates()
+        told += self._labelled_dates()
         later = [_is_later(written) is not None for written in self._date_texts]
         told += [written for written, is_later in zip(self._date_texts, later, strict=True) if not is_later]
         yield from ((written, "exact") for written in told)
@@ -273,7 +301,9 @@ class _Article:
 
     def _content_of(self, body: Element, heading: Element | None, base: str) -> tuple[str, tuple[str, ...]]:
         """Returns the text and the images of an element; of a copy of other pages all, of others what is theirs."""
-        content, left_out = self._parts.text_of(body, heading, self._comparison.shared_blocks)
+        lists = {within for within, _author in self._labelled(_AUTHOR_LABELS, "dt")}
+        about = {one for one in lists if len(one.text) < SMALL_CHARACTERS}
+        content, left_out = self._parts.text_of(body, heading, self._comparison.shared_blocks | about)
         if not content.strip():
             content, left_out = self._parts.text_of(body, heading)
         sources = [
@@ -303,9 +333,12 @@ class _Article:
         return own, not any(len(written) >= MIN_SENTENCE and written in own for written in repeated)
 
     def _is_in_text(self, element: Element) -> bool:
-        """Returns whether an element is within the article's text, and not beside it."""
+        """Returns whether an element is within the article's text, and not beside it, as the line below its title."""
         body = self._body
-        return body is not None and _holds(body, element) and element.closest("p, li, td, pre") is not None
+        if body is None or not _holds(body, element) or (around := element.closest("p, li, td, pre")) is None:
+            return False
+        before = (one.tag for one in around.previous_siblings if isinstance(one, Element))
+        return around is not element or element.tag != "p" or not _HEADING_TAGS.issuperset(before)
 
     def _language(self) -> str:
         root = self._parts.tree.select_one("html")

@@ -57,7 +57,7 @@ class HtmlText:
         around = self._around_tags.get(tag) or ""
         if tag == "pre":
             return f"{around}{self.preformatted(top, skip)}{around}"
-        if top.select_one(_UNLIKE_TEXT) is None and not skip:
+        if top.select_one(_UNLIKE_TEXT) is None and not skip and not _has_permalink(top):
             line = _on_one_line(top.text)
             return f"{around}{line}{_BEHIND.get(around, around)}" if around else line
         return self._walked(top, around, skip)
@@ -145,9 +145,29 @@ _BEFORE_ROW = f"\n{ROW_BEGINS}"
 _MARKED = _AROUND | dict.fromkeys(_CELLS, f" {CELL} ") | {"pre": f"\n{VERBATIM}\n", "tr": _BEFORE_ROW}
 _BEHIND = {_BEFORE_ROW: f"{ROW_ENDS}\n"}  # what closes an element where it isn't what opens it
 
+_PERMALINK_SIGNS = ("\N{PILCROW SIGN}", "\N{SECTION SIGN}", "#", "\N{LINK SYMBOL}")
+_HEADINGS = "h1, h2, h3, h4, h5, h6, dt, caption, figcaption"
 _UNLIKE_TEXT = ", ".join([*sorted(_AROUND), "[hidden]", "[style]"])  # what an element may have within that matters
 
 
 def _is_hidden(element: Element) -> bool:
     style = element.attr("style")
-    return element.attr("hidden") is not None or (style is not None and _hidden_style(style) is not None)
+    return (
+        element.attr("hidden") is not None
+        or (style is not None and _hidden_style(style) is not None)
+        or (element.tag == "a" and _is_permalink(element))
+    )
+
+
+def _has_permalink(top: Node) -> bool:
+    whole = top.text
+    return any(sign in whole for sign in _PERMALINK_SIGNS) and any(map(_is_permalink, top.select('a[href^="#"]')))
+
+
+def _is_permalink(link: Element) -> bool:
+    """Returns whether a link is a heading's own address, which a reader sees only while pointing at the heading."""
+    return (
+        (link.attr("href") or "").startswith("#")
+        and link.text.strip() in _PERMALINK_SIGNS
+        and link.closest(_HEADINGS) is not None
+    )

@@ -135,16 +135,16 @@ class PageParts:
         return islice(before, MAX_BEFORE)
 
     def text_of(
-        self, body: Element, title: Element | None, repeated: frozenset[Any] = frozenset()
+        self, body: Element, title: Element | None, besides: frozenset[Any] = frozenset()
     ) -> tuple[str, frozenset[Any]]:
         """Returns the text of an element without what only accompanies it, and what was left out.
 
         Args:
             body: The element.
             title: The heading that is the title; None if it is no heading.
-            repeated: Elements that other pages have, too.
+            besides: Elements that are no part of it, such as those that other pages have, too.
         """
-        left_out = {one for one in (*self.asides, *repeated) if one is not body}
+        left_out = {one for one in (*self.asides, *besides) if one is not body}
         left_out |= {one for one in body.select(_FRAME) if one is not body}
         left_out |= {title} if title is not None else set()
         for element in body.select("[class], [id]"):

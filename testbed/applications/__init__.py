@@ -1,31 +1,38 @@
 """Real applications to crawl that this project hasn't written, filled with the articles of `articles.py`.
 
 In: a folder. Out: a server at its `url`, and `truth()`: what the application itself has, from its database or API, for
-whoever compares a crawl with it. They are Debian's packages and Python's, run by the user who starts them, on loopback.
+whoever compares a crawl with it. They are packages of Debian, Python and npm, run by the user who starts them, on
+loopback.
 """
 
+from testbed.applications.docsify import Docsify
 from testbed.applications.dokuwiki import DokuWiki
 from testbed.applications.fossil import Fossil
 from testbed.applications.mediawiki import WikiWithHistory
 from testbed.applications.page import Remark, TruePage
+from testbed.applications.sphinx import Sphinx
 from testbed.applications.trac import Trac
 from testbed.applications.wordpress import WordPress
 
-Application = WikiWithHistory | DokuWiki | WordPress | Trac | Fossil
+Application = WikiWithHistory | DokuWiki | WordPress | Trac | Fossil | Sphinx | Docsify
 APPLICATIONS: dict[str, type[Application]] = {
     "mediawiki": WikiWithHistory,
     "dokuwiki": DokuWiki,
     "wordpress": WordPress,
     "trac": Trac,
     "fossil": Fossil,
+    "sphinx": Sphinx,
+    "docsify": Docsify,
 }
 
 __all__ = [
     "APPLICATIONS",
     "Application",
+    "Docsify",
     "DokuWiki",
     "Fossil",
     "Remark",
+    "Sphinx",
     "Trac",
     "TruePage",
     "WikiWithHistory",

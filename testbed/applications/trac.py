@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 import sqlite3
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from crawler.errors import UnavailableError
 from testbed.applications.articles import Article, Block, Bullets, Code, Heading, Notice, Paragraph, Table, articles
 from testbed.applications.page import Remark, TruePage
-from testbed.servers.process import ROOT, Server, answers_http, free_port, run_to_end
+from testbed.applications.wheels import programs_of
+from testbed.servers.process import Server, answers_http, free_port, run_to_end
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-PINS = ROOT / "testbed" / "applications" / "trac.txt"
-CACHE = ROOT / ".cache" / "applications" / "trac"
-INSTALL_SECONDS = 300.0  # of three wheels; some 10 s where the registry is near
+FILL_SECONDS = 60.0  # an empty tracker is made in 2 s
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TICKET = """INSERT INTO ticket (id, type, time, changetime, component, priority, owner, reporter, status, summary,
     description, keywords) VALUES (?, 'defect', ?, ?, 'component1', 'major', 'somebody', ?, 'new', ?, ?, '')"""
@@ -40,7 +35,7 @@ class Trac(Server):
     """
 
     def __init__(self, folder: Path, count: int) -> None:
-        self._programs = installed()
+        self._programs = programs_of("trac")
         self.articles = articles(count)
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
@@ -93,7 +88,7 @@ class Trac(Server):
             "Town tracker",
             "sqlite:db/trac.db",
         ]
-        run_to_end("initenv", command, self.folder, INSTALL_SECONDS)
+        run_to_end("initenv", command, self.folder, FILL_SECONDS)
         with contextlib.closing(sqlite3.connect(self._database)) as database, database:
             for article in self.articles:
                 changed = article.comments[-1].published if article.comments else article.published
@@ -107,25 +102,6 @@ class Trac(Server):
 
     def _answers(self) -> bool:
         return answers_http(self.port, "/about")
-
-
-def installed() -> Path:
-    """Returns the folder of Trac's programs, in an environment of its own; the first time, installs it.
-
-    Raises:
-        UnavailableError: It couldn't be installed.
-    """
-    programs = CACHE / "bin"
-    stamp = CACHE / PINS.name
-    if not stamp.exists() or stamp.read_bytes() != PINS.read_bytes():
-        environment = [sys.executable, "-m", "venv", "--clear", str(CACHE)]
-        pip = [str(programs / "python"), "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
-        for command in (environment, [*pip, "--no-deps", "--require-hashes", "-r", str(PINS)]):
-            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=INSTALL_SECONDS)  # noqa: S603 -- constants
-            if done.returncode:
-                raise UnavailableError(f"Trac: {' '.join(command)}: {done.stderr.strip()[-300:]}")
-        shutil.copy(PINS, stamp)
-    return programs
 
 
 def _parent(place: str) -> int | None:

@@ -17,7 +17,7 @@ from crawler.cli.output import print_error, print_json
 from crawler.errors import HeadroomError
 from testbed.applications import APPLICATIONS
 from testbed.applications.articles import ARTICLES
-from testbed.truth.report import as_json, shortfalls, table
+from testbed.truth.report import as_json, shortfalls, table, verdicts
 from testbed.truth.run import run
 
 TABLE_CHARACTERS = 140  # all columns on one line each, also where a terminal is narrower
@@ -28,6 +28,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(usage='make truth [ARGS="trac --articles 50"]', description=__doc__)
     parser.add_argument("names", nargs="*", metavar="APPLICATION", help=f"of {', '.join(APPLICATIONS)}; all if none")
     parser.add_argument("--articles", type=int, default=ARTICLES, help="in each application; %(default)s if not given")
+    parser.add_argument(
+        "--auto",
+        action="store_true",
+        help="leave it to the crawl which pages a browser renders, as `render: auto` does",
+    )
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="leave data, logs and items in this new folder")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     options = parser.parse_args()
@@ -38,7 +43,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="headroom-truth-") as temporary:
         folder = (options.keep or Path(temporary)).absolute()
         try:
-            for outcome in run(options.names or list(APPLICATIONS), options.articles, folder):
+            for outcome in run(options.names or list(APPLICATIONS), options.articles, folder, auto=options.auto):
                 console.print(f"{outcome.application}: {outcome.seconds:.0f} s")
                 outcomes.append(outcome)
         except HeadroomError as error:
@@ -49,6 +54,8 @@ def main() -> int:
     else:
         console.width = TABLE_CHARACTERS
         console.print(table(outcomes))
+        for line in (line for outcome in outcomes for line in verdicts(outcome)):
+            console.print(line, markup=False, soft_wrap=True)
     short = [line for outcome in outcomes for line in shortfalls(outcome)]
     for line in short:
         console.print(line, markup=False, soft_wrap=True)

@@ -26,6 +26,15 @@ def table(outcomes: list[Comparison]) -> Table:
     return made
 
 
+def verdicts(outcome: Comparison) -> list[str]:
+    """Returns in words which pages were found to need a browser, and which not, and by what."""
+    return [
+        f"{one['site']}, {one['pages']}: {'rendered' if one['needs_browser'] else 'as they come'}; lacked"
+        f" {', '.join(one['lacked']) or 'nothing'}, rendering brought {', '.join(one['brought']) or 'nothing'}"
+        for one in outcome.verdicts
+    ]
+
+
 def shortfalls(outcome: Comparison) -> list[str]:
     """Returns in words what an application's crawls fall short of, each with examples."""
     return [
@@ -40,6 +49,7 @@ def as_json(outcome: Comparison) -> dict[str, Any]:
     return {
         "application": outcome.application,
         "lines": outcome.lines,
+        "verdicts": outcome.verdicts,
         "seconds": round(outcome.seconds, 1),
         **{name: _figures(score) for name, score in scores.items()},
         "short": shortfalls(outcome),

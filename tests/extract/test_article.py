@@ -185,3 +185,40 @@ def test_a_ticket_is_what_its_reporter_described_when_it_was_opened():
     assert found.sureness["published"] == "exact"
     assert found.content.count("Wulong and the road") == 9
     assert not any(word in found.content for word in ("Thank you", "Change", "Opened", "somebody"))
+
+
+TIME = "2026-11-03 06:05:09 UTC"
+DOCUMENTATION = (
+    "<main role=main><section><h1>Flood in Wulong<a class=headerlink href='#flood'>\u00b6</a></h1>"
+    f"<dl class=field-list><dt>Author<span>:</span></dt><dd><p>Li Si</p></dd><dt>Date</dt><dd>{TIME}</dd></dl>"
+    "{}<section><h2>Roads <a href='#roads'>#</a></h2><p>All open, see <a href='#note'>\u00a7</a> 5.</p></section>"
+)
+
+
+@pytest.mark.parametrize("main", [DOCUMENTATION, DOCUMENTATION.replace("dt>Date<", "dt>Published on<")])
+def test_a_list_of_properties_says_who_wrote_a_page_and_when(main):
+    found = extract.fields(html(main.format(STORY)), WEB)
+    assert (found.title, found.author, found.published) == ("Flood in Wulong", "Li Si", "2026-11-03T06:05:09Z")
+    assert found.content.startswith("The flood took")
+    assert found.content.endswith("Roads\nAll open, see \u00a7 5.")
+
+
+@pytest.mark.parametrize("about", ["<tr><th>Published</th><td>{}</td></tr>", "<dl><dt>Date</dt><dd>{}</dd></dl>"])
+def test_when_what_a_page_tells_of_was_is_not_when_it_was_written(about):
+    about = about.format(TIME)
+    table = f"<table>{about}</table>" if about.startswith("<tr") else about
+    assert extract.fields(html(f"<main><h1>Flood in Wulong</h1>{table}{STORY}</main>"), WEB).published is None
+
+
+def test_the_line_below_a_title_says_whose_a_text_is_and_no_line_in_it_does():
+    line = f"<p class=byline>By Li Si on {TIME}</p>"
+    below = extract.fields(html(f"<main><h1>Flood in Wulong</h1>{line}{STORY}</main>"), WEB)
+    assert (below.author, below.published) == ("Li Si", "2026-11-03T06:05:09Z")
+    within = extract.fields(html(f"<main><h1>Flood in Wulong</h1>{STORY}{line}{STORY}</main>"), WEB)
+    assert (within.author, within.published) == (None, None)
+
+
+def test_selectors_read_headings_without_the_signs_of_their_addresses():
+    board = sites.parse("name: b\ncontent: {title: css:h1, content: {select: 'css:h2, h2 ~ p', all: true}}", "b.yaml")
+    found = extract.fields(html(DOCUMENTATION.format("")), board)
+    assert (found.title, found.content) == ("Flood in Wulong", "Roads\nAll open, see \u00a7 5.")

@@ -1,0 +1,129 @@
+"""Documentation by Docsify, from its npm package: one document whose scripts make every page and the search."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from crawler.errors import UnavailableError
+from testbed.applications.articles import Article, Block, Bullets, Code, Heading, Notice, Paragraph, Table, articles
+from testbed.applications.page import TruePage
+from testbed.servers.process import ROOT, Server, answers_http, free_port
+
+CACHE = ROOT / ".cache" / "applications" / "docsify"
+LOCK = Path(__file__).with_name("docsify-lock.json")
+INSTALL_SECONDS = 300.0  # of eight packages; some 5 s where the registry is near
+PARTS = ("docsify.min.js", "plugins/search.min.js", "themes/core.min.css")
+START_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Town reports</title><link rel="stylesheet" href="core.min.css"></head>
+<body>
+<div id="app">Please wait</div>
+<script>window.$docsify = {name: "Town reports", loadSidebar: true, search: {paths: "auto", depth: 1}};</script>
+<script src="docsify.min.js"></script>
+<script src="search.min.js"></script>
+</body>
+</html>
+"""
+
+
+class Docsify(Server):
+    """Documentation with a page for each article, each a route of the same document.
+
+    Args:
+        folder: Files and log go to a folder `docsify` in it.
+        count: Number of pages.
+
+    Raises:
+        UnavailableError: Docsify couldn't be installed.
+    """
+
+    def __init__(self, folder: Path, count: int) -> None:
+        self._parts = installed()
+        self.articles = articles(count)
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        own = folder / "docsify"
+        self._files = own / "files"
+        server = [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(self._files)]
+        super().__init__("docsify", [*server, str(self.port)], own)
+
+    def start(self) -> None:
+        """Starts the server and waits until it answers; the first time, writes its files."""
+        if not self._files.exists():
+            self._write()
+        super().start()
+
+    def truth(self) -> list[TruePage]:
+        """Returns its pages; they are files, so what was written is what there is."""
+        return [
+            TruePage(
+                f"{self.url}/#/reports/{article.number}",
+                article.title,
+                article.text,
+                article.published,
+                author=article.author,
+            )
+            for article in self.articles
+        ]
+
+    def _write(self) -> None:
+        (self._files / "reports").mkdir(parents=True)
+        for part in PARTS:
+            shutil.copy(self._parts / part, self._files)
+        (self._files / "index.html").write_text(START_PAGE)
+        (self._files / "README.md").write_text("# Town reports\n\nAll that the town has said since January.\n")
+        entries = (f"- [{article.title}](reports/{article.number}.md)\n" for article in self.articles)
+        (self._files / "_sidebar.md").write_text("".join(entries), encoding="utf-8")
+        for article in self.articles:
+            (self._files / "reports" / f"{article.number}.md").write_text(_source(article), encoding="utf-8")
+
+    def _answers(self) -> bool:
+        return answers_http(self.port, "/")
+
+
+def installed() -> Path:
+    """Returns the folder of Docsify's scripts and styles; the first time, installs the packages that are pinned.
+
+    Raises:
+        UnavailableError: npm isn't here, or they couldn't be installed.
+    """
+    stamp = CACHE / "node_modules" / LOCK.name
+    if not stamp.exists() or stamp.read_bytes() != LOCK.read_bytes():
+        if (npm := shutil.which("npm")) is None:
+            raise UnavailableError("docsify: it comes by npm, and there is none on PATH; Debian has it as `npm`")
+        CACHE.mkdir(parents=True, exist_ok=True)
+        shutil.copy(LOCK.with_name("docsify.json"), CACHE / "package.json")
+        shutil.copy(LOCK, CACHE / "package-lock.json")
+        # No package gets to run anything.
+        command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", str(CACHE)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=INSTALL_SECONDS)  # noqa: S603 -- constants
+        if done.returncode:
+            raise UnavailableError(f"docsify: {' '.join(command)}: {done.stderr.strip()[-300:]}")
+        shutil.copy(LOCK, stamp)
+    return CACHE / "node_modules" / "docsify" / "dist"
+
+
+def _source(article: Article) -> str:
+    """Returns a page in Markdown, with a line of HTML that says who wrote it, and when."""
+    byline = f'<p class="byline">By {article.author} on {article.published:%Y-%m-%d %H:%M:%S} UTC</p>'
+    return "\n\n".join([f"# {article.title}", byline, *map(_markup, article.blocks)]) + "\n"
+
+
+def _markup(block: Block) -> str:
+    match block:
+        case Heading():
+            return f"## {block.text}"
+        case Paragraph():
+            return block.text
+        case Bullets():
+            return "\n".join(f"- {item}" for item in block.items)
+        case Table():
+            head, *rows = (f"| {' | '.join(row)} |" for row in block.rows)
+            return "\n".join([head, "|---" * len(block.rows[0]) + "|", *rows])
+        case Code():
+            return f"```\n{block.text}\n```"
+        case Notice():
+            return f"> {block.text}"

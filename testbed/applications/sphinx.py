@@ -1,0 +1,110 @@
+"""Documentation made by Sphinx, from its wheel: plain pages, and a search that is all script."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from testbed.applications.articles import Article, Block, Bullets, Code, Heading, Notice, Paragraph, Table, articles
+from testbed.applications.page import TruePage
+from testbed.applications.wheels import programs_of
+from testbed.servers.process import Server, answers_http, free_port, run_to_end
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BUILD_SECONDS = 120.0  # 300 pages take 5 s
+START_PAGE = """Town reports
+============
+
+.. toctree::
+   :maxdepth: 1
+   :glob:
+
+   reports/*
+"""
+
+
+class Sphinx(Server):
+    """Documentation with a page for each article.
+
+    Args:
+        folder: Sources, pages and log go to a folder `sphinx` in it.
+        count: Number of pages.
+
+    Raises:
+        UnavailableError: Sphinx couldn't be installed.
+    """
+
+    def __init__(self, folder: Path, count: int) -> None:
+        self._programs = programs_of("sphinx")
+        self.articles = articles(count)
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        own = folder / "sphinx"
+        self._pages = own / "pages"
+        server = [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(self._pages)]
+        super().__init__("sphinx", [*server, str(self.port)], own)
+
+    def start(self) -> None:
+        """Starts the server and waits until it answers; the first time, has its pages built."""
+        if not self._pages.exists():
+            self._build()
+        super().start()
+
+    def truth(self) -> list[TruePage]:
+        """Returns its pages; they are files, so what was written is what there is."""
+        return [
+            TruePage(
+                f"{self.url}/reports/{article.number}.html",
+                article.title,
+                article.text,
+                article.published,
+                author=article.author,
+            )
+            for article in self.articles
+        ]
+
+    def _build(self) -> None:
+        source = self.folder / "source"
+        (source / "reports").mkdir(parents=True)
+        (source / "conf.py").write_text('project = "Town reports"\n')
+        (source / "index.rst").write_text(START_PAGE)
+        for article in self.articles:
+            (source / "reports" / f"{article.number}.rst").write_text(_source(article), encoding="utf-8")
+        build = [str(self._programs / "sphinx-build"), "--quiet", "--builder", "html", str(source), str(self._pages)]
+        run_to_end("sphinx-build", build, self.folder, BUILD_SECONDS)
+
+    def _answers(self) -> bool:
+        return answers_http(self.port, "/")
+
+
+def _source(article: Article) -> str:
+    """Returns a page in reStructuredText, with a list of fields that says who wrote it, and when."""
+    byline = f":Author: {article.author}\n:Date: {article.published:%Y-%m-%d %H:%M:%S} UTC"
+    return "\n\n".join([_heading(article.title, "="), byline, *map(_markup, article.blocks)]) + "\n"
+
+
+def _markup(block: Block) -> str:
+    match block:
+        case Heading():
+            return _heading(block.text, "-")
+        case Paragraph():
+            return block.text
+        case Bullets():
+            return "\n".join(f"* {item}" for item in block.items)
+        case Table():
+            rows = (f"   * - {first}\n" + "\n".join(f"     - {cell}" for cell in cells) for first, *cells in block.rows)
+            return ".. list-table::\n   :header-rows: 1\n\n" + "\n".join(rows)
+        case Code():
+            return "::\n\n" + _indented(block.text)
+        case Notice():
+            return ".. note::\n\n" + _indented(block.text)
+
+
+def _heading(text: str, mark: str) -> str:
+    return f"{text}\n{mark * 2 * len(text)}"  # a Chinese sign is two columns wide
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"   {line}" if line else "" for line in text.split("\n"))
