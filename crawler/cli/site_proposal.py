@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 DELAY_SECONDS = Politeness().delay_s  # as a site's that says nothing else
 PAGES_MAX = 12  # asked for, robots.txt and redirects not counted; most sites take seven
-RENDERED_MAX = 4  # the page that was named, one of results, and two that those lead to
+RENDERED_MAX = 5  # the page that was named, one with results and one without, and two that results lead to
 # Of a page that goes on loading, what has come by then is enough to see what it loads.
 WISH = Wish(cap_seconds=20, page_seconds=60)
 LINKS_SHOWN = 5

@@ -58,6 +58,17 @@ def results(page: ParsedPage, others: Sequence[ParsedPage], word: str = "") -> B
         word: That was searched for; empty: the page is no answer to a search.
     """
     fresh = [anchor for anchor in page.anchors if not any(anchor.url in other.urls for other in others)]
+    found = _of_these(page, others, word, fresh)
+    if found is None and others and word:
+        # A menu that names each page of the site, as that of a documentation does, names all results.
+        there = {(one.url, _named_place(one)) for other in others for one in other.anchors}
+        elsewhere = [one for one in page.anchors if (one.url, _named_place(one)) not in there]
+        found = _of_these(page, others, word, elsewhere)
+    return found
+
+
+def _of_these(page: ParsedPage, others: Sequence[ParsedPage], word: str, fresh: list[Anchor]) -> Block | None:
+    """Returns the results among the links of a page that its `others` haven't got; None if none of them look so."""
     # Such a link may still be a result, of a page that a menu names as well.
     known = frozenset(anchor.element for anchor in page.anchors).difference(anchor.element for anchor in fresh)
     if word:
@@ -102,11 +113,21 @@ def _is_below(path: str, top: str) -> bool:
     return path.startswith(top.rstrip("/") + "/")
 
 
+def _place(anchor: Anchor) -> tuple[str, ...]:
+    """Returns the tags of all that a link is in, by which repeated blocks are told."""
+    return tuple(one.tag for one in ancestors(anchor.element))
+
+
+def _named_place(anchor: Anchor) -> tuple[tuple[str, ...], ...]:
+    """Returns the tags and classes of all that a link is in, by which it is told from one in a menu."""
+    return tuple((one.tag, *selectors.classes(one)) for one in ancestors(anchor.element))
+
+
 def _candidates(anchors: Sequence[Anchor]) -> list[list[Anchor]]:
     """Returns sets of links that may be the results: those in one place of the tree, and those of them with a name."""
     places: defaultdict[Any, list[Anchor]] = defaultdict(list)
     for anchor in anchors:
-        places[tuple(one.tag for one in ancestors(anchor.element))].append(anchor)
+        places[_place(anchor)].append(anchor)
     found = []
     for links in places.values():
         found.append(links)

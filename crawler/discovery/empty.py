@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MAX_PHRASE_CHARACTERS = 80
 MIN_PHRASE_WIDTH = 8  # a shorter text may well stand on other pages, too
+_SENTENCE_ENDS = re.compile(r"[.!?](?=\s)|[\u3002\uff01\uff1f]")
 _SAYS_NONE = re.compile(
     r"(?:^|[-_])(?:no|not|none|nothing|empty|zero|without|noresults?|nomatch)(?:[-_]|$)|no-?results", re.IGNORECASE
 )
@@ -32,24 +33,32 @@ def mark(empty: ParsedPage, others: Sequence[ParsedPage]) -> str:
     """
     named: list[tuple[bool, int, str]] = []
     for at, element in enumerate(empty.tree.select("body, body [class], body [id]")):
-        shown = empty.text_of(element) if element.tag != "body" else "the page"
-        if not shown:
+        within = empty.text_of(element) if element.tag != "body" else "the page"
+        if not within:
             continue
         for step in selectors.classes(element):
             if not any(other.tree.select_one(f".{step}") for other in others):
                 css = f"body.{step}" if element.tag == "body" else f".{step}"
-                named.append((not _SAYS_NONE.search(step), len(shown) + at, f"css:{css}"))
+                named.append((not _SAYS_NONE.search(step), len(within) + at, f"css:{css}"))
     if named:
         return min(named)[2]
+    shown = empty.text_of(empty.tree)
     for element in empty.order:
-        written = empty.text_of(element)
+        written = _first_sentence(empty.text_of(element))
         if (
             element.select_one("*") is None
             and _is_phrase(written, element)
+            and written in shown  # not so within a <noscript>
             and not any(written in other.text_of(other.tree) for other in others)
         ):
             return f"text:{written}"
     return ""
+
+
+def _first_sentence(written: str) -> str:
+    """Returns a text up to the end of its first sentence, if all of it is too long for a phrase."""
+    end = _SENTENCE_ENDS.search(written) if len(written) > MAX_PHRASE_CHARACTERS else None
+    return written[: end.end()].strip() if end else written
 
 
 def _is_phrase(written: str, element: Element) -> bool:

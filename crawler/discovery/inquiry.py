@@ -27,14 +27,15 @@ class Inquiry:
         name: Of the site.
         word: That the site's search should find; empty: none is known.
         notes: Remarks for the file.
-        unread: Searches with what they answer, where no results stand in that as it comes.
+        unread: Searches with what they answer to the word, and to one that nothing has, where no results stand in that
+            as it comes.
     """
 
     visitor: Visitor
     name: str
     word: str
     notes: Notes
-    unread: list[tuple[SearchTemplate, Fetched]] = field(default_factory=list)
+    unread: list[tuple[SearchTemplate, Fetched, Fetched]] = field(default_factory=list)
 
     async def search(self, site: Site, word: str, why: str) -> Fetched:
         """Asks for a page of results just as a crawl would."""

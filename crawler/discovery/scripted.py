@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from crawler import sites
-from crawler.discovery import blocks, fields, loaded, paging
-from crawler.discovery.inquiry import FIRST_ERROR
+from crawler.discovery import blocks, empty, fields, loaded, paging
+from crawler.discovery.inquiry import FIRST_ERROR, page_of
 from crawler.discovery.page import ParsedPage, width
 from crawler.discovery.template import SearchTemplate, of_url, with_parameter
 from crawler.errors import HeadroomError, InputError
@@ -83,14 +83,15 @@ async def as_shown(inquiry: Inquiry, fetched: Fetched, why: str) -> Fetched | No
 
 
 async def search(
-    inquiry: Inquiry, template: SearchTemplate, fetched: Fetched, front: ParsedPage
+    inquiry: Inquiry, template: SearchTemplate, fetched: Fetched, nothing: Fetched, front: ParsedPage
 ) -> ScriptedSearch | None:
     """Returns how the results of a search are read that stand nowhere in its page as it comes; None: they can't be.
 
     Args:
         template: Of the search.
         fetched: What it answers to the word.
-        front: A page without results.
+        nothing: What it answers to a word that nothing has.
+        front: A page without results, too.
     """
     word = inquiry.word
     rendered = await as_shown(inquiry, fetched, f"the search for {word!r}, in a browser: no results stand in its HTML")
@@ -100,12 +101,19 @@ async def search(
     if found := loaded.results(rendered.loaded.answers, page, word):
         with contextlib.suppress(InputError):  # what a page names so that no file can say it
             return await _without_browser(inquiry, found) or _from_loaded(inquiry, found, template, page)
-    block = blocks.results(page, [front], word)
+    without = await as_shown(
+        inquiry, nothing, "the same search for a word that nothing has, to tell results from links"
+    )
+    none = page_of(without) if without else None
+    block = blocks.results(page, [none or front], word)
     if block is None:
         return None
     inquiry.notes.say("render", f"the results for {word!r} stand on the search page only once its scripts have run")
-    inquiry.notes.miss("results.empty", "what tells a page without results isn't looked for in a browser")
     template, following = _paged(inquiry, page, template, len(block.urls))
+    if none and not none.tree.select(block.selector.css) and (mark := empty.mark(none, [page])):
+        following["empty"] = mark
+    else:
+        inquiry.notes.miss("results.empty", "nothing tells a page without results from others")
     keys = {"search": template.definition(), "results": {"links": f"css:{block.selector.css}", **following}}
     results = {anchor.url: anchor.text for anchor in block.anchors}
     return ScriptedSearch(keys | {"render": {"results": ALWAYS}}, rendered, results)

@@ -92,21 +92,30 @@ async def attempt(inquiry: Inquiry, template: SearchTemplate, front: ParsedPage)
         inquiry.notes.say("", f"{found}: {error}")
         return None
     none = page_of(nothing)
+    if nothing.body == fetched.body:  # the server didn't look at the word: if anything does, it is a script
+        _leave_to_scripts(inquiry, template, fetched, nothing)
+        return None
     is_none = none is not None and (nothing.status >= FIRST_ERROR or none.urls != page.urls)
     others = [none] if none is not None and is_none else [front]
     block = blocks.results(page, others, inquiry.word)
     if block is None:
-        inquiry.notes.say("", f"{found}: {_NO_RESULTS.format(word=inquiry.word, url=shlex.quote(fetched.url))}")
-        inquiry.unread.append((template, fetched))
+        _leave_to_scripts(inquiry, template, fetched, nothing)
         return None
     is_none = is_none and none is not None and not none.tree.select(block.selector.css)
     return Answer(template, page, block, none if is_none else None, nothing.status)
 
 
+def _leave_to_scripts(inquiry: Inquiry, template: SearchTemplate, fetched: Fetched, nothing: Fetched) -> None:
+    """Notes a search whose answer has no results, to be looked at in a browser."""
+    said = _NO_RESULTS.format(word=inquiry.word, url=shlex.quote(fetched.url))
+    inquiry.notes.say("", f"{template.found}: {said}")
+    inquiry.unread.append((template, fetched, nothing))
+
+
 async def by_scripts(inquiry: Inquiry, front: ParsedPage) -> scripted.ScriptedSearch | None:
     """Returns the search, of those that were tried and showed nothing, whose results scripts fetch; None: no such."""
-    for template, fetched in inquiry.unread[:1]:  # in a browser, each takes seconds
-        if found := await scripted.search(inquiry, template, fetched, front):
+    for template, fetched, nothing in inquiry.unread[:1]:  # in a browser, each takes seconds
+        if found := await scripted.search(inquiry, template, fetched, nothing, front):
             inquiry.notes.take_back("", _NO_RESULTS.partition("{")[0])
             return found
     return None

@@ -14,6 +14,7 @@ from testbed.servers.process import ROOT, Server, answers_http, free_port
 
 CACHE = ROOT / ".cache" / "applications" / "docsify"
 LOCK = Path(__file__).with_name("docsify-lock.json")
+PAGES_MAX = 100  # each page loads all others, for its search's index: 300 would take ten minutes to crawl
 INSTALL_SECONDS = 300.0  # of eight packages; some 5 s where the registry is near
 PARTS = ("docsify.min.js", "plugins/search.min.js", "themes/core.min.css")
 START_PAGE = """<!DOCTYPE html>
@@ -34,7 +35,7 @@ class Docsify(Server):
 
     Args:
         folder: Files and log go to a folder `docsify` in it.
-        count: Number of pages.
+        count: Number of pages; of more than `PAGES_MAX`, so many.
 
     Raises:
         UnavailableError: Docsify couldn't be installed.
@@ -42,7 +43,7 @@ class Docsify(Server):
 
     def __init__(self, folder: Path, count: int) -> None:
         self._parts = installed()
-        self.articles = articles(count)
+        self.articles = articles(min(count, PAGES_MAX))
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         own = folder / "docsify"

@@ -76,11 +76,49 @@ class Application(Site):
         return [JsonAnswer(url, self.answer(url).encode(), is_wanted=True) for url in urls] if self.has_json else []
 
 
+class Documentation(Site):
+    """Plain pages with a menu of all of them; a script searches, whatever words the server is sent."""
+
+    def respond(self, request):
+        if request.path == "/":
+            return self.around("")
+        if request.path == "/search.html":
+            return self.around("<noscript><div><p>Please activate JavaScript to search.</p></div></noscript>")
+        one = self.article(request.path.rpartition("/")[2].removesuffix(".html"))
+        return self.around(f"<h1>{one.title}</h1>{one.text}") if one else None
+
+    def around(self, main):
+        menu = "".join(f'<li class=l1><a href="/p/{one.number}.html">{one.title}</a></li>' for one in self.articles)
+        form = '<form action="/search.html"><input name="q"></form>'
+        return page("Manual", f"<div class=body>{main}</div><div class=sidebar>{form}<ul class=menu>{menu}</ul></div>")
+
+    def shown(self, url):
+        found = self.found(url.partition("q=")[2])
+        rows = "".join(f'<li class=hit><a href="/p/{one.number}.html">{one.title}</a></li>' for one in found[:10])
+        said = (
+            "Found them." if found else "Your search did not match any page. " + "Make sure that words are right. " * 3
+        )
+        noscript = "<noscript><div><p>Please activate JavaScript to search.</p></div></noscript>"
+        return self.around(f"{noscript}<p class=summary>{said}</p><ul class=hits>{rows}</ul>"), []
+
+
+async def test_a_search_by_script_finds_pages_that_a_menu_names_as_well():
+    proposal, visitor = await proposed(Documentation())
+    assert [url.partition("?")[2] for url in visitor.rendered] == ["q=flood", "q=xqzvwkjqpx"]
+    assert proposal.definition["search"] == {"url": "{base}/search.html?q={query}"}
+    assert proposal.definition["results"] == {
+        "links": "css:li.hit a",
+        "empty": "text:Your search did not match any page.",
+    }
+    assert proposal.definition["render"] == {"results": "always"}
+    assert len(proposal.links.urls) == 10
+
+
 async def proposed(site, url=f"{ORIGIN}/"):
     visitor = Visitor(site)
     proposal = await propose(url, visitor, word=site.word)
     assert len(visitor.asked) <= 12
-    assert len(visitor.rendered) <= 4
+    assert len(visitor.rendered) <= 5
     assert (
         sites.parse(proposal.text, "the proposal").definition()
         == sites.Site.from_definition(dict(proposal.definition)).definition()
