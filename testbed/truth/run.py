@@ -92,8 +92,10 @@ def run(names: list[str], count: int, folder: Path, *, auto: bool = False) -> It
 
 def write_sites(folder: Path, name: str, text: str, base: str, *, auto: bool = False) -> None:
     """Writes an application's site file, and one that reads its pages without selectors; `auto` as of `run`."""
-    render = {"render": {"content": "auto", "results": "auto"}} if auto else {}
-    site = {"name": name, "base": base, **render, **yaml.safe_load(text)}
+    site = {"name": name, "base": base, **yaml.safe_load(text)}
+    if auto and "render" not in site:
+        # WordPress is searched by its REST interface, and no browser makes anything of JSON.
+        site["render"] = {"content": "auto"} | ({} if site.get("kind") == "wordpress" else {"results": "auto"})
     # A key without a value takes away what the kind says of it.
     bare = {key: value for key, value in site.items() if key != "content"} | {"name": name + BARE}
     if "kind" in site:
