@@ -178,13 +178,17 @@ class RenderChoice:
 
     async def _exchange_all(self) -> None:
         with contextlib.suppress(RedisError):  # what isn't told is told with what comes next
-            while self._to_share:
-                (site, frontier), verdict = next(iter(self._to_share.items()))
-                await self._verdicts.put(site, frontier, verdict)
-                if self._to_share.get((site, frontier)) is verdict:
-                    del self._to_share[site, frontier]
+            await self._share()
             found = await self._verdicts.all()
             self._shared = {key: self._same(key, verdict) for key, verdict in found.items()} | self._to_share
+            await self._share()  # what was decided meanwhile: nothing may come next
+
+    async def _share(self) -> None:
+        while self._to_share:
+            (site, frontier), verdict = next(iter(self._to_share.items()))
+            await self._verdicts.put(site, frontier, verdict)
+            if self._to_share.get((site, frontier)) is verdict:
+                del self._to_share[site, frontier]
 
     def _same(self, key: tuple[str, str], verdict: RenderVerdict) -> RenderVerdict:
         """Returns a verdict as it was known already, so that it isn't taken for a new one."""

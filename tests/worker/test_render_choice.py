@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from redis.asyncio import Redis
 
@@ -119,3 +121,28 @@ async def test_damaged_verdicts_are_passed_by(worker, redis):
     choice = worker()
     await exchanged(choice)
     assert not choice.needs_browser(SITE, "content")
+
+
+class _Slow(RenderVerdicts):
+    """Verdicts whose readers are told of, and wait."""
+
+    def __init__(self, redis):
+        super().__init__(redis, Keys("hr"))
+        self.reading, self.may_read = asyncio.Event(), asyncio.Event()
+
+    async def all(self):
+        self.reading.set()
+        await self.may_read.wait()
+        return await super().all()
+
+
+async def test_what_is_decided_during_an_exchange_is_told_by_it(redis, monkeypatch):
+    monkeypatch.setattr(render_choice, "REFRESH_SECONDS", NEVER)  # so that no other exchange follows
+    verdicts = _Slow(redis)
+    choice = RenderChoice(verdicts, NEVER, Events())
+    choice.note_rendered(SITE, "content", URL, ["title"], ["title"])
+    await verdicts.reading.wait()
+    choice.note_rendered(SITE, "nav", URL, ["results"], ["results"])
+    verdicts.may_read.set()
+    await choice._exchanging
+    assert set(await RenderVerdicts(redis, Keys("hr")).all()) == {("s", "content"), ("s", "nav")}
