@@ -1,6 +1,6 @@
 """Does a worker that renders pages keep its memory, browser and all, over 10,000 pages?
 
-    .venv/bin/python -m benchmarks.rendered_memory                       # over an hour; needs Chromium
+    .venv/bin/python -m benchmarks.rendered_memory                       # 20 minutes; needs Chromium
     .venv/bin/python -m benchmarks.rendered_memory --pages 2000 --picture memory.svg
 
 One consumer with its default settings renders a forum that scripts build (`script_forum.py`) and writes items to files.

@@ -57,9 +57,10 @@ class HtmlText:
         around = self._around_tags.get(tag) or ""
         if tag == "pre":
             return f"{around}{self.preformatted(top, skip)}{around}"
-        if top.select_one(_UNLIKE_TEXT) is None and not skip and not _has_permalink(top):
+        if top.select_one(_UNLIKE_TEXT) is None and not skip:
             line = _on_one_line(top.text)
-            return f"{around}{line}{_BEHIND.get(around, around)}" if around else line
+            if not _has_permalink(top, line):
+                return f"{around}{line}{_BEHIND.get(around, around)}" if around else line
         return self._walked(top, around, skip)
 
     def _walked(self, top: Node, around: str, skip: Container[Any]) -> str:
@@ -159,8 +160,8 @@ def _is_hidden(element: Element) -> bool:
     )
 
 
-def _has_permalink(top: Node) -> bool:
-    whole = top.text
+def _has_permalink(top: Node, whole: str) -> bool:
+    """Returns whether a heading's own address is within an element, whose text is `whole`."""
     return any(sign in whole for sign in _PERMALINK_SIGNS) and any(map(_is_permalink, top.select('a[href^="#"]')))
 
 
