@@ -30,6 +30,7 @@ from benchmarks.side_by_side.checks import check
 from benchmarks.side_by_side.install import CACHE, ROOT
 from benchmarks.side_by_side.servers import Nginx
 from crawler.errors import HeadroomError
+from crawler.render.processes import proportional_bytes
 from testbed.servers import Process, Redis
 
 PAGES = 10_000
@@ -114,11 +115,7 @@ def watch(worker: Process, redis: Redis, number: int) -> list[Look]:
 
 def tree_bytes(parent: psutil.Process) -> int:
     """Returns the proportional share of a process and all below it; of those that have ended, nothing."""
-    taken = 0
-    for process in (parent, *parent.children(recursive=True)):
-        with contextlib.suppress(psutil.NoSuchProcess):
-            taken += process.memory_full_info().pss
-    return taken
+    return sum(map(proportional_bytes, (parent, *parent.children(recursive=True))))
 
 
 def report(looks: list[Look], number: int, took_s: float) -> int:

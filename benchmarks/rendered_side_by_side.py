@@ -6,7 +6,7 @@
 Each renders the same pages of a forum that scripts build (`script_forum.py`) with the same Chromium, so many at once,
 waits until the page's script has ended, loads no images, and delivers the same fields, which are checked. Rounds go
 forwards and backwards in turns. Nobody is bound to a core: a browser wants several. Pages a minute are counted from the
-first page's data to the end of the process, processor time is that of the whole process tree.
+first request to the end of the process, processor time is that of the whole process tree.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import shutil
 import statistics
 import sys
 import tempfile
@@ -82,8 +83,8 @@ def run(name: str, pythons: dict[str, str], number: int) -> Run:
         HeadroomError: It failed, took too long, or lost a page. Its folder stays, with the logs in it.
     """
     CACHE.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="rendered-", dir=CACHE) as made, contextlib.ExitStack() as servers:
-        folder = Path(made)
+    folder = Path(tempfile.mkdtemp(prefix="rendered-", dir=CACHE))
+    with contextlib.ExitStack() as servers:
         nginx = servers.enter_context(Nginx(folder, CACHE / "script-pages", rewrite=script_forum.REWRITE))
         if name == OURS:
             redis = servers.enter_context(Redis(folder))
@@ -95,7 +96,8 @@ def run(name: str, pythons: dict[str, str], number: int) -> Run:
             urls.write_text("".join(f"{nginx.url}{pages.path(index)}\n" for index in range(number)))
             taken = watch(peer(name, pythons[name], urls, output), nginx, number)
             check(map(orjson.loads, output.read_bytes().splitlines()), number, nginx.url)
-        return taken
+    shutil.rmtree(folder)
+    return taken
 
 
 def worker(folder: Path, redis: Redis) -> Process:
@@ -119,7 +121,7 @@ def watch(process: Process, nginx: Nginx, number: int) -> Run:
         HeadroomError: It failed or took too long; nothing of it is left running.
     """
     cpu_s: dict[tuple[int, float], float] = {}  # by process: id and start
-    first_s = 0.0
+    first_s: float | None = None
     with Served(nginx) as served, contextlib.ExitStack() as running:
         running.callback(process.kill)
         process.start()
@@ -127,12 +129,14 @@ def watch(process: Process, nginx: Nginx, number: int) -> Run:
         while process.running:
             if time.monotonic() > deadline:
                 raise HeadroomError(f"it still runs; {process.last_log_line()}")
-            if not first_s and served.look():
+            if first_s is None and served.look():
                 first_s = time.monotonic()
             note_cpu(process.pid, cpu_s)
             time.sleep(LOOK_SECONDS)
         if process.wait(0):
             raise HeadroomError(f"it failed; {process.last_log_line()}")
+    if first_s is None:
+        raise HeadroomError("it was over before its first request was seen: give it more pages")
     return Run(60 * number / (time.monotonic() - first_s), sum(cpu_s.values()))
 
 

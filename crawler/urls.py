@@ -173,7 +173,7 @@ def redirect_target(location: str, url: str, *, routes: bool = False) -> str:
 
 
 def is_canonical(url: str) -> bool:
-    """Returns whether a URL is its own canonical form; URLs from Redis should be, but are not trusted."""
+    """Returns whether a URL is its own canonical form without a route; those from Redis aren't trusted to be."""
     try:
         return canonical(url) == url
     except UrlError:
@@ -270,6 +270,11 @@ def host(url: str) -> str:
 def origin(url: str) -> str:
     """Returns scheme, host and non-default port of a canonical URL: what one robots.txt applies to."""
     return f"{url[: url.index('/')]}//{host(url)}"
+
+
+def origin_as_written(url: str) -> str:
+    """Returns the origin of a canonical URL as browsers have it: one with a dot at its host's end is another one."""
+    return "/".join(url.split("/", 3)[:3])
 
 
 def hostname(url: str) -> str:

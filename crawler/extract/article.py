@@ -76,9 +76,10 @@ _has_zone = re.compile(r"(?:Z|[+-]\d\d:?\d\d|GMT|UTC)\b|^\d{10,13}$").search
 _separators = re.compile(r"\s+[-\u2013\u2014|\u00b7\u2022:\u00bb\u00ab/]+\s+|\s+::\s+|\s*[|\u00bb_]\s*|\s+(?=\[)")
 _by = re.compile(
     r"(?<!\w)(?:by|von|par|por|di|door|av|\u4f5c\u8005[:\uff1a]?)\s+(\S[^\d\n]{0,59}?)"
-    r"(?:$|\s+(?:on|at|am|le|el|il|op|den|,)\s+\d)",
+    r"(?:$|(?:\s+(?:on|at|am|le|el|il|op|den)|\s*[,|\u00b7\u2022\u2013\u2014-])\s+\d)",
     re.IGNORECASE,
 ).search
+_ends_as_time = re.compile(r"[\d\u65e5](?:\s*[ap]\.?m\.?)?(?:\s*[A-Z]{1,4})?\W*$", re.IGNORECASE).search
 # What stands before a name in a table or list of a thing's properties, folded: in trackers of tickets and the like.
 _AUTHOR_LABELS = frozenset(
     """reportedby reporter submittedby submitter openedby createdby creator postedby writtenby author autor auteur
@@ -137,10 +138,12 @@ class _Article:
         self._declared = document.html.declared
         self._parts = PageParts(document.html.tree)
         self._body = self._parts.body
+        self._byline: Element | None = None  # what the line below the title is, once that is known
         self._sure: dict[str, Sureness] = {}
 
     def fields(self) -> Fields:
         title, heading = self._title()
+        self._byline = self._line_below(heading)
         content, images = self._content(heading)
         author, published = self._author(title), self._published()
         found = {"title": title, "author": author, "published": published, "content": content, "images": images}
@@ -176,6 +179,20 @@ class _Article:
         parts = [part for part in _split(og or whole) if self._is_own_title(part)]
         self._sure["title"] = "exact" if len(parts) == 1 and og else "guess"
         return parts[0] if parts else "", None
+
+    def _line_below(self, heading: Element | None) -> Element | None:
+        """Returns the line below a title if it says whose the text is and of when, and nothing else."""
+        below = (one for one in heading.next_siblings if isinstance(one, Element)) if heading is not None else iter(())
+        line = next(below, None)
+        if line is None or line.tag not in ("p", "div"):
+            return None
+        written = text.line(HtmlText().of(line))
+        signed = _by(written) if len(written) <= MAX_DATE_CHARACTERS else None
+        if signed is None or signed.start() != 0:
+            return None
+        when = written[signed.end(1) :]
+        is_all = _ends_as_time(when) is not None
+        return line if is_all and to_utc(when, self._site.zone, language=self._language()) is not None else None
 
     def _is_own_title(self, words: str) -> bool:
         return not self._comparison.others_have("title", words.casefold(), TITLE)
@@ -263,9 +280,9 @@ class _Article:
     @cached_property
     def _datelines(self) -> list[str]:
         """The short texts with a number that stand right before the article's own text."""
-        if self._body is None:
-            return []
-        texts = (text.line(HtmlText().of(one)) for one in self._parts.before(self._body))
+        before = [] if self._body is None else [*self._parts.before(self._body)]
+        lines = before if self._byline is None else [self._byline, *before]
+        texts = (text.line(HtmlText().of(one)) for one in lines)
         return [one for one in texts if len(one) <= MAX_DATE_CHARACTERS and any(map(str.isdigit, one))]
 
     @cached_property
@@ -302,7 +319,7 @@ class _Article:
     def _content_of(self, body: Element, heading: Element | None, base: str) -> tuple[str, tuple[str, ...]]:
         """Returns the text and the images of an element; of a copy of other pages all, of others what is theirs."""
         lists = {within for within, _author in self._labelled(_AUTHOR_LABELS, "dt")}
-        about = {one for one in lists if len(one.text) < SMALL_CHARACTERS}
+        about = {one for one in lists if len(one.text) < SMALL_CHARACTERS} | {self._byline}
         content, left_out = self._parts.text_of(body, heading, self._comparison.shared_blocks | about)
         if not content.strip():
             content, left_out = self._parts.text_of(body, heading)

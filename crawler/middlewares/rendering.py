@@ -211,7 +211,8 @@ class RenderMiddleware:
             if requests.leads_to:
                 return None
             if isinstance(error, StepFailedError):
-                await asyncio.to_thread(evidence.save, error, self._evidence_folder, visit.seed.site)
+                name = f"{visit.seed.site}-{'results' if visit.seed.frontier == 'nav' else 'content'}"
+                await asyncio.to_thread(evidence.save, error, self._evidence_folder, name)
             raise
         finally:
             self._slots.release()

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from playwright.async_api import Error as PlaywrightError
@@ -74,6 +73,7 @@ class BrowserTab:
         self.has_crashed = False
         self._interception = interception
         self._traffic: PageTraffic | None = None
+        self._has_opened = False
         self._frame = self._context_id = ""
 
     @classmethod
@@ -93,15 +93,16 @@ class BrowserTab:
         """
         context = await browser.new_context(
             accept_downloads=False,
-            service_workers="block",  # they serve a page's second visit, and this is its first
+            service_workers="block",  # they would answer for pages of their origin that come later
             viewport={"width": kind.width, "height": kind.height},
         )
         try:
             if sockets is not None:
                 await sockets.attend(context)
             page = await context.new_page()
-            context.on("page", opened)
             tab = cls(context, page, await context.new_cdp_session(page), interception)
+            context.on("page", tab._note_opened)
+            context.on("page", opened)
             page.on("crash", tab._crashed)
             for ending in ("requestfinished", "requestfailed"):
                 page.on(ending, tab._delivered)
@@ -125,8 +126,8 @@ class BrowserTab:
             self._interception.add_frame(traffic, frame)
         return self._view()
 
-    async def is_emptied(self, origin: str) -> bool:
-        """Returns whether nothing of its page is left in the tab; if not, it must be closed."""
+    async def try_to_empty(self, origin: str) -> bool:
+        """Empties the tab; returns whether nothing of its page is left in it. If not, it must be closed."""
         self._traffic = None
         try:
             async with asyncio.timeout(EMPTY_SECONDS):
@@ -136,7 +137,7 @@ class BrowserTab:
                 await self.session.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
                 await self.context.clear_cookies()
                 await self.session.send("Page.resetNavigationHistory")
-                return len(self.context.pages) == 1 and not self.has_crashed
+                return not (self._has_opened or self.has_crashed)
         except (PlaywrightError, RenderError, TimeoutError):
             return False
         finally:
@@ -157,6 +158,9 @@ class BrowserTab:
         if self._traffic is not None:
             self._traffic.end(PageCrashedError("the page's process has ended"))
 
+    def _note_opened(self, _page: Page) -> None:
+        self._has_opened = True
+
     def _delivered(self, request: Request) -> None:
         if self._traffic is not None:
             self._traffic.note_delivered(request.url)
@@ -170,23 +174,17 @@ class KeptTabs:
     """Empty tabs of one browser, for further pages of their origins."""
 
     def __init__(self) -> None:
-        self._kept: defaultdict[TabKind, list[BrowserTab]] = defaultdict(list)
+        self._kept: list[tuple[TabKind, BrowserTab]] = []  # in the order in which they were left
 
     def take(self, kind: TabKind) -> BrowserTab | None:
         """Returns a tab for a page, which is kept no more; None: there is none. The process of one may have ended."""
-        tabs = self._kept.get(kind)
-        return tabs.pop() if tabs else None
+        at = next((at for at, (kept_as, _tab) in enumerate(self._kept) if kept_as == kind), None)
+        return None if at is None else self._kept.pop(at)[1]
 
     def keep(self, kind: TabKind, tab: BrowserTab) -> BrowserTab | None:
-        """Keeps an empty tab; returns one that is to be closed since there are too many."""
-        self._kept[kind].append(tab)
-        if sum(map(len, self._kept.values())) <= MAX_KEPT:
-            return None
-        oldest = next(iter(self._kept))
-        closed = self._kept[oldest].pop(0)
-        if not self._kept[oldest]:
-            del self._kept[oldest]
-        return closed
+        """Keeps an empty tab; returns the oldest one, to be closed, where there are too many."""
+        self._kept.append((kind, tab))
+        return self._kept.pop(0)[1] if len(self._kept) > MAX_KEPT else None
 
 
 async def close_at_once(page: Page) -> None:

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from crawler.errors import HeadroomError
 
 
 class RenderError(HeadroomError):
-    """A page was not rendered.
-
-    Attributes:
-        is_page_at_fault: Whether the page did it, and would do it again. If not, its try doesn't count.
-    """
-
-    is_page_at_fault: ClassVar[bool] = False
+    """A page was not rendered. What becomes of its seed, crawler/worker/outcomes.py says for each of these."""
 
 
 class BrowserMissingError(RenderError):
@@ -28,19 +20,13 @@ class BrowserDiedError(RenderError):
 class PageCrashedError(RenderError):
     """The page brought its own process to an end: it crashed, or took more memory than a page may."""
 
-    is_page_at_fault = True
-
 
 class RenderTimeoutError(RenderError):
     """The page wasn't ready in time, though the browser answers: its scripts run on and on, or its host is slow."""
 
-    is_page_at_fault = True
-
 
 class NoDocumentError(RenderError):
     """The answer is none that a browser shows as a document: a download, or no content at all."""
-
-    is_page_at_fault = True
 
 
 class StepFailedError(RenderError):
@@ -50,8 +36,6 @@ class StepFailedError(RenderError):
         number: The step's, such as `3`, or `3.2` for the second one that the third one repeats.
         screenshot: What the page looked like, as a JPEG; empty: no picture could be taken.
     """
-
-    is_page_at_fault = True
 
     def __init__(self, number: str, message: str, screenshot: bytes) -> None:
         super().__init__(f"step {number}, {message}")

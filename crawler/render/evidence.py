@@ -19,19 +19,19 @@ SUFFIX = ".step.jpg"  # no other file of the folder is ever removed
 _warn = Seldom(logger.warning).__call__
 
 
-def save(error: StepFailedError, folder: str, site: str) -> str:
+def save(error: StepFailedError, folder: str, name: str) -> str:
     """Writes the picture of a failed step, over that of the step's last failure; the oldest ones make room.
 
     Args:
         folder: The setting BROWSER_EVIDENCE_DIR; empty: no picture is kept.
-        site: The site's name, which with the step's number is all that the file's name is made of.
+        name: Of the steps: a site's, and for which of its pages they are. The step's number makes it the file's.
 
     Returns:
         Where it is; empty: there is none.
     """
     if not folder or not error.screenshot:
         return ""
-    path = Path(folder, f"{site}-{error.number}{SUFFIX}")
+    path = Path(folder, f"{name}-{error.number}{SUFFIX}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(error.screenshot)

@@ -191,10 +191,10 @@ class Explorer:
                 click = RenderStep("click", StepTarget(css=css), timeout_seconds=CLICK_SECONDS)
                 self._clicks += 1
                 try:
-                    if self._at != digest:
+                    is_there, self._at = self._at == digest, b""
+                    if not is_there:
                         await self._tab.reopen(view, url)
                         await Player(self._tab, view).play(state.steps)
-                    self._at = b""
                     await Player(self._tab, view).play((click,))
                     await self._look(view, (*state.steps, click))
                 except StepFailedError:  # it is covered, or gone by now

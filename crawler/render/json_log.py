@@ -23,7 +23,8 @@ Key = tuple[str, str, bytes]  # method, address and body of a request
 class JsonLog:
     """What JSON has come for a page.
 
-    A request that the page repeats, as one that looks for news every second does, counts once, with its last answer.
+    A request that the page repeats, as one that looks for news every second does, counts once, with its last answer: an
+    error doesn't take the place of what came before.
     What is wanted has bounds of its own, so that nothing else takes its room.
 
     Args:
@@ -66,6 +67,8 @@ class JsonLog:
         is_wanted = self._is_wanted is not None and self._is_wanted(request.url)
         kept, key = self._kept[is_wanted], (request.method, request.url, request.body)
         first, former = kept.get(key, (number, None))
+        if former is not None and former.status // 100 == SUCCESS != answer.status // 100:
+            return
         size = self._bytes[is_wanted] + len(answer.body) - (len(former.body) if former else 0)
         if size > MAX_BYTES or (former is None and len(kept) == MAX_ANSWERS):
             self.left_out += is_wanted

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from playwright.async_api import Error as PlaywrightError
 
 from crawler.render.exchange import PageRequest
+from crawler.urls import origin_as_written
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, WebSocketRoute
@@ -40,7 +41,7 @@ class PageSockets:
     """
 
     def __init__(self, url: str, connect: Connect, traffic: PageTraffic) -> None:
-        self._origin = "/".join(url.split("/", 3)[:3])
+        self._origin = origin_as_written(url)
         self._connect = connect
         self._traffic = traffic
         self._carrying: set[asyncio.Task[None]] = set()
@@ -73,7 +74,15 @@ class PageSockets:
     async def _carry(self, route: WebSocketRoute, is_decided: asyncio.Event) -> None:
         """Opens a socket, and carries its messages until either side ends it."""
         sent: asyncio.Queue[str | bytes | None] = asyncio.Queue()
-        route.on_message(sent.put_nowait)
+        ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()  # by the page: the code
+
+        def take(message: str | bytes) -> None:
+            if self._has_room(message):
+                sent.put_nowait(message)
+            elif not ended.done():  # what waits for a slow server counts, too
+                ended.set_result(TOO_MUCH)
+
+        route.on_message(take)
         route.on_close(lambda _code, _reason: sent.put_nowait(None))
         code = REFUSED
         try:
@@ -81,7 +90,7 @@ class PageSockets:
                 with self._traffic.waiting():
                     socket = await stack.enter_async_context(self._connect(await self._request(route)))
                 is_decided.set()
-                code = await self._relay(route, socket, sent)
+                code = await self._relay(route, socket, sent, ended)
         except Exception as error:  # noqa: BLE001 -- whatever it is, the page has a socket that failed
             logger.debug("A page's WebSocket at %s: %s", route.url, error)
         finally:
@@ -100,7 +109,13 @@ class PageSockets:
             headers.append(("Cookie", "; ".join(f"{one.get('name')}={one.get('value')}" for one in cookies)))
         return PageRequest(url, "GET", tuple(headers), b"", "WebSocket", is_page=False)
 
-    async def _relay(self, route: WebSocketRoute, socket: PageSocket, sent: asyncio.Queue[str | bytes | None]) -> int:
+    async def _relay(
+        self,
+        route: WebSocketRoute,
+        socket: PageSocket,
+        sent: asyncio.Queue[str | bytes | None],
+        ended: asyncio.Future[int],
+    ) -> int:
         """Carries messages both ways; returns the code by which the page's socket is to be closed."""
 
         async def to_page() -> int:
@@ -112,14 +127,12 @@ class PageSockets:
 
         async def to_server() -> int:
             while (message := await sent.get()) is not None:
-                if not self._has_room(message):
-                    return TOO_MUCH
                 await socket.send(message)
             return ENDED
 
         tasks = [asyncio.create_task(to_page()), asyncio.create_task(to_server())]
         try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait([*tasks, ended], return_when=asyncio.FIRST_COMPLETED)
             return next(iter(done)).result()
         finally:
             for task in tasks:
@@ -129,5 +142,5 @@ class PageSockets:
     def _has_room(self, message: str | bytes) -> bool:
         """Notes a message; returns whether the page may have it."""
         self._traffic.note_message()
-        self._bytes += len(message)
+        self._bytes += len(message if isinstance(message, bytes) else message.encode("utf-8", "surrogatepass"))
         return self._bytes <= MAX_BYTES

@@ -34,7 +34,6 @@ PICTURE_SECONDS = 3.0  # it takes 0.1 s
 MAX_PICTURE_BYTES = 1_000_000  # of one window at this quality: some 60 kB
 PICTURE_QUALITY = 50  # percent: text stays readable
 GONE_SECONDS = 1.0  # in a repetition, an element that isn't there by then ends it; the page is quiet by then
-DOM_SECONDS = 2.0  # a page that asks for nothing but changes for ever, as a clock does, counts as quiet
 MAX_KEPT_CHARACTERS = 16 * 1024 * 1024  # of what `keep` keeps; half of what a page may have
 MAX_NEWS = 50_000  # texts and links that one document is told from another by
 
@@ -72,7 +71,7 @@ class Player:
     """Plays steps on one page.
 
     Attributes:
-        place: The document that the next step is about.
+        view: The document that the next step is about.
         kept: What `keep` has kept: by selector, the HTML of elements, each once.
         played: The steps that were done.
         at: The step that is being done, in a line; empty: none.
@@ -323,7 +322,7 @@ class Player:
         until = time.monotonic() + seconds
         await asyncio.sleep(min(enough, seconds))
         while time.monotonic() < until:
-            if await self._tab.is_quiet(self.view, enough, dom_seconds=DOM_SECONDS):
+            if await self._tab.is_quiet(self.view, enough):
                 return True
             await asyncio.sleep(POLL_SECONDS)
         return False

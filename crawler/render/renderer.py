@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
-CLOSE_PAGE_SECONDS = 5.0  # it takes 0.02 s; a page that isn't gone by then keeps its browser
+CLOSE_PAGE_SECONDS = 5.0  # it takes 0.02 s; of a page that isn't gone by then, the browser is ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,7 @@ class Renderer:
         self._starting = asyncio.Lock()
         self._browser: Browser | None = None
         self._watches: dict[Browser, Watch] = {}
+        self._closing: set[asyncio.Task[None]] = set()  # of pages: a visit that is cancelled doesn't wait for it
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Renderer:
@@ -108,7 +109,7 @@ class Renderer:
         return await self._in_a_tab(url, wish, ExplorerFetch(fetch), lambda tab: Explorer(tab, limits).explore(url))
 
     async def _in_a_tab(self, url: str, wish: Wish, fetch: Fetch, use: Callable[[Tab], Coroutine[Any, Any, T]]) -> T:
-        """Returns what is made of a page in a tab of its own, which is closed then."""
+        """Returns what is made of a page in a tab of its own, which is left then."""
         if not url.startswith(("http://", "https://")):
             raise UrlError(f"{url[:200]}: not http or https")
         browser = await self._usable_browser()
@@ -118,7 +119,10 @@ class Renderer:
         try:
             return await self._use(tab, browser, use(tab), wish.page_seconds or self._limits.page_seconds)
         finally:
-            await self._close(tab, browser)
+            closing = asyncio.create_task(self._close(tab, browser), name="closing of a page")
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
+            await asyncio.shield(closing)
 
     async def close(self) -> None:
         """Ends the browser; pages that are being rendered fail with BrowserDiedError. Nothing of it is left behind."""
@@ -126,6 +130,7 @@ class Renderer:
             self._browser = None
             for browser in tuple(self._watches):
                 await self._end(browser)
+            await asyncio.gather(*self._closing, return_exceptions=True)
 
     async def _use(self, tab: Tab, browser: Browser, use: Coroutine[Any, Any, T], seconds: float) -> T:
         """Returns what is made of the page, or raises what came first: its end, the browser's, the deadline."""
@@ -138,17 +143,12 @@ class Renderer:
             if rendering.done():
                 return rendering.result()
         except PlaywrightError as error:
-            if browser.died.done() or not await browser.answers():
-                raise died_error("has ended") from error
+            await _check_alive(browser, error)
             raise RenderError(f"the browser fails at it: {error.message.splitlines()[0]}") from error
         finally:
             rendering.cancel()
             await asyncio.gather(rendering, return_exceptions=True)
-        if browser.died.done():
-            raise died_error("has ended")
-        if not await browser.answers():
-            browser.kill()
-            raise died_error("answers no more")
+        await _check_alive(browser)
         at = f", at {tab.at}" if tab.at else ""
         raise RenderTimeoutError(f"the page wasn't ready within {seconds:g} s{at}")
 
@@ -181,9 +181,10 @@ class Renderer:
         except TimeoutError:
             logger.warning("A page can't be closed: its browser is ended, and its other pages are rendered again")
             browser.kill()
-        browser.tabs -= 1
-        if browser is not self._browser:
-            await self._end_if_unused(browser)
+        finally:
+            browser.tabs -= 1
+            if browser is not self._browser:
+                await self._end_if_unused(browser)
 
     async def _end_if_unused(self, browser: Browser) -> None:
         if not browser.tabs and browser in self._watches:
@@ -192,3 +193,19 @@ class Renderer:
     async def _end(self, browser: Browser) -> None:
         await self._watches.pop(browser).stop()
         await browser.close()
+
+
+async def _check_alive(browser: Browser, error: Exception | None = None) -> None:
+    """Ends a browser that answers no more.
+
+    Args:
+        error: What made one look.
+
+    Raises:
+        BrowserDiedError: The browser has ended, or answers no more.
+    """
+    if browser.died.done():
+        raise died_error("has ended") from error
+    if not await browser.answers():
+        browser.kill()
+        raise died_error("answers no more") from error

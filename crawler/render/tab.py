@@ -1,4 +1,4 @@
-"""One page on its way through a browser: opened in a context of its own, settled, read, closed."""
+"""One page on its way through a browser: given a tab, settled, read, and its tab left empty or closed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crawler.render.page_view import POLL_SECONDS, PageView
 from crawler.render.player import Player
 from crawler.render.rendered import Rendered
 from crawler.render.traffic import PageTraffic
-from crawler.urls import origin
+from crawler.urls import origin_as_written
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 MAX_HTML_CHARACTERS = 32 * 1024 * 1024  # as much as one answer may have
 OWN_ERRORS = "chrome-error:"  # where its own pages are that say "This site can't be reached", and the like
+DOM_SECONDS = 2.0  # a page that asks for nothing but changes for ever, as a clock does, counts as quiet
 MAX_TABS = 5  # that a page may open where a step leads to one; more are closed
 STATE = """(selector) => {
   if (!self.watched || self.watched.document !== document) {
@@ -103,7 +104,7 @@ class Tab:
         player = self._player = Player(self, place)
         if self._wish.steps:
             place.page.on("dialog", player.answer)
-            await self._settle(place, "")
+            await self._become_quiet(place)
             await player.play(self._wish.steps)
         settled = await self._settle(player.view, self._wish.selector)
         kept = [{"css": css, "html": list(html)} for css, html in player.kept.items()]
@@ -115,7 +116,7 @@ class Tab:
             raise RenderError("the browser shows an error of its own: the page, or its frame, led to what it refuses")
         if html is None:
             raise PageCrashedError(f"the page has more than {MAX_HTML_CHARACTERS} characters of HTML")
-        if not (self._wish.steps or self._sockets) and self.traffic.origins == {origin(url)}:
+        if not (self._wish.steps or self._sockets) and self.traffic.origins == {origin_as_written(url)}:
             self._kept_as = self._kind_of(url)
         return Rendered(
             player.view.frame.url,
@@ -135,7 +136,7 @@ class Tab:
             RenderError: The browser can't show it.
         """
         view = await self._start(url)
-        await self._settle(view, "")
+        await self._become_quiet(view)
         return view
 
     async def reopen(self, view: PageView, url: str) -> None:
@@ -144,10 +145,10 @@ class Tab:
         if "#" in url:  # where only that differs, the browser would stay at the document
             await view.page.goto("about:blank")
         await self._go(view.page, url)
-        await self._settle(view, "")
+        await self._become_quiet(view)
 
     async def close(self) -> None:
-        """Closes the page with all that it has opened and stored; waits for as long as that takes."""
+        """Ends the page with all that it has opened and stored; waits for as long as that takes."""
         self.traffic.stop()
         try:
             if self._sockets is not None:
@@ -159,21 +160,23 @@ class Tab:
 
     def has_ended(self, error: Exception) -> bool:
         """Returns whether an error of Playwright's says that the page, or the browser, has ended."""
-        return self.traffic.ended.done() or any(said in str(error) for said in ("has been closed", "crashed"))
+        said = str(error).partition("\n")[0]  # below it stands what was tried, with words of the page and of its site
+        return self.traffic.ended.done() or "has been closed" in said or "crashed" in said
 
     def next_opened(self) -> PageView | None:
         """Returns a tab that the page has opened and no step has led to, the oldest one; None: there is none."""
         return self._opened.pop(0) if self._opened else None
 
-    async def is_quiet(self, place: PageView, enough_seconds: float, *, dom_seconds: float) -> bool:
+    async def is_quiet(self, place: PageView, enough_seconds: float) -> bool:
         """Returns whether a document is complete, has no request under way, and doesn't change.
+
+        One that has had no request under way for `DOM_SECONDS` longer is quiet, even if it changes.
 
         Args:
             enough_seconds: For how long that must have been so.
-            dom_seconds: A page that has had no request under way for so much longer is quiet, even if it changes.
         """
         state, traffic = await place.ask(STATE, ""), self.traffic.quiet_seconds()
-        is_still = state["quiet"] >= enough_seconds or traffic >= enough_seconds + dom_seconds
+        is_still = state["quiet"] >= enough_seconds or traffic >= enough_seconds + DOM_SECONDS
         return bool(state["loaded"] and traffic >= enough_seconds and is_still)
 
     # -- Its way ------------------------------------------------------------------------------------------------------
@@ -194,12 +197,17 @@ class Tab:
         return view
 
     def _kind_of(self, url: str) -> TabKind:
-        return TabKind(origin(url), self._wish.width, self._wish.height)
+        return TabKind(origin_as_written(url), self._wish.width, self._wish.height)
 
     async def _leave(self, tab: BrowserTab) -> None:
         """Leaves a tab to a further page if nothing of this one is left in it; else it is closed."""
         kind = self._kept_as
-        if self.traffic.ended.done() or kind is None or tab.pages >= MAX_PAGES or not await tab.is_emptied(kind.origin):
+        if (
+            self.traffic.ended.done()
+            or kind is None
+            or tab.pages >= MAX_PAGES
+            or not await tab.try_to_empty(kind.origin)
+        ):
             await tab.close()
         elif surplus := self._browser.kept.keep(kind, tab):
             await surplus.close()
@@ -240,6 +248,14 @@ class Tab:
             if self.traffic.document is not None:  # it came, and the browser shows none: a download, or status 204
                 raise NoDocumentError("the answer is no document that a browser shows") from error
             raise RenderError(f"the browser can't open it: {error.message.splitlines()[0]}") from error
+
+    async def _become_quiet(self, place: PageView) -> None:
+        """Waits until something can be done on a page, or until it had its time to settle."""
+        until = time.monotonic() + self._wish.cap_seconds
+        while time.monotonic() < until:
+            if await self.is_quiet(place, self.quiet_seconds):
+                return
+            await asyncio.sleep(POLL_SECONDS)
 
     async def _settle(self, place: PageView, selector: str) -> Settled:
         """Waits until a document has settled, and returns what ended the wait."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.render.errors import PageCrashedError
 from crawler.render.json_log import JsonLog
-from crawler.urls import origin
+from crawler.urls import origin_as_written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,7 +104,7 @@ class PageTraffic:
             return None
         number = self._requests
         if request.kind == "Document":
-            self.origins.add(origin(request.url))
+            self.origins.add(origin_as_written(request.url))
         try:
             with self.waiting():
                 answer = await self._fetch(request)

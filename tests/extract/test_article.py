@@ -218,6 +218,20 @@ def test_the_line_below_a_title_says_whose_a_text_is_and_no_line_in_it_does():
     assert (within.author, within.published) == (None, None)
 
 
+@pytest.mark.parametrize("line", [f"<p><em>By Li Si, {TIME}</em></p>", f"<div>by Li Si on {TIME}</div>"])
+def test_an_unnamed_line_below_a_title_that_says_nothing_else_is_no_text(line):
+    found = extract.fields(html(f"<main><h1>Flood in Wulong</h1>{line}{STORY}</main>"), WEB)
+    assert (found.author, found.published, found.content[:14]) == ("Li Si", "2026-11-03T06:05:09Z", "The flood took")
+
+
+@pytest.mark.parametrize(
+    "line", ["By Li Si, 3 men were seen", "It came by Li Si, 2026-11-03", "By Li Si, 2026-11-03, in rain"]
+)
+def test_a_first_sentence_is_text(line):
+    found = extract.fields(html(f"<main><h1>Flood in Wulong</h1><p>{line}.</p>{STORY}</main>"), WEB)
+    assert found.content.startswith(line)
+
+
 def test_selectors_read_headings_without_the_signs_of_their_addresses():
     board = sites.parse("name: b\ncontent: {title: css:h1, content: {select: 'css:h2, h2 ~ p', all: true}}", "b.yaml")
     found = extract.fields(html(DOCUMENTATION.format("")), board)

@@ -144,9 +144,8 @@ async def test_a_killed_browser_fails_its_own_pages_and_the_next_one_gets_a_new_
     await asyncio.wait_for(asked.wait(), LIMITS.page_seconds)
     browser = strict._browser
     browser.processes.main().send_signal(signal.SIGKILL)
-    with pytest.raises(BrowserDiedError) as caught:
+    with pytest.raises(BrowserDiedError):
         await rendering
-    assert not caught.value.is_page_at_fault
     assert await still_renders(strict, site)
     assert strict._browser is not browser
 

@@ -43,6 +43,14 @@ def test_a_request_that_is_repeated_counts_once_with_its_last_answer(log):
     assert [answer.method for answer in log.answers] == ["GET", "POST", "POST"]
 
 
+def test_an_error_takes_no_answer_s_place(log):
+    noted(log, 1, "/api/posts", b"[0]", status=503)
+    noted(log, 2, "/api/posts", b"[1]")
+    noted(log, 3, "/api/posts", b"[2]", status=503)
+    assert bodies(log) == [b"[1]"]
+    assert log.has_wanted
+
+
 def test_json_is_told_by_its_type_or_by_itself(log):
     for number, (headers, body) in enumerate(
         [
