@@ -7,12 +7,14 @@ The packages, in the order in which a plan becomes items; `docs/architecture.md`
 - `worker/`: one process's share in the cluster: how much it claims, on which turns, and what became of each seed.
 - `scheduler.py`: hands claimed seeds to Scrapy as requests, paced by the turns of their hosts.
 - `middlewares/`, `robots/`, `download/`: what a request passes on its way to the wire, and the wire.
+- `render/`: pages that need a browser, in one that has no network: what they ask for is asked for by `download/`.
 - `spiders/`: `producer` reads search pages and offers content seeds, `consumer` reads items from content pages.
 - `sites/`, `extract/`: how a source is searched and read, as its YAML says; bytes become fields and links.
 - `pipelines/`: an item is cleaned, its media are fetched, and every sink acknowledges it; then its seed is finished.
 - `servers/`: how Redis, Kafka and MongoDB are connected. `fast/`: Scrapy's engine in less time. `config/`: settings.
-- `commands/`, `cli/`: `scrapy plan`, `seeds`, `ledger`, `nodes`, `site`, `items`, `crawl`, `settings`, `frontier`,
-  `stats`, `doctor`, and what they share. `doctor/`: what `scrapy doctor` examines.
+- `cluster/`: the whole crawl as figures; `monitor/`: a web app that shows them. `discovery/`: proposed site files.
+- `commands/`, `cli/`: `scrapy plan`, `seeds`, `ledger`, `nodes`, `hosts`, `site`, `items`, `crawl`, `settings`,
+  `frontier`, `stats`, `top`, `monitor`, `doctor`, and what they share. `doctor/`: what `scrapy doctor` examines.
 """
 
 from typing import Any

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Frontier = Literal["nav", "content"]
 Settled = Literal["selector", "quiet", "cap"]  # what ended the wait for a rendered page
-SUCCESS = 2  # the first digit of such a status
+SUCCESS, REDIRECTION = 2, 3  # the first digits of such statuses
 _PLAN_NAME = re.compile(r"[a-z0-9-]{1,64}")
 
 

@@ -12,7 +12,7 @@ from crawler.discovery import selectors
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from crawler.discovery.comment_rows import CommentBlock
+    from crawler.discovery.comment_rows import CommentElement
 
 USUAL_SHARE = 0.8  # of what is said to be answered, that must be the names of earlier comments, or of the post
 SELECTORS_MAX = 12  # of one kind, that are tried
@@ -29,7 +29,7 @@ _says_answers = re.compile(
 _names_parent = re.compile(r"parent|reply-?to", re.IGNORECASE).search
 _names_comment = re.compile(r"(?:^|[-_])(?:id|no|number|comment|post)(?:$|[-_])", re.IGNORECASE).search
 Rule = dict[str, Any]
-Pages = tuple[tuple["CommentBlock", ...], ...]
+Pages = tuple[tuple["CommentElement", ...], ...]
 
 
 class _Told(NamedTuple):
@@ -106,7 +106,7 @@ def _parents(pages: Pages) -> Iterator[_Told]:
             yield _Told({"select": f"css:{css}", "pattern": _NUMBER_ALONE}, numbers)
 
 
-def _link_to_parent(row: CommentBlock) -> Any:
+def _link_to_parent(row: CommentElement) -> Any:
     """Returns the link of a row that leads to what it answers, by its names or by the words before it; or None."""
     for one in row.select("a[href]"):
         before = one.previous_sibling
@@ -120,7 +120,7 @@ def _first_number(links: Sequence[Any]) -> str:
     return next(filter(None, (_found(_NUMBER_ALONE, one.text) for one in links)), "")
 
 
-def _by_address(row: CommentBlock, links: Sequence[Any]) -> Iterator[str]:
+def _by_address(row: CommentElement, links: Sequence[Any]) -> Iterator[str]:
     """Yields selectors of links by a part that the addresses of all of them have, and the names around the first."""
     hrefs = [one.attr("href") or "" for one in links]
     around = [step for step in _selectors(row, links[0]) if step.endswith(" a")]
@@ -129,7 +129,7 @@ def _by_address(row: CommentBlock, links: Sequence[Any]) -> Iterator[str]:
             yield from (f"{css}[href*='{part}']" for css in (*around, "a"))
 
 
-def _attributes(rows: Sequence[CommentBlock], least: int) -> list[str]:
+def _attributes(rows: Sequence[CommentElement], least: int) -> list[str]:
     """Returns the names of attributes that so many rows have: `id`, and those that a site makes up."""
     counts: dict[str, int] = {}
     for row in rows:
@@ -164,14 +164,14 @@ def _found(pattern: str, value: str) -> str:
     return match[1] if match else ""
 
 
-def _usual(rows: Sequence[CommentBlock], is_such: Callable[[Any], bool]) -> list[str]:
+def _usual(rows: Sequence[CommentElement], is_such: Callable[[Any], bool]) -> list[str]:
     """Returns selectors that find such an element first in each row."""
     found = dict.fromkeys(css for one in rows[0].own if is_such(one) for css in _selectors(rows[0], one))
     firsts = ((css, [next(iter(row.select(css)), None) for row in rows]) for css in found)
     return [css for css, first in firsts if all(one is not None and is_such(one) for one in first)][:SELECTORS_MAX]
 
 
-def _selectors(row: CommentBlock, element: Any) -> list[str]:
+def _selectors(row: CommentElement, element: Any) -> list[str]:
     """Returns selectors of an element within its row."""
     own = [step for step in selectors.steps(element) if step != element.tag]
     outer = [step for one in row.lineage(element)[1:] for step in selectors.steps(one)[:2] if step != one.tag]

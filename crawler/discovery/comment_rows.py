@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urldefrag, urlsplit
 
 from turbohtml import Element
 
@@ -51,7 +50,7 @@ _OTHER_WORDS = frozenset(
 
 
 @dataclass(frozen=True)
-class CommentBlock:
+class CommentElement:
     """One of the rows on a page.
 
     Attributes:
@@ -92,18 +91,18 @@ class CommentList:
         css: Selects just them.
         pages: On each page, the first of them.
         is_named: Their names say that they are comments, rather than posts of any kind.
-        removed: The content holds them, so that they are to be left out of it.
+        is_inside: The content holds them, so that they are to be left out of it.
         posts: On each page, the block of the same kind before them, which holds the content; empty if there is none.
     """
 
     css: str
-    pages: tuple[tuple[CommentBlock, ...], ...]
+    pages: tuple[tuple[CommentElement, ...], ...]
     is_named: bool
-    removed: bool = False
-    posts: tuple[tuple[CommentBlock, ...], ...] = ()
+    is_inside: bool = False
+    posts: tuple[tuple[CommentElement, ...], ...] = ()
 
     @cached_property
-    def rows(self) -> list[CommentBlock]:
+    def rows(self) -> list[CommentElement]:
         """Those of all pages."""
         return [row for rows in self.pages for row in rows]
 
@@ -167,7 +166,7 @@ def _group(css: str, pages: Sequence[ParsedPage], contents: Sequence[Sequence[An
     found = [page.tree.select(css) for page in pages]
     leading = [_leads(blocks, content) for blocks, content in zip(found, contents, strict=True)]
     is_thread = any(leading)
-    posts: tuple[tuple[CommentBlock, ...], ...] = ()
+    posts: tuple[tuple[CommentElement, ...], ...] = ()
     if is_thread:  # the first post is the content, and the others answer it
         if not all(lead for lead, blocks in zip(leading, found, strict=True) if blocks):
             return None
@@ -180,9 +179,11 @@ def _group(css: str, pages: Sequence[ParsedPage], contents: Sequence[Sequence[An
     if max(map(len, found), default=0) < ROWS_MIN:
         return None
     groups = tuple(_rows(page, blocks[:ROWS_MAX]) for page, blocks in zip(pages, found, strict=True))
-    rows = [row for rows in groups for row in rows]
-    held = [any(within(row.element, top) for top in contents[at]) for at, rows in enumerate(groups) for row in rows]
-    around = [_around(row, content) for rows, content in zip(groups, contents, strict=True) for row in rows]
+    rows = [row for of_page in groups for row in of_page]
+    held = [
+        any(within(row.element, top) for top in contents[at]) for at, of_page in enumerate(groups) for row in of_page
+    ]
+    around = [_around(row, content) for of_page, content in zip(groups, contents, strict=True) for row in of_page]
     is_named = all(any(map(says_comment, elements)) for elements in around)
     may_be = is_named or is_thread or all(_may_be_post(row, near) for row, near in zip(rows, around, strict=True))
     if (
@@ -190,13 +191,13 @@ def _group(css: str, pages: Sequence[ParsedPage], contents: Sequence[Sequence[An
         or any(held) != all(held)
         or (any(held) and not is_named)
         or any(_is_other(row, near) for row, near in zip(rows, around, strict=True))
-        or any(_holds(row, content) for rows, content in zip(groups, contents, strict=True) for row in rows)
+        or any(_holds(row, content) for of_page, content in zip(groups, contents, strict=True) for row in of_page)
         or (not is_named and any(_is_headed_by_link(row) for row in rows))
         or not _differ(groups)
         or sum(map(_is_list_of_links, rows)) * 2 > len(rows)
     ):
         return None
-    return CommentList(css, groups, is_named, removed=any(held), posts=posts)
+    return CommentList(css, groups, is_named, is_inside=any(held), posts=posts)
 
 
 def _leads(blocks: Sequence[Any], content: Sequence[Any]) -> bool:
@@ -204,15 +205,15 @@ def _leads(blocks: Sequence[Any], content: Sequence[Any]) -> bool:
     return len(content) == 1 and bool(blocks) and within(content[0], blocks[0]) and content[0] != blocks[0]
 
 
-def _rows(page: ParsedPage, blocks: Sequence[Any]) -> tuple[CommentBlock, ...]:
+def _rows(page: ParsedPage, blocks: Sequence[Any]) -> tuple[CommentElement, ...]:
     inner: dict[Any, list[Any]] = {block: [] for block in blocks}
     for block in blocks:
         if outer := next((one for one in ancestors(block) if one in inner), None):
             inner[outer].append(block)
-    return tuple(CommentBlock(page, block, tuple(inner[block])) for block in blocks)
+    return tuple(CommentElement(page, block, tuple(inner[block])) for block in blocks)
 
 
-def _around(row: CommentBlock, content: Sequence[Any]) -> list[Any]:
+def _around(row: CommentElement, content: Sequence[Any]) -> list[Any]:
     """Returns a row and the elements around it that don't hold the page's content as well."""
     outer = takewhile(
         lambda one: one.tag not in ("body", "html", "main") and not any(within(top, one) for top in content),
@@ -221,25 +222,28 @@ def _around(row: CommentBlock, content: Sequence[Any]) -> list[Any]:
     return [row.element, *islice(outer, AROUND_MAX)]
 
 
-def _may_be_post(row: CommentBlock, around: Sequence[Any]) -> bool:
-    """Returns whether names in a row are those of comments, and names around it those of posts or most of it is so."""
+def _may_be_post(row: CommentElement, around: Sequence[Any]) -> bool:
+    """Returns whether a row may be a post, by the names of what is in it and around it.
+
+    A part of it must have the name of a comment: any part, where what is around it has that of posts; else most of it.
+    """
     named = [one for one in row.own if says_comment(one)]
     if any(words_of(one) & _POST_WORDS for one in around):
         return bool(named)
     return any(width(one.text) >= TEXT_SHARE * width(row.element.text) for one in named)
 
 
-def _is_other(row: CommentBlock, around: Sequence[Any]) -> bool:
+def _is_other(row: CommentElement, around: Sequence[Any]) -> bool:
     """Returns whether a row is part of a menu, a form, or a list of other pages."""
     lineage = [*around, *ancestors(row.element)]
     return any(one.tag in _MENUS for one in lineage) or any(words_of(one) & _OTHER_WORDS for one in around)
 
 
-def _holds(row: CommentBlock, content: Sequence[Any]) -> bool:
+def _holds(row: CommentElement, content: Sequence[Any]) -> bool:
     return any(within(top, row.element) for top in content)
 
 
-def _is_headed_by_link(row: CommentBlock) -> bool:
+def _is_headed_by_link(row: CommentElement) -> bool:
     """Returns whether the heading of a row is a link to another page, as in a list of articles."""
     for heading in [one for one in row.own if one.tag in _HEADINGS]:
         linked = max((width(one.text) for one in heading.select("a[href]") if _leads_away(row.page, one)), default=0)
@@ -248,7 +252,7 @@ def _is_headed_by_link(row: CommentBlock) -> bool:
     return False
 
 
-def _is_list_of_links(row: CommentBlock) -> bool:
+def _is_list_of_links(row: CommentElement) -> bool:
     linked = sum(width(one.text) for one in row.own if one.tag == "a" and _leads_away(row.page, one))
     whole = width(" ".join(row.element.text.split())) - sum(width(one.text) for one in row.inner)
     return linked > LINKS_SHARE * whole
@@ -259,11 +263,12 @@ def _leads_away(page: ParsedPage, anchor: Any) -> bool:
     href = anchor.attr("href") or ""
     if "#" in href:
         return False
-    there = urldefrag(page.absolute(href)).url
-    return bool(there) and urlsplit(there)._replace(query="") != urlsplit(page.url)._replace(query="")
+    there, here = page.absolute(href), page.url
+    # A comment's own address may differ from its page's by parameters alone.
+    return bool(there) and there.partition("?")[0] != here.partition("?")[0]
 
 
-def _differ(groups: Sequence[Sequence[CommentBlock]]) -> bool:
+def _differ(groups: Sequence[Sequence[CommentElement]]) -> bool:
     """Returns whether rows differ from each other, and from those of other pages."""
     texts = [[" ".join(row.element.text.split()).casefold() for row in rows] for rows in groups]
     together = [text for page in texts for text in page]

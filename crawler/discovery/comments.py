@@ -28,7 +28,7 @@ from crawler.sites import Site
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from crawler.discovery.comment_rows import CommentBlock, CommentList
+    from crawler.discovery.comment_rows import CommentElement, CommentList
     from crawler.discovery.sample import Sample
     from crawler.extract.comments import ReadComment
 
@@ -40,7 +40,7 @@ DATED_CHARACTERS = 200  # of a text with a date in it
 SELECTORS_MAX = 400  # that are tried within the rows
 AROUND_MAX = 6  # names around an element that are combined with its own
 _NOT_SHOWN = ("script", "style", "template", "noscript", "textarea", "option")
-_IN_LINES = frozenset("a b button cite em form h2 h3 h4 h5 h6 i span strong time".split())  # noqa: SIM905
+_NO_TEXT_TAGS = frozenset("a b button cite em form h2 h3 h4 h5 h6 i span strong time".split())  # noqa: SIM905
 _leads_to_posts_of = re.compile(r"[?&](?:u|uid|user|userid|author)=").search
 _UTC = ZoneInfo("UTC")
 Rule = dict[str, Any]
@@ -67,11 +67,11 @@ def find(samples: Sequence[Sample], content: str) -> Proposed | None:
     """
     best: tuple[tuple[int, ...], Proposed] | None = None
     for group in comment_rows.candidates(samples, content):
-        rules = _Within(group).rules()
+        rules = _FieldFinder(group).rules()
         kept = _kept(rules, _read(samples, group, rules)) if rules else {}
         rank = (group.is_named, len(kept), group.nested, len(group.rows))
         if kept and (best is None or rank > best[0]):
-            best = rank, Proposed(kept, group.removed)
+            best = rank, Proposed(kept, group.is_inside)
     return best[1] if best else None
 
 
@@ -123,7 +123,7 @@ class _FieldChoice(NamedTuple):
     choice: _Choice
 
 
-class _Within:
+class _FieldFinder:
     """Finds the fields of comments.
 
     Args:
@@ -255,7 +255,7 @@ class _Within:
             amounts = [self._held[at][one] for at, one in choice.found.items()]
             if len(amounts) < len(self._rows) or min(amounts) <= 0 or any(_overlap(choice, one) for one in aside):
                 continue
-            is_block = not any(one.tag in _IN_LINES for one in choice.found.values())
+            is_block = not any(one.tag in _NO_TEXT_TAGS for one in choice.found.values())
             select = f"css:{choice.css}"
             tail = (is_block, choice.has_name, -len(found))
             found.append(((sum(amounts), *tail), {"select": select}))
@@ -281,7 +281,7 @@ class _Within:
         return [((sum(widths), 0, 0, 0), {"select": "xpath:.", "remove": list(dict.fromkeys(removed))})]
 
 
-def _own_texts(row: CommentBlock) -> list[tuple[Any, str]]:
+def _own_texts(row: CommentElement) -> list[tuple[Any, str]]:
     """Returns the elements of a row that have a text themselves, each with that text in small letters."""
     found = []
     for element in (row.element, *row.own):
@@ -297,7 +297,7 @@ def _overlap(choice: _Choice, other: _Choice) -> bool:
     return any(within(one, there) or within(there, one) for one, there in pairs)
 
 
-def _selectors(row: CommentBlock, element: Any) -> Iterator[str]:
+def _selectors(row: CommentElement, element: Any) -> Iterator[str]:
     """Yields selectors of an element within a row."""
     yield from selectors.steps(element)
     around = (step for one in row.lineage(element)[1:] for step in selectors.steps(one)[:3] if step != one.tag)

@@ -131,7 +131,7 @@ class BrowserTab:
         self._traffic = None
         try:
             async with asyncio.timeout(EMPTY_SECONDS):
-                self._interception.empty(self._frame, EMPTY)
+                self._interception.answer_with(self._frame, EMPTY)
                 await self.page.goto(origin + EMPTY_PATH, wait_until="commit")
                 await self._view().ask(FORGET)
                 await self.session.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
@@ -141,7 +141,7 @@ class BrowserTab:
         except (PlaywrightError, RenderError, TimeoutError):
             return False
         finally:
-            self._interception.fill(self._frame)
+            self._interception.answer_no_more(self._frame)
 
     async def close(self) -> None:
         """Closes it with all that it has opened and stored; waits for as long as that takes."""

@@ -14,6 +14,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from crawler.models import REDIRECTION
 from crawler.render.errors import StepFailedError
 from crawler.render.exchange import PageAnswer
 from crawler.render.player import Player
@@ -117,7 +118,7 @@ class Exploration:
         clicks: That were tried.
         passed_by: What wasn't clicked since it may change something.
         seconds: What it took.
-        is_whole: Whether nothing was left to click within the depth.
+        is_whole: Whether all that was found to click was tried, within the depth.
     """
 
     states: tuple[RevealedState, ...]
@@ -146,7 +147,7 @@ class ExplorerFetch:
             return PageAnswer(NO_CONTENT, (), b"")
         if request.url not in self._had:
             self._had[request.url] = answer = await self._fetch(request)
-            if request.is_page and answer.status // 100 != 3:  # noqa: PLR2004 -- a redirect leads to the page
+            if request.is_page and answer.status // 100 != REDIRECTION:  # which leads to the page
                 self._page = request.url
         return self._had[request.url]
 

@@ -70,12 +70,12 @@ class Interception:
         self._by_frame = {frame: other for frame, other in self._by_frame.items() if other is not traffic}
         self._page_frames &= self._by_frame.keys()
 
-    def empty(self, frame: str, document: PageAnswer) -> None:
+    def answer_with(self, frame: str, document: PageAnswer) -> None:
         """Has every document of a tab without a page answered by this one; all else that it asks for fails."""
         self._empty[frame] = document
 
-    def fill(self, frame: str) -> None:
-        """Takes `empty` back."""
+    def answer_no_more(self, frame: str) -> None:
+        """Takes `answer_with` back."""
         self._empty.pop(frame, None)
 
     def _paused(self, event: dict[str, Any]) -> None:

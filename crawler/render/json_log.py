@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler import page_json
-from crawler.models import SUCCESS, JsonAnswer
+from crawler.models import REDIRECTION, SUCCESS, JsonAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 MAX_ANSWERS = 500  # that are wanted, and as many others; twenty rounds of a "more" button bring some forty
 MAX_BYTES = 16 * 1024 * 1024  # of either; a page of results is some 100 kB
-REDIRECTION = 3  # the first digit of such a status
 
 Key = tuple[str, str, bytes]  # method, address and body of a request
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from functools import partial
 from typing import TYPE_CHECKING
 
 from playwright.async_api import Error as PlaywrightError
@@ -46,12 +47,10 @@ class PageSockets:
         self._traffic = traffic
         self._carrying: set[asyncio.Task[None]] = set()
         self._opened = self._bytes = 0
-        self._context: BrowserContext | None = None
 
     async def attend(self, context: BrowserContext) -> None:
         """Has all WebSockets of a context's pages carried that are made from now on."""
-        self._context = context
-        await context.route_web_socket(ANY_ADDRESS, self._open)
+        await context.route_web_socket(ANY_ADDRESS, partial(self._open, context))
 
     async def close(self) -> None:
         """Ends them all."""
@@ -59,19 +58,19 @@ class PageSockets:
             task.cancel()
         await asyncio.gather(*self._carrying, return_exceptions=True)
 
-    async def _open(self, route: WebSocketRoute) -> None:
+    async def _open(self, context: BrowserContext, route: WebSocketRoute) -> None:
         """Returns when a socket is open, or has failed: only then does its page hear of it."""
         self._opened += 1
         if self._opened > MAX_SOCKETS or not route.url.startswith(("ws://", "wss://")):
             await route.close(code=REFUSED)
             return
         is_decided = asyncio.Event()
-        task = asyncio.create_task(self._carry(route, is_decided), name="WebSocket of a rendered page")
+        task = asyncio.create_task(self._carry(context, route, is_decided), name="WebSocket of a rendered page")
         self._carrying.add(task)
         task.add_done_callback(self._carrying.discard)
         await is_decided.wait()
 
-    async def _carry(self, route: WebSocketRoute, is_decided: asyncio.Event) -> None:
+    async def _carry(self, context: BrowserContext, route: WebSocketRoute, is_decided: asyncio.Event) -> None:
         """Opens a socket, and carries its messages until either side ends it."""
         sent: asyncio.Queue[str | bytes | None] = asyncio.Queue()
         ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()  # by the page: the code
@@ -88,7 +87,7 @@ class PageSockets:
         try:
             async with contextlib.AsyncExitStack() as stack:
                 with self._traffic.waiting():
-                    socket = await stack.enter_async_context(self._connect(await self._request(route)))
+                    socket = await stack.enter_async_context(self._connect(await self._request(context, route)))
                 is_decided.set()
                 code = await self._relay(route, socket, sent, ended)
         except Exception as error:  # noqa: BLE001 -- whatever it is, the page has a socket that failed
@@ -98,10 +97,9 @@ class PageSockets:
         with contextlib.suppress(PlaywrightError):  # the page is gone
             await route.close(code=code)
 
-    async def _request(self, route: WebSocketRoute) -> PageRequest:
+    async def _request(self, context: BrowserContext, route: WebSocketRoute) -> PageRequest:
         url = "http" + route.url.removeprefix("ws")
-        assert self._context is not None  # it has the page
-        cookies = await self._context.cookies(url)
+        cookies = await context.cookies(url)
         headers = [("Origin", self._origin)]
         if protocols := route.protocols:
             headers.append(("Sec-WebSocket-Protocol", ", ".join(protocols)))

@@ -7,6 +7,7 @@ import contextlib
 import time
 from typing import TYPE_CHECKING, Any
 
+from crawler.models import REDIRECTION
 from crawler.render.errors import PageCrashedError
 from crawler.render.json_log import JsonLog
 from crawler.urls import origin_as_written
@@ -22,7 +23,6 @@ MAX_DOCUMENTS = 20  # that a page leads itself to, redirects counted: as many ho
 # An answer reaches its page within ms; on a busy machine, where quiet would else come too early, later. Of what workers
 # ask for, the browser doesn't tell.
 DELIVERY_SECONDS = 2.0
-REDIRECTION = 3  # the first digit of such a status
 DATA_KINDS = frozenset({"XHR", "Fetch"})
 
 
