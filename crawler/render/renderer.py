@@ -191,8 +191,9 @@ class Renderer:
             await self._end(browser)
 
     async def _end(self, browser: Browser) -> None:
-        await self._watches.pop(browser).stop()
-        await browser.close()
+        if watch := self._watches.pop(browser, None):  # None: its last page's closing has come first
+            await watch.stop()
+            await browser.close()
 
 
 async def _check_alive(browser: Browser, error: Exception | None = None) -> None:
