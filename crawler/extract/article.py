@@ -79,6 +79,15 @@ _by = re.compile(
     r"(?:$|(?:\s+(?:on|at|am|le|el|il|op|den)|\s*[,|\u00b7\u2022\u2013\u2014-])\s+\d)",
     re.IGNORECASE,
 ).search
+# What may stand before such a word, folded, so that a name follows; "powered by" and the like are of somebody else.
+_SIGNED = frozenset(
+    """written posted published submitted started created authored reported opened added contributed modified changed
+    edited updated story text words report article geschrieben ver\u00f6ffentlicht erstellt verfasst publi\u00e9
+    \u00e9crit post\u00e9 escrito publicado pubblicato scritto geschreven geplaatst skrevet skriven""".split()  # noqa: SIM905 -- likewise
+)
+_last_word = re.compile(r"([^\W\d_]+)\s*$").search
+_in_section = re.compile(r"(?<!\w)in\s+[^\d\n]{1,40}$", re.IGNORECASE).search
+_MAIL_LABELS = frozenset({"from", "date", "subject"})  # all of them stand above a letter in an archive of mail
 _ends_as_time = re.compile(r"[\d\u65e5](?:\s*[ap]\.?m\.?)?(?:\s*[A-Z]{1,4})?\W*$", re.IGNORECASE).search
 # What stands before a name in a table or list of a thing's properties, folded: in trackers of tickets and the like.
 _AUTHOR_LABELS = frozenset(
@@ -207,10 +216,11 @@ class _Article:
             if name := _name(written, refused):
                 return name
         self._sure["author"] = "guess"
-        signed = (match[1] for written in (*self._date_texts, *self._datelines) if (match := _by(written)))
+        signed = (name for written in (*self._date_texts, *self._datelines) if (name := _signer(written)))
         declared_names = (metas.get(name, "") for name in _AUTHOR_METAS)
         labelled = (written for _within, written in self._labelled(_AUTHOR_LABELS, "th, dt"))
-        places = chain(self._texts(_AUTHORS), labelled, signed, declared_names)
+        sender = [_sender(self._mail_head["from"])] if self._mail_head else []
+        places = chain(self._texts(_AUTHORS), labelled, sender, signed, declared_names)
         guesses = filter(None, (_name(written, refused) for written in places))
         return next((name for name in guesses if not self._comparison.others_have("author", name, AUTHOR)), None)
 
@@ -228,8 +238,21 @@ class _Article:
                 continue
             yield within, HtmlText().of(value)
 
+    @cached_property
+    def _mail_head(self) -> dict[str, str]:
+        """What an archive of mail has above a letter, by its label, folded; empty: this is no letter."""
+        found: dict[Element, dict[str, str]] = {}
+        for label in self._parts.outside_asides("li > em:first-child, li > b:first-child, li > strong:first-child"):
+            line, within = label.parent, label.closest("ul")
+            if isinstance(line, Element) and within is not None:
+                written = text.line(HtmlText().of(line))
+                found.setdefault(within, {})[_folded(label.text)] = written.partition(":")[2]
+        return next((head for head in found.values() if head.keys() >= _MAIL_LABELS), {})
+
     def _labelled_dates(self) -> Iterator[str]:
         """Yields what lists of properties say of the time."""
+        if self._mail_head:
+            yield self._mail_head["date"]
         with_author = {within for within, _author in self._labelled(_AUTHOR_LABELS, "dt")}
         for labels, lists in ((_DATE_LABELS, None), (_DATE_LABELS_BESIDE_AUTHOR, with_author)):
             for within, written in self._labelled(labels, "dt"):
@@ -388,6 +411,23 @@ def _folded(words: str) -> str:
 def _split(title: str) -> list[str]:
     """Returns what stands between the separators of a title, such as that before the site's name."""
     return [part for part in _separators.split(title) if part] or [title]
+
+
+def _signer(written: str) -> str:
+    """Returns the name behind a word such as "by", if that isn't said of something else; empty: there is none."""
+    match = _by(written)
+    if match is None:
+        return ""
+    before = written[: match.start()]
+    last = _last_word(before)
+    is_signed = last is None or last[1].casefold() in _SIGNED or _in_section(before) is not None
+    return match[1] if is_signed else ""
+
+
+def _sender(written: str) -> str:
+    """Returns the name in the address of a letter, such as `Li Si <li@example.org>`; empty: it has none."""
+    name, bracket, _ = written.partition("<")
+    return name.strip(' "') if bracket else written.partition("(")[2].partition(")")[0]
 
 
 def _name(written: str, refused: set[str]) -> str:

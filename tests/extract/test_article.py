@@ -232,6 +232,35 @@ def test_a_first_sentence_is_text(line):
     assert found.content.startswith(line)
 
 
+@pytest.mark.parametrize(
+    ("line", "author"),
+    [
+        ("Posted in Floods & rain by Li Si", "Li Si"),
+        ("3 November 2026 by Li Si", "Li Si"),
+        ("Written by Li Si", "Li Si"),
+        ("\u00a9 2026 Desk Powered by Hexo", None),
+        ("2026 Theme by Somebody", None),
+    ],
+)
+def test_who_made_the_software_has_not_written_the_text(line, author):
+    about = f"<div class=info>{line}, 3 Nov. 2026</div>"
+    assert read(main=f"<h1>Flood in Wulong</h1>{about}{STORY}").author == author
+
+
+LETTER = (
+    "<hr>[<a href=2.html>Date Prev</a>]<h1>Flood in Wulong</h1><hr><ul><li><em>To</em>: list</li>"
+    "<li><em>Subject</em>: Flood</li><li><em>From</em>: {} &lt;<a href=mailto:li>li@b.example</a>&gt;</li>"
+    "<li><em>Date</em>: Tue, 03 Nov 2026 14:05:09 +0800</li></ul><hr><pre>{}</pre>"
+)
+
+
+def test_a_letter_of_an_archive_has_a_head():
+    found = extract.fields(html(LETTER.format("Li Si", "The flood took the bridge at Wulong.\n" * 9)), WEB)
+    assert (found.title, found.author, found.published) == ("Flood in Wulong", "Li Si", "2026-11-03T06:05:09Z")
+    without = LETTER.replace("Subject", "Topic").format("Li Si", "The flood took the bridge at Wulong.\n" * 9)
+    assert extract.fields(html(without), WEB).author is None
+
+
 def test_selectors_read_headings_without_the_signs_of_their_addresses():
     board = sites.parse("name: b\ncontent: {title: css:h1, content: {select: 'css:h2, h2 ~ p', all: true}}", "b.yaml")
     found = extract.fields(html(DOCUMENTATION.format("")), board)
