@@ -349,7 +349,7 @@ def test_a_step_that_can_not_be_done_fails_its_page_alone_and_leaves_a_picture(c
     crawl.finish(BROWSER_EVIDENCE_DIR=folder, MAX_ATTEMPTS=2, RETRY_BASE_SECONDS=0.1)
     assert [item["content"] for item in crawl.items()] == ["here"]
     assert [reason for _state, reason in crawl.unfinished().values()] == ["step-failed"]
-    assert [picture.name for picture in folder.iterdir()] == ["broken-2.step.jpg"]
+    assert [picture.name for picture in folder.iterdir()] == ["broken-content-2.step.jpg"]
 
 
 PUBLIC, OTHER_PUBLIC = "8.8.8.8", "8.8.4.4"  # addresses only: a proxy on loopback answers in their place
