@@ -534,8 +534,8 @@ BROWSER_EVIDENCE_DIR: Final = Location(
     "BROWSER_EVIDENCE_DIR",
     "",
     RENDERING,
-    "Folder for pictures of pages on which a step of their site's file failed: `SITE-NUMBER.step.jpg`, the latest of "
-    "each step, 200 at most. Empty: none is kept.",
+    "Folder for pictures of pages on which a step of their site's file failed: the latest of each step, "
+    "`SITE-content-STEP.step.jpg` or `SITE-results-STEP.step.jpg`, 200 at most. Empty: none is kept.",
 )
 
 # -- Delivery -------------------------------------------------------------------------------------------------------
