@@ -20,6 +20,7 @@ _TEXTS = frozenset({"", "text", "search"})
 _NEVER = (
     "input[type=password], input[type=email], input[type=file], textarea"  # a form with one asks for something else
 )
+_BOXES = "input[type=search], input[role=searchbox], input[placeholder*=search i], input[aria-label*=search i]"
 # Names of the field for words, and what else says that a form searches: its address, names, labels, button.
 _QUERY_NAME = re.compile(
     r"(?:q|s|w|k|wd|kw|qt|st|query|search|keywords?|keys?|words?|term|terms|text|find|"
@@ -51,6 +52,11 @@ def searches(page: ParsedPage) -> list[SearchTemplate]:
         if template:
             scored.append((-score, number, template))
     return [template for _score, _number, template in sorted(scored, key=lambda one: one[:2])]
+
+
+def has_box(page: ParsedPage) -> bool:
+    """Returns whether a page has a field that says it is for words to search for, in a form or outside of one."""
+    return page.tree.select_one(_BOXES) is not None
 
 
 def _search_of(form: Any, page: ParsedPage) -> tuple[float, SearchTemplate | None]:

@@ -117,6 +117,11 @@ async def _in_titles(inquiry: Inquiry, definition: dict[str, Any], front: Parsed
 def _miss_search(inquiry: Inquiry, front: ParsedPage) -> None:
     word = f" that finds {inquiry.word!r}" if inquiry.word else ": give a WORD that the site has"
     inquiry.notes.miss("search", f"no search was found{word}; plans can't use the site, but scrapy seeds offer can")
+    if forms.has_box(front):
+        inquiry.notes.say(
+            "search",
+            "the page has a search box that no form sends: a script does, so render.results.steps may fill it in",
+        )
     for url in declared.feeds(front):
         inquiry.notes.say("", f"the site has a feed: {url}")
 

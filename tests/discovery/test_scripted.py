@@ -200,6 +200,14 @@ async def test_json_that_no_file_can_name_is_left_for_the_rendered_page(monkeypa
     assert proposal.definition["content"]["content"]["select"] == "css:article"
 
 
+async def test_a_box_that_a_script_reads_is_told_of(monkeypatch):
+    box = page("App", "<main>Manual</main><input type=search placeholder='Type to search'>")
+    monkeypatch.setattr(Application, "shown", lambda _self, _url: (box, []))
+    proposal, _ = await proposed(Application(has_form=False))
+    assert "search" not in proposal.definition
+    assert "search box that no form sends" in " ".join(proposal.text.replace("#", "").split())
+
+
 async def test_without_a_browser_it_says_where_to_look():
     proposal, visitor = await proposed(Application(has_browser=False))
     assert visitor.rendered == []
