@@ -167,7 +167,7 @@ def _joined_urls(reader: Reader, content: Content, page: Fetched, site: Site) ->
     for entry in content.joined:
         found = {name: text.line(str(value)) for name, rule in entry.values.items() for value in reader.texts(rule)[:1]}
         is_whole = len(found) == len(entry.values) and all(found.values())
-        urls.append(site.own_address(entry.url, found, page.url) if is_whole else "")
+        urls.append(site.joined_address(entry.url, found, page.url) if is_whole else "")
     return tuple(urls)
 
 

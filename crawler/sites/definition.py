@@ -575,8 +575,9 @@ class Joined(_JoinedRules):
 
     url: Template = Field(
         description="The address that is fetched, with {base} and the names of `values` as placeholders, "
-        "percent-encoded. It must be on the page's own host, or nothing is fetched. One that can't be had now has the "
-        "whole page tried again; at last it is named in the item's `missing_pages`, as a further page is.",
+        "percent-encoded. Its host is the page's own, or one that stands here or is that of `base`, which is asked on "
+        "a turn of its own, by its robots.txt; a host that a page's value would make is not asked. What can't be had "
+        "now has the whole page tried again; at last it is named in the item's `missing_pages`, as a further page is.",
         examples=["{base}/api/user/{user}"],
     )
     type: Kind = Field(

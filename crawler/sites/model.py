@@ -309,15 +309,26 @@ class Site(Part):
         twin = self.content.fetch if self.content else None
         if twin is None or (names := twin.pattern.names(url)) is None:
             return url
-        return self.own_address(twin.url, names, url) or url
+        made = self._address(twin.url, names)
+        return made if made and host(made) == host(url) else url
 
-    def own_address(self, template: str, values: Mapping[str, str], page_url: str) -> str:
-        """Returns the canonical URL that a template makes of values; empty where that is none on the page's host."""
+    def joined_address(self, template: str, values: Mapping[str, str], page_url: str) -> str:
+        """Returns the URL of a further request for a page; empty where its host is neither the page's nor the file's.
+
+        Args:
+            template: The `url` of an entry of `content.joined`.
+            values: What the page says for its placeholders: never the host.
+            page_url: Canonical URL of the page.
+        """
+        made = self._address(template, values)
+        return made if made and host(made) in {host(page_url), *self._hosts_of(self.base, template)} else ""
+
+    def _address(self, template: str, values: Mapping[str, str]) -> str:
+        """Returns the canonical URL that a template makes of values; empty where that is none."""
         try:
-            made = canonical(searching.fill_url(template, {"base": self.base, **values}))
+            return canonical(searching.fill_url(template, {"base": self.base, **values}))
         except UrlError:
             return ""
-        return made if host(made) == host(page_url) else ""
 
     def may_redirect(self, seed: Seed, url: str) -> bool:
         """Returns whether a seed may be visited where it redirects to.
@@ -384,11 +395,15 @@ class Site(Part):
     @cached_property
     def own_hosts(self) -> frozenset[str]:
         """The hosts of `base` and of its search: those that the file itself names."""
-        place = re.sub(r"[{?#].*", "", self.search.url.replace("{base}", self.base))
+        return self._hosts_of(self.base, self.search.url)
+
+    def _hosts_of(self, *templates: str) -> frozenset[str]:
+        """Returns the hosts that templates name themselves, without what fills them."""
+        places = (re.sub(r"[{?#].*", "", template.replace("{base}", self.base)) for template in templates)
         found = set()
-        for url in filter(None, (self.base, place)):
+        for place in filter(None, places):
             with contextlib.suppress(UrlError):
-                found.add(host(canonical(url)))
+                found.add(host(canonical(place)))
         return frozenset(found)
 
     @cached_property

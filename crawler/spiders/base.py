@@ -221,9 +221,10 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         """Called when it is decided that a visit's page can't be had."""
 
     async def fetch(self, url: str, visit: Visit, *, may_render: bool = False) -> Response:
-        """Fetches a further page of the visit from its own host, on the visit's lane.
+        """Fetches a further page of the visit: from its own host on the visit's lane, from another on a turn of that.
 
         Args:
+            url: Canonical.
             may_render: A browser renders it, where the site has its pages rendered.
 
         Raises:
@@ -232,7 +233,8 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         engine = self.crawler.engine
         assert engine is not None  # visits exist only while the engine runs
         url, route = urls.split_route(url)
-        meta = RequestState(visit, visit.lane, route=route, may_render=may_render).meta()
+        lane = visit.lane if urls.host(url) == visit.lane.host else None
+        meta = RequestState(visit, lane, route=route, may_render=may_render).meta()
         return await engine.download_async(Request(url, meta=meta, dont_filter=True))
 
     async def count_left_out(self, links: Links, seed: Seed) -> None:

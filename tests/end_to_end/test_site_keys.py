@@ -242,7 +242,10 @@ def test_a_list_is_searched_for_each_combination_and_its_rows_say_what_pages_do_
 
 
 def test_a_twin_is_fetched_in_place_of_a_page_and_a_second_request_is_joined(serve, crawl):
-    """What can't be joined is tried again, then named in the item. No other host is asked, nor what is forbidden."""
+    """What can't be joined is tried again, then named in the item.
+
+    Another host is asked if the file names it, not if a page does, and nothing is that its robots.txt forbids.
+    """
     users = {"1": b'{"name": "Ann", "posts": 7}', "2": b"{"}
 
     def api(path):
@@ -254,6 +257,10 @@ def test_a_twin_is_fetched_in_place_of_a_page_and_a_second_request_is_joined(ser
         return [answer(text.encode() if path.startswith("/api/thread/") else b"<html>")]
 
     host = serve(api, robots=lambda _path: [answer(b"User-agent: *\nDisallow: /api/users/4")])
+    other = serve(
+        lambda path: [answer(b"<h1>rank " + path[-1:].encode())],
+        robots=lambda _path: [answer(b"User-agent: *\nDisallow: /ranks/2")],
+    )
     site = {
         "name": "s",
         "base": host.url,
@@ -273,7 +280,12 @@ def test_a_twin_is_fetched_in_place_of_a_page_and_a_second_request_is_joined(ser
                     "title": "json:name",
                     "extra": {"posts": "json:posts"},
                 },
-                {"url": "http://127.0.0.1:1/{user}", "values": {"user": "json:user"}, "title": "css:h1"},
+                {"url": "http://127.0.0.{user}/", "values": {"user": "json:user"}, "title": "css:h1"},
+                {
+                    "url": f"{other.url}/ranks/{{user}}",
+                    "values": {"user": "json:user"},
+                    "extra": {"rank": "css:h1"},
+                },
             ],
         },
         "politeness": {"delay": 0},
@@ -284,9 +296,12 @@ def test_a_twin_is_fetched_in_place_of_a_page_and_a_second_request_is_joined(ser
     log = crawl.finish()
     found = {one["url"].removeprefix(host.url): one for one in crawl.items()}
     assert {path: (one["title"], one["author"], one["extra"], one["missing_pages"]) for path, one in found.items()} == {
-        "/thread/1": ("t1", "Ann", {"posts": 7}, []),
-        **{f"/thread/{n}": (f"t{n}", None, {}, [f"{host.url}/api/users/{n}"]) for n in (2, 3, 4)},
+        "/thread/1": ("t1", "Ann", {"posts": 7, "rank": "rank 1"}, []),
+        "/thread/2": ("t2", None, {}, [f"{host.url}/api/users/2", f"{other.url}/ranks/2"]),
+        **{f"/thread/{n}": (f"t{n}", None, {"rank": f"rank {n}"}, [f"{host.url}/api/users/{n}"]) for n in (3, 4)},
     }
+    assert "/robots.txt" in {one.path for one in other.asked}
+    assert "/ranks/2" not in {one.path for one in other.asked}
     assert found["/thread/1"]["images"][0]["url"] == f"{host.url}/thread/a.png"
     assert found["/thread/1"]["content"].count("Some words") == 10
     asked = Counter(one.path for one in host.asked)
@@ -294,4 +309,7 @@ def test_a_twin_is_fetched_in_place_of_a_page_and_a_second_request_is_joined(ser
     assert b"joined http-500" in log
     assert crawl.total()["failures"] == {"not-json": 1}
     shown = crawl.json("site", "check", "s", f"{host.url}/thread/1")
-    assert (shown["url"], shown["fields"]["joined"]) == (f"{host.url}/thread/1", [f"{host.url}/api/users/1", ""])
+    assert (shown["url"], shown["fields"]["joined"]) == (
+        f"{host.url}/thread/1",
+        [f"{host.url}/api/users/1", "", f"{other.url}/ranks/1"],
+    )

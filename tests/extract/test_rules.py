@@ -279,3 +279,23 @@ def test_requests_go_to_the_page_s_own_host_and_values_are_encoded():
     page = html("<h1>t</h1><a> a/b?c\n&amp;#d </a>", url="http://x.org/t/5")
     assert extract.fields(page, of).joined == ("http://x.org/a%2Fb%3Fc%20%26%23d",)
     assert extract.fields(html("<h1>t</h1>", url="http://x.org/t/5"), of).joined == ("",)
+
+
+@pytest.mark.parametrize(
+    ("template", "made"),
+    [
+        ("http://api.x.org/u?id={user}", "http://api.x.org/u?id=evil.org"),
+        ("http://{user}/u", ""),
+        ("http://api.{user}/u", ""),
+        ("http://api.x.{user}/u", ""),
+        ("http://api.x.org{user}/u", ""),
+        ("http://api.x.org:80{user}/u", ""),
+        ("{base}{user}/u", ""),
+        ("{base}/{user}", "http://x.org/evil.org"),
+    ],
+)
+def test_no_page_says_which_host_is_asked(template, made):
+    content = {"joined": [{"url": template, "values": {"user": "css:a"}, "title": "css:b"}], "title": "css:h1"}
+    of = sites.Site.from_definition({"name": "s", "base": "http://x.org", "content": content})
+    page = html("<h1>t</h1><a>evil.org</a>", url="http://y.org/t/5")
+    assert extract.fields(page, of).joined == (made,)
