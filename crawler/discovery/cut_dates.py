@@ -15,7 +15,8 @@ from crawler.extract.dates import to_utc
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_CLOCK = r"(?:,? \d{1,2}:\d{2}(?::\d{2})?)?(?:Z| ?UTC| [+-]\d{2}:?\d{2})?"
+_BEFORE_CLOCK = (" ", ", ", " - ", " at ", "T")
+_CLOCK = rf"(?:(?:{'|'.join(_BEFORE_CLOCK)})\d{{1,2}}:\d{{2}}(?::\d{{2}})?)?(?:Z| ?UTC| ?[+-]\d{{2}}:?\d{{2}})?"
 # What is cut out, by RE2 and by Python alike.
 PATTERNS = (
     rf"\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}{_CLOCK}",
@@ -24,7 +25,7 @@ PATTERNS = (
     rf"\d{{1,2}} [A-Z][a-z]+ \d{{4}}{_CLOCK}",
 )
 _DAYS = ("%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y")
-_TIMES = ("", " %H:%M", " %H:%M:%S", ", %H:%M", ", %H:%M:%S")
+_TIMES = ("", *(f"{before}%H:%M{seconds}" for before in _BEFORE_CLOCK for seconds in ("", ":%S")))
 _UTC = ZoneInfo("UTC")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from crawler.discovery.cut_dates import rule_of
@@ -12,12 +14,19 @@ from crawler.discovery.cut_dates import rule_of
     [
         (["See timeline at 02/03/24 12:05:17", "See timeline at 02/21/24 12:05:17"], "%m/%d/%y %H:%M:%S"),
         (["See timeline at 03/02/2024", "See timeline at 21/02/2024"], "%d/%m/%Y"),
+        (["Asked 10/12/2026 - 12:00", "Asked 10/13/2026 - 9:30"], "%m/%d/%Y - %H:%M"),
+        (["Asked 10/12/2026 at 12:00:01", "Asked 10/13/2026 at 9:30:00"], "%m/%d/%Y at %H:%M:%S"),
     ],
 )
 def test_what_is_cut_out_can_be_read(texts, form):
     rule = rule_of(texts, "en")
     assert rule is not None
     assert rule.get("format") == form
+
+
+def test_no_clock_is_left_behind():
+    rule = rule_of(["seq 1, 2026-11-03T09:15:00+08:00, end 7", "seq 2, 2026-11-04T09:15:00+08:00, end 8"], "")
+    assert rule == {} or re.search(rule["pattern"], "2026-11-03T09:15:00+08:00, end 7")[0].endswith("+08:00")
 
 
 def test_a_text_that_is_read_as_it_is_needs_no_rule():
