@@ -35,12 +35,12 @@ class Browser:
     """One Chromium.
 
     Attributes:
-        playwright: What speaks to it.
+        connection: Playwright's, with it.
         session: The protocol's session with the browser itself.
         interception: Answers what its pages ask for.
         processes: Its processes.
-        tabs: Pages that are being rendered.
-        rendered: Pages that were, or are, since its start.
+        open_pages: How many are being rendered.
+        rendered: How many were, or are, since its start.
         kept: Empty tabs for further pages.
         died: Done when it has ended, whatever ended it.
     """
@@ -48,22 +48,22 @@ class Browser:
     def __init__(
         self,
         driver: Playwright,
-        playwright: PlaywrightBrowser,
+        connection: PlaywrightBrowser,
         session: CDPSession,
         folder: ProfileFolder,
         interception: Interception,
     ) -> None:
-        self.playwright = playwright
+        self.connection = connection
         self.session = session
         self.interception = interception
         self.processes = BrowserProcesses(str(folder.path))
-        self.tabs = self.rendered = 0
+        self.open_pages = self.rendered = 0
         self.kept = KeptTabs()
         self.died: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._driver = driver
         self._folder = folder
         self._started_at = time.monotonic()
-        playwright.once("disconnected", lambda _: self._end())
+        connection.once("disconnected", lambda _: self._end())
 
     @classmethod
     async def start(cls, path: str, guards: Guards) -> Browser:
@@ -125,7 +125,7 @@ class Browser:
         """Ends it, and removes what it left."""
         try:
             async with asyncio.timeout(CLOSE_SECONDS):
-                await self.playwright.close()
+                await self.connection.close()
         except (PlaywrightError, TimeoutError):
             self.kill()
         self._end()

@@ -22,8 +22,8 @@ from crawler.render.steps import RenderStep, StepTarget
 
 if TYPE_CHECKING:
     from crawler.render.exchange import Fetch, PageRequest
+    from crawler.render.open_page import OpenPage
     from crawler.render.page_view import PageView
-    from crawler.render.tab import Tab
 
 CLICK_SECONDS = 3.0  # for one click: what is visible takes one at once
 MAX_TEXTS = 20_000  # of one state
@@ -153,10 +153,10 @@ class ExplorerFetch:
 
 
 class Explorer:
-    """Explores one page in one tab."""
+    """Explores one page."""
 
-    def __init__(self, tab: Tab, limits: ExplorationLimits) -> None:
-        self._tab = tab
+    def __init__(self, page: OpenPage, limits: ExplorationLimits) -> None:
+        self._page = page
         self._limits = limits
         self._hashes: set[bytes] = set()
         self._texts: set[str] = set()
@@ -176,7 +176,7 @@ class Explorer:
             PlaywrightError: The page, or the browser, has ended meanwhile.
         """
         started = time.monotonic()
-        view = await self._tab.open(url)
+        view = await self._page.open(url)
         await self._look(view, ())
         is_whole = await self._click_all(view, url, started + self._limits.seconds)
         seconds = time.monotonic() - started
@@ -194,9 +194,9 @@ class Explorer:
                 try:
                     is_there, self._at = self._at == digest, b""
                     if not is_there:
-                        await self._tab.reopen(view, url)
-                        await Player(self._tab, view).play(state.steps)
-                    await Player(self._tab, view).play((click,))
+                        await self._page.reopen(view, url)
+                        await Player(self._page, view).play(state.steps)
+                    await Player(self._page, view).play((click,))
                     await self._look(view, (*state.steps, click))
                 except StepFailedError:  # it is covered, or gone by now
                     continue

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Dialog, Locator
 
+    from crawler.render.open_page import OpenPage
     from crawler.render.page_view import PageView
     from crawler.render.steps import RenderStep, StepTarget
-    from crawler.render.tab import Tab
 
 HUNG_SECONDS = 2.0  # past a step's timeout, which Playwright keeps itself unless the page's process hangs
 PICTURE_SECONDS = 3.0  # it takes 0.1 s
@@ -77,12 +77,12 @@ class Player:
         at: The step that is being done, in a line; empty: none.
     """
 
-    def __init__(self, tab: Tab, view: PageView) -> None:
+    def __init__(self, page: OpenPage, view: PageView) -> None:
         self.view = self._top = view
         self.kept: dict[str, dict[str, None]] = {}
         self.played: dict[str, PlayedStep] = {}
         self.at = ""
-        self._tab = tab
+        self._page = page
         self._first = view
         self._dialogs: RenderStep | None = None
         self._kept_characters = 0
@@ -134,7 +134,7 @@ class Player:
                     await self._expect(step.target)
                 await self._ACTIONS[step.action](self, step)
         except (TimeoutError, PlaywrightError) as error:
-            if self._tab.has_ended(error):
+            if self._page.has_ended(error):
                 raise
             raise await self._failure(step, number, error) from error
 
@@ -154,7 +154,7 @@ class Player:
 
     async def _news(self) -> set[object]:
         """Returns what tells the page from what it was before: texts and links that it shows, and wanted JSON."""
-        return {*await self.view.ask(NEWS, MAX_NEWS), *self._tab.traffic.json.wanted}
+        return {*await self.view.ask(NEWS, MAX_NEWS), *self._page.traffic.json.wanted}
 
     # -- What is done -------------------------------------------------------------------------------------------------
 
@@ -232,7 +232,7 @@ class Player:
             return
         until = time.monotonic() + step.timeout_seconds
         while time.monotonic() < until:
-            if (found := self._tab.next_opened()) is not None:
+            if (found := self._page.next_opened()) is not None:
                 self.view = self._top = found
                 return
             await asyncio.sleep(POLL_SECONDS)
@@ -299,7 +299,7 @@ class Player:
             await element.wait_for(timeout=GONE_SECONDS * 1_000)
             is_enabled = await element.is_enabled(timeout=GONE_SECONDS * 1_000)
         except PlaywrightError as error:
-            if self._tab.has_ended(error):
+            if self._page.has_ended(error):
                 raise
             raise _Gone from error
         if not is_enabled:
@@ -318,11 +318,11 @@ class Player:
         Args:
             quiet_seconds: For how long; 0: as its site has it.
         """
-        enough = quiet_seconds or self._tab.quiet_seconds
+        enough = quiet_seconds or self._page.quiet_seconds
         until = time.monotonic() + seconds
         await asyncio.sleep(min(enough, seconds))
         while time.monotonic() < until:
-            if await self._tab.is_quiet(self.view, enough):
+            if await self._page.is_quiet(self.view, enough):
                 return True
             await asyncio.sleep(POLL_SECONDS)
         return False

@@ -16,7 +16,7 @@ from crawler.render.browser import Browser, died_error
 from crawler.render.chromium import Guards
 from crawler.render.errors import RenderError, RenderTimeoutError
 from crawler.render.exploration import Explorer, ExplorerFetch
-from crawler.render.tab import Tab
+from crawler.render.open_page import OpenPage
 from crawler.render.watch import Watch
 
 if TYPE_CHECKING:
@@ -92,10 +92,10 @@ class Renderer:
 
         Raises:
             UrlError: The URL is none of http or https.
-            RenderError: The page isn't rendered; each subclass says what ended it, and whose fault that is.
+            RenderError: The page isn't rendered; its subclass says what ended it, where that is known.
             Exception: What `fetch` raised for the page itself.
         """
-        return await self._in_a_tab(url, wish, fetch, lambda tab: tab.render(url, connect))
+        return await self._with_page(url, wish, fetch, lambda page: page.render(url, connect))
 
     async def explore(self, url: str, *, wish: Wish, fetch: Fetch, limits: ExplorationLimits) -> Exploration:
         """Returns what a page shows only once something is clicked; only GETs are asked for, and no other page.
@@ -106,20 +106,22 @@ class Renderer:
             Exception: What `fetch` raised for the page itself.
         """
         wish = replace(wish, page_seconds=limits.seconds + self._limits.page_seconds)
-        return await self._in_a_tab(url, wish, ExplorerFetch(fetch), lambda tab: Explorer(tab, limits).explore(url))
+        return await self._with_page(url, wish, ExplorerFetch(fetch), lambda page: Explorer(page, limits).explore(url))
 
-    async def _in_a_tab(self, url: str, wish: Wish, fetch: Fetch, use: Callable[[Tab], Coroutine[Any, Any, T]]) -> T:
-        """Returns what is made of a page in a tab of its own, which is left then."""
+    async def _with_page(
+        self, url: str, wish: Wish, fetch: Fetch, work: Callable[[OpenPage], Coroutine[Any, Any, T]]
+    ) -> T:
+        """Returns what some work makes of a page, which is closed then."""
         if not url.startswith(("http://", "https://")):
             raise UrlError(f"{url[:200]}: not http or https")
         browser = await self._usable_browser()
-        browser.tabs += 1
+        browser.open_pages += 1
         browser.rendered += 1
-        tab = Tab(browser, wish, fetch)
+        page = OpenPage(browser, wish, fetch)
         try:
-            return await self._use(tab, browser, use(tab), wish.page_seconds or self._limits.page_seconds)
+            return await self._finish(page, browser, work(page), wish.page_seconds or self._limits.page_seconds)
         finally:
-            closing = asyncio.create_task(self._close(tab, browser), name="closing of a page")
+            closing = asyncio.create_task(self._close(page, browser), name="closing of a page")
             self._closing.add(closing)
             closing.add_done_callback(self._closing.discard)
             await asyncio.shield(closing)
@@ -132,14 +134,14 @@ class Renderer:
                 await self._end(browser)
             await asyncio.gather(*self._closing, return_exceptions=True)
 
-    async def _use(self, tab: Tab, browser: Browser, use: Coroutine[Any, Any, T], seconds: float) -> T:
+    async def _finish(self, page: OpenPage, browser: Browser, work: Coroutine[Any, Any, T], seconds: float) -> T:
         """Returns what is made of the page, or raises what came first: its end, the browser's, the deadline."""
-        rendering = asyncio.create_task(use, name="rendering of a page")
+        rendering = asyncio.create_task(work, name="rendering of a page")
         try:
-            ends: set[asyncio.Future[Any]] = {rendering, tab.traffic.ended, browser.died}
+            ends: set[asyncio.Future[Any]] = {rendering, page.traffic.ended, browser.died}
             await asyncio.wait(ends, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-            if tab.traffic.ended.done():
-                await tab.traffic.ended
+            if page.traffic.ended.done():
+                await page.traffic.ended
             if rendering.done():
                 return rendering.result()
         except PlaywrightError as error:
@@ -149,7 +151,7 @@ class Renderer:
             rendering.cancel()
             await asyncio.gather(rendering, return_exceptions=True)
         await _check_alive(browser)
-        at = f", at {tab.at}" if tab.at else ""
+        at = f", at {page.at}" if page.at else ""
         raise RenderTimeoutError(f"the page wasn't ready within {seconds:g} s{at}")
 
     async def _usable_browser(self) -> Browser:
@@ -174,20 +176,20 @@ class Renderer:
             or self._watches[browser].memory_bytes >= limits.browser_memory_bytes
         )
 
-    async def _close(self, tab: Tab, browser: Browser) -> None:
+    async def _close(self, page: OpenPage, browser: Browser) -> None:
         try:
             async with asyncio.timeout(CLOSE_PAGE_SECONDS):
-                await tab.close()
+                await page.close()
         except TimeoutError:
             logger.warning("A page can't be closed: its browser is ended, and its other pages are rendered again")
             browser.kill()
         finally:
-            browser.tabs -= 1
+            browser.open_pages -= 1
             if browser is not self._browser:
                 await self._end_if_unused(browser)
 
     async def _end_if_unused(self, browser: Browser) -> None:
-        if not browser.tabs and browser in self._watches:
+        if not browser.open_pages and browser in self._watches:
             await self._end(browser)
 
     async def _end(self, browser: Browser) -> None:

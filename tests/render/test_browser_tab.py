@@ -89,7 +89,7 @@ async def test_the_next_page_in_a_tab_finds_nothing_of_the_last_one(own, site):
 
 
 async def test_a_tab_has_so_many_pages_and_so_many_are_kept(own, site, monkeypatch):
-    monkeypatch.setattr("crawler.render.tab.MAX_PAGES", 2)
+    monkeypatch.setattr("crawler.render.open_page.MAX_PAGES", 2)
     monkeypatch.setattr(browser_tab, "MAX_KEPT", 2)
     site.add(PAGE, "<p>text</p><script>document.body.className = 'done'</script>")
     seen = []
@@ -124,7 +124,7 @@ async def test_a_page_is_rendered_beside_many_kept_tabs_while_its_own_was_taken(
         await own.render(OTHER, wish=replace(DONE, cap_seconds=60, page_seconds=0.5), fetch=site)
     for url in ("https://a.example/", "https://b.example/"):
         assert "text" in (await own.render(url, wish=DONE, fetch=site)).html
-    assert own._browser.tabs == 0
+    assert own._browser.open_pages == 0
 
 
 async def test_a_route_is_loaded_anew_in_a_tab_that_had_another_one(own, site):

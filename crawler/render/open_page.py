@@ -62,7 +62,7 @@ HTML = """({most, kept}) => {
 }"""
 
 
-class Tab:
+class OpenPage:
     """One page in a browser, and what it opens. No page finds what another has stored: see browser_tab.py.
 
     Attributes:
@@ -189,8 +189,8 @@ class Tab:
             await tab.close()
             tab = browser.kept.take(kind)
         if tab is None:
-            opened = self._keep_tab if self._wish.takes_tabs else close_at_once
-            tab = await BrowserTab.open(browser.playwright, browser.interception, kind, self._sockets, opened)
+            opened = self._keep_opened if self._wish.takes_tabs else close_at_once
+            tab = await BrowserTab.open(browser.connection, browser.interception, kind, self._sockets, opened)
         self._tab = tab
         view = await tab.give(self.traffic)
         await self._go(view.page, url)
@@ -227,7 +227,7 @@ class Tab:
     def _add_frame(self, event: dict[str, Any]) -> None:
         self._browser.interception.add_frame(self.traffic, event["frameId"])
 
-    async def _keep_tab(self, page: Page) -> None:
+    async def _keep_opened(self, page: Page) -> None:
         """Keeps a tab that the page opens, for the step that leads there."""
         self._number_opened += 1
         if self._number_opened > MAX_TABS:
