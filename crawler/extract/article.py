@@ -324,7 +324,9 @@ class _Article:
         base = self._document.html.base
         self._sure["content"] = self._sure["images"] = "guess"
         if self._body is not None:
-            return self._content_of(self._body, heading, base)
+            content, images = self._content_of(self._body, heading, base)
+            if content:  # if not, what has the name of a text holds none
+                return content, images
         own = self._comparison.own_text()
         try:
             found = _by_trafilatura(self._document, fast=self._elements > MAX_ELEMENTS_COMPARED)

@@ -31,8 +31,11 @@ LIKE_POSTS = 2  # posts in a row make a thread
 
 
 def _names(words: str) -> re.Pattern[str]:
-    """Returns what finds one of some words among the classes and the id of an element."""
-    return re.compile(rf"(?<![a-z])(?:{'|'.join(words.split())})(?![a-z])")
+    """Returns what finds one of some words among the classes and the id of an element.
+
+    One that says that something is beside it, such as `has-sidebar`, isn't that.
+    """
+    return re.compile(rf"(?<![a-z])(?<!has-)(?<!with-)(?:{'|'.join(words.split())})(?![a-z])")
 
 
 _ASIDE = "nav, aside, dialog, [role=navigation], [role=complementary], [role=search], [role=dialog], [hidden]"
@@ -117,17 +120,30 @@ class PageParts:
 
     @cached_property
     def body(self) -> Element | None:
-        """The element with the article's own text; None if nothing names it."""
-        for css in _BODIES:
-            found = [one for one in self.outside_asides(css) if len(one.text.strip()) >= MIN_TEXT_CHARACTERS]
-            if found:
-                self._replies = _others(found)
-                return found[0]
-        for css in _REGIONS:
-            found = [one for one in self.outside_asides(css) if len(one.text.strip()) >= MIN_TEXT_CHARACTERS]
-            if found:
-                return self.first_post(found[0])
+        """The element with the article's own text; None if nothing names it.
+
+        Of several, one that isn't wholly above the title: menus there may have such names as well.
+        """
+        for above in (False, True):
+            for css in _BODIES:
+                if found := self._with_text(css, above=above):
+                    self._replies = _others(found)
+                    return found[0]
+            for css in _REGIONS:
+                if found := self._with_text(css, above=above):
+                    return self.first_post(found[0])
         return None
+
+    def _with_text(self, css: str, *, above: bool) -> list[Element]:
+        """Returns the elements that a selector finds and that have a text, those that end above the title if asked."""
+        found = [one for one in self.outside_asides(css) if len(one.text.strip()) >= MIN_TEXT_CHARACTERS]
+        title = next((heading for heading, _words in self.headings if heading.tag == "h1"), None)
+        if title is None or not found:
+            return [] if above else found
+        in_order = self.tree.select(f"h1, {css}")
+        until_title = frozenset(in_order[: in_order.index(title)])
+        around_title = frozenset(_lineage(title))
+        return [one for one in found if (one in until_title and one not in around_title) == above]
 
     def before(self, body: Element) -> Iterator[Element]:
         """Yields what stands right before the article's own text, nearest first."""

@@ -261,6 +261,25 @@ def test_a_letter_of_an_archive_has_a_head():
     assert extract.fields(html(without), WEB).author is None
 
 
+MENU = "<div class='bar has-sidebar'><div class=content-body><button>Menu</button><span>Appearance</span></div></div>"
+
+
+@pytest.mark.parametrize("names", ["content has-sidebar", "with-comments", "sidebar"])
+def test_a_menu_that_is_named_like_a_text_is_none(names):
+    page = f"{MENU}<div class='{names}'><main class=main><h1>Flood in Wulong</h1>{STORY}</main></div>"
+    found = extract.fields(html(page), WEB)
+    assert (found.title, found.content[:14], "Appearance" in found.content) == (
+        "Flood in Wulong",
+        "The flood took",
+        False,
+    )
+
+
+def test_where_what_is_named_like_a_text_holds_none_the_page_is_looked_through():
+    page = f"<h1>Flood in Wulong</h1><div class=entry-content><nav>Menu of all</nav></div><div>{STORY}</div>"
+    assert "Wulong and the road" in extract.fields(html(page), WEB).content
+
+
 def test_selectors_read_headings_without_the_signs_of_their_addresses():
     board = sites.parse("name: b\ncontent: {title: css:h1, content: {select: 'css:h2, h2 ~ p', all: true}}", "b.yaml")
     found = extract.fields(html(DOCUMENTATION.format("")), board)
