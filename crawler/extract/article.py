@@ -239,8 +239,26 @@ class _Article:
             yield within, HtmlText().of(value)
 
     @cached_property
+    def _letter(self) -> tuple[dict[str, str], str] | None:
+        """The head of a letter that stands on the page as it was sent, by its labels, folded, and its text.
+
+        A page with paragraphs or headings tells of something else, of which a letter is an example.
+        """
+        if self._parts.tree.select_one("p, article, main, h1, h2, h3") is not None:
+            return None
+        for element in self._parts.outside_asides("pre"):
+            head, _blank, written = HtmlText().preformatted(element).strip().partition("\n\n")
+            lines = (line.partition(":") for line in head.split("\n"))
+            said = {_folded(label): value.strip().partition("\t")[0] for label, colon, value in lines if colon}
+            if said.keys() >= _MAIL_LABELS:
+                return said, text.verbatim(written)
+        return None
+
+    @cached_property
     def _mail_head(self) -> dict[str, str]:
         """What an archive of mail has above a letter, by its label, folded; empty: this is no letter."""
+        if self._letter is not None:
+            return self._letter[0]
         found: dict[Element, dict[str, str]] = {}
         for label in self._parts.outside_asides("li > em:first-child, li > b:first-child, li > strong:first-child"):
             line, within = label.parent, label.closest("ul")
@@ -323,6 +341,8 @@ class _Article:
     def _content(self, heading: Element | None) -> tuple[str, tuple[str, ...]]:
         base = self._document.html.base
         self._sure["content"] = self._sure["images"] = "guess"
+        if self._letter is not None and self._letter[1]:
+            return self._letter[1], ()
         if self._body is not None:
             content, images = self._content_of(self._body, heading, base)
             if content:  # if not, what has the name of a text holds none

@@ -280,6 +280,26 @@ def test_where_what_is_named_like_a_text_holds_none_the_page_is_looked_through()
     assert "Wulong and the road" in extract.fields(html(page), WEB).content
 
 
+SENT = (
+    "<pre><a href=../><b>public inbox</b></a>\n<a href=help/>help</a></pre>"
+    "<pre id=b>From: Li Si &lt;li@b.example&gt;\nTo: list\nSubject: <a href=#r>Flood in Wulong</a>\n"
+    "Date: Tue, 03 Nov 2026 14:05:09 +0800\t<a href=#r>[thread]</a>\nMessage-ID: &lt;7@h&gt;\n\n"
+    "The flood took the bridge.\n\n  Indented: so.\n</pre><hr><pre>This is a public inbox</pre>"
+)
+
+
+def test_a_letter_that_stands_there_as_it_was_sent_is_its_text():
+    found = extract.fields(html(f"<title>Flood in Wulong - Li Si</title>{SENT}"), WEB)
+    assert (found.title, found.author, found.published) == ("Flood in Wulong", "Li Si", "2026-11-03T06:05:09Z")
+    assert found.content == "The flood took the bridge.\n\n  Indented: so."
+
+
+def test_a_letter_that_is_an_example_is_not_the_page():
+    found = extract.fields(html(f"<main><h1>How mail is written</h1>{STORY}{SENT}</main>"), WEB)
+    assert (found.title, found.author, found.published) == ("How mail is written", None, None)
+    assert found.content.startswith("The flood took bridge number 0")
+
+
 def test_selectors_read_headings_without_the_signs_of_their_addresses():
     board = sites.parse("name: b\ncontent: {title: css:h1, content: {select: 'css:h2, h2 ~ p', all: true}}", "b.yaml")
     found = extract.fields(html(DOCUMENTATION.format("")), board)
