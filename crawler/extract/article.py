@@ -265,7 +265,18 @@ class _Article:
             if isinstance(line, Element) and within is not None:
                 written = text.line(HtmlText().of(line))
                 found.setdefault(within, {})[_folded(label.text)] = written.partition(":")[2]
-        return next((head for head in found.values() if head.keys() >= _MAIL_LABELS), {})
+        return next((head for head in found.values() if head.keys() >= _MAIL_LABELS), self._mail_lines)
+
+    @property
+    def _mail_lines(self) -> dict[str, str]:
+        """The same, where no labels stand above a letter, as in archives of Mailman 2: a name, an address, a time."""
+        for heading, _words in self._parts.headings[:1]:
+            below = (one for one in heading.next_siblings if isinstance(one, Element) and one.tag != "br")
+            lines = [*islice(below, 3)]
+            if [one.tag for one in lines] == ["b", "a", "i"] and (lines[1].attr("href") or "").startswith("mailto:"):
+                name, _address, time = (text.line(one.text) for one in lines)
+                return {"from": f"{name} <", "date": time}
+        return {}
 
     def _labelled_dates(self) -> Iterator[str]:
         """Yields what lists of properties say of the time."""

@@ -294,6 +294,16 @@ def test_a_letter_that_stands_there_as_it_was_sent_is_its_text():
     assert found.content == "The flood took the bridge.\n\n  Indented: so."
 
 
+@pytest.mark.parametrize(("address", "author"), [("mailto:list", "Li Si"), ("/li", None)])
+def test_a_letter_may_have_name_and_time_without_labels(address, author):
+    head = (
+        f"<h1>[town] Flood in Wulong</h1><b>Li Si</b> <a href={address}>li at b.example</a><br>"
+        "<i>Tue Nov  3 06:05:09 UTC 2026</i><p><ul><li>Next: <a href=2.html>after</a></ul><hr>"
+    )
+    found = extract.fields(html(f"{head}<pre>{'The flood took the bridge at Wulong.' * 9}</pre>"), WEB)
+    assert (found.author, found.published) == (author, author and "2026-11-03T06:05:09Z")
+
+
 def test_a_letter_that_is_an_example_is_not_the_page():
     found = extract.fields(html(f"<main><h1>How mail is written</h1>{STORY}{SENT}</main>"), WEB)
     assert (found.title, found.author, found.published) == ("How mail is written", None, None)
