@@ -10,7 +10,7 @@ import pytest
 import yaml
 from needs import need
 
-from crawler import config
+from crawler import __version__, config
 from crawler.frontier.keys import Keys
 from testbed.servers.process import ROOT
 
@@ -69,7 +69,7 @@ def test_each_spider_has_a_deployment_and_a_budget_of_its_own(built, spider, rep
     deployment, budget = built["Deployment", spider], built["PodDisruptionBudget", spider]
     (worker,) = pod_of(deployment)["containers"]
     assert worker["args"] == ["crawl", spider]
-    assert worker["image"] == "headroom:0.1.0"
+    assert worker["image"] == f"headroom:{__version__}"
     assert deployment["spec"]["replicas"] == replicas
     labels = deployment["spec"]["template"]["metadata"]["labels"]
     assert labels["app.kubernetes.io/component"] == spider
