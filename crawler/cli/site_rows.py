@@ -174,7 +174,8 @@ def _passed_by_rows(names: Sequence[str]) -> Iterator[Row]:
 
 
 def _whole_rows(is_whole: bool) -> Iterator[Row]:  # noqa: FBT001 -- it is a value of the answer
-    yield "whole", "yes" if is_whole else "no: its time or number of states was over (--seconds, --states)"
+    bounds = "its time or number of states was over (--seconds, --states), or a state had over 500 elements to click"
+    yield "whole", "yes" if is_whole else f"no: {bounds}"
 
 
 _ROWS: dict[str, Callable[[Any], Iterator[Row]]] = {

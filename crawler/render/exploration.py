@@ -68,14 +68,16 @@ LOOK = """({texts, elements}) => {
     return getComputedStyle(one).cursor === "pointer" && getComputedStyle(one.parentElement).cursor !== "pointer";
   };
   const found = [];
+  let isCut = false;
   for (const one of document.body ? document.body.querySelectorAll("*") : []) {
-    if (found.length === elements) break;
     if (seen(one) && isClickable(one)) {
+      isCut = found.length === elements;
+      if (isCut) break;
       const said = [one.innerText, one.value, one.title, one.id, one.getAttribute("href"), one.getAttribute("class")];
       found.push({css: selector(one), text: (one.innerText || "").trim().slice(0, 80), said: said.join(" ")});
     }
   }
-  return {shown, links, found};
+  return {shown, links, found, isCut};
 }"""
 
 
@@ -118,7 +120,7 @@ class Exploration:
         clicks: That were tried.
         passed_by: What wasn't clicked since it may change something.
         seconds: What it took.
-        is_whole: Whether all that was found to click was tried, within the depth.
+        is_whole: Whether all that there was to click was tried, within the depth.
     """
 
     states: tuple[RevealedState, ...]
@@ -167,6 +169,7 @@ class Explorer:
         self._waiting: list[tuple[RevealedState, bytes, list[str]]] = []  # states, their hashes, what each has to click
         self._passed_by: dict[str, None] = {}
         self._clicks = 0
+        self._is_cut = False  # whether a state had more to click than is looked at
 
     async def explore(self, url: str) -> Exploration:
         """Returns what the page at this address shows by clicks.
@@ -180,6 +183,7 @@ class Explorer:
         await self._look(view, ())
         is_whole = await self._click_all(view, url, started + self._limits.seconds)
         seconds = time.monotonic() - started
+        is_whole = is_whole and not self._is_cut
         return Exploration(tuple(self._states), self._clicks, tuple(self._passed_by), seconds, is_whole)
 
     async def _click_all(self, view: PageView, url: str, until: float) -> bool:
@@ -226,3 +230,4 @@ class Explorer:
                 harmless.append(one["css"])
         if len(steps) < self._limits.depth:
             self._waiting.append((state, digest, harmless))
+            self._is_cut = self._is_cut or told["isCut"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.render import exploration
 from crawler.render.exploration import ExplorationLimits
 from crawler.render.wish import Wish
 
@@ -74,3 +75,11 @@ async def test_an_exploration_ends_at_its_bounds(renderer, site):
     )
     assert (len(found.states), found.is_whole) == (3, False)
     assert max(len(state.steps) for state in found.states) == 1
+
+
+async def test_an_exploration_that_looks_at_some_elements_only_is_not_whole(renderer, site, monkeypatch):
+    site.add(PAGE, "<button>a</button>" * 3)
+    for most, is_whole in ((3, True), (2, False)):
+        monkeypatch.setattr(exploration, "MAX_ELEMENTS", most)
+        found = await renderer.explore(PAGE, wish=QUICK, fetch=site, limits=ExplorationLimits())
+        assert (found.clicks, found.is_whole) == (most, is_whole)
