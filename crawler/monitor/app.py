@@ -8,6 +8,7 @@ import signal
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -158,13 +159,19 @@ def _page(monitor: Monitor, role: Role, handle: Handler) -> Any:
         asked = WebRequest(request, monitor)
         if not asked.is_signed_in:
             if "text/html" in request.headers.get("accept", ""):
-                return RedirectResponse("/login", 303)
+                return RedirectResponse(_sign_in_before(asked), 303)
             raise RefusedRequestError(401, "error.sign-in")
         if not asked.sign_in.user.may(role):
             raise RefusedRequestError(403, "error.role", role=role)
         return await handle(asked)
 
     return endpoint
+
+
+def _sign_in_before(asked: WebRequest) -> str:
+    """Returns the address of the form to sign in, which goes on to the page that is asked for."""
+    is_overview = asked.here == "/"
+    return "/login" if is_overview or asked.request.method != "GET" else f"/login?{urlencode({'then': asked.here})}"
 
 
 def _action(monitor: Monitor, role: Role, handle: ActionHandler) -> Any:

@@ -120,6 +120,12 @@ class WebRequest:
         assert self._sign_in is not None
         return self._sign_in
 
+    @property
+    def here(self) -> str:
+        """The address that is asked for, from its path on."""
+        url = self.request.url
+        return f"{url.path}?{url.query}" if url.query else url.path
+
     def parameter(self, name: str, otherwise: str = "") -> str:
         """Returns a value of the address's query."""
         return self.request.query_params.get(name, otherwise)
@@ -136,7 +142,7 @@ class WebRequest:
             languages=LANGUAGES,
             navigation=NAVIGATION,
             path=self.request.url.path,
-            here=self.request.url.path + (f"?{self.request.url.query}" if self.request.url.query else ""),
+            here=self.here,
             sign_in=self._sign_in,
             version=__version__,
             **values,

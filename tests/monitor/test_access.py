@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urlencode
 
 import pytest
 from monitor.conftest import HERE, PASSWORD, Running, settings_at
@@ -29,7 +30,8 @@ OPERATORS_PAGES = ("/audit", "/audit.json", "/audit.csv")
 @pytest.mark.parametrize("path", PAGES + OPERATORS_PAGES)
 def test_nothing_is_shown_to_who_is_not_signed_in(browser, path):
     answer = browser().get(path)
-    assert (answer.status, answer.headers["location"]) == (303, "/login")
+    expected = "/login" if path == "/" else f"/login?{urlencode({'then': path})}"
+    assert (answer.status, answer.headers["location"]) == (303, expected)
     refused = browser().get(path, accept="*/*")
     assert refused.status == 401
     assert "csrf" not in refused.text
@@ -49,6 +51,22 @@ def test_signing_in_and_out(browser):
     assert one.act("/logout").headers["location"] == "/login"
     one.cookies["monitor"] = token
     assert one.get("/").status == 303  # the token itself is worth nothing any more
+
+
+def test_signing_in_goes_on_to_the_page_that_was_asked_for(browser):
+    one, wanted = browser(), "/plan?id=a%26b&period=day"
+    form = one.get(wanted).headers["location"]
+    assert f'action="{form}"' in one.get(form).text
+    wrong = one.post(form, name="viewer", password="wrong")
+    assert (wrong.status, f'action="{form}"' in wrong.text) == (403, True)
+    assert one.post(form, name="viewer", password=PASSWORD).headers["location"] == wanted
+    assert one.get(form).headers["location"] == wanted
+
+
+@pytest.mark.parametrize("elsewhere", ["//evil.test/", "https://evil.test/", "/%5Cevil.test", "/x%0d%0aset-cookie:a=b"])
+def test_signing_in_goes_nowhere_else(browser, elsewhere):
+    answer = browser().post(f"/login?then={elsewhere}", name="viewer", password=PASSWORD)
+    assert answer.headers["location"] == "/"
 
 
 @pytest.mark.parametrize(("name", "password"), [("viewer", "wrong"), ("nobody", PASSWORD), ("", ""), ("\0", "\0" * 9)])

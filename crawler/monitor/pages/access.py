@@ -25,14 +25,14 @@ logger = logging.getLogger(__name__)
 
 
 async def show(asked: WebRequest) -> Response:
-    """Shows the form; who is signed in already goes to the overview."""
+    """Shows the form; who is signed in already goes on to the page that was asked for."""
     if asked.is_signed_in:
-        return RedirectResponse("/", 303)
+        return RedirectResponse(_then(asked), 303)
     return asked.html("login", failed="", name="")
 
 
 async def sign_in(asked: WebRequest) -> Response:
-    """Signs a user in who sends a name and its password.
+    """Signs a user in who sends a name and its password, and shows the page that was asked for before.
 
     Raises:
         RefusedRequestError: The form isn't the monitor's own.
@@ -52,7 +52,7 @@ async def sign_in(asked: WebRequest) -> Response:
         logger.warning("audit: %s sign-in from %s: refused", shown, address)
         return asked.html("login", 403, failed="login.wrong", name=name)
     logger.info("audit: %s sign-in from %s: done", shown, address)
-    answer = RedirectResponse("/", 303)
+    answer = RedirectResponse(_then(asked), 303)
     answer.set_cookie(
         monitor.cookie,
         monitor.sign_ins.begin(user),
@@ -74,11 +74,17 @@ async def sign_out(asked: WebRequest, _form: dict[str, str]) -> Response:
 
 async def choose_language(asked: WebRequest) -> Response:
     """Has the browser keep a language, and shows the page again on which it was chosen."""
-    chosen, then = asked.parameter("to"), asked.parameter("then")
-    answer = RedirectResponse(then if HERE.fullmatch(then) else "/", 303)
+    chosen = asked.parameter("to")
+    answer = RedirectResponse(_then(asked), 303)
     if chosen in LANGUAGES:
         secure = asked.monitor.secure
         answer.set_cookie(
             LANGUAGE_COOKIE, chosen, max_age=YEAR_SECONDS, httponly=True, secure=secure, samesite="strict"
         )
     return answer
+
+
+def _then(asked: WebRequest) -> str:
+    """Returns the address that follows, which the query names; the overview's where it isn't the monitor's own."""
+    then = asked.parameter("then")
+    return then if HERE.fullmatch(then) else "/"
