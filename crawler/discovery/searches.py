@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from crawler.discovery.template import SearchTemplate
     from crawler.models import Fetched
 
+_ROUND = frozenset({10, 20, 25, 30, 40, 50, 100, 200, 250, 500, 1000})  # what applications call a full page of results
 SEARCHES_TRIED = 3  # of those that a page offers; the first one is nearly always the one
 _NO_RESULTS = (
     "no results for {word!r} stand in the HTML of its answer. Either it has none (give another WORD), or a script "
@@ -132,7 +133,10 @@ def keys_of(inquiry: Inquiry, answer: Answer) -> dict[str, Any]:
     if not template.paging:
         found = paging.pages(answer.page, template, inquiry.word, len(answer.block.urls))
         if found is None:
-            inquiry.notes.miss("search.paging", f"no link to a second page of results for {inquiry.word!r} was found")
+            number = len(answer.block.urls)
+            full = f"; it has exactly {number}, so the search may show no more of any word" if number in _ROUND else ""
+            missing = f"no link to a second page of results for {inquiry.word!r} was found{full}"
+            inquiry.notes.miss("search.paging", missing)
         else:
             template = found.template
             if found.next:

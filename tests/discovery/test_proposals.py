@@ -240,6 +240,13 @@ async def test_what_is_not_found_is_a_comment_in_its_place():
     assert "  # empty: the site finds something for any word" in proposal.text
 
 
+@pytest.mark.parametrize(("name", "is_said"), [("Nested", True), ("Board", False)])
+async def test_a_round_number_of_results_without_a_second_page_may_be_the_most_that_a_search_shows(name, is_said):
+    proposal, _visitor = await proposal_of(site_of(name))
+    said = "it has exactly 30, so the search may show no more of any word"
+    assert any(said in one for one in proposal.unknown) == is_said
+
+
 async def test_without_a_word_one_is_taken_from_the_page():
     proposal, visitor = await proposal_of(site_of("Blog"), word="")
     assert visitor.asked[1][1].startswith("the search for 'theatre', by a form")
