@@ -29,7 +29,7 @@ from crawler.extract.page_parts import SMALL_CHARACTERS, PageParts, class_names
 from crawler.extract.templates import AUTHOR, BLOCK, DAY, INSTANT, TITLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from crawler.extract.document import Document
     from crawler.item import Sureness
@@ -74,6 +74,10 @@ _AUTHORS = (
 _is_later = re.compile(r"modif|updat|lastmod|last.?edit|edited|changed", re.IGNORECASE).search
 _has_zone = re.compile(r"(?:Z|[+-]\d\d:?\d\d|GMT|UTC)\b|^\d{10,13}$").search
 _separators = re.compile(r"\s+[-\u2013\u2014|\u00b7\u2022:\u00bb\u00ab/]+\s+|\s+::\s+|\s*[|\u00bb_]\s*|\s+(?=\[)")
+MAX_NUMBER_CHARACTERS = 40  # of a heading that is a number with what it counts
+# A heading such as `Issue 12`, `#12` or `2026`.
+_is_number = re.compile(r"(?:[^\W\d]+\s*){0,2}[#\u2116]?\s*\d+\W*").fullmatch
+_SIGNS_BEYOND_NUMBER = " #:;.,)]|-\u2013\u2014\u00b7\uff1a\u3000"
 _by = re.compile(
     r"(?<!\w)(?:by|von|par|por|di|door|av|\u4f5c\u8005[:\uff1a]?)\s+(\S[^\d\n]{0,59}?)"
     r"(?:$|(?:\s+(?:on|at|am|le|el|il|op|den)|\s*[,|\u00b7\u2022\u2013\u2014-])\s+\d)",
@@ -172,7 +176,11 @@ class _Article:
             _split(whole)[-1] if len(_split(whole)) > 1 else ""
         )
         titles = [_folded(one) for one in (told, og, whole) if one]
+        numbered: tuple[str, Element] | None = None
         for heading, words in self._parts.headings:
+            if beyond := _beyond_number(words, (told, og, *_split(whole))):
+                numbered = numbered or (beyond, heading)
+                continue
             folded = _folded(words)
             if len(folded) < MIN_FOLDED or folded == site_name or not self._is_own_title(words):
                 continue
@@ -180,6 +188,9 @@ class _Article:
                 return words, heading
         if told:
             return told, None
+        if numbered:
+            self._sure["title"] = "guess"
+            return numbered
         own = ((heading, words) for heading, words in self._parts.headings if self._is_own_title(words))
         first = [(heading, words) for heading, words in own if heading.tag == "h1"][:1]
         if first and (self._body is None or _holds(self._body, first[0][0]) or not og):
@@ -444,6 +455,26 @@ def _folded(words: str) -> str:
 def _split(title: str) -> list[str]:
     """Returns what stands between the separators of a title, such as that before the site's name."""
     return [part for part in _separators.split(title) if part] or [title]
+
+
+def _beyond_number(heading: str, titles: Iterable[str]) -> str:
+    """Returns the title that begins with the number that is all of a heading, and says more; empty: none does.
+
+    It is without that number where a kind is named with it: `Issue 12: Lamp broken` is the title `Lamp broken`, but
+    `2026 floods` stays as it is.
+    """
+    is_number = len(heading) <= MAX_NUMBER_CHARACTERS and _is_number(heading)
+    folded = _folded(heading) if is_number else ""
+    for title in titles if folded else ():
+        at = 0
+        while at < min(len(title), 2 * MAX_NUMBER_CHARACTERS) and len(_folded(title[:at])) < len(folded):
+            at += 1
+        if _folded(title[:at]) == folded and not title[at : at + 1].isdigit():
+            beyond = title[at:].lstrip(_SIGNS_BEYOND_NUMBER)
+            if beyond.startswith("(") and beyond.find(")") == len(beyond) - 1:
+                beyond = beyond[1:-1]
+            return title if beyond and heading.isdigit() else beyond
+    return ""
 
 
 def _signer(written: str) -> str:

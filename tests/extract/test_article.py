@@ -314,3 +314,25 @@ def test_selectors_read_headings_without_the_signs_of_their_addresses():
     board = sites.parse("name: b\ncontent: {title: css:h1, content: {select: 'css:h2, h2 ~ p', all: true}}", "b.yaml")
     found = extract.fields(html(DOCUMENTATION.format("")), board)
     assert (found.title, found.content) == ("Flood in Wulong", "Roads\nAll open, see \u00a7 5.")
+
+
+@pytest.mark.parametrize(
+    ("title", "heading", "expected"),
+    [
+        ("Issue 12: Flood in Wulong - Town tracker", "Issue12", "Flood in Wulong"),
+        ("#12 (Flood in Wulong) - Town tracker", "#12", "Flood in Wulong"),
+        ("Issue 12: Flood (again) - Town tracker", "Issue 12", "Flood (again)"),
+        ("工单 12：武隆洪水 - 市民热线", "工单12", "武隆洪水"),
+        ("Chapter 3 - A flood", "Chapter 3", "Chapter 3"),
+        ("2026 floods in Wulong - Riverside", "2026", "2026 floods in Wulong"),
+    ],
+)
+def test_a_heading_that_is_only_a_number_is_no_title_where_a_title_says_more(title, heading, expected):
+    page = f"<!doctype html><html lang=en><title>{title}</title><h2>{heading}</h2><main>{STORY}</main>"
+    assert extract.fields(html(page), WEB).title == expected
+
+
+def test_a_whole_title_in_a_heading_counts_for_more_than_a_number_in_another():
+    title = "Lot 12 goes to Wulong"
+    page = f"<!doctype html><title>{title} - Riverside</title><h2>Lot 12</h2><main><h1>{title}</h1>{STORY}</main>"
+    assert extract.fields(html(page), WEB).title == title
