@@ -112,6 +112,7 @@ class Command(ActionCommand):
             UnavailableError: Redis can't be reached, or is full. What had begun is completed by the same command.
         """
         from crawler.cli import same_searches, unreachable_hosts
+        from crawler.cli.audited import audited
 
         plan, begun = await self.read(args[0]), False
         warnings = same_searches.of_plan(plan) + await unreachable_hosts.of_plan(plan, self.values)
@@ -120,7 +121,9 @@ class Command(ActionCommand):
                 await _warn_of_data_loss(operator)
                 old = (await operator.registry.plans()).get(plan.name)
                 begun = True
-                offered, new = await _offer(operator, plan, replace=opts.replace, replace_sites=opts.replace_sites)
+                offering = partial(_offer, operator, plan, replace=opts.replace, replace_sites=opts.replace_sites)
+                told = " --replace" * opts.replace + " --replace-sites" * opts.replace_sites
+                offered, new = await audited(operator, "plan-submit", f"{plan.name}{told}", offering)
                 record = await operator.registry.plan(plan.name)
                 sites = await _sites(operator, record.sites)
         except UnavailableError as error:

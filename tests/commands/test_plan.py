@@ -179,13 +179,16 @@ async def test_a_plan_s_life(scrapy, operator, plan_file):
     assert lines_of(scrapy("plan", "cancel", "flood"))[0].startswith("plan flood is cancelled, 2 seeds given up;")
     assert lines_of(scrapy("plan", "delete", "flood")) == ["plan flood is deleted; pages that it crawled stay known"]
     assert lines_of(scrapy("plan", "list")) == ["no plans; scrapy plan submit FILE sends one"]
+    scrapy("plan", "submit", plan_file, "--replace", "--replace-sites")
     acts = [(one.action, one.target, one.outcome == "done") for one in reversed(await audit.read(operator))]
     assert acts == [
+        ("plan-submit", "flood", True),
         ("plan-pause", "flood", True),
         ("plan-resume", "flood", True),
         ("plan-delete", "flood", False),  # while it is active
         ("plan-cancel", "flood", True),
         ("plan-delete", "flood", True),
+        ("plan-submit", "flood --replace --replace-sites", True),
     ]
 
 
