@@ -238,8 +238,9 @@ async def test_a_browser_that_does_not_start_is_told_and_leaves_nothing(site, fo
     assert not list(folder.iterdir())
 
 
-async def test_a_node_claims_fewer_seeds_the_more_memory_its_browser_takes(renderer, site):
+async def test_a_node_claims_fewer_seeds_the_more_memory_its_browser_takes(site):
     """A page of 200 MB counts as the worker's own, and what the browser's processes share counts once."""
+    renderer = Renderer("", LIMITS)  # a browser of its own: another one may just give back what other tests took
     filled, sampled, sampler = asyncio.Event(), asyncio.Event(), Sampler()
 
     async def fetch(request):
@@ -254,15 +255,18 @@ async def test_a_node_claims_fewer_seeds_the_more_memory_its_browser_takes(rende
         return load.own_memory * sampler.memory_bytes / 100, batch_size(limits, load, carried=10)
 
     hostile(site, "window.kept = new Uint8Array(2e8).fill(1); fetch('/filled');")
-    assert await still_renders(renderer, site)
-    bytes_before, seeds_before = sample()
-    this = psutil.Process()
-    resident = sum(one.memory_info().rss for one in (this, *this.children(recursive=True)))
-    rendering = asyncio.create_task(renderer.render(PAGE, wish=QUICK, fetch=fetch))
-    await filled.wait()
-    bytes_after, seeds_after = sample()
-    sampled.set()
-    await rendering
+    try:
+        assert await still_renders(renderer, site)
+        bytes_before, seeds_before = sample()
+        this = psutil.Process()
+        resident = sum(one.memory_info().rss for one in (this, *this.children(recursive=True)))
+        rendering = asyncio.create_task(renderer.render(PAGE, wish=QUICK, fetch=fetch))
+        await filled.wait()
+        bytes_after, seeds_after = sample()
+        sampled.set()
+        await rendering
+    finally:
+        await renderer.close()
     assert 1.5e8 < bytes_after - bytes_before < 4e8
     assert 0 < seeds_after < seeds_before
     assert bytes_before < resident
