@@ -10,6 +10,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+from pathlib import Path
 
 import psutil
 import pytest
@@ -33,7 +34,7 @@ HEALTH = one(IMAGE, "HEALTHCHECK").split("CMD ")[1]
 
 @pytest.fixture
 def cgroup():
-    """The container's limits."""
+    """The container's limits. Asked for before `worker`, so that no worker is left in them when they are removed."""
     group = LimitedCgroup(memory_bytes=MEMORY_BYTES, cores=CORES)
     yield group
     group.remove()
@@ -46,6 +47,8 @@ def worker(image, redis_url, tmp_path):
 
     def start(command, environment, cgroup=None):
         image.place("/run/secrets/REDIS_URL").write_text(f"{redis_url}\n", "utf-8")
+        # One that a killed worker left would count as this one's first beat, and this one still ignores SIGTERM then.
+        image.place(ALIVE).unlink(missing_ok=True)
         environment = {**environment, "HEARTBEAT_FILE": ALIVE, "PATH": PROGRAMS}
         words = image.words(f"exec {command}", uid=WORKER_UID, environment=environment, cgroup=cgroup)
         process = Process(f"worker-{len(started)}", words, tmp_path)
@@ -80,6 +83,16 @@ def is_healthy(image):
     return subprocess.run(words, check=False).returncode == 0
 
 
+def freeze(found):
+    """Stops a process. Each of its threads goes on until the kernel next runs it, late where its time is limited."""
+    found.suspend()
+    threads = Path(f"/proc/{found.pid}/task")
+    until(
+        lambda: all(" (stopped)" in (thread / "status").read_text() for thread in threads.iterdir()),
+        "all threads to have stopped",
+    )
+
+
 def stop(process, found):
     found.send_signal(signal.SIGTERM)
     assert process.wait(PATIENCE_SECONDS) == 0, process.log.read_text()
@@ -94,7 +107,7 @@ def test_it_holds_no_tools_to_build_with_and_runs_as_an_ordinary_user(image):
     assert "headroom" in image.run("scrapy settings --get BOT_NAME", uid=WORKER_UID, environment=environment)
 
 
-def test_its_worker_is_limited_by_its_container_healthy_without_work_and_not_when_frozen(image, worker, cgroup, crawl):
+def test_its_worker_is_limited_by_its_container_healthy_without_work_and_not_when_frozen(image, cgroup, worker, crawl):
     command = " ".join([*json.loads(one(IMAGE, "ENTRYPOINT")), *json.loads(one(IMAGE, "CMD"))])
     process, found = worker(command, ENVIRONMENT, cgroup)
     until(lambda: is_healthy(image), "the worker to be healthy")
@@ -104,7 +117,7 @@ def test_its_worker_is_limited_by_its_container_healthy_without_work_and_not_whe
     # Of 512 MiB, not of the machine's memory.
     assert figures["own_memory_percent"] > 100 * 50 * 2**20 / MEMORY_BYTES
     alive = image.place(ALIVE)
-    found.suspend()
+    freeze(found)
     os.utime(alive, (0, alive.stat().st_mtime - 180))
     assert not is_healthy(image)
     found.resume()
