@@ -28,6 +28,7 @@ SYSTEM = (
 )
 KEPT = ("/opt", "/source", "/wheels", "/var/lib/headroom", "/run/secrets", "/root/.cache")
 WORKER_UID = 10001
+IMAGE_PYTHON = "/image-python"  # has `python`, as the image's base has, which a distribution may only call python3
 
 
 class CleanRoot:
@@ -74,6 +75,7 @@ class CleanRoot:
             f"mkdir -p {root}/dev {root}/proc {root}/tmp {root}/sys && mount --rbind /dev {root}/dev",
             f"mount -t proc none {root}/proc && mount -t tmpfs -o mode=1777 none {root}/tmp",
             f"mount --rbind /sys {root}/sys",
+            f"mkdir {root}{IMAGE_PYTHON} && ln -s {os.path.realpath(sys.executable)} {root}{IMAGE_PYTHON}/python",
             f"echo 'root:x:0:0::/root:/bin/sh' > {root}/etc/passwd",
             f"mount -o remount,ro {root}" if uid else "true",
         ]
@@ -81,7 +83,7 @@ class CleanRoot:
             mounts.insert(0, cgroup.entering)
         entered = f"cd {shlex.quote(directory)} && {script}"
         given = " ".join(shlex.quote(f"{name}={value}") for name, value in (environment or {}).items())
-        path = f"{Path(sys.base_prefix) / 'bin'}:/usr/local/bin:/usr/bin:/bin"
+        path = f"{IMAGE_PYTHON}:{Path(sys.base_prefix) / 'bin'}:/usr/local/bin:/usr/bin:/bin"
         user = f"setpriv --reuid {uid} --regid {uid} --clear-groups --no-new-privs --bounding-set=-all " if uid else ""
         mounts.append(f"exec chroot {root} env -i PATH={path} {given} {user}sh -ec {shlex.quote(entered)}")
         return [
