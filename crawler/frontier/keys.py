@@ -287,6 +287,7 @@ FRONTIER_KEYS = (
     "parked",
     "counts",
     "wake_pause",
+    "unfilled",
     "lapsed",
     "followed:",
 )

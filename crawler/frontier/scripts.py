@@ -35,6 +35,7 @@ SHARED = (
     "fence",
     "turns",
     "waiting",
+    "shares",
     "next_starts",
     "hosts",
     "browsers",

@@ -312,7 +312,7 @@ async def test_a_host_that_is_well_costs_one_small_field(frontier):
 
 
 async def test_while_a_host_fails_one_seed_at_a_time_is_given_out_in_both_frontiers(frontier):
-    await frontier.polite(concurrency=4, burst=5)
+    await frontier.polite(concurrency=8, burst=5)
     await frontier.offer(*(content(number) for number in range(30)))
     await frontier.offer(*(nav(number) for number in range(30)))
     seeds = (await frontier.claim(max_seeds=1)).seeds
@@ -536,3 +536,55 @@ async def test_session_end_waits_for_turns(frontier):
     assert await scripts.run(frontier.redis, "session", keys, ["end", "A", 0]) == 0
     await release_turn(frontier, "a.test", turn)
     assert await scripts.run(frontier.redis, "session", keys, ["end", "A", 0]) > 0
+
+
+async def test_turns_of_a_host_are_shared_with_whoever_was_given_too_little(frontier):
+    await frontier.polite(concurrency=4, burst=5)
+    await frontier.offer(*(content(number) for number in range(100)))
+    held_by_a = (await frontier.claim(max_seeds=20)).seeds
+    assert len({claimed.turn for claimed in held_by_a}) == 4
+    assert (await frontier.claim("B")).seeds == []
+    for number in range(3):  # B's share is two of four: A takes its own turns again once it holds fewer than two
+        of_turn = [claimed for claimed in held_by_a if claimed.turn == held_by_a[number].turn]
+        await frontier.finish("A", of_turn)
+        answer = await frontier.claim()
+        assert len(answer.seeds) == (5 if number == 2 else 0)
+    assert len({claimed.turn for claimed in (await frontier.claim("B", max_seeds=20)).seeds}) == 2
+
+
+async def test_what_is_left_to_others_is_announced_and_asked_for_again_soon(frontier):
+    await frontier.polite(concurrency=2, burst=5)
+    await frontier.offer(*(content(number) for number in range(100)))
+    seeds = (await frontier.claim(max_seeds=10)).seeds
+    assert (await frontier.claim("B")).seeds == []
+    await frontier.redis.delete(frontier.key("wake_pause"))
+    async with frontier.redis.pubsub() as channel:
+        await channel.subscribe(frontier.keys.wake("content"))
+        await frontier.settle("A", [], turns(seeds[:1]))
+        await frontier.redis.delete(frontier.key("wake_pause"))
+        answer = await frontier.claim()
+        assert answer.seeds == []
+        assert answer.wait_ms <= 100
+        assert await messages(channel, 2) == [b"turn", b"turn"]
+    assert len((await frontier.claim("B", max_seeds=5)).seeds) == 5
+
+
+async def test_nothing_is_left_to_who_has_enough_or_has_gone(frontier):
+    await frontier.polite(concurrency=2, burst=5)
+    await frontier.offer(*(content(number) for number in range(100)))
+    seeds = (await frontier.claim(max_seeds=10)).seeds
+    assert (await frontier.claim("B")).seeds == []
+    await frontier.redis.zadd(frontier.key("unfilled"), {"B": 1})  # as if B had asked some time ago
+    await frontier.finish("A", seeds)
+    assert len((await frontier.claim(max_seeds=10)).seeds) == 10
+    assert await frontier.redis.zscore(frontier.key("unfilled"), "B") is None
+
+
+async def test_who_leaves_turns_of_one_host_is_given_seeds_of_another(frontier):
+    await frontier.polite(concurrency=2, burst=5)
+    await frontier.offer(*(content(number) for number in range(20)))
+    seeds = (await frontier.claim(max_seeds=10)).seeds
+    assert (await frontier.claim("B")).seeds == []
+    await frontier.finish("A", [claimed for claimed in seeds if claimed.turn == seeds[0].turn])
+    await frontier.offer(content(1, "b.test"))
+    assert [claimed.seed.host for claimed in (await frontier.claim()).seeds] == ["b.test"]

@@ -23,12 +23,10 @@ local YIELD_MS = 1200          -- how long a turn is left to whoever waits for i
 local HOSTS_PER_READ = 200     -- hosts read from `hosts` at once
 local HOSTS_MAX = 500          -- hosts looked at in one call: some 15 ms where all of their turns are held
 local MOVES_MAX = 500          -- what is reclaimed, set aside (which costs twice) and given in one call: some 15 ms
-local LAPSE_GRACE_MS = 100     -- added to the next session's deadline, so that one look finds it lapsed
 -- Redis keeps a key with few entries as a list, and searches it from its head for each entry: the first hundred would
 -- cost three times what they do in a table. An entry as long as this makes it a table, and it stays one.
 local LONG = string.rep('-', 65)
 local SITES_LOOK_MAX = 50      -- seeds of a host among which another site's are looked for
-local DRAIN_LOOK_MS = 1000     -- until the next look for a quarantined seed: another owner may be draining for it
 
 local channel, other_channel, token, owner, claim = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local serial, max_seeds, carrying, lock_ms = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9]
@@ -281,7 +279,7 @@ local function give_from_host(host, host_turns, limit)
   if #fit > 0 then
     local delay, concurrency, burst = politeness_of(host_turns) -- a stricter site may have joined
     if delay > delay_before then slow_down(host, delay) end
-    local free = free_turns(host_turns, concurrency)
+    local free = turns_to_take(host_turns, concurrency, owner)
     yielded = yield_turn(host_turns, free)
     number = math.min(#fit, #free * burst)
     local tokens = {}
@@ -312,6 +310,8 @@ local function leave_to_browsers(host, host_turns)
   return true
 end
 
+local leaves_turns = false -- whether this call has left turns that are free to others
+
 -- Gives seeds of one host whose time has come, and places it anew.
 local function serve_host(host)
   local host_turns = turns_of(host)
@@ -325,11 +325,13 @@ local function serve_host(host)
   end
   if leaves and leave_to_browsers(host, host_turns) then return end
   local _, concurrency, burst = politeness_of(host_turns)
-  local free, free_at = free_turns(host_turns, concurrency)
-  if #free == 0 and free_ownerless_turns(host_turns) then free, free_at = free_turns(host_turns, concurrency) end
+  local free, free_at, leaves_some = turns_to_take(host_turns, concurrency, owner)
+  if #free == 0 and not leaves_some and free_ownerless_turns(host_turns) then
+    free, free_at, leaves_some = turns_to_take(host_turns, concurrency, owner)
+  end
   local due, yielded
   if #free == 0 then
-    note_waiting(host_turns, frontier)
+    if not leaves_some then note_waiting(host_turns, frontier) end
     due = first_due(ready, host)
   else
     local limit = math.min(#free * burst, MOVES_MAX - moved - given.number)
@@ -339,6 +341,10 @@ local function serve_host(host)
     _, concurrency = politeness_of(host_turns)
     _, free_at = free_turns(host_turns, concurrency)
     if yielded then free_at = math.max(free_at, now + YIELD_MS) end
+  end
+  if leaves_some then
+    leaves_turns = true
+    free_at = math.max(free_at, now + 1) -- others may claim them at once; this call has done with the host
   end
   update_host(place_host, hosts, host, due, free_at)
 end
@@ -435,6 +441,9 @@ end
 -- Returns in how many ms a claim may succeed; -1 where nothing is in sight. Reads `hosts`, `quarantine`, and, since the
 -- holder of a seed may die, `sessions`. `reclaimed`: how much this call has reclaimed; at the limit there may be more.
 local function next_claim_ms(reclaimed)
+  local LAPSE_GRACE_MS = 100 -- added to the next session's deadline, so that one look finds it lapsed
+  local DRAIN_LOOK_MS = 1000 -- until the next look for a quarantined seed: another owner may be draining for it
+  local LEFT_MS = 100        -- until an owner asks again that has left turns to others, who may not want them
   if reclaimed >= RECLAIM_MAX then return 0 end
   local waits = {}
   local first_host = call('ZRANGE', hosts, 0, 0, 'WITHSCORES')
@@ -448,7 +457,9 @@ local function next_claim_ms(reclaimed)
   end
   local first_quarantined = call('ZRANGE', quarantine, 0, 0, 'WITHSCORES')
   if #first_quarantined > 0 then waits[#waits + 1] = math.max(DRAIN_LOOK_MS, tonumber(first_quarantined[2]) - now) end
-  return #waits > 0 and math.min(unpack(waits)) or -1
+  if #waits == 0 then return -1 end
+  local wait = math.min(unpack(waits))
+  return leaves_turns and given.number == 0 and math.max(wait, LEFT_MS) or wait
 end
 
 local refusal = refuse()
@@ -463,5 +474,8 @@ flush_hosts()
 flush_turns()
 flush_ledger()
 call('DEL', lock)
+if leaves_turns then announce_turn(channel, wake_pause) end
+local next_ms = next_claim_ms(reclaimed)
+note_unfilled(owner, given.number < max_seeds and next_ms >= 0)
 local left_at = leaves and first_left_at()
-return { state, next_claim_ms(reclaimed), now, flatten_given(), left_at and left_at <= now and 1 or 0 }
+return { state, next_ms, now, flatten_given(), left_at and left_at <= now and 1 or 0 }

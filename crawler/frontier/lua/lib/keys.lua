@@ -41,6 +41,8 @@
 --                     (lib/finished.lua), `refused` (settlements by an owner who no longer held the seed) and
 --                     `deleted:STATE` (what forgotten plans had counted).
 --   wake_pause        String: exists for a moment after a freed turn was announced.
+--   unfilled          Sorted set: owner -> until when it counts as one whose last claim has given it less than it asked
+--                     for (lib/shares.lua); expires.
 --   lapsed            Sorted set: owner -> its session's deadline. Owners whose sessions lapsed and who may still hold
 --                     something here.
 --   followed:HOST     String: how many seeds were accepted there because a page links to them; expires FAIL_DAYS after
@@ -66,8 +68,8 @@
 -- Of the other frontier, whose hosts take the same turns: hosts, ready:HOST, held:OWNER, wake_pause, lapsed.
 
 local lock, hosts, ready, execute, claims, held, finish, plan_numbers, fail, seed, also, wanted, tries, reasons,
-  crashes, quarantine, quarantine_owner, scheduled, parked, counts, wake_pause, lapsed, followed, turn, turns, fence,
-  sessions, renewed, spared, receipts, plan_states, ledger, ledgers, politeness, host_orders, browser_sites,
+  crashes, quarantine, quarantine_owner, scheduled, parked, counts, wake_pause, unfilled, lapsed, followed, turn, turns,
+  fence, sessions, renewed, spared, receipts, plan_states, ledger, ledgers, politeness, host_orders, browser_sites,
   other_hosts, other_ready, other_held, other_wake_pause, other_lapsed = unpack(KEYS)
 
 local frontier = string.match(lock, ':(%a+):lock$') -- 'nav' or 'content'
