@@ -7,12 +7,13 @@ declares isn't trusted to be well-formed or small; what is over a bound is left 
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from turbohtml import MicrodataItem
 
 from crawler import page_json, text
+from crawler.extract.microdata import microdata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,9 +82,7 @@ class Declared:
     @cached_property
     def microdata(self) -> list[dict[str, Any]]:
         """The objects of the page's microdata, outer ones first."""
-        if self._tree.select_one("[itemscope]") is None:
-            return []
-        return _objects([_as_json(item) for item in self._tree.microdata()])
+        return _objects(microdata(self._tree)) if self._tree.select_one("[itemscope]") is not None else []
 
     def of(self, language: Declaration) -> Any:
         """Returns the declarations on which selectors of a language are run.
@@ -176,7 +175,7 @@ def _types(one: dict[str, Any]) -> set[str]:
 
 def _objects(values: list[Any]) -> list[dict[str, Any]]:
     """Returns the objects in values, and those within them that may be the page's own."""
-    return [one for one, _ in zip(_walk(values, 0), range(MAX_OBJECTS), strict=False)]
+    return list(islice(_walk(values, 0), MAX_OBJECTS))
 
 
 def _walk(value: Any, level: int) -> Iterator[dict[str, Any]]:
@@ -188,17 +187,3 @@ def _walk(value: Any, level: int) -> Iterator[dict[str, Any]]:
         for name in _WITHIN:
             if name in value and level < MAX_LEVELS:
                 yield from _walk(value[name], level + 1)
-
-
-def _as_json(item: MicrodataItem, level: int = 0) -> dict[str, Any]:
-    """Returns an item of microdata as JSON-LD would have it; what is too far within is left out."""
-    types = [name.rpartition("/")[2] for name in (item.type or "").split()]
-    found: dict[str, Any] = {"@type": types[0] if len(types) == 1 else types}
-    for name, values in item.properties.items():
-        entries = [
-            _as_json(value, level + 1) if isinstance(value, MicrodataItem) else value
-            for value in values
-            if level < MAX_LEVELS or isinstance(value, str)
-        ]
-        found[name] = entries[0] if len(entries) == 1 else entries
-    return found

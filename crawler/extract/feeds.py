@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 MAX_FEED_BYTES = 10_000_000  # as of any page
 MAX_ENTRIES = 10_000  # as many links of a page as are looked at
 MAX_FIELD_CHARACTERS = 10_000  # of one field of an entry: words are looked for in it
-MAX_PIECES = 1_000  # of one field, between tags in it
 HEAD_BYTES = 65_536  # are looked through for where the feed begins: some servers write warnings before it
 _ENTRIES = frozenset({"item", "entry"})
 _ROOTS = frozenset({"rss", "feed", "RDF"})
@@ -91,7 +90,8 @@ class _Feed:
         self._open: list[str] = []
         self._entry: dict[str, str] | None = None
         self._depth = 0  # of the entry's own fields
-        self._text: list[str] = []
+        self._text: list[str] = []  # of the field that is open
+        self._room = MAX_FIELD_CHARACTERS  # characters that the field may have more
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         name = tag.rpartition("}")[2]
@@ -103,16 +103,17 @@ class _Feed:
         elif name == "link" and (href := attributes.get("href")):
             self._take_link(href, attributes.get("rel") or "alternate")
         if len(self._open) <= self._depth:
-            self._text = []
+            self._text, self._room = [], MAX_FIELD_CHARACTERS
 
     def end(self, tag: str) -> None:
         name = tag.rpartition("}")[2]
         if self._entry is not None:
             field = _FIELDS.get(name)
             is_own = len(self._open) == self._depth or (name == "name" and self._open[-2:-1] == ["author"])
-            text = "".join(self._text).strip()
-            if field and is_own and text:
-                self._entry.setdefault(field, text)
+            if field and is_own:
+                if text := "".join(self._text).strip():
+                    self._entry.setdefault(field, text)
+                self._text = []
         if self._open:
             self._open.pop()
         if name in _ENTRIES:
@@ -121,12 +122,9 @@ class _Feed:
             self._entry, self._depth = None, 0
 
     def data(self, text: str) -> None:
-        if (
-            self._entry is not None
-            and sum(map(len, self._text[-1:])) < MAX_FIELD_CHARACTERS
-            and len(self._text) < MAX_PIECES
-        ):
-            self._text.append(text[:MAX_FIELD_CHARACTERS])
+        if self._entry is not None and self._room > 0:
+            self._text.append(text[: self._room])
+            self._room -= len(text)
 
     def close(self) -> None:
         """Nothing: the feed itself has what was told."""
@@ -146,14 +144,27 @@ def _json_feed(data: bytes) -> dict[str, Any]:
     items = value.get("items") if isinstance(value, dict) else None
     if not isinstance(items, list):
         raise ExtractError("not-feed", "JSON without `items`")
-    names = {"link": "url", "summary": "content_text", "published": "date_published", "updated": "date_modified"}
-    entries = [
-        {
-            name: written[:MAX_FIELD_CHARACTERS]
-            for name in ("link", "id", "title", "summary", "published", "updated")
-            if isinstance(written := item.get(names.get(name, name)), str)
-        }
-        for item in items[:MAX_ENTRIES]
-        if isinstance(item, dict)
-    ]
+    entries = [_json_entry(item) for item in items[:MAX_ENTRIES] if isinstance(item, dict)]
     return {"next": value.get("next_url"), "entries": entries}
+
+
+def _json_entry(item: dict[str, Any]) -> dict[str, str]:
+    """Returns an item of a JSON Feed as an entry; of several names for one field the first that says something."""
+    authors = item.get("authors")  # of version 1.1
+    first_author = authors[0] if isinstance(authors, list) and authors else item.get("author")
+    said = {
+        "link": [item.get("url"), item.get("external_url")],
+        "id": [item.get("id")],
+        "title": [item.get("title")],
+        "summary": [item.get("summary"), item.get("content_text"), item.get("content_html")],
+        "author": [first_author.get("name") if isinstance(first_author, dict) else None],
+        "published": [item.get("date_published")],
+        "updated": [item.get("date_modified")],
+    }
+    found = {}
+    for name, values in said.items():
+        # An id that is a number is taken for the text that it stands for, as version 1.1 asks.
+        texts = (str(value) if name == "id" and type(value) is int else value for value in values)
+        if written := next((value for value in texts if isinstance(value, str) and value), ""):
+            found[name] = written[:MAX_FIELD_CHARACTERS]
+    return found

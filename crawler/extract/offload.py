@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from crawler.extract.sitemaps import GZIP
 from crawler.in_step import in_step
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ async def offload(read: Callable[..., Result], page: Fetched, site: Site, **opti
 
 def _is_heavy(page: Fetched, site: Site) -> bool:
     by_trafilatura = site.content is None and not site.parser
+    if page.body.startswith(GZIP):  # a sitemap, packed: its size says little of what it holds
+        return True
     if page.loaded and sum(len(one.body) for one in page.loaded.answers) > HEAVY_BYTES:
         return True
     if len(page.body) <= HEAVY_TAGS:  # a page has fewer tags than bytes

@@ -28,8 +28,10 @@ MAX_ELEMENTS = 2_000_000  # 40 of each page, where most have 4, and those with m
 MAX_FIELD_CHARACTERS = 10_000  # of one field of an entry; addresses are shorter
 MAX_IMAGES = 100  # of a page; search engines take as many as 1,000, which no field of an item needs
 PIECE_BYTES = 256 * 1024  # that are unpacked at a time: large enough that a call costs nothing beside it
+WINDOW_BYTES = 65_536  # that are given to be unpacked at a time: what is left of them is copied at the end of each part
+MAX_PARTS = 10_000  # in which one may be packed
 HEAD_BYTES = 65_536  # are looked through for where it begins: some servers write warnings before it
-_GZIP = b"\x1f\x8b"
+GZIP = b"\x1f\x8b"
 _ENTRIES = {"url": "pages", "sitemap": "sitemaps"}
 _ROOTS = ("urlset", "sitemapindex")
 # What is read of an entry: by the element around it, and its own name.
@@ -101,27 +103,48 @@ def _pieces(body: bytes) -> Iterator[bytes]:
     Raises:
         ExtractError: It is larger than one may be, or what is packed is damaged from the start.
     """
-    if not body.startswith(_GZIP):
+    if not body.startswith(GZIP):
         if len(body) > MAX_SITEMAP_BYTES:
             raise ExtractError("too-large", f"{len(body)} bytes, a sitemap has at most {MAX_SITEMAP_BYTES}")
         for start in range(0, len(body), PIECE_BYTES):
             yield body[start : start + PIECE_BYTES]
         return
-    unpacker, packed, size = zlib.decompressobj(zlib.MAX_WBITS | 16), body, 0
+    size = 0
+    for piece in _unpacked(body):
+        size += len(piece)
+        if size > MAX_SITEMAP_BYTES:
+            raise ExtractError("too-large", f"{len(body)} bytes, unpacked more than {MAX_SITEMAP_BYTES}")
+        yield piece
+
+
+def _unpacked(body: bytes) -> Iterator[bytes]:
+    """Yields what is packed by gzip, in one part or in several behind each other; what is damaged, as far as it goes.
+
+    Raises:
+        ExtractError: It is damaged from the start, or has too many parts.
+    """
+    unpacker, parts, has_begun = zlib.decompressobj(zlib.MAX_WBITS | 16), 1, False
+    windows = (body[start : start + WINDOW_BYTES] for start in range(0, len(body), WINDOW_BYTES))
+    packed = next(windows)
     while packed:
         try:
             piece = unpacker.decompress(packed, PIECE_BYTES)
         except zlib.error as error:
-            if size:
+            if has_begun:
                 return
             raise ExtractError("not-sitemap", f"gzip: {error}") from None
-        size += len(piece)
-        if size > MAX_SITEMAP_BYTES:
-            raise ExtractError("too-large", f"{len(body)} bytes, unpacked more than {MAX_SITEMAP_BYTES}")
-        packed = unpacker.unconsumed_tail
-        if unpacker.eof and unpacker.unused_data.startswith(_GZIP):  # packed in parts, one behind the other
-            unpacker, packed = zlib.decompressobj(zlib.MAX_WBITS | 16), unpacker.unused_data
+        has_begun = has_begun or bool(piece)
         yield piece
+        packed = unpacker.unused_data if unpacker.eof else unpacker.unconsumed_tail
+        if len(packed) < len(GZIP):
+            packed += next(windows, b"")
+        if unpacker.eof:
+            if not packed.startswith(GZIP):
+                return
+            parts += 1
+            if parts > MAX_PARTS:
+                raise ExtractError("too-large", f"packed in more than {MAX_PARTS} parts")
+            unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
 
 
 def _by_xml(head: bytes, pieces: Iterator[bytes]) -> dict[str, list[dict[str, Any]]]:
@@ -130,10 +153,10 @@ def _by_xml(head: bytes, pieces: Iterator[bytes]) -> dict[str, list[dict[str, An
     rest = head
     for piece in pieces:
         whole, tag, rest = (rest + piece).rpartition(b"</")  # neither `&amp;` nor a value's CDATA is cut in two
-        if len(rest) > MAX_FIELD_CHARACTERS and not tag:
-            whole, tag, rest = rest, b"", b""
-        parser.feed(STRAY.sub(_escaped, whole))
         rest = tag + rest
+        if len(rest) > MAX_FIELD_CHARACTERS:  # no tag ends for so long: it is no value that is kept
+            whole, rest = whole + rest, b""
+        parser.feed(STRAY.sub(_escaped, whole))
         if target.elements > MAX_ELEMENTS:
             raise ExtractError("too-many-tags", f"more than {MAX_ELEMENTS} elements")
     parser.feed(STRAY.sub(_escaped, rest))

@@ -6,7 +6,7 @@ import orjson
 import pytest
 from extract.pages import html, reason
 
-from crawler.extract.feeds import MAX_ENTRIES, parse_feed
+from crawler.extract.feeds import MAX_ENTRIES, MAX_FIELD_CHARACTERS, parse_feed
 
 ENTRY = "<item><title>a</title><link>http://x.org/1</link></item>"
 ONE = [{"title": "a", "link": "http://x.org/1"}]
@@ -65,11 +65,13 @@ def test_entities_that_a_feed_defines_stay_names():
         "<rss>" + "<a>" * 240_000,
         "<rss><item><title>" + "x" * 9_900_000,
         "<rss><item><title>" + "<b>x</b>" * 120_000,
+        "<rss><item><description>" + ("x" * 9_000 + "<b/>") * 999 + "<b/>" * 100_000,
+        "<rss><item><author>" + " <name/>" * 200_000,
         "<rss " + " ".join(f'a{n}=""' for n in range(900_000)) + ">",
         "<rss>" + "&" * 240_000,
         "<rss>" + "<![CDATA[" * 240_000,
     ],
-    ids=["items", "depth", "text", "pieces", "attributes", "ampersands", "unclosed"],
+    ids=["items", "depth", "text", "pieces", "long pieces", "names", "attributes", "ampersands", "unclosed"],
 )
 def test_a_hostile_feed_takes_little(body):
     before = resource.getrusage(resource.RUSAGE_SELF)
@@ -87,3 +89,27 @@ def test_what_is_no_feed_says_so():
     assert reason(read, "<rss>" + "<b>" * 1_000_000) == "too-many-tags"
     assert reason(read, "<rss>" + "&" * 9_000_000) == "too-many-tags"
     assert reason(read, "<rss>" + " " * 10_000_000) == "too-large"
+
+
+def test_a_field_is_as_long_as_one_may_be_however_many_pieces_it_has():
+    (entry,) = read("<rss><item><description>" + ("x" * 9_000 + "<b>y</b>") * 999 + "</description>")["entries"]
+    assert len(entry["summary"]) == MAX_FIELD_CHARACTERS
+
+
+@pytest.mark.parametrize(
+    ("item", "entry"),
+    [
+        (
+            {"id": 5, "url": "/a", "authors": [{"name": "Ann"}, {"name": "Bob"}]},
+            {"link": "/a", "id": "5", "author": "Ann"},
+        ),
+        (
+            {"external_url": "/b", "author": {"name": "Ann"}, "summary": "s", "content_text": "t"},
+            {"link": "/b", "author": "Ann", "summary": "s"},
+        ),
+        ({"url": "/c", "content_html": "<p>h</p>", "summary": ""}, {"link": "/c", "summary": "<p>h</p>"}),
+        ({"url": ["/d"], "authors": ["Ann"], "id": True}, {}),
+    ],
+)
+def test_of_a_json_feed_each_field_is_read_by_any_of_its_names(item, entry):
+    assert read(orjson.dumps({"items": [item]}).decode())["entries"] == [entry]

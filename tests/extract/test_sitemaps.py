@@ -150,3 +150,19 @@ def test_what_is_no_sitemap_says_so(monkeypatch):
     assert reason(read, HEAD.encode() + b" " * MAX_SITEMAP_BYTES) == "too-large"
     assert reason(read, gzip.compress(HEAD.encode() + b" " * MAX_SITEMAP_BYTES)) == "too-large"
     assert reason(read, HEAD + "<a></a>" * 100_000) == "too-many-tags"
+
+
+def test_one_packed_in_parts_is_read_whole_and_in_bounded_time():
+    parts = [gzip.compress(part.encode()) for part in (HEAD, PAGE * 2_000, PAGE, "</urlset>")]
+    assert len(read(b"".join(parts))["pages"]) == 2_001
+    assert len(read(b"".join(parts) + b"junk behind it")["pages"]) == 2_001
+    empty = gzip.compress(b"")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+    assert reason(read, empty * 1_000_000) == "too-large"
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_utime - before < 5
+
+
+def test_a_tag_that_never_ends_takes_linear_time():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+    assert read(f"{HEAD}{PAGE}<!-- </" + "x" * 40_000_000)["pages"]
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_utime - before < 5
