@@ -45,17 +45,27 @@ def count_in(written: str) -> int | None:
 
 
 def joined(pages: Sequence[Sequence[ReadComment]]) -> tuple[ReadComment, ...]:
-    """Returns the comments of several pages as those of one; none is left out, be it like another one."""
+    """Returns the comments of several pages as those of one; none is left out, be it like another one.
+
+    What a comment answers is looked for on its own page first: some sites number the comments of each page anew.
+    """
     found: list[ReadComment] = []
     for page in pages:
-        start = len(found)
-        found += [replace(one, parent=one.parent + start) if one.parent is not None else one for one in page]
+        start, places = len(found), _places(page)
+        for one in page:
+            answered = places.get(one.answers) if one.answers else None
+            if answered is not None:
+                found.append(replace(one, parent=start + answered, answers=""))
+            elif one.parent is not None:
+                found.append(replace(one, parent=start + one.parent))
+            else:
+                found.append(one)
     return tuple(found)
 
 
 def in_item(comments: Sequence[ReadComment]) -> list[Comment]:
     """Returns comments as an `Item` has them; one whose parent isn't among them answers the page."""
-    places = {one.key: place for place, one in reversed([*enumerate(comments)]) if one.key}
+    places = _places(comments)
     return [
         Comment(
             one.text,
@@ -66,3 +76,8 @@ def in_item(comments: Sequence[ReadComment]) -> list[Comment]:
         )
         for one in comments
     ]
+
+
+def _places(comments: Sequence[ReadComment]) -> dict[str, int]:
+    """Returns the place of the first comment of each key."""
+    return {one.key: place for place, one in reversed([*enumerate(comments)]) if one.key}

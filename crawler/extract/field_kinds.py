@@ -160,6 +160,11 @@ class Fields(_ReadFields):  # type: ignore[misc]  # mypy knows no dataclass that
             return name.removeprefix("extra.") in self.extra
         return bool(getattr(self, name))
 
+    def says_the_same(self, other: Fields) -> bool:
+        """Returns whether another page has the same text and comments, and has some."""
+        own = self.content, self.comments
+        return any(own) and own == (other.content, other.comments)
+
     def filled(self, more: Fields) -> Fields:
         """Returns these fields, with those of further ones that they lack."""
         values = {name: getattr(self if self.has(name) else more, name) for name in KINDS}

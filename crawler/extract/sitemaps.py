@@ -150,15 +150,17 @@ def _unpacked(body: bytes) -> Iterator[bytes]:
 def _by_xml(head: bytes, pieces: Iterator[bytes]) -> dict[str, list[dict[str, Any]]]:
     target = _Sitemap()
     parser = etree.XMLParser(target=target, recover=True, resolve_entities=False, load_dtd=False, no_network=True)
-    rest = head
+    rest, strays = head, 0
     for piece in pieces:
         whole, tag, rest = (rest + piece).rpartition(b"</")  # neither `&amp;` nor a value's CDATA is cut in two
         rest = tag + rest
         if len(rest) > MAX_FIELD_CHARACTERS:  # no tag ends for so long: it is no value that is kept
             whole, rest = whole + rest, b""
-        parser.feed(STRAY.sub(_escaped, whole))
-        if target.elements > MAX_ELEMENTS:
-            raise ExtractError("too-many-tags", f"more than {MAX_ELEMENTS} elements")
+        escaped, number = STRAY.subn(_escaped, whole)
+        strays += number
+        parser.feed(escaped)
+        if target.elements + strays > MAX_ELEMENTS:
+            raise ExtractError("too-many-tags", f"more than {MAX_ELEMENTS} elements and stray &")
     parser.feed(STRAY.sub(_escaped, rest))
     parser.close()
     if not target.is_sitemap:

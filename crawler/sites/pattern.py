@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 MAX_PATTERN_CHARACTERS = 500  # a person writes far less; definitions also come from Redis
 PATTERN_MEMORY_BYTES = 1 << 20  # of one compiled pattern; nested repetitions expand beyond it and are refused
+# RE2 takes at most so many steps of some 5 ns for a text: its instructions by the text's bytes. `\d{4}-\d\d` has 14
+# instructions, `.{0,200}` 1,800, which leaves it 160 kB. What is behind that of a longer text isn't looked through.
+MAX_STEPS = 300_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class Pattern:
 
     def found_in(self, text: str) -> bool:
         """Returns whether the pattern matches anywhere in a text."""
-        return self.compiled.search(_bytes(text)) is not None
+        return self.compiled.search(self._bytes(text)) is not None
 
     def parts(self, text: str, max_parts: int) -> Iterator[str]:
         """Yields what the pattern matches, from left to right: its first group if it has one, else all of the match.
@@ -61,13 +64,13 @@ class Pattern:
             max_parts: Matches that are looked at; a group that took no part in its match yields nothing.
         """
         group = min(1, self.compiled.groups)
-        for match in islice(self.compiled.finditer(_bytes(text)), max_parts):
+        for match in islice(self.compiled.finditer(self._bytes(text)), max_parts):
             if match[group] is not None:
                 yield match[group].decode("utf-8", "replace")
 
     def names(self, text: str) -> dict[str, str] | None:
         """Returns what the named groups of the first match hold, "" for one that took no part; None: no match."""
-        match = self.compiled.search(_bytes(text))
+        match = self.compiled.search(self._bytes(text))
         if match is None:
             return None
         return {name: (value or b"").decode("utf-8", "replace") for name, value in match.groupdict().items()}
@@ -77,9 +80,11 @@ class Pattern:
         """The names of its groups."""
         return frozenset(self.compiled.groupindex)
 
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "replace")  # a lone surrogate isn't UTF-8, which RE2 reads
+    def _bytes(self, text: str) -> bytes:
+        """Returns as much of a text as is looked through."""
+        encoded = text.encode("utf-8", "replace")  # a lone surrogate isn't UTF-8, which RE2 reads
+        most = MAX_STEPS // self.compiled.programsize
+        return encoded if len(encoded) <= most else encoded[:most].decode("utf-8", "ignore").encode()
 
 
 # A pattern as a field of a pydantic model: a string in YAML and JSON.

@@ -121,6 +121,8 @@ class ConsumerSpider(FrontierSpider):
                 if not self._does_without(url, further, visit, lacks):
                     return None
                 break
+            if any(part.says_the_same(further) for part in parts):
+                break  # whatever its address, it is a page that was read: a redirect, or a number that means nothing
             if sum(len(part.content) for part in (*parts, further)) > MAX_BODY_BYTES:
                 lacks.pages.append(url)
                 break

@@ -157,9 +157,7 @@ class ProducerSpider(FrontierSpider):
         if site.results.match is None:
             return [(url, row, seed.keywords) for url, row in rows]
         combinations = await self._combinations(seed) if site.is_list else [seed.keywords]
-        if len(rows) > self.max_links:  # 50,000 of a sitemap take seconds
-            return await asyncio.to_thread(found_by, rows, combinations)
-        return found_by(rows, combinations)
+        return await asyncio.to_thread(found_by, rows, combinations)
 
     async def _combinations(self, seed: Seed) -> Sequence[Combination]:
         """Returns the combinations of a seed's plan.

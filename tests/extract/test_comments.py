@@ -4,7 +4,7 @@ import pytest
 from extract.pages import html, json, reason
 
 from crawler import extract, sites
-from crawler.extract.comments import count_in, in_item
+from crawler.extract.comments import ReadComment, count_in, in_item, joined
 from crawler.item import Comment
 
 THREAD = """
@@ -101,3 +101,9 @@ def test_a_number_is_exact_or_none(written, count):
 def test_rows_within_rows_take_bounded_time():
     page = html("<article>Text</article>" + "<li class=comment><p class=body>x<ul>" * 600)
     assert len(extract.fields(page, BLOG).comments) > 1
+
+
+def test_numbers_that_begin_anew_on_each_page_are_those_of_the_page():
+    first, second = ([ReadComment("a", key="1"), ReadComment("b", key="2", answers="1")] for _ in range(2))
+    third = [ReadComment("c", answers="2"), ReadComment("d", answers="9")]
+    assert [one.parent for one in in_item(joined([first, second, third]))] == [None, 0, None, 2, 1, None]

@@ -166,3 +166,8 @@ def test_a_tag_that_never_ends_takes_linear_time():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
     assert read(f"{HEAD}{PAGE}<!-- </" + "x" * 40_000_000)["pages"]
     assert resource.getrusage(resource.RUSAGE_SELF).ru_utime - before < 5
+
+
+def test_stray_ampersands_are_counted_as_elements_are():
+    assert reason(read, HEAD + "&" * 10_000_000) == "too-many-tags"
+    assert len(read(HEAD + PAGE.replace("_2", "_2?a&b") * 1_000 + "</urlset>")["pages"]) == 1_000

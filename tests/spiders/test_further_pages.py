@@ -31,6 +31,11 @@ PAGES = {
     "/broken/1": page("one", "/broken/2"),
     "/broken/2": page("two", "/broken/3"),
     "/broken/3": failing(500),
+    "/twice/1": page("one", "/twice/2"),
+    "/twice/2": [b"HTTP/1.1 302 Found\r\nLocation: /twice/1\r\nContent-Length: 0\r\n\r\n"],
+    "/ignored/1": page("one", "/ignored/2?n=2"),
+    "/ignored/2?n=2": page("two", "/ignored/2?n=3"),
+    "/ignored/2?n=3": page("two", "/ignored/2?n=4"),
     "/no-page/1": page("one", "/no-page/2"),
     "/no-page/2": [answer(b"\x89PNG\r\n\x1a\n" + bytes(100))],
 }
@@ -63,10 +68,14 @@ def test_a_further_page_that_cannot_be_had_is_named_in_the_item(host, crawl, mon
         "gone": (["one"], ["/gone/2"]),
         "broken": (["one", "two"], ["/broken/3"]),
         "no-page": (["one"], ["/no-page/2"]),
+        "twice": (["one"], []),
+        "ignored": (["one", "two"], []),
     }
+    contents = {item["url"].split("/")[-2]: item["content"] for item in crawl.items()}
+    assert (contents["twice"].count("Some"), contents["ignored"].count("Some")) == (5, 10)  # of a page each once
     with MongoClient(mongo_server.url) as client:
         documents = client[mongo_database]["items"].find()
         gaps = {document["url"].split("/")[-2]: document["gaps"] for document in documents}
-    assert gaps == {"without-body": 0, "gone": 0, "broken": 1, "no-page": 0}
+    assert gaps == {"without-body": 0, "gone": 0, "broken": 1, "no-page": 0, "twice": 0, "ignored": 0}
     assert crawl.unfinished() == {}
     assert sum(one.path == "/broken/3" for one in host.asked) == 2  # each try is made
