@@ -266,7 +266,7 @@ class Scheduler(BaseScheduler):
         slow_visits = min(self._lanes.slow_visits() + self.worker.turns.queued, self._parallel)
         max_seeds = self.worker.room(slow_visits)
         if max_seeds == 0:
-            return NO_ROOM_SECONDS
+            return await self._unless_done(NO_ROOM_SECONDS)
         answer = await self.worker.claims.claim(max_seeds)
         if answer.seeds:
             self.worker.fair_share.end_starving()
@@ -329,12 +329,19 @@ class Scheduler(BaseScheduler):
             pause_s = self.worker.fair_share.starve()
             self.worker.wakeups.hold_turns(pause_s)
             wait_s = max(wait_s, pause_s)
-        if self._stop_when_done and not self._visits:
-            if self._engine_runs() and await self.worker.is_done():
-                self._finish("finished")
-                return 0.0
-            wait_s = min(wait_s, DONE_POLL_SECONDS)
-        return wait_s
+        return await self._unless_done(wait_s)
+
+    async def _unless_done(self, wait_s: float) -> float:
+        """Closes the spider if it holds nothing and all plans are done; returns the seconds to wait if it goes on.
+
+        A worker that has no room for seeds ends, too: others may have crawled what there was.
+        """
+        if not self._stop_when_done or self._visits:
+            return wait_s
+        if self._engine_runs() and await self.worker.is_done():
+            self._finish("finished")
+            return 0.0
+        return min(wait_s, DONE_POLL_SECONDS)
 
     # -- Events -------------------------------------------------------------------------------------------------------
 

@@ -29,6 +29,11 @@ def _refuse_to_hide_another() -> None:
     own, configuration = Path(__file__).parent, closest_scrapy_cfg()
     other = Path(configuration).parent / own.name
     if configuration and (other / "settings.py").is_file() and not other.samefile(own):
+        if (other / "scrapy_private.py").is_file():  # a clone of Headroom, which it was installed from as a copy
+            raise SystemExit(
+                f"error: Headroom is installed at {own}, which hides the one in this clone, {other}; "
+                "have it run what the clone holds: pip install --no-deps -e ."
+            )
         raise SystemExit(
             f"error: Headroom's package `crawler` hides this project's at {other}; "
             "rename that one, or install Headroom in an environment of its own"

@@ -365,6 +365,13 @@ async def test_an_idle_spider_stays_open_until_all_is_done(build):
     assert not any(isinstance(getattr(result, "value", None), DontCloseSpider) for _receiver, result in sent)
 
 
+async def test_a_worker_that_has_room_for_nothing_ends_when_all_is_done(build, monkeypatch):
+    """On a busy node, where others have crawled what there was."""
+    monkeypatch.setattr(Worker, "room", lambda _self, _slow_visits=0: 0)
+    scheduler = await build(STOP_WHEN_DONE=1)
+    await until(lambda: scheduler.crawler.engine.closed_for == "finished")
+
+
 async def test_a_sink_that_is_away_stops_claims(build):
     scheduler = await build()
     worker = Worker.of(scheduler.crawler)

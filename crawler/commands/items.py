@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import orjson
 from scrapy.exceptions import UsageError
 
+from crawler import config
 from crawler.cli.actions import FLAG, Action, ActionCommand, Option
 from crawler.cli.output import print_answer, print_json, to_json
 from crawler.cli.tables import print_pairs
@@ -96,7 +97,7 @@ class Command(ActionCommand):
             raise UsageError(f"{shown(name)} can't be a site's name")
         if opts.count is not None and opts.count < 1:
             raise UsageError("--count is at least 1")
-        prefix = str(self.values["TOPIC_PREFIX"])
+        prefix = config.TOPIC_PREFIX.of(self.values)
         topic, columns = prefix + name, SHOWN_OF_ALSO if is_also else SHOWN
         try:
             with (

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawler.monitor.users import UserFile
 
 LISTEN = "127.0.0.1:8641"
-EXTRA = 'the monitor needs the extra "monitor": pip install ".[monitor]" in a clone of Headroom'
+EXTRA = 'the monitor needs the extra "monitor": pip install -e ".[monitor]" in a clone of Headroom'
 USER_ACTIONS = ("add", "list", "remove")
 OPTIONS = (
     Option("--listen", f"where it listens (default {LISTEN})", {"metavar": "HOST:PORT", "default": LISTEN}),

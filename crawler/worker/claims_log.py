@@ -11,13 +11,14 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 SILENT_SECONDS = 600.0  # between two lines of one kind: a node at the edge of its headroom changes every few seconds
+LASTING_SECONDS = 30.0  # what holds for so long is said sooner: whoever reads the log would take the worker to hang
 
 
 class ClaimsLog:
     """Logs changes, each kind seldom, and in the end always the state that lasts. `scrapy nodes` shows it at any time.
 
-    A change within the silence of its kind is said when the silence is over, if it holds by then and isn't what the
-    last line says. So the last line of a lasting outage tells of the outage.
+    A change within the silence of its kind is said once it has lasted, or the silence is over, if it holds by then and
+    isn't what the last line says. So the last line of a lasting outage tells of the outage.
 
     Args:
         now: A clock in seconds, of any beginning.
@@ -27,6 +28,7 @@ class ClaimsLog:
         self._now = now
         self._said = ""  # the reason of the last line; empty: claims go on, as is taken for granted at the start
         self._silent_until_s: dict[str, float] = {}  # by kind of reason, of which there are few
+        self._kind, self._since_s = "", now()  # the present kind of reason, and since when it is that
 
     def tick(self, why_not: str) -> None:
         """Notes the present state, and says it if that is due; to be called about once a second.
@@ -36,7 +38,10 @@ class ClaimsLog:
                 text, such as the message of an error, and makes no kind of its own.
         """
         now_s, kind = self._now(), why_not.partition(" (")[0]
-        if why_not == self._said or now_s < self._silent_until_s.get(kind, now_s):
+        if kind != self._kind:
+            self._kind, self._since_s = kind, now_s
+        lasts = now_s - self._since_s >= LASTING_SECONDS and kind != self._said.partition(" (")[0]
+        if why_not == self._said or (now_s < self._silent_until_s.get(kind, now_s) and not lasts):
             return
         self._said = why_not
         self._silent_until_s[kind] = now_s + SILENT_SECONDS

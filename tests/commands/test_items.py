@@ -42,10 +42,8 @@ def send(kafka_server, topic_prefix):
 
 @pytest.fixture
 def options(kafka_server, topic_prefix):
-    return {
-        "environment": {"KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap},
-        "settings": {"TOPIC_PREFIX": topic_prefix},
-    }
+    """As operators and the demo say where Kafka is: by the environment."""
+    return {"environment": {"KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap, "TOPIC_PREFIX": topic_prefix}}
 
 
 @pytest.fixture

@@ -62,3 +62,14 @@ def test_a_project_that_headroom_would_hide_is_told(shadowed):
         f"error: Headroom's package `crawler` hides this project's at {shadowed.folder}/crawler; "
         "rename that one, or install Headroom in an environment of its own\n"
     )
+
+
+def test_a_clone_that_an_installed_copy_would_hide_is_told_how_to_be_run(shadowed):
+    (shadowed.folder / "scrapy.cfg").write_text("[settings]\ndefault = crawler.settings\n")
+    for name in ("settings.py", "scrapy_private.py"):
+        (shadowed.folder / "crawler" / name).touch()
+    done = shadowed.run("list", python=["-P"])
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: Headroom is installed at ")
+    assert f"hides the one in this clone, {shadowed.folder}/crawler; " in done.stderr
+    assert done.stderr.endswith("pip install --no-deps -e .\n")

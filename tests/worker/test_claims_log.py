@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from crawler.worker import claims_log
-from crawler.worker.claims_log import SILENT_SECONDS, ClaimsLog
+from crawler.worker.claims_log import LASTING_SECONDS, SILENT_SECONDS, ClaimsLog
 
 FULL = "Redis is full"
 
@@ -37,6 +37,13 @@ def test_an_outage_that_comes_back_soon_and_stays_is_the_last_line(run):
     assert run(FULL) + run("")[1:] == [f"nothing is claimed: {FULL}", "claims go on"]
     hours = run(FULL, 7_200)
     assert hours == [f"nothing is claimed: {FULL}", "claims go on", f"nothing is claimed: {FULL}"]
+
+
+def test_what_lasts_is_said_within_its_silence_and_told_from_what_comes_and_goes(run):
+    said = [f"nothing is claimed: {FULL}", "claims go on"]
+    assert run(FULL) + run("", 60)[1:] == said
+    assert run(FULL, int(LASTING_SECONDS)) == said
+    assert run(FULL, 2) == [*said, said[0]]
 
 
 def test_a_state_that_is_over_before_its_silence_is_not_said_again(run):
