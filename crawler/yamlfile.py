@@ -39,6 +39,7 @@ MAX_ENTRIES = 200_000  # values, also mappings and lists, with every alias unfol
 _TAG = "tag:yaml.org,2002:"
 _TEXT_TAG, _NULL_TAG, _MERGE_TAG = _TAG + "str", _TAG + "null", _TAG + "merge"
 _PLAIN_TAGS = {_TAG + kind for kind in ("str", "int", "float", "bool", "null", "seq", "map")}
+_BRACE_VALUE = re.compile(rb"(?::|^\s*-) \{\w+\}")  # `url: {base}/search` begins a mapping that ends too soon
 _IGNORED_TAGS = (_TAG + "timestamp", _TAG + "value")  # of dates, and of a lone `=`; both stay text
 
 
@@ -256,7 +257,8 @@ class _Index:
             raise InputError(self._file, line, where, "a list or mapping as key", "a word as key")
         key = str(node.value)
         if node.tag not in (_TEXT_TAG, _MERGE_TAG):
-            raise InputError(self._file, line, where, key, f'text as key: put it in quotes, "{short(key)}"')
+            point = "; a decimal number has a point" if key.isdecimal() else ""  # `delay: 0,5` within braces
+            raise InputError(self._file, line, where, key, f'text as key: put it in quotes, "{short(key)}"{point}')
         if (*path, key) in self.lines:
             raise InputError(self._file, line, ".".join(map(str, (*path, key))), key, "each key once")
         return key
@@ -273,10 +275,20 @@ def _explain_syntax(error: Exception, text: str | bytes, file: str) -> InputErro
         opened = error.context_mark.line + 1 if error.context_mark else line
         since = f" from line {opened}" if opened != line else ""
         problem = f"{error.problem} ({error.context}{since})" if error.context else error.problem
-        return InputError(file, line, "", problem, "valid YAML" + (" (indent with spaces, not with tabs)" * tab))
+        hint = " (indent with spaces, not with tabs)" if tab else _quotes_missing(raw.split(b"\n")[opened - 1 : line], str(error.problem))
+        return InputError(file, line, "", problem, f"valid YAML{hint}")
     if isinstance(error, yaml.reader.ReaderError):  # of the C parser, whose `position` counts bytes
         return InputError(file, raw[: error.position].count(b"\n") + 1, "", error.reason, "YAML in UTF-8")
     return InputError(file, 0, "", str(error), "YAML in UTF-8 with plain values")
+
+
+def _quotes_missing(lines: Sequence[bytes], problem: str) -> str:
+    """Returns a hint, where in lines that are no YAML a value may lack the quotes that it needs; empty for none."""
+    if any(_BRACE_VALUE.search(line) for line in lines):
+        return " (a value that begins with { stands in quotes)"
+    if problem.startswith("mapping values are not allowed"):
+        return " (a value with a colon and a blank in it stands in quotes)"
+    return ""
 
 
 # Shortens pydantic's messages: "Input should be less than or equal to 5" becomes "at most 5".

@@ -32,7 +32,6 @@ def nested(first, opening, closing, levels=9, width=9):
 
 SYNTAX = [
     ("a: [", ":2", "'did not find expected node content (while parsing a flow node)'"),
-    ("a: b: c", ":1", "'mapping values are not allowed in this context'"),
     ("x: 1\na: [b\nc: d", ":3", "\"did not find expected ',' or ']' (while parsing a flow sequence from line 2)\""),
     ("a: *nowhere", ":1", "'found undefined alias'"),
     ("a: 1\n---\nb: 2", ":2", "'but found another document (expected a single document in the stream from line 1)'"),
@@ -69,13 +68,31 @@ TOO_LARGE = [
         ("[" * 400_000, ":1", "'more than 20 levels'", "at most 20 levels"),
         ("a: 1\nb: {c: 1, c: 2}", ":2: b.c", "'c'", "each key once"),
         ("a: 1\nno: 2", ":2", "'no'", 'text as key: put it in quotes, "no"'),
-        ("a: {1: 2}", ":1: a", "'1'", 'text as key: put it in quotes, "1"'),
+        ("a: {1: 2}", ":1: a", "'1'", 'text as key: put it in quotes, "1"; a decimal number has a point'),
         ("? [a]\n: b", ":1", "'a list or mapping as key'", "a word as key"),
         (
             "a:\n\t- b",
             ":2",
             "'found character that cannot start any token (while scanning for the next token)'",
             "valid YAML (indent with spaces, not with tabs)",
+        ),
+        (
+            "search:\n  url: {base}/search?q={query}\n  body: {}",
+            ":2",
+            "'did not find expected key (while parsing a block mapping)'",
+            "valid YAML (a value that begins with { stands in quotes)",
+        ),
+        (
+            "a: b: c",
+            ":1",
+            "'mapping values are not allowed in this context'",
+            "valid YAML (a value with a colon and a blank in it stands in quotes)",
+        ),
+        (
+            "politeness: {delay: 0,5}",
+            ":1: politeness",
+            "'5'",
+            'text as key: put it in quotes, "5"; a decimal number has a point',
         ),
     ],
     ids=map(str, itertools.count()),

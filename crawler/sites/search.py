@@ -7,6 +7,7 @@ one pass, so nothing in a word can act as a separator or as another placeholder.
 from __future__ import annotations
 
 import codecs
+import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -59,7 +60,9 @@ def check_template(template: str, allowed: frozenset[str]) -> str:
     known = ", ".join(f"{{{name}}}" for name in sorted(allowed))
     for name in placeholders(template):
         if name not in allowed:
-            raise ValueError(f"only the placeholders {known}, not {{{name}}}")
+            near = difflib.get_close_matches(name, allowed, 1)
+            meant = f" (did you mean {{{near[0]}}}?)" if near else ""
+            raise ValueError(f"only the placeholders {known}, not {{{name}}}{meant}")
     if re.search(r"[{}]", _PLACEHOLDER.sub("", template)):
         raise ValueError(f"braces only around a placeholder ({known})")
     return template
