@@ -112,10 +112,11 @@ class SearchTrial:
             number *= 2
             tried[number] = await self._try(self._target(number))
         behind = tried[number].links
-        repeated = behind.urls if behind else ()  # by a site that shows its last page again
+        repeated = behind.urls if behind else ()  # by a site that shows its last page again, or its first
+        is_first = first.links is not None and repeated == first.links.urls
 
         def has_ended(page: Tried) -> bool:
-            return not page.links or page.links.urls in ((), repeated)
+            return not page.links or (page.links.urls in ((), repeated) and not (is_first and page is first))
 
         past = min(number for number, page in tried.items() if has_ended(page))
         last = max((number for number in tried if number < past), default=0)
@@ -123,7 +124,7 @@ class SearchTrial:
             middle = (last + past) // 2
             tried[middle] = await self._try(self._target(middle))
             last, past = (last, middle) if has_ended(tried[middle]) else (middle, past)
-        if not repeated:
+        if not repeated or is_first:
             return tried[past].shown()
         again = tried.get(past + 1) or await self._try(self._target(past + 1))
         return again.shown() | {"says": f"results of page {past} once more"}
