@@ -147,7 +147,7 @@ def _print_hosts(answer: dict[str, Any]) -> None:
         cells = [(row["pages"], shown_count("bytes", row["bytes"]), row["errors"], row["order"]) for row in rows]
         print_table(COLUMNS, [(row["host"], *others) for row, others in zip(rows, cells, strict=True)])
     else:
-        print("no host has answered in the last hour, and none has orders")
+        print("no host is known to have answered in the last hour (workers say so once a minute), and none has orders")
 
 
 def _print_orders(orders: dict[str, HostOrder]) -> None:

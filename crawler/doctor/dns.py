@@ -48,6 +48,8 @@ async def dns(settings: Mapping[str, Any]) -> Finding:
         return not_tried("hosts are looked up by a proxy, which is given by its address: there is no name to look up")
     if sites is None:
         return not_tried("the sites stand in Redis, which can't be read")
+    if origins:
+        return not_tried("the hosts of stored sites are addresses: there is no name to look up")
     return not_tried("no stored site has a host to look up; a plan that is submitted brings some")
 
 

@@ -41,7 +41,8 @@ async def _busy(operator):
 
 
 def test_no_host_is_known(scrapy):
-    assert lines_of(scrapy("hosts")) == ["no host has answered in the last hour, and none has orders"]
+    none = "no host is known to have answered in the last hour (workers say so once a minute), and none has orders"
+    assert lines_of(scrapy("hosts")) == [none]
     shown = lines_of(scrapy("hosts", "show", "http://Board.test./x"))
     assert shown == [
         "board.test",

@@ -198,7 +198,8 @@ LOCAL, UNKNOWN, ADDRESS = "https://localhost", f"https://{NO_NAME}", "https://12
 @pytest.mark.parametrize(
     ("environment", "origins", "state", "said"),
     [
-        ({}, [ADDRESS, ""], State.NOT_TRIED, "no stored site has a host to look up"),
+        ({}, [ADDRESS, ""], State.NOT_TRIED, "the hosts of stored sites are addresses"),
+        ({}, [""], State.NOT_TRIED, "no stored site has a host to look up"),
         ({}, [LOCAL], State.OK, "found: localhost"),
         ({}, [LOCAL, UNKNOWN], State.BETTER, "not found within 3 s: xxx"),
         ({}, [UNKNOWN], State.STOPS, "see /etc/resolv.conf"),
