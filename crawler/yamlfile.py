@@ -275,7 +275,8 @@ def _explain_syntax(error: Exception, text: str | bytes, file: str) -> InputErro
         opened = error.context_mark.line + 1 if error.context_mark else line
         since = f" from line {opened}" if opened != line else ""
         problem = f"{error.problem} ({error.context}{since})" if error.context else error.problem
-        hint = " (indent with spaces, not with tabs)" if tab else _quotes_missing(raw.split(b"\n")[opened - 1 : line], str(error.problem))
+        lines = raw.split(b"\n")[opened - 1 : line]
+        hint = " (indent with spaces, not with tabs)" if tab else _quotes_missing(lines, str(error.problem))
         return InputError(file, line, "", problem, f"valid YAML{hint}")
     if isinstance(error, yaml.reader.ReaderError):  # of the C parser, whose `position` counts bytes
         return InputError(file, raw[: error.position].count(b"\n") + 1, "", error.reason, "YAML in UTF-8")

@@ -83,8 +83,8 @@ class Pattern:
     def _bytes(self, text: str) -> bytes:
         """Returns as much of a text as is looked through."""
         encoded = text.encode("utf-8", "replace")  # a lone surrogate isn't UTF-8, which RE2 reads
-        most = MAX_STEPS // self.compiled.programsize
-        return encoded if len(encoded) <= most else encoded[:most].decode("utf-8", "ignore").encode()
+        max_bytes = MAX_STEPS // self.compiled.programsize
+        return encoded if len(encoded) <= max_bytes else encoded[:max_bytes].decode("utf-8", "ignore").encode()
 
 
 # A pattern as a field of a pydantic model: a string in YAML and JSON.
