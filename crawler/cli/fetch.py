@@ -8,7 +8,7 @@ host's robots.txt, and private addresses by ALLOW_PRIVATE_ADDRESSES.
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -43,7 +43,7 @@ from crawler.urls import canonical, host, origin, redirect_target, split_route
 from crawler.worker.outcomes import REDIRECT_STATUSES, outcome_of_status
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Container, Mapping
+    from collections.abc import AsyncIterator, Container, Iterator, Mapping
 
     from scrapy.http import Response
     from scrapy.settings import Settings
@@ -134,10 +134,6 @@ class Fetcher:
             return str(error)
         except PrivateAddressError:
             return ""  # ALLOW_PRIVATE_ADDRESSES is what keeps it from there
-        except (TimeoutError, DownloadTimeoutError):
-            raise UnavailableError(f"{origin(address)}/robots.txt takes too long") from None
-        except _NO_ANSWER as error:
-            raise UnavailableError(f"{origin(address)}/robots.txt can't be fetched: {error}") from error
         return ""
 
     async def page_of(self, url: str, site: Site, *, renders: bool = False) -> Fetched:
@@ -184,17 +180,12 @@ class Fetcher:
             UnavailableError: There is no answer, or not in time, or it is too large.
         """
         address, route = split_route(canonical(url, routes=True))
-        try:
-            response, route = await self._page(address, route, body, content_type)
+        response, route = await self._page(address, route, body, content_type)
+        address = canonical(response.url)
+        with self._told_of(address):
             decoded = codings.decode(response.body, response.headers.getlist("Content-Encoding"), self._max_bytes)
-        except (TimeoutError, DownloadTimeoutError):
-            raise UnavailableError(f"{address} took longer than {self._timeout_s:g} s") from None
-        except DownloadCancelledError:
-            raise UnavailableError(f"{address} is larger than {self._max_bytes} bytes") from None
-        except _NO_ANSWER as error:
-            raise UnavailableError(f"{address} can't be fetched: {error}") from error
         kind = (response.headers.get("Content-Type") or b"").decode("latin-1")
-        return Fetched(canonical(response.url) + route, response.status, kind, decoded)
+        return Fetched(address + route, response.status, kind, decoded)
 
     async def answer_to(self, request: PageRequest, page_host: str) -> PageAnswer:
         """Returns the answer to a request of a page that is rendered, be it a redirect.
@@ -263,8 +254,7 @@ class Fetcher:
 
         Raises:
             CrawlRefusesError: A crawl wouldn't ask for the page, or for one that it redirects to.
-            UnavailableError: There are too many redirects, or one leads to what isn't fetched.
-            Exception: What the download raised.
+            UnavailableError: As of `get`; or there are too many redirects, or one leads to what isn't fetched.
         """
         page_host = host(address)
         for _ in range(self._max_redirects + 1):
@@ -272,8 +262,9 @@ class Fetcher:
             try:
                 await self._judge(address)
                 await self._pause(address)
-                async with asyncio.timeout(self._timeout_s):
-                    response = await self._send(address, body, content_type, of_site)
+                with self._told_of(address):
+                    async with asyncio.timeout(self._timeout_s):
+                        response = await self._send(address, body, content_type, of_site)
             except PrivateAddressError as error:
                 raise CrawlRefusesError(address, "private-address (ALLOW_PRIVATE_ADDRESSES)") from error
             location = _redirect_of(response)
@@ -288,8 +279,30 @@ class Fetcher:
                 body = content_type = ""  # GET, as browsers do
         raise UnavailableError(f"{address} is one redirect too many")
 
+    @contextmanager
+    def _told_of(self, address: str) -> Iterator[None]:
+        """Has an error of a download name the address that it is about: that of a page may have redirected to it.
+
+        Raises:
+            UnavailableError: There is no answer, or not in time, or it is too large.
+        """
+        try:
+            yield
+        except (TimeoutError, DownloadTimeoutError):
+            raise UnavailableError(f"{address} took longer than {self._timeout_s:g} s") from None
+        except DownloadCancelledError:
+            raise UnavailableError(f"{address} is larger than {self._max_bytes} bytes") from None
+        except _NO_ANSWER as error:
+            raise UnavailableError(f"{address} can't be fetched: {error}") from error
+
     async def _judge(self, address: str) -> None:
-        """Raises CrawlRefusesError if robots.txt forbids an address, or can't be had."""
+        """Looks whether robots.txt allows an address.
+
+        Raises:
+            CrawlRefusesError: It forbids it, or has no usable answer.
+            PrivateAddressError: As of `_ask`.
+            UnavailableError: As of `_ask`.
+        """
         if not self._obey:
             return
         authority = origin(address)
@@ -306,7 +319,7 @@ class Fetcher:
 
         Raises:
             PrivateAddressError: The host, or that to which the file has moved, has a private address.
-            Exception: What the download raised.
+            UnavailableError: There is no answer, or not in time; the message names the file, not a page.
         """
         address = f"{authority}/robots.txt"
         await self._pause(address)
@@ -323,6 +336,10 @@ class Fetcher:
             return Rules()
         except DownloadCancelledError:  # larger than any page may be
             return None
+        except (TimeoutError, DownloadTimeoutError):
+            raise UnavailableError(f"{address} takes too long") from None
+        except _NO_ANSWER as error:
+            raise UnavailableError(f"{address} can't be fetched: {error}") from error
         file = RobotsFile.from_response(response.status, body, 0, None, 0)
         return None if file.state == "unreachable" else parse(file.text, self._agent)
 

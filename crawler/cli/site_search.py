@@ -130,7 +130,7 @@ class SearchTrial:
         return again.shown() | {"says": f"results of page {past} once more"}
 
     def _target(self, number: int) -> SearchTarget:
-        return self._site.search_targets(self._words, pages=number, per_page=PER_PAGE, sort="newest")[number - 1]
+        return self._site.search_target(self._words, page=number, per_page=PER_PAGE, sort="newest")
 
     def _has_new(self, tried: Tried) -> bool:
         """Returns whether the page has results that no page before it was seen to have."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import math
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -13,7 +15,6 @@ from crawler.cli.site_rows import rows
 from crawler.cli.tables import print_pairs, print_table
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Sequence
 
     from scrapy.settings import Settings
@@ -25,8 +26,23 @@ PAGES = {"content": "content", "nav": "results"}  # by the frontier, what site f
 EXAMPLE_BASE = "https://example.org"  # stands for the base of a kind of site, which has none by itself
 
 
+def _seconds(text: str) -> float:
+    """Returns the seconds that an option says.
+
+    Raises:
+        ArgumentTypeError: It is no number, or `nan` or `inf`, for which nothing can wait.
+    """
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not math.isfinite(seconds):
+        raise argparse.ArgumentTypeError(f"expected a number of seconds, got {text!r}")
+    return seconds
+
+
 class Command(ActionCommand):
-    """Checks a site file and shows what it reads on one page."""
+    """Checks and proposes site files, shows what pages hold and which need a browser, and says every key of a file."""
 
     summary = "Check a site file; show what it reads on a page; say every key of one"
     actions: ClassVar[dict[str, Action]] = {
@@ -63,7 +79,7 @@ class Command(ActionCommand):
                 Option(
                     "--delay",
                     "seconds between two requests to a host, if its robots.txt asks for no more (1)",
-                    {"metavar": "SECONDS", "type": float},
+                    {"metavar": "SECONDS", "type": _seconds},
                 ),
             ),
             (
@@ -73,7 +89,7 @@ class Command(ActionCommand):
                 ),
                 (
                     "It asks for a dozen pages at most, those that a crawl may ask for, and says each with its reason. "
-                    "A browser renders four at most, where nothing stands in pages before their scripts have run. "
+                    "A browser renders five at most, where nothing stands in pages before their scripts have run. "
                     "What could not be found stands in the file as a comment."
                 ),
             ),
@@ -106,7 +122,7 @@ class Command(ActionCommand):
                 Option(
                     "--seconds",
                     "what all of it may take; what was found by then is shown (120)",
-                    {"metavar": "SECONDS", "type": float, "default": 120},
+                    {"metavar": "SECONDS", "type": _seconds, "default": 120},
                 ),
             ),
             ("Only GETs are sent, no other page is opened, and neither a logout nor a form's button is clicked.",),
@@ -121,6 +137,7 @@ class Command(ActionCommand):
         Raises:
             HeadroomError: The file is wrong, there is no such site, PARSER_MODULES lacks the module of its parser, or
                 the page can't be fetched or read.
+            UsageError: Options and arguments don't go together, or one that says words has none.
         """
         from scrapy.exceptions import UsageError
 
@@ -132,21 +149,22 @@ class Command(ActionCommand):
         module = site.parser.partition(":")[0]
         if module and module not in config.PARSER_MODULES.of(self.values):
             raise HeadroomError(f"{name}: parser: a crawl refuses it: module {module} isn't in PARSER_MODULES")
-        if opts.search and rest:
+        search = _words(opts.search, "check: expected words after --search")
+        words = " ".join(_words(opts.words, "check: expected words after --words")) or EXAMPLE_WORDS[0]
+        if search and rest:
             raise UsageError("site check: expected a URL or --search, not both")
         if opts.render and not rest:
             raise UsageError("site check: expected a URL beside --render")
-        if opts.search and site.description_url:
+        if search and site.description_url:
             from crawler.cli import site_proposal
 
-            site = site.described(await site_proposal.described(site, self.values, opts.search.split()[0]))
-        if opts.search or rest:
+            site = site.described(await site_proposal.described(site, self.values, search[0]))
+        if search or rest:
             from crawler.cli import site_check  # which takes half a second to load, and is for pages alone
 
-        if opts.search:
-            shown = await site_check.search(site, self.values, opts.search.split())
+        if search:
+            shown = await site_check.search(site, self.values, search)
         elif rest:
-            words = opts.words or EXAMPLE_WORDS[0]
             shown = await site_check.page(rest[0], site, self.values, renders=opts.render, words=words)
         else:
             shown = _summary(site, self.values)
@@ -157,12 +175,14 @@ class Command(ActionCommand):
 
         Raises:
             HeadroomError: The site can't be had or read, the name is none, or there is such a file already.
+            UsageError: The word is none.
         """
         from crawler.cli import site_proposal
         from crawler.errors import HeadroomError, shown
         from crawler.item import is_site_name
 
         url, *rest = args
+        word = " ".join(_words(rest[0] if rest else None, "new: expected a WORD after the URL"))
         output = Path(opts.output) if opts.output else None
         name = opts.name or (output.stem if output else "")
         if name and not is_site_name(name):
@@ -170,7 +190,7 @@ class Command(ActionCommand):
         if output and output.exists():
             raise HeadroomError(f"{output} is there already; scrapy site check {output} says what it reads")
         delay_s = site_proposal.DELAY_SECONDS if opts.delay is None else max(0.0, opts.delay)
-        answer = await site_proposal.propose(url, self.values, word=rest[0] if rest else "", name=name, delay_s=delay_s)
+        answer = await site_proposal.propose(url, self.values, word=word, name=name, delay_s=delay_s)
         if output:
             site_proposal.save(answer["file"], output)
         if opts.json:
@@ -236,6 +256,24 @@ class Command(ActionCommand):
         else:
             site = sites.load(name, config.SITES_DIR.of(self.values))
         return site.named(site.name, base) if base else site
+
+
+def _words(text: str | None, expected: str) -> list[str]:
+    """Returns the words that a command line says; none where it doesn't say any.
+
+    Args:
+        text: The argument; None: it isn't there.
+        expected: What the message says of one that is blank.
+
+    Raises:
+        UsageError: The argument is there, but has no word.
+    """
+    from scrapy.exceptions import UsageError
+
+    words = (text or "").split()
+    if text is not None and not words:
+        raise UsageError(f"site {expected}, got {text!r}")
+    return words
 
 
 def _print_verdicts(answer: dict[str, Any]) -> None:

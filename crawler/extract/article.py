@@ -72,7 +72,11 @@ _AUTHORS = (
 )
 
 _is_later = re.compile(r"modif|updat|lastmod|last.?edit|edited|changed", re.IGNORECASE).search
-_has_zone = re.compile(r"(?:Z|[+-]\d\d:?\d\d|GMT|UTC)\b|^\d{10,13}$").search
+# An offset, or Z, stands behind a time of day: in 03-11-2026 there is none, nor in MARZ.
+_has_zone = re.compile(
+    r"(?:\d[:h]\d\d(?:[:.,]\d+)*|T\d{2,6})\s?(?:[ap]\.?m\.?\s?)?\(?(?:Z|[+-]\d\d:?\d\d)\b|(?:GMT|UTC)\b|^\d{10,13}$",
+    re.IGNORECASE,
+).search
 _separators = re.compile(r"\s+[-\u2013\u2014|\u00b7\u2022:\u00bb\u00ab/]+\s+|\s+::\s+|\s*[|\u00bb_]\s*|\s+(?=\[)")
 MAX_NUMBER_CHARACTERS = 40  # of a heading that is a number with what it counts
 # A heading such as `Issue 12`, `#12` or `2026`.

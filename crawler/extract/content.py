@@ -224,6 +224,8 @@ def _comments(rows: Sequence[CommentRow], rules: CommentRules, site: Site) -> tu
 
 def _cleaned(found: Fields, page: Fetched, site: Site) -> Fields:
     """Brings what a parser has read into the form that rules give."""
+    comments = found.comments[:MAX_COMMENTS]
+    is_cut = len(found.comments) > MAX_COMMENTS
     values = {name: kind.clean(getattr(found, name), page, site) for name, kind in KINDS.items()}
     return Fields.of(
         values,
@@ -234,11 +236,21 @@ def _cleaned(found: Fields, page: Fetched, site: Site) -> Fields:
         next_page=_next_page(absolute([found.next_page or ""], page.url), page),
         missing=tuple(name for name, value in values.items() if not value),
         sureness=found.sureness,
-        comments=tuple(
-            replace(one, text=text.paragraphs(one.text), author=text.line(one.author) if one.author else None)
-            for one in found.comments[:MAX_COMMENTS]
-        ),
-        canonical_url=found.canonical_url,
+        comments=tuple(_cleaned_comment(one, page, site, len(comments)) for one in comments),
+        truncated=tuple(dict.fromkeys([*found.truncated, *(["comments"] if is_cut else [])])),
+        canonical_url=next(iter(absolute([found.canonical_url or ""], page.url)), None),
+    )
+
+
+def _cleaned_comment(found: ReadComment, page: Fetched, site: Site, count: int) -> ReadComment:
+    """Returns a comment in the form that rules give; one whose parent isn't among the `count` kept answers the page."""
+    cleaned = {name: _COMMENT_KINDS[name].clean(getattr(found, name), page, site) for name in ("author", "published")}
+    return replace(
+        found,
+        text=_COMMENT_KINDS["text"].clean(found.text, page, site),
+        author=cleaned["author"] or None,
+        published=cleaned["published"],
+        parent=found.parent if found.parent is not None and 0 <= found.parent < count else None,
     )
 
 

@@ -62,7 +62,6 @@ _AGO = re.compile(
 _MAIL = re.compile(r"(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}(?::\d{2})?(?: (?:[+-]\d{4}|GMT|UTC))?")
 # What tells a time of day, where a date turns out to be at midnight.
 _TIME_OF_DAY = re.compile(r"\d\s?[:hH时時点點시]|\d{9}|T\d\d|[ap]\.?m\b", re.IGNORECASE)
-_NOON, _MIDNIGHT, _MINUTES = 12, 24, 60
 _SHIFT = timedelta(seconds=1)  # of the present, by which a relative date shows itself
 
 
@@ -118,7 +117,7 @@ def to_utc(
             if moment is None:
                 continue
             is_relative = read is ago or (read is in_words and _is_relative(text, moment, evidence()))
-            known = Guess if is_relative else _known(moment, text, pattern)
+            known = Guess if is_relative else _known(moment, text, pattern if read is by_pattern else "")
             moment = moment if moment.tzinfo else moment.replace(tzinfo=zone)
             moment = moment.astimezone(UTC)
         except (ValueError, OverflowError, TypeError, IndexError):
@@ -135,7 +134,11 @@ def _is_relative(text: str, moment: datetime, evidence: written_dates.Evidence) 
 
 
 def _known(moment: datetime, text: str, pattern: str) -> type[str]:
-    """Returns `Day` for a moment whose text tells no time of day."""
+    """Returns `Day` for a moment whose text tells no time of day.
+
+    Args:
+        pattern: strptime format in which it was read; empty for none.
+    """
     is_midnight = moment.hour == moment.minute == moment.second == 0
     if not is_midnight or _TIME_OF_DAY.search(text) or any(part in pattern for part in ("%H", "%I", "%X", "%c")):
         return str
@@ -173,21 +176,15 @@ def _named_month(text: str) -> datetime | None:
     return _moment(match, month) if match and month else None
 
 
-def _moment(match: re.Match[str], month: int, half: str = "") -> datetime | None:
-    """Returns the moment that a match tells in its groups; None if there is no such time of day."""
+def _moment(match: re.Match[str], month: int, half: str = "") -> datetime:
+    """Returns the moment that a match tells in its groups."""
     hour, minute, second = (int(match[name] or 0) for name in ("hour", "minute", "second"))
-    hour = _hour_of_day(hour, half or match["suffix"])
-    if hour > _MIDNIGHT or max(minute, second) >= _MINUTES:
-        return None
+    half = (half or match["suffix"] or "").lower().replace(".", "")
+    passed = written_dates.time_of_day(hour, minute, second, HALVES[half] if half else None)
     zone = match["zone"]
     moment = datetime(int(match["year"]), month, int(match["day"]), tzinfo=_offset(zone) if zone else None)
     written_dates.refuse_other_weekday(match.string, moment)
-    return moment + timedelta(hours=hour, minutes=minute, seconds=second)  # 24:00 is the next day
-
-
-def _hour_of_day(hour: int, half: str | None) -> int:
-    """Returns an hour of 24, given one of 12 with the word for the half of the day, or one of 24 without."""
-    return written_dates.hour_of_day(hour, HALVES[half.lower().replace(".", "")] if half else None)
+    return moment + passed
 
 
 def _by_mail(text: str) -> datetime | None:

@@ -145,7 +145,7 @@ class HtmlDocument:
     @property
     def canonical_url(self) -> str | None:
         """The address that the page gives for itself; None if it gives none. It may be wrong, and is no identity."""
-        element = self.tree.select_one("link[rel=canonical]")
+        element = self.tree.select_one("link[rel~=canonical]")
         return next(iter(absolute([element.attr("href") or ""], self.base)), None) if element else None
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from turbohtml import Node
 
 MAX_NODES = 2_000_000  # 0.6 us each; the largest page that is read has 500,000, but elements may be within each other
+MAX_CHARACTERS = 40_000_000  # likewise: the largest page has 10 million
 
 # Elements whose text no reader sees, or that isn't part of what the author wrote.
 _INVISIBLE = frozenset(
@@ -33,7 +34,7 @@ _hidden_style = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hi
 
 
 class HtmlText:
-    """Makes texts of elements of one page. All together take bounded time, even if each element is in the next one.
+    """Makes texts of elements of one page. All together are bounded, even if each element is in the next one.
 
     Args:
         marked: With marks around code and the cells and rows of tables, for `shape.clean`.
@@ -41,7 +42,7 @@ class HtmlText:
 
     def __init__(self, *, marked: bool = False) -> None:
         self._around_tags = _MARKED if marked else _AROUND
-        self._nodes_left = MAX_NODES
+        self._nodes_left, self._characters_left = MAX_NODES, MAX_CHARACTERS
 
     def of(self, top: Node, skip: Container[Any] = frozenset()) -> str:
         """Returns the text of an element, not yet clean: runs of blanks and line breaks are left to `text.paragraphs`.
@@ -51,7 +52,7 @@ class HtmlText:
             skip: Elements whose text is left out.
 
         Raises:
-            ExtractError: `too-deep`, if elements within elements have too many nodes.
+            ExtractError: `too-deep`, if elements within elements have too many nodes, or too long texts.
         """
         tag = top.tag if isinstance(top, Element) else ""
         around = self._around_tags.get(tag) or ""
@@ -59,6 +60,7 @@ class HtmlText:
             return f"{around}{self.preformatted(top, skip)}{around}"
         if top.select_one(_UNLIKE_TEXT) is None and not skip:
             line = _on_one_line(top.text)
+            self._spend(0, len(line))
             if not _has_permalink(top, line):
                 return f"{around}{line}{_BEHIND.get(around, around)}" if around else line
         return self._walked(top, around, skip)
@@ -89,8 +91,9 @@ class HtmlText:
                 if around:
                     parts.append(_BEHIND.get(around, around))
                 if not opened:
-                    self._spend(nodes)
-                    return "".join(parts)
+                    made = "".join(parts)
+                    self._spend(nodes, len(made))
+                    return made
                 children, around = opened.pop()
 
     def preformatted(self, top: Node, skip: Container[Any] = frozenset()) -> str:
@@ -123,13 +126,17 @@ class HtmlText:
             if node is not None and tag != "br":
                 rest += [None] if around == "\n" else []
                 rest += reversed([*node])
-        self._spend(nodes)
-        return "".join(parts)
+        made = "".join(parts)
+        self._spend(nodes, len(made))
+        return made
 
-    def _spend(self, nodes: int) -> None:
+    def _spend(self, nodes: int, characters: int) -> None:
         self._nodes_left -= nodes
+        self._characters_left -= characters
         if self._nodes_left < 0:
             raise ExtractError("too-deep", f"texts within texts have {MAX_NODES} nodes")
+        if self._characters_left < 0:
+            raise ExtractError("too-deep", f"texts within texts have {MAX_CHARACTERS} characters")
 
 
 def _on_one_line(text: str) -> str:

@@ -256,7 +256,8 @@ def matches(found: Any) -> list[Any]:
     """Returns what a selector found as a list: a single value as its one entry, and an empty one or NaN as none."""
     if isinstance(found, list):
         return found
-    nothing = found in (None, "", False) or (isinstance(found, float) and not math.isfinite(found))
+    # Not by `in`: 0.0, such as a count of nothing, equals False.
+    nothing = found is None or found is False or found == "" or (isinstance(found, float) and not math.isfinite(found))
     return [] if nothing else [found]
 
 

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import turbohtml
 
+from crawler import text
 from crawler.errors import ExtractError, UrlError
 from crawler.extract.answers import Answers
 from crawler.extract.document import Document, absolute
@@ -188,6 +189,7 @@ class _Source:
         self.max_links = MAX_SITEMAP_PAGES if kind == "sitemap" else 0
         self.base, self.encoding = document.page.url, "utf-8"
         self._document = document
+        self._text, self._marked_text = HtmlText(), HtmlText(marked=True)  # those of all its parts, which they bound
         self.value: Any
         if kind == "html":
             self.value, self.base, self.encoding = document.html.tree, document.html.base, document.html.encoding
@@ -197,7 +199,9 @@ class _Source:
             self.value = document.feed if kind == "feed" else document.json if kind == "json" else document.text
 
     def find(self, selector: Selector) -> Any:
-        """Returns the matches of a selector."""
+        """Returns the matches of a selector; of a phrase, whether a reader sees it."""
+        if selector.language == "text":
+            return selector.search(text.line(self._text.of(self.value)))
         return self.value.find(selector) if isinstance(self.value, Answers) else selector.search(self.value)
 
     def values(self, selector: Selector) -> list[str]:
@@ -219,14 +223,13 @@ class _Source:
         found = self.find(selector)
         if self.type == "json":
             return scalars(found)
-        text = HtmlText()
-        return [text.of(match) if isinstance(match, turbohtml.Element) else match for match in matches(found)]
+        return [self._text.of(one) if isinstance(one, turbohtml.Element) else one for one in matches(found)]
 
     def reader(self) -> Reader:
         """Returns what reads fields of this source."""
         if self.type == "json":
             return JsonReader(self.value, self.base)
-        return HtmlReader(self._document.html, self.value)
+        return HtmlReader(self._document.html, self.value, html_text=self._marked_text)
 
     def beside(self, loaded: Answers) -> _Source:
         """Returns the JSON that the page loaded, in which links are relative to the page, too."""
@@ -315,16 +318,16 @@ def _next(sources: _Sources, page: Fetched, site: Site, body: str, number: int) 
     if site.results.next is None or paging is None or not paging.names_next or paging.names_all:
         return None
     source = sources.holding(site.results.next)
-    values = source.values(site.results.next)
-    cursor = values[0].strip() if values else ""
+    # A link without an address, such as one that a script follows, may stand before the one that leads on.
+    cursor = next(filter(None, (value.strip() for value in source.values(site.results.next))), "")
     if not cursor or len(cursor) > MAX_CURSOR_CHARACTERS:
         return None
     if not paging.has_placeholder:  # it is a link, relative to this page
-        urls = _pages([cursor], source, site)
-        if not urls or host(urls[0]) != host(page.url):
-            return None
-        cursor = urls[0]
-    url, next_body = paging.next_request(site.search, page.url, body, cursor)
+        cursor = next((url for url in _pages([cursor], source, site) if host(url) == host(page.url)), "")
+    request = paging.next_request(site.search, page.url, body, cursor) if cursor else None
+    if request is None:
+        return None
+    url, next_body = request
     try:
         url = canonical(url, routes=site.has_routes("nav"))
     except UrlError:  # with the cursor, the URL is too long

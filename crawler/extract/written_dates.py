@@ -16,7 +16,6 @@ from crawler.extract import date_words as words
 NOON, MIDNIGHT, MINUTES = 12, 24, 60
 EVENING_FROM = 5  # o'clock: "1:00 in the evening" is nobody's hour, and could be one of the next day
 NOON_FROM = 10  # o'clock: from here on an hour "at noon" is one before 12
-PAST_YEARS = 90  # of two digits: 27 is 2027 until a year ahead, and 95 is 1995
 BUDDHIST_YEARS, BUDDHIST_OFFSET = range(2500, 2600), 543
 PERSIAN_YEARS, PERSIAN_OFFSET_DAYS = range(1340, 1500), 226_895
 MAX_OFFSET_HOURS = 14  # of a zone, from UTC; a larger one is the end of a range of hours
@@ -126,6 +125,11 @@ def _any_of(names: object) -> str:
     return "(?:" + "|".join(re.escape(name).replace("_", r"[\s_]") for name in listed) + ")"
 
 
+def _key(written: str) -> str:
+    """Returns what an expression of `_any_of` matches as its table has it, whichever blanks stand between the words."""
+    return re.sub(r"\s", "_", written.lower())
+
+
 _PHRASES = re.compile(
     r"(?<!\w)"
     + _any_of(
@@ -155,7 +159,8 @@ _AGO_COUNTED = (
     re.compile(rf"^(?:\w+:\s*)?{_since}\s+(?P<unit>{_any_of(words.COUNTED_UNITS)})$"),
 )
 _AGO_MARK = re.compile(f"{_since}|{_ago}")
-_NEAR = re.compile(rf"{_LETTER_BEFORE}(?P<day>{_any_of(words.NEAR_DAYS)}){_LETTER_BEHIND}", re.IGNORECASE)
+# Of small letters: to ignore case also takes letters such as the Turkish \u0131 for those of a word in the table.
+_NEAR = re.compile(rf"{_LETTER_BEFORE}(?P<day>{_any_of(words.NEAR_DAYS)}){_LETTER_BEHIND}")
 _CHANGED, _WRITTEN, _BESIDE = (_words_of(text) for text in (words.CHANGED, words.WRITTEN, words.BESIDE))
 _KNOWN = _CHANGED | _WRITTEN | _BESIDE | frozenset(words.HALVES) | frozenset(words.ZONES)
 _LETTERS = re.compile(_WORD)
@@ -277,7 +282,7 @@ def _plain(text: str) -> str:
     text = _HALF_BY_DOTS.sub(r"\1m", text)
     text = _YEAR_LAST.sub(r"\1 \2, \5 \3 \4", text)
     text = _NAMED_ZONE.sub(lambda match: f"{match[1].upper()}T", text)
-    return _PHRASES.sub(lambda match: match[0].replace(" ", "_"), text)
+    return _PHRASES.sub(lambda match: re.sub(r"\s", "_", match[0]), text)
 
 
 def _english_month(number: int) -> str:
@@ -484,10 +489,7 @@ def _time_of_day(match: re.Match[str], text: str) -> timedelta:
     minute = int(groups["minute"] or groups.get("minute_h") or groups.get("minute_cjk") or 0)
     minute = 30 if groups.get("thirty") else minute
     second = int(groups["second"] or groups.get("second_cjk") or 0)
-    hour = hour_of_day(int(groups["hour"]), _half(match, text))
-    if hour > MIDNIGHT or max(minute, second) >= MINUTES or (int(groups["hour"]) == MIDNIGHT and minute + second):
-        raise UnclearDateError
-    return timedelta(hours=hour, minutes=minute, seconds=second)
+    return time_of_day(int(groups["hour"]), minute, second, _half(match, text))
 
 
 def _half(match: re.Match[str], text: str) -> str | None:
@@ -510,12 +512,26 @@ def _half(match: re.Match[str], text: str) -> str | None:
     return None
 
 
-def hour_of_day(hour: int, half: str | None) -> int:
-    """Returns an hour of 24, given one of 12 with a key of `HALVES`, or one of 24 with or without.
+def time_of_day(hour: int, minute: int, second: int, half: str | None) -> timedelta:
+    """Returns how far from a day's beginning a time is, 24:00 at its end.
+
+    Args:
+        hour: Of 24, or of 12 with a part of the day.
+        half: Part of the day, as `HALVES` has it; None for none.
 
     Raises:
-        UnclearDateError: The part of the day leaves two hours to choose from.
+        UnclearDateError: There is no such time, or the part of the day leaves two hours to choose from.
     """
+    if max(minute, second) >= MINUTES or (hour == MIDNIGHT and minute + second):
+        raise UnclearDateError
+    hour = _hour_of_day(hour, half)
+    if hour > MIDNIGHT:
+        raise UnclearDateError
+    return timedelta(hours=hour, minutes=minute, seconds=second)
+
+
+def _hour_of_day(hour: int, half: str | None) -> int:
+    """Returns an hour of 24, given one of 12 with a part of the day, or one of 24 with or without."""
     if not half or hour > NOON:
         return hour
     if half == "am":
@@ -585,15 +601,15 @@ def _ago_of(text: str, now: datetime) -> datetime | None:
             passed += int(match["count_2"]) * _unit(match["unit_2"])
         return now - passed
     counted = next(filter(None, (form.search(text) for form in _AGO_COUNTED)), None)
-    return now - _of_days(words.COUNTED_UNITS[counted["unit"]]) if counted else None
+    return now - _of_days(words.COUNTED_UNITS[_key(counted["unit"])]) if counted else None
 
 
 def _count(written: str) -> int:
-    return int(written) if written.isdecimal() else words.COUNTS[written]
+    return int(written) if written.isdecimal() else words.COUNTS[_key(written)]
 
 
 def _unit(written: str) -> timedelta:
-    return _of_days(words.UNITS[written])
+    return _of_days(words.UNITS[_key(written)])
 
 
 def _of_days(unit: timedelta) -> timedelta:
@@ -607,7 +623,7 @@ def _near_day(text: str, evidence: Evidence) -> datetime | None:
     now = evidence.now.astimezone(evidence.zone)
     if text.lower().strip(" .!") in _words_of(words.NOW):
         return now
-    found = list(_NEAR.finditer(text))
+    found = list(_NEAR.finditer(text.lower()))
     if len(found) != 1:
         return None
     (match,) = found
@@ -615,7 +631,7 @@ def _near_day(text: str, evidence: Evidence) -> datetime | None:
     unknown = [word for word in _LETTERS.findall(rest.lower()) if word not in _KNOWN]
     if any(_CJK_LABELS.sub("", word) for word in unknown):
         return None
-    day = now.date() - timedelta(days=words.NEAR_DAYS[match["day"].lower().replace(" ", "_")])
+    day = now.date() - timedelta(days=words.NEAR_DAYS[_key(match["day"])])
     blanked = text[: match.start()] + " " * (match.end() - match.start()) + text[match.end() :]
     if not _TIME.search(blanked) and re.search(r"\d", blanked):
         return None

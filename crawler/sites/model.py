@@ -255,13 +255,28 @@ class Site(Part):
             SiteError: The site can't be searched or has no base, its encoding can't write a word, or the URL gets too
                 long.
         """
-        if not self.searchable:
-            raise SiteError(f"site {self.name} can't be searched: its pages are only offered")
         values, per_page = self._search_values(words, per_page, sort, since)
-        if self.search.paging is None:
-            return [self._target(values, 1)]
-        places = self.search.paging.positions(pages, per_page)
-        return [self._target({**values, self.search.paging.kind: at}, page) for page, at in enumerate(places, 1)]
+        paging = self.search.paging
+        known = pages if paging and not paging.names_next else 1
+        return [self._target(values, per_page, page) for page in range(1, known + 1)]
+
+    def search_target(
+        self, words: Sequence[str], *, page: int, per_page: int, sort: str, since: date | None = None
+    ) -> SearchTarget:
+        """Returns one of the requests that `search_targets` returns, at the cost of one whatever its number.
+
+        Args:
+            words: As there.
+            page: Number of the page, from 1.
+            per_page: As there.
+            sort: As there.
+            since: As there.
+
+        Raises:
+            SiteError: As `search_targets`.
+        """
+        values, per_page = self._search_values(words, per_page, sort, since)
+        return self._target(values, per_page, page)
 
     def next_page(self, seed: Seed) -> Seed | None:
         """Returns the search page after a seed's; None where only that page itself can name it.
@@ -276,15 +291,17 @@ class Site(Part):
             since = date.fromisoformat(seed.since) if seed.since else None
         except ValueError:  # from Redis, which isn't trusted
             raise SiteError(f"site {self.name}: {seed.since!r} is no day") from None
-        values, per_page = self._search_values(seed.keywords, seed.per_page, seed.sort, since)
-        place = paging.positions(seed.page + 1, per_page)[-1]
-        target = self._target({**values, paging.kind: place}, seed.page + 1)
+        target = self.search_target(
+            seed.keywords, page=seed.page + 1, per_page=seed.per_page, sort=seed.sort, since=since
+        )
         return seed.followed_by(url=target.url, method=target.method, body=target.body)
 
     def _search_values(
         self, words: Sequence[str], per_page: int, sort: str, since: date | None
     ) -> tuple[dict[str, str | int], int]:
-        """Returns the values of the search's placeholders, and how many results a page is asked for."""
+        """Returns the values of the search's placeholders, without its paging's, and how many results a page has."""
+        if not self.searchable:
+            raise SiteError(f"site {self.name} can't be searched: its pages are only offered")
         search = self.search
         per_page = min(per_page, search.max_per_page)
         values: dict[str, str | int] = {
@@ -383,7 +400,12 @@ class Site(Part):
     @property
     def needs_base(self) -> bool:
         """Whether a plan must give the site a base."""
-        return not self.base and "{base}" in self.search.url + self.search.description + (self.results.link or "")
+        templates = [self.search.url, self.search.description, self.results.link or ""]
+        if self.content:
+            templates += [self.content.fetch.url] if self.content.fetch else []
+            templates += [entry.url for entry in self.content.joined]
+        templates += [step.goto or "" for part in (self.render.content, self.render.results) for step in part.steps]
+        return not self.base and any("{base}" in template for template in templates)
 
     @property
     def request_content_type(self) -> str:
@@ -431,7 +453,10 @@ class Site(Part):
             raise SiteError(f"site {self.name} needs a base: {{use: {self.name}, name: ..., base: https://...}}")
         return self.base
 
-    def _target(self, values: dict[str, str | int], page: int) -> SearchTarget:
+    def _target(self, values: dict[str, str | int], per_page: int, page: int) -> SearchTarget:
+        paging = self.search.paging
+        if paging:
+            values = {**values, paging.kind: paging.position(page, per_page)}
         body = searching.fill_body(self.search, values)
         try:
             filled = searching.fill_url(self.search.url, values, self.search.encoding)

@@ -37,17 +37,20 @@ class Paging(Part):
             raise ValueError(f"{{{self.kind}}} in url or body, for its paging")
 
     @abstractmethod
-    def positions(self, pages: int, per_page: int) -> list[int | str]:
-        """Returns the value of the placeholder for each page that is known from the start, in order."""
+    def position(self, page: int, per_page: int) -> int | str:
+        """Returns the value of the placeholder for a page that is known from the start, by its number from 1."""
 
-    def next_request(self, search: Search, url: str, body: str, found: str) -> tuple[str, str]:
+    def next_request(self, search: Search, url: str, body: str, found: str) -> tuple[str, str] | None:
         """Returns the URL and the body that ask for the next page, where `names_next`.
 
         Args:
             search: Of the site.
             url: Of the page before.
-            body: Of the request for the page before.
+            body: Of the request for the page before; empty where nobody knows it.
             found: What that page has as `results.next`.
+
+        Returns:
+            None where the body for the next page can't be made of this one.
         """
         raise TypeError(f"pages by {self.kind} are known from the start: none names the next")
 
@@ -61,8 +64,8 @@ class PageNumbers(Paging):
     first: int = Field(1, ge=0, le=1_000, description="Number of the first page.", examples=[0])
     step: int = Field(1, ge=1, le=1_000, description="What each page adds to the number.", examples=[2])
 
-    def positions(self, pages: int, per_page: int) -> list[int | str]:
-        return [self.first + page * self.step for page in range(pages)]
+    def position(self, page: int, per_page: int) -> int | str:
+        return self.first + (page - 1) * self.step
 
 
 class Offsets(Paging):
@@ -82,8 +85,8 @@ class Offsets(Paging):
         examples=[10],
     )
 
-    def positions(self, pages: int, per_page: int) -> list[int | str]:
-        return [self.first + page * (self.step or per_page) for page in range(pages)]
+    def position(self, page: int, per_page: int) -> int | str:
+        return self.first + (page - 1) * (self.step or per_page)
 
 
 class Cursors(Paging):
@@ -104,13 +107,19 @@ class Cursors(Paging):
         if not _parameter(search):
             raise ValueError("{cursor} to be all of one parameter: name={cursor}")
 
-    def positions(self, pages: int, per_page: int) -> list[int | str]:
-        return [""]
+    def position(self, page: int, per_page: int) -> int | str:
+        return ""
 
-    def next_request(self, search: Search, url: str, body: str, found: str) -> tuple[str, str]:
+    def next_request(self, search: Search, url: str, body: str, found: str) -> tuple[str, str] | None:
         name = _parameter(search)
+        if search.body and not body:
+            return None
         if search.body and search.body_type == "json":
-            return url, orjson.dumps({**orjson.loads(body), name: found}).decode()
+            try:
+                asked = orjson.loads(body)
+            except orjson.JSONDecodeError:  # that of a form: the site was defined anew since
+                return None
+            return (url, orjson.dumps({**asked, name: found}).decode()) if isinstance(asked, dict) else None
         pair = f"{quote(name, safe='')}={quote(found, safe='', encoding=search.encoding)}"
         if search.body:
             return url, _replace_pair(body, pair)
@@ -127,10 +136,10 @@ class _Links(Paging):
     def check(self, search: Search) -> None:
         """Nothing: any search may have links."""
 
-    def positions(self, pages: int, per_page: int) -> list[int | str]:
-        return [""]
+    def position(self, page: int, per_page: int) -> int | str:
+        return ""
 
-    def next_request(self, search: Search, url: str, body: str, found: str) -> tuple[str, str]:
+    def next_request(self, search: Search, url: str, body: str, found: str) -> tuple[str, str] | None:
         return found, ""  # GET, as browsers do, also where the search was a POST
 
 

@@ -4,7 +4,7 @@ css:h1::text        CSS, with parsel's ::text and ::attr(name)
 xpath://h1/text()   XPath 1.0
 json:data.title     JMESPath (https://jmespath.org/specification.html)
 re:(?m)^Title: (.+)$  a regular expression (RE2) on plain text: its first group, or all that it matches
-text:No results     a phrase anywhere in the text of a page; only for tests such as `results.empty`
+text:No results     a phrase anywhere in what a reader sees of a page; only for tests such as `results.empty`
 
 Three more read what an HTML page declares about itself for programs; only fields of a page have them:
 
@@ -19,10 +19,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from math import prod
 from typing import Annotated, Any, Literal, get_args
 
 import jmespath
-import turbohtml
 from jmespath.exceptions import JMESPathError, JMESPathTypeError
 from pydantic import GetPydanticSchema
 from pydantic_core import core_schema
@@ -30,6 +30,7 @@ from pydantic_core import core_schema
 from crawler.sites.css import Css
 from crawler.sites.pattern import Pattern
 from crawler.sites.xpath import XPath
+from crawler.text import line
 
 Declaration = Literal["jsonld", "microdata", "meta"]
 Language = Literal["css", "xpath", "json", "re", "text"] | Declaration
@@ -37,6 +38,7 @@ LANGUAGES: tuple[Language, ...] = ("css", "xpath", "json", "re", "text", *get_ar
 DECLARATIONS: frozenset[str] = frozenset(get_args(Declaration))
 MAX_SELECTOR_CHARACTERS = 1_000  # a person writes far less; definitions also come from Redis
 MAX_MATCHES = 10_000  # of a regular expression on one page: as many links as are looked at
+MAX_COPIES = 16  # of a page's JSON that an expression makes; `[@,@][]|`, time and again, would double them each time
 
 Search = Callable[[Any], Any]
 
@@ -50,7 +52,8 @@ class Selector:
         language: What stands before the colon.
         search: Runs the selector. On a page's tree it returns a list of elements or strings in document order, or an
             XPath number, string or bool; on JSON data, the value found or None; on plain text, a list of strings; on
-            a page's declarations of its language, a list of JSON values.
+            a page's declarations of its language, a list of JSON values; for `text`, on what a reader sees of a page as
+            one clean line, whether it has the phrase.
     """
 
     text: str
@@ -92,9 +95,10 @@ def _compile_re(path: str) -> Search:
 
 
 def _compile_text(phrase: str) -> Search:
-    if not phrase:
+    clean = line(phrase)
+    if not clean:
         raise ValueError("a phrase after text:")
-    return partial(_contains, phrase=" ".join(phrase.split()))
+    return lambda shown: clean in shown
 
 
 def _compile_json(path: str) -> Search:
@@ -102,9 +106,14 @@ def _compile_json(path: str) -> Search:
         compiled = jmespath.compile(path)
         with suppress(JMESPathTypeError):
             compiled.search(None)  # raises for an unknown function, which compiling doesn't
+        copies = _copies(compiled.parsed)
     except JMESPathError as error:
         reason = str(error).splitlines()[0] if str(error) else "empty"
         raise ValueError(f"a JMESPath expression ({reason})") from None
+    except RecursionError:
+        raise ValueError("a JMESPath expression of fewer parts within parts") from None
+    if copies > MAX_COPIES:
+        raise ValueError(f"a JMESPath expression that copies a value at most {MAX_COPIES} times, not {copies} times")
 
     def search(value: Any) -> Any:
         try:
@@ -113,6 +122,26 @@ def _compile_json(path: str) -> Search:
             return None
 
     return search
+
+
+def _copies(node: Mapping[str, Any]) -> int:
+    """Returns how many times as large as a value what a part of a JMESPath expression makes of it may be.
+
+    Raises:
+        ValueError: What it makes may be as large as the value times itself.
+    """
+    children = [child for child in node["children"] if isinstance(child, Mapping)]  # a slice has numbers
+    parts = list(map(_copies, children))
+    match node["type"], node.get("value"):
+        case (("multi_select_list" | "multi_select_dict"), _):
+            return sum(parts)
+        case (("or_expression" | "and_expression"), _):
+            return max(parts)
+        case "function_expression", "to_string":  # of a string in a list, it escapes what it has escaped before
+            return 2 * prod(parts)
+        case "function_expression", "join" if any(child["type"] != "literal" for child in children[:1]):
+            raise ValueError("a JMESPath expression that joins with a text of its own: join(', ', ...)")
+    return prod(parts)
 
 
 def _compile_objects(path: str) -> Search:
@@ -139,7 +168,6 @@ def _contents(metas: Mapping[str, Sequence[str]], *, name: str) -> list[str]:
     return list(metas.get(name, ()))
 
 
-_contains = turbohtml.XPath("contains(normalize-space(.), $phrase)")
 _COMPILERS: dict[str, Callable[[str], Search]] = {
     "css": _compile_css,
     "xpath": _compile_xpath,

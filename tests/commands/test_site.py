@@ -16,6 +16,7 @@ import yaml
 from commands.answers import error_of, json_of
 
 from crawler import sites
+from crawler.cli.site_proposal import RENDERED_MAX
 from crawler.cli.site_rows import rows
 from testbed.forum import content
 from testbed.forum.routes import Forum, Request
@@ -34,12 +35,16 @@ follow: {links: "css:a", deny: [/user/], per_page: 2}
 def page_of_five(path, number):
     """Returns status, type and body of a page of a search with five pages, whose end is another one on each path."""
     number = min(number, 5) if path == "/ends/same" else number
+    number = number if number <= 5 or path != "/ends/first" else 1
     if number > 5 and path == "/ends/404":
         return 404, "text/html", b"<p>gone"
     if number > 5 and path == "/ends/plain":
         return 200, "text/html", b"<p>Log in"
     more = f"<a class=next href='{path}?page={number + 1}'>next</a>" if number < 5 else ""
     return 200, "text/html", f"<ol class=results><a class=title href=/thread/{number}>1</a></ol>{more}".encode()
+
+
+HANGS = 0  # in place of a status
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -66,10 +71,10 @@ class Handler(BaseHTTPRequestHandler):
                 self.close_connection = True
             case "/large":
                 self.answer(200, "text/html", b"x" * 2_000_000)  # it is told to be large, and not read
+            case "/slow" | "/robots.txt" if path == "/slow" or self.robots_status == HANGS:
+                self.server.closing.wait()
             case "/robots.txt" if self.robots_status != 200:
                 self.answer(self.robots_status, "text/plain", b"")
-            case "/slow":
-                self.server.closing.wait()
             case _:
                 self.answer(*self.found(path, query))
 
@@ -177,6 +182,13 @@ def test_a_robots_txt_without_an_answer_keeps_the_page_from_being_asked_for(chec
     assert ("robots-unreachable" in shown["refused"]) != asked
 
 
+def test_a_robots_txt_that_hangs_is_what_is_named(check, origin, monkeypatch):
+    """The page itself was never asked for."""
+    monkeypatch.setattr(Handler, "robots_status", HANGS)
+    error = error_of(check("demo_forum", f"{origin}/gzip", "-s", "DOWNLOAD_TIMEOUT=0.1"))
+    assert error == f"{origin}/robots.txt takes too long"
+
+
 def test_a_page_of_results_shows_what_it_is_as_a_content_page(check, origin):
     shown = json_of(check("demo_forum", f"{origin}/search?q=%E6%B4%AA%E6%B0%B4", "--json"))
     assert shown["links"]["urls"]
@@ -232,12 +244,19 @@ def test_it_says_who_is_asking(check, origin):
             "{origin}/large is larger than 1000000 bytes",
         ),
         (["demo_forum", "{origin}/slow", "-s", "DOWNLOAD_TIMEOUT=0.1"], "{origin}/slow took longer than 0.1 s"),
-        (["demo_forum", "http://127.0.0.1:1/"], "http://127.0.0.1:1/ can't be fetched: "),
+        (
+            ["demo_forum", "{origin}/to-thread?/slow", "-s", "DOWNLOAD_TIMEOUT=0.1"],
+            "{origin}/slow took longer than 0.1 s",
+        ),
+        (["demo_forum", "http://127.0.0.1:1/"], "http://127.0.0.1:1/robots.txt can't be fetched: "),
         (["demo_forum", "file:///etc/passwd"], "not an http(s) URL: "),
         (["demo_forum", "--base", "nowhere"], "definition of site 'demo_forum': base: "),
         (["nope"], "unknown site 'nope', neither built in nor in SITES_DIR (not set); known: demo_forum, "),
         (["none.yaml"], "none.yaml: got 'no such file'"),
         ([], "site check: expected FILE|NAME [URL]"),
+        (["opensearch", "--base", "{origin}", "--search", " "], "site check: expected words after --search, got ' '"),
+        (["demo_forum", "--search", ""], "site check: expected words after --search, got ''"),
+        (["demo_forum", "{origin}", "--render", "--words", "\t"], "site check: expected words after --words, got "),
     ],
 )
 def test_an_error_is_one_line(check, origin, words, message):
@@ -334,6 +353,23 @@ class TestNew:
         assert "is no name of a site" in error_of(new(origin, "--output", tmp_path / "Öwn.yaml"))
         assert "is no name of a site" in error_of(new(origin, "--name", "../x"))
         assert (tmp_path / "own.yaml").read_text() == "mine"
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            ([" "], "site new: expected a WORD after the URL, got ' '"),
+            (["flood", "--delay", "nan"], "argument --delay: expected a number of seconds, got 'nan'"),
+            (["flood", "--delay", "inf"], "argument --delay: expected a number of seconds, got 'inf'"),
+            (["flood", "--delay", "soon"], "argument --delay: expected a number of seconds, got 'soon'"),
+        ],
+    )
+    def test_what_is_no_word_or_no_number_is_refused(self, new, origin, words, message):
+        assert error_of(new(origin, *words)) == message
+
+    def test_its_help_says_how_many_pages_a_browser_renders(self, scrapy):
+        numbers = {5: "five"}
+        said = " ".join(scrapy("site", "new", "--help").stdout.split())
+        assert f"A browser renders {numbers[RENDERED_MAX]} at most" in said
 
     def test_its_json_has_the_file_and_what_it_reads(self, new, origin):
         done = new(f"{origin}/", "洪水", "--delay", "0", "--json")
@@ -432,6 +468,7 @@ def test_a_search_is_tried_to_its_end(check, board, origin):
         ("404", {}, 6, "a crawl fails it as http-404; `results.empty_status` may say more"),
         ("404", {"empty_status": [404]}, 6, "the site says that there are no more results"),
         ("same", {}, 6, "results of page 5 once more"),
+        ("first", {}, 6, "results of page 1 once more"),
         ("plain", {}, 6, "no results, and no sign that there are none: `results.empty` may say more"),
         ("plain", {"empty": "css:.none"}, 6, "a crawl fails it as not-results; `results.empty` may say more"),
         ("never", {}, None, "no end within 512 pages"),

@@ -1,7 +1,7 @@
 """The fields of a content page, by a site's rules or by trafilatura."""
 
 import pytest
-from extract.pages import API, BASE, BOARD, URL, html, json, reason
+from extract.pages import API, BASE, BOARD, URL, changed, html, json, reason
 
 from crawler import extract, sites
 from crawler.extract import Fields
@@ -46,6 +46,13 @@ def test_fields_of_a_json_answer():
         images=(f"{BASE}/a.png",),
         extra={"likes": 7, "tags": ["a", 3]},
     )
+
+
+def test_a_count_of_nothing_is_a_number_in_html_as_in_json():
+    assert extract.fields(html("<p class='post x'>text"), BOARD).extra == {"replies": 0}
+    assert extract.fields(json({"html": "text", "likes": 0}), API).extra == {"likes": 0}
+    board = changed(BOARD, content={"title": "css:h1", "extra": {"no": "xpath:number(//h1)", "not": "xpath:1 > 2"}})
+    assert extract.fields(html("<h1>t</h1>"), board).extra == {}
 
 
 def test_only_a_page_without_required_fields_fails():

@@ -7,7 +7,8 @@ from zoneinfo import ZoneInfo
 import pytest
 import yaml
 
-from crawler.extract.dates import to_utc
+from crawler.extract import date_words
+from crawler.extract.dates import Day, to_utc
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 TABLE = yaml.safe_load(Path(__file__).with_name("dates.yaml").read_text(encoding="utf-8"))
@@ -97,6 +98,13 @@ def test_a_pattern_decides_what_is_ambiguous():
     assert to_utc("11.03.2026 14:05", SHANGHAI, "%m.%d.%Y %H:%M") == "2026-11-03T06:05:00Z"
 
 
+def test_a_date_of_another_form_than_the_pattern_is_read_as_without_it():
+    assert type(to_utc("2026-11-03", SHANGHAI, "%d/%m/%Y %H:%M")) is Day
+    assert type(to_utc("2026/11/03 00:00", SHANGHAI, "%d/%m/%Y")) is str
+    assert type(to_utc("03/11/2026 0000", SHANGHAI, "%d/%m/%Y %H%M")) is str
+    assert type(to_utc("03/11/2026", SHANGHAI, "%d/%m/%Y")) is Day
+
+
 def test_a_date_without_a_year_is_its_last_occurrence():
     now = datetime.now(SHANGHAI)
     for days in (3, 200, 360):
@@ -120,10 +128,32 @@ def test_a_word_that_is_no_month_makes_no_date(written):
     "written",
     ["", "  ", "foo", "5", "2026", "10:30", "page 3", "5 comments", "2026-13-45", "99999999999999999", "0", 0, -5, True,
      float("inf"), float("nan"), 10**30, "0001-01-01", "9999-12-31 23:59", "2026-11-03 99:99", "1" * 5_000, "\x00",
-     "$(id)", "2026-02-30"],
+     "$(id)", "2026-02-30", "2026/11/03 24:30", "2026-11-3 24:00:01", "2026年11月3日24时30分", "3 Nov 2026 24:30",
+     "kemar\u0131n"],
 )  # fmt: skip
 def test_anything_else_is_no_date(written):
     assert to_utc(written, SHANGHAI) is None
+
+
+_TABLES = (
+    date_words.MONTHS, date_words.PERSIAN_MONTHS, date_words.HALVES, date_words.NEAR_DAYS, date_words.WEEKDAYS,
+    date_words.ZONES, date_words.UNITS, date_words.COUNTED_UNITS, date_words.COUNTS, date_words.NOW.split(),
+)  # fmt: skip
+# Small letters, each with what is taken for it where case is ignored.
+_ALIKE = {"i": "\u0131", "s": "\u017f", "k": "\u212a", "в": "\u1c80", "д": "\u1c81", "о": "\u1c82", "с": "\u1c83"}
+
+
+@pytest.mark.parametrize("around", ["{}", "3 {} 2026 2:05", "3.11.2026 2:05 {}", "3 {} ago", "vor {}", "vor {} день"])
+def test_a_word_in_unusual_letters_and_blanks_makes_a_date_or_none(around):
+    for word in {word for table in _TABLES for word in table}:
+        for written in {word, word.upper(), *(word.replace(one, other) for one, other in _ALIKE.items())}:
+            for blank in (" ", "\t", "\xa0") if "_" in written else ("_",):
+                to_utc(around.format(written.replace("_", blank)), SHANGHAI)
+
+
+def test_any_blank_may_stand_within_a_word_of_several_parts():
+    assert to_utc("hari\tini", SHANGHAI) == to_utc("hari ini", SHANGHAI) is not None
+    assert to_utc("3 de noviembre de 2026, 2:05 de\tla\ttarde", SHANGHAI) == "2026-11-03T06:05:00Z"
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,12 @@ def test_a_bad_page_has_one_reason(body, content_type, expected):
     assert reason(extract.links, html(body, content_type), BOARD) == on_results
 
 
+@pytest.mark.parametrize("rel", ["canonical", "'canonical nofollow'", "'nofollow Canonical'"])
+def test_a_page_gives_its_own_address_by_a_rel_that_may_say_more(rel):
+    found = extract.fields(html(f"<link rel={rel} href=/one><p class=post>text"), BOARD)
+    assert found.canonical_url == "http://127.0.0.1:8800/one"
+
+
 @pytest.mark.parametrize("body", [b"{", b"<html>", b"\xff\xfe", b"[" * 100_000, b"NaN"])
 def test_bad_json_has_one_reason(body):
     assert reason(extract.fields, json(body), API) == "not-json"

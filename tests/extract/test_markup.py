@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from extract.pages import BOARD, html, reason
+from extract.pages import BOARD, changed, html, reason
 
 from crawler import extract
 from crawler.extract.encoding import decode
@@ -98,3 +98,18 @@ def test_too_many_tags_are_refused():
 def test_texts_within_texts_take_bounded_time():
     page = html("<div class=post>" * 400 + "<i></i><br>" * 30_000)
     assert reason(extract.fields, page, BOARD) == "too-deep"
+
+
+@pytest.mark.parametrize("beside", ["", "<br>", "<pre>code</pre>"])
+@pytest.mark.parametrize("keeps", [False, True])
+def test_texts_within_texts_take_bounded_memory(keeps, beside):
+    rule = {"select": "css:.post", "all": True, "keep_whitespace": keeps}
+    page = html("<div class=post>" * 400 + beside + "x" * 200_000)
+    assert reason(extract.fields, page, changed(BOARD, content={"content": rule})) == "too-deep"
+
+
+def test_rows_within_rows_take_bounded_memory():
+    page = html("".join(f"<div class=row><a href=/{number}></a>" for number in range(400)) + "x" * 200_000)
+    for more in ({"match": "xpath:."}, {"fields": {"title": "xpath:."}}):
+        results = {"rows": "css:.row", "links": "css:a"} | more
+        assert reason(extract.links, page, changed(BOARD, results=results)) == "too-deep"

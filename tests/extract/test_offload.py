@@ -18,8 +18,9 @@ SITE = sites.Site.from_definition({"name": "s", "content": {"title": "css:h1"}})
         ("<p>short", False),
         ("<p>" * 30_000, True),
         ("x" * 2_000_000, True),
-        (gzip.compress(b"<urlset>"), True),
+        (gzip.compress(b"<urlset>", mtime=0), True),
     ],
+    ids=["short", "tags", "long", "packed"],
 )
 async def test_a_page_that_takes_long_is_read_in_a_thread(body, is_in_thread):
     thread = await offload(lambda _page, _site: threading.current_thread(), html(body), SITE)

@@ -6,6 +6,7 @@ from extract.pages import BASE, html, reason
 from crawler import extract, sites
 from crawler.errors import ExtractError
 from crawler.extract import Fields
+from crawler.extract.comments import ReadComment
 
 
 def good_parser(page, site):
@@ -27,6 +28,13 @@ def parser_of_trees(page, site):
 
 def parser_of_json(page, site):
     return Fields(title="t", content=page.json["text"])
+
+
+def parser_of_comments(page, site):
+    first = ReadComment(" a\x1b ", " Li\n", published="3 Nov 2026 14:05", parent=-1)
+    more = (ReadComment("t", parent=1_000), ReadComment("b", " ", published="soon", parent=0))
+    comments = (first, *more, *[ReadComment("t")] * 998)
+    return Fields(content="text", comments=comments, truncated=("images",), canonical_url="/one?utm_source=x")
 
 
 def raising_parser(page, site):
@@ -55,6 +63,17 @@ def test_a_parser_reads_what_yaml_cannot_and_is_cleaned():
     found = parsed("good_parser")
     assert (found.title, found.content, found.published) == ("own", "text", "2026-11-03T00:00:00Z")
     assert (found.images, found.extra, found.next_page) == ((f"{BASE}/a.png",), {"n": 1}, None)
+
+
+def test_what_a_parser_says_of_comments_and_of_what_is_cut_is_kept_and_cleaned():
+    found = parsed("parser_of_comments")
+    assert (len(found.comments), found.truncated) == (1_000, ("images", "comments"))
+    assert found.comments[:3] == (
+        ReadComment("a", "Li", "2026-11-03T14:05:00Z"),
+        ReadComment("t"),
+        ReadComment("b", parent=0),
+    )
+    assert found.canonical_url == f"{BASE}/one"
 
 
 def test_a_parser_gets_the_page_as_a_tree_for_parsel_and_as_json():

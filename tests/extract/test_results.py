@@ -42,7 +42,25 @@ def test_a_page_without_links_to_which_a_search_is_sent_on_is_no_page_of_results
 def test_a_phrase_may_say_that_there_are_no_results():
     site = changed(BOARD, results={"links": "css:.r a", "empty": "text:No  results"})
     assert extract.links(html("<p>Sorry, <b>No\n results</b> here"), site).empty
+    assert extract.links(html("<p>Sorry, <b>No</b>&nbsp;re&shy;sults here"), site).empty
+    assert extract.links(html("<div>No<div>results"), site).empty
     assert reason(extract.links, html("<p>Sorry</p>"), site) == "not-results"
+
+
+@pytest.mark.parametrize(
+    "unseen",
+    [
+        '<script>var t={none:"No results"}</script>',
+        "<style>/* No results */</style>",
+        "<p hidden>No results",
+        "<p style='display: none'>No results",
+        "<template>No results</template>",
+        "<!-- No results -->",
+    ],
+)
+def test_a_phrase_that_no_reader_sees_says_nothing(unseen):
+    site = changed(BOARD, results={"links": "css:.r a", "empty": "text:No results"})
+    assert reason(extract.links, html(f"<h1>Log in</h1>{unseen}"), site) == "not-results"
 
 
 def test_ids_become_links_in_which_nothing_acts_as_markup():
@@ -72,6 +90,20 @@ def test_the_next_cursor_replaces_the_one_in_the_body(body_type, body, expected)
     page = json({"items": ["/1"], "next": 'a&b"{query}'}, url="http://x.org/")
     found = extract.links(page, site, body=body, number=3)
     assert found.next == sites.SearchTarget("http://x.org/", "POST", expected, 4)
+
+
+@pytest.mark.parametrize("body_type", ["json", "form"])
+@pytest.mark.parametrize("body", ["", "q=a", "[1]", "{"])
+def test_without_the_body_that_was_sent_there_is_no_next_page(body, body_type):
+    site = sites.parse(
+        f"name: feed\nsearch: {{url: 'http://x.org/', body_type: {body_type}, paging: {{kind: cursor}},"
+        " body: {q: '{query}', after: '{cursor}'}}\n"
+        "results: {type: json, links: json:items, next: json:next}",
+        "feed.yaml",
+    )
+    found = extract.links(json({"items": ["/1"], "next": "b"}, url="http://x.org/"), site, body=body)
+    assert found.urls == ("http://x.org/1",)
+    assert (found.next is None) == (body_type == "json" or not body)
 
 
 @pytest.mark.parametrize("cursor", [None, "", [], {}, {"a": 1}, "x" * 100_000, False, "same"])

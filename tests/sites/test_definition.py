@@ -180,6 +180,25 @@ def test_a_site_may_get_another_name_and_base():
 
 
 @pytest.mark.parametrize(
+    "more",
+    [
+        {"content": {"title": "css:h1", "fetch": {"pattern": "/(?P<id>1)", "url": "{base}/api/{id}"}}},
+        {
+            "content": {
+                "title": "css:h1",
+                "joined": [{"url": "{base}/{u}", "values": {"u": "css:a"}, "author": "css:b"}],
+            }
+        },
+        {"render": {"content": {"when": "always", "steps": [{"goto": "{base}/all"}]}}},
+        {"render": {"results": {"when": "always", "steps": [{"goto": "{base}/all"}]}}},
+    ],
+)
+def test_a_site_needs_a_base_wherever_it_is_named(more):
+    assert sites.Site.from_definition(STORED | more).needs_base
+    assert not sites.Site.from_definition(STORED | more | {"base": "http://a"}).needs_base
+
+
+@pytest.mark.parametrize(
     "base", ["ftp://x.org", "x.org", "https://x.org/?a=1", "javascript:alert(1)", "https://x.org/#a"]
 )
 def test_a_base_is_an_http_url(base):

@@ -1,12 +1,13 @@
 """Kinds of paging: which pages are known from the start, and how the next one is asked for."""
 
+import time
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from crawler import extract, sites
 from crawler.errors import InputError
-from crawler.models import Fetched
+from crawler.models import Fetched, Seed
 
 
 def targets(search, **options):
@@ -59,6 +60,24 @@ LINKED = sites.parse(
 def next_page(links, url="http://b.test/?q=a", site=LINKED, **options):
     page = Fetched(url, 200, "text/html", f"<base href=/s/><a class=hit href=/1>1</a>{links}".encode())
     return extract.links(page, site, **options).next
+
+
+@pytest.mark.parametrize(("paging", "expected"), [("page", "20000001"), ("offset", "400000000")])
+def test_any_page_costs_as_much_as_the_first(paging, expected):
+    url = f"http://b.test/?q={{query}}&p={{{paging}}}"
+    site = sites.Site.from_definition(LINKED.definition() | {"search": {"url": url, "paging": {"kind": paging}}})
+    seed = Seed("http://b.test/", "p", "board", "nav", ("a",), page=20_000_000, per_page=20)
+    begun_s = time.process_time()
+    following = site.next_page(seed)
+    one = site.search_target(["a"], page=20_000_001, per_page=20, sort="newest")
+    assert time.process_time() - begun_s < 1
+    assert (following.url, following.page) == (f"http://b.test/?q=a&p={expected}", 20_000_001)
+    assert (one.url, one.page) == (following.url, following.page)
+
+
+def test_what_leads_on_may_stand_behind_what_leads_nowhere():
+    found = next_page("<a class=next>Next</a><a class=next href=' '>Next</a><a class=next href='/s?p=2'>2</a>")
+    assert found == sites.SearchTarget("http://b.test/s?p=2", page=2)
 
 
 def test_pages_may_link_to_the_next_one():
