@@ -150,28 +150,30 @@ class Fetcher:
         page = await self.page(twin, site.results.empty_status)
         return page if twin == address else replace(page, url=address)
 
-    async def page(self, url: str, statuses: Container[int] = ()) -> Fetched:
+    async def page(self, url: str, statuses: Container[int] = (), *, page_host: str = "") -> Fetched:
         """Returns an answer that is a page.
 
         Args:
             url: Absolute.
             statuses: Those that count as a page's, though they say that there is none.
+            page_host: As of `get`.
 
         Raises:
             UnavailableError: It is none by its status; else as `get`.
         """
-        page = await self.get(url)
+        page = await self.get(url, page_host=page_host)
         if outcome_of_status(page.status) is not None and page.status not in statuses:
             raise UnavailableError(f"{page.url} answered {page.status}")
         return page
 
-    async def get(self, url: str, *, body: str = "", content_type: str = "") -> Fetched:
+    async def get(self, url: str, *, body: str = "", content_type: str = "", page_host: str = "") -> Fetched:
         """Returns the first answer that is no redirect, whatever its status.
 
         Args:
             url: Absolute, perhaps with the route that a script of the page shows; so is the answer's own.
             body: With one, the request is a POST.
             content_type: Of the body.
+            page_host: Of the page that it is joined to, which alone has the site's headers; empty: it is a page.
 
         Raises:
             UrlError: It isn't an http(s) URL.
@@ -180,7 +182,7 @@ class Fetcher:
             UnavailableError: There is no answer, or not in time, or it is too large.
         """
         address, route = split_route(canonical(url, routes=True))
-        response, route = await self._page(address, route, body, content_type)
+        response, route = await self._page(address, route, body, content_type, page_host or host(address))
         address = canonical(response.url)
         with self._told_of(address):
             decoded = codings.decode(response.body, response.headers.getlist("Content-Encoding"), self._max_bytes)
@@ -247,7 +249,9 @@ class Fetcher:
         finally:
             response.socket.close()
 
-    async def _page(self, address: str, route: str, body: str, content_type: str) -> tuple[Response, str]:
+    async def _page(
+        self, address: str, route: str, body: str, content_type: str, page_host: str
+    ) -> tuple[Response, str]:
         """Returns the first answer that is no redirect, and the route that holds there.
 
         Pauses between requests don't count as time of the page.
@@ -256,7 +260,6 @@ class Fetcher:
             CrawlRefusesError: A crawl wouldn't ask for the page, or for one that it redirects to.
             UnavailableError: As of `get`; or there are too many redirects, or one leads to what isn't fetched.
         """
-        page_host = host(address)
         for _ in range(self._max_redirects + 1):
             of_site = self._site_headers.at(self._site, address, page_host) if self._site else {}
             try:

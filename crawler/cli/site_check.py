@@ -13,7 +13,7 @@ from crawler.cli.page_rendering import PageRendering
 from crawler.cli.site_joined import with_joined
 from crawler.cli.site_search import SearchTrial
 from crawler.errors import ExtractError, HeadroomError, LacksError
-from crawler.urls import split_route
+from crawler.urls import host, split_route
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -174,7 +174,7 @@ class _Reader:
             follows = {"follows": asdict(extract.followed(page, site))} if site.follow else {}
         try:
             fields = extract.fields(page, site, parser_modules=self._parser_modules)
-            fields, joined = await with_joined(fields, site, self.fetcher)
+            fields, joined = await with_joined(fields, site, self.fetcher, host(page.url))
             more = {"joined": joined} if joined else {}
             return shown | {"fields": asdict(fields)} | more | follows
         except ExtractError as error:

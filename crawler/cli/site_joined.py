@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from crawler.sites import Site
 
 
-async def with_joined(fields: Fields, site: Site, fetcher: Fetcher) -> tuple[Fields, list[dict[str, Any]]]:
+async def with_joined(
+    fields: Fields, site: Site, fetcher: Fetcher, page_host: str
+) -> tuple[Fields, list[dict[str, Any]]]:
     """Returns a page's fields with those of its site's `content.joined`, and what each of these requests brought.
 
     Args:
         fields: As the page has them.
+        page_host: Of the page.
 
     Returns:
         The fields as an item has them; and for each request its `url`, `fails` (why it brings nothing, or empty) and
@@ -33,7 +36,7 @@ async def with_joined(fields: Fields, site: Site, fetcher: Fetcher) -> tuple[Fie
             said["fails"] = "not asked for: the page lacks a value of its address"
             continue
         try:
-            further = extract.joined_fields(await fetcher.page(url), site, joined=entry)
+            further = extract.joined_fields(await fetcher.page(url, page_host=page_host), site, joined=entry)
         except HeadroomError as error:
             said["fails"] = str(error)
             continue

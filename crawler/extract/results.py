@@ -6,7 +6,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import turbohtml
 
@@ -115,7 +115,7 @@ def links(
     if results.empty is not None or source.type == "json":
         raise ExtractError("not-results", "neither links nor a sign that there are none")
     # The site doesn't say what an empty page looks like. One to which the search was sent on may be a login.
-    if asked and _path(asked) != _path(page.url):
+    if asked and (_path(asked) != _path(page.url) or not _words(asked, site) <= _words(page.url, site)):
         raise ExtractError("not-results", f"no links, and not the page that was asked for, but {page.url[:300]}")
     return Links()
 
@@ -144,6 +144,13 @@ def followed(page: Fetched, site: Site, *, max_links: int = MAX_LINKS, document:
 
 def _path(url: str) -> str:
     return urlsplit(url).path.rstrip("/")
+
+
+def _words(url: str, site: Site) -> set[tuple[str, str]]:
+    """Returns the parameters of an address that hold the words of its site's search."""
+    template = parse_qsl(urlsplit(site.search.url).query)
+    names = {name for name, value in template if "{query}" in value}
+    return {pair for pair in parse_qsl(urlsplit(url).query, encoding=site.search.encoding) if pair[0] in names}
 
 
 def _values(source: _Source, site: Site) -> list[str]:

@@ -62,8 +62,9 @@ class Handler(BaseHTTPRequestHandler):
                 self.answer(302, "", b"", query)
             case "/ansi":
                 self.answer(200, "text/html", ANSI)
-            case "/agent":
-                self.answer(200, "text/html", PAGE % self.headers["User-Agent"].encode())
+            case "/agent":  # and whatever else this project's headers say
+                said = [value for name, value in self.headers.items() if name in ("User-Agent", "X-Own")]
+                self.answer(200, "text/html", PAGE % " ".join(said).encode())
             case "/gzip":
                 self.answer(200, "text/html", gzip.compress(PAGE % b"packed"), coding="gzip")
             case "/odd-head":
@@ -446,6 +447,18 @@ def test_what_is_joined_is_fetched_and_shown(check, board, origin):
     assert "robots.txt forbids it" in private
     lines = check(site, f"{origin}/thread/1001").stdout.splitlines()
     assert [line.split()[-2:] for line in lines if "/agent?" in line] == [["author,", "extra.agent"]]
+
+
+def test_a_site_s_headers_are_not_sent_to_another_host_that_is_joined(check, board, origin):
+    elsewhere = origin.replace("127.0.0.1", "localhost")
+    joined = [
+        {"url": f"{at}/agent?{{title}}", "values": {"title": "css:h1"}, "extra": {name: "css:h1"}}
+        for name, at in (("same", "{base}"), ("other", elsewhere))
+    ]
+    content = {"title": "css:h1", "content": "css:.post-body", "joined": joined}
+    site = board(content=content, headers={"X-Own": "only-for-its-host"})
+    extra = json_of(check(site, f"{origin}/thread/1001", "--json"))["fields"]["extra"]
+    assert {name: "only-for-its-host" in sent for name, sent in extra.items()} == {"same": True, "other": False}
 
 
 def test_a_search_is_tried_to_its_end(check, board, origin):

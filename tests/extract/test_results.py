@@ -39,6 +39,19 @@ def test_a_page_without_links_to_which_a_search_is_sent_on_is_no_page_of_results
     assert extract.links(none, BOARD, asked=f"{BASE}/search").empty
 
 
+@pytest.mark.parametrize(
+    ("at", "is_sent_away"), [("search?login=1", True), ("search?p=1&q=other", True), ("search?q=1", False)]
+)
+def test_a_page_without_links_whose_address_has_lost_the_words_is_no_page_of_results(at, is_sent_away):
+    search = {"url": "{base}/search?q={query}&p={page}", "paging": {"kind": "page"}}
+    site = changed(BOARD, search=search, results={"links": "css:.r a"})
+    login, asked = html("<h1>Log in</h1>", url=f"{BASE}/{at}"), f"{BASE}/search?p=1&q=1"
+    if is_sent_away:
+        assert reason(extract.links, login, site, asked=asked) == "not-results"
+    else:
+        assert extract.links(login, site, asked=asked) == extract.Links(empty=False)
+
+
 def test_a_phrase_may_say_that_there_are_no_results():
     site = changed(BOARD, results={"links": "css:.r a", "empty": "text:No  results"})
     assert extract.links(html("<p>Sorry, <b>No\n results</b> here"), site).empty
