@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from crawler.errors import short
+from crawler.extract.comments import ReadComment, in_item
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,9 +32,25 @@ def _field_rows(fields: dict[str, Any]) -> Iterator[Row]:
     for name, value in fields.items():
         if name == "extra":
             yield from ((f"extra.{key}", _as_text(entry)) for key, entry in value.items())
+        elif name == "comments":
+            yield from _comment_rows(value)
         elif name not in ("missing", "joined") and value:
             yield name, _as_text(value)
     yield "missing", ", ".join(fields["missing"]) or "nothing"
+
+
+def _comment_rows(comments: Sequence[dict[str, Any]]) -> Iterator[Row]:
+    """Yields each comment as an item has it: whose it is, of when, which one it answers, and its text."""
+    lines = []
+    for number, one in enumerate(in_item([ReadComment(**comment) for comment in comments]), 1):
+        about = [
+            *filter(None, (one.author, one.published)),
+            *([f"answers {one.parent + 1}"] if one.parent is not None else []),
+            *([f"{one.likes} likes"] if one.likes is not None else []),
+        ]
+        lines.append(f"{number}  {', '.join(about) or 'nobody'}: {one.text}")
+    if lines:
+        yield "comments", "\n".join(lines)
 
 
 def _joined_rows(requests: list[dict[str, Any]]) -> Iterator[Row]:

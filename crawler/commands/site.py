@@ -315,11 +315,18 @@ def _summary(site: Site, settings: Settings) -> dict[str, Any]:
         "described": example.description_url,
         "searches": searches,
         "results": site.results.links.text if site.searchable else "",
-        "reads": list(site.content.rules) if site.content else site.parser or "declarations",
+        "reads": _read_by(site),
         "follows": site.follow.model_dump(mode="json") if site.follow else "",
         "politeness": asdict(site.politeness),
         "secrets": SiteHeaders.of(settings).bindings(site),
     }
+
+
+def _read_by(site: Site) -> list[str] | str:
+    """Returns the fields that a site's rules read, its parser, or what it reads pages by where it says nothing."""
+    if not site.content:
+        return site.parser or "declarations"
+    return [*site.content.rules, *(["comments"] if site.content.comments else [])]
 
 
 def _example_words(encoding: str) -> tuple[str, ...]:
