@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from crawler.discovery.comment_rows import CommentElement
+    from crawler.discovery.rules import RuleKeys
 
 USUAL_SHARE = 0.8  # of what is said to be answered, that must be the names of earlier comments, or of the post
 SELECTORS_MAX = 12  # of one kind, that are tried
@@ -28,18 +29,17 @@ _says_answers = re.compile(
 ).search
 _names_parent = re.compile(r"parent|reply-?to", re.IGNORECASE).search
 _names_comment = re.compile(r"(?:^|[-_])(?:id|no|number|comment|post)(?:$|[-_])", re.IGNORECASE).search
-Rule = dict[str, Any]
 Pages = tuple[tuple["CommentElement", ...], ...]
 
 
 class _Told(NamedTuple):
     """A rule, and what it finds in each row of each page; an empty text where it finds nothing."""
 
-    rule: Rule
+    rule: RuleKeys
     values: list[list[str]]
 
 
-def rules(pages: Pages, posts: Pages = ()) -> dict[str, Rule]:
+def rules(pages: Pages, posts: Pages = ()) -> dict[str, RuleKeys]:
     """Returns the rules `id` and `parent` of comments; empty if nothing says which one a comment answers.
 
     Args:
@@ -173,6 +173,7 @@ def _usual(rows: Sequence[CommentElement], is_such: Callable[[Any], bool]) -> li
 
 def _selectors(row: CommentElement, element: Any) -> list[str]:
     """Returns selectors of an element within its row."""
-    own = [step for step in selectors.steps(element) if step != element.tag]
+    tag = selectors.tag_of(element)
+    own = [step for step in selectors.steps(element) if step != tag]
     outer = [step for one in row.lineage(element)[1:] for step in selectors.steps(one)[:2] if step != one.tag]
-    return [*own, *(f"{step} {element.tag}" for step in outer), element.tag]
+    return [*own, *(f"{step} {tag}" for step in outer), tag] if tag else own

@@ -7,15 +7,20 @@ of its own; those that ask the search again (pages, orders, filters) aren't.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_plus, urlsplit
 from zoneinfo import ZoneInfo
 
 from crawler.discovery import selectors
+from crawler.discovery.forms import TOKEN_NAME
 from crawler.discovery.page import Anchor, ancestors, width
+from crawler.discovery.template import NAMED
+from crawler.discovery.words import NONSENSE
 from crawler.extract.dates import to_utc
 
 if TYPE_CHECKING:
@@ -67,16 +72,41 @@ def results(page: ParsedPage, others: Sequence[ParsedPage], word: str = "") -> B
     return found
 
 
+def are_alike(page: ParsedPage, none: ParsedPage, word: str) -> bool:
+    """Returns whether a search shows the same links for a word as for `NONSENSE`, and so finds nothing by itself.
+
+    Texts don't count: a script's token, a hidden field, a clock and the word itself differ with each answer.
+
+    Args:
+        page: Its answer to the word.
+        none: Its answer to `NONSENSE`.
+        word: That was searched for.
+    """
+    return _places(page, word, word) == _places(none, NONSENSE, word)
+
+
+def _places(page: ParsedPage, asked: str, word: str) -> Counter[str]:
+    """Returns where links of an answer lead, but those that ask again, each without tokens and what was asked for."""
+    places: Counter[str] = Counter()
+    for anchor in page.anchors:
+        head, _, query = anchor.url.partition("?")
+        pairs = [pair for pair in query.split("&") if not TOKEN_NAME.search(pair.partition("=")[0])]
+        url = _decoded(f"{head}?{'&'.join(pairs)}", page.encoding)
+        if not asks_again(anchor.url, page, asked):
+            places[url.replace(NONSENSE, "").replace(word.casefold(), "")] += 1
+    return places
+
+
 def _of_these(page: ParsedPage, others: Sequence[ParsedPage], word: str, fresh: list[Anchor]) -> Block | None:
     """Returns the results among the links of a page that its `others` haven't got; None if none of them look so."""
     # Such a link may still be a result, of a page that a menu names as well.
     known = frozenset(anchor.element for anchor in page.anchors).difference(anchor.element for anchor in fresh)
-    if word:
-        fresh = [anchor for anchor in fresh if not asks_again(anchor.url, page, word)]
+    fresh = [one for one in fresh if not _leads_back(one.url, page) and not (word and asks_again(one.url, page, word))]
     candidates = sorted(_candidates(fresh), key=lambda links: _score(links, page, word), reverse=True)
-    for links in candidates[:CANDIDATES_TRIED]:
-        if _score(links, page, word) <= 0:
+    for likely in candidates[:CANDIDATES_TRIED]:
+        if _score(likely, page, word) <= 0:
             break
+        links = _different_instead(likely, candidates, page, word) or likely
         elements = [anchor.element for anchor in links]
         wanted = [(page.tree, elements)]
         # Where the site finds something for any word, the other page has results, too.
@@ -95,9 +125,17 @@ def asks_again(url: str, page: ParsedPage, word: str) -> bool:
     if asked:
         same = there.path == here.path or _is_below(there.path, here.path) or _is_below(here.path, there.path)
         return same and bool(asked & _pairs(there.query, page.encoding))
-    if word.casefold() in _decoded(here.path, page.encoding).split("/"):
-        return _is_below(there.path, here.path)
+    ours, theirs = (_decoded(one.path, page.encoding).split("/")[1:] for one in (here, there))
+    says = [part for part in ours if word.casefold() in (part, NAMED.sub("", part))]
+    if says:
+        return theirs[:1] == ours[:1] and says[0] in theirs
     return there.path == here.path and not there.query  # a search by POST: only its own address
+
+
+def _leads_back(url: str, page: ParsedPage) -> bool:
+    """Returns whether a link leads to a site's front page, or to the page itself without what it was asked."""
+    there, here = urlsplit(url), urlsplit(page.url)
+    return there.netloc == here.netloc and not there.query and there.path in ("", "/", here.path)
 
 
 def _pairs(query: str, encoding: str) -> set[tuple[str, str]]:
@@ -142,12 +180,56 @@ def _candidates(anchors: Sequence[Anchor]) -> list[list[Anchor]]:
     return found
 
 
+def _different_instead(
+    links: Sequence[Anchor], candidates: Sequence[list[Anchor]], page: ParsedPage, word: str
+) -> list[Anchor] | None:
+    """Returns links that are different in each row, of rows in which the given ones repeat as those to authors do.
+
+    They may be dates: where results have no titles, these lead to them.
+
+    Returns:
+        None: There are none; or the given ones say the word, as titles do, and so repeat a result.
+    """
+    if not _repeat(links) or _share_with(word, links) * 2 > 1:
+        return None
+    different = [some for some in candidates if not _repeat(some) and _are_told(some)]
+    for others in sorted(different, key=lambda some: _quality(some, page, word), reverse=True):
+        own = {anchor.element for anchor in others}
+        rest = [anchor for anchor in links if anchor.element not in own]
+        if _repeat(rest) and _one_between_any_two(rest, others, page):
+            return others
+    return None
+
+
+def _repeat(links: Sequence[Anchor]) -> bool:
+    return len({anchor.url for anchor in links}) < len(links)
+
+
+def _are_told(links: Sequence[Anchor]) -> bool:
+    """Returns whether texts tell links from each other, as "Reply" in each row doesn't."""
+    return _are_dates(links) or len({anchor.text for anchor in links}) * 2 > len(links)
+
+
+def _one_between_any_two(rows: Sequence[Anchor], links: Sequence[Anchor], page: ParsedPage) -> bool:
+    """Returns whether one of some links stands in each row, where rows are told by other links."""
+    at = sorted(page.order[anchor.element] for anchor in links)
+    tops = [page.order[anchor.element] for anchor in rows]
+    return all(bisect_left(at, top) < bisect_left(at, following) for top, following in pairwise(tops))
+
+
+def _are_dates(links: Sequence[Anchor]) -> bool:
+    """Returns whether links say when something was, or only count."""
+    dated = sum(to_utc(anchor.text, _UTC) is not None or anchor.text.isdecimal() for anchor in links)
+    return dated * 2 > len(links)
+
+
 def _score(links: Sequence[Anchor], page: ParsedPage, word: str) -> float:
+    return 0.0 if _are_dates(links) else _quality(links, page, word)
+
+
+def _quality(links: Sequence[Anchor], page: ParsedPage, word: str) -> float:
     texts = [anchor.text for anchor in links]
     urls = {anchor.url for anchor in links}
-    dated = sum(to_utc(text, _UTC) is not None or text.isdecimal() for text in texts)
-    if dated * 2 > len(texts):
-        return 0.0
     quality = median(min(width(text), TITLE_WIDTH) for text in texts) / TITLE_WIDTH
     quality *= len({text for text in texts if text}) / len(texts) * len(urls) / len(links)
     tags = Counter(one.tag for anchor in links for one in _near(anchor.element) if one.tag in _HEADINGS)
@@ -156,8 +238,12 @@ def _score(links: Sequence[Anchor], page: ParsedPage, word: str) -> float:
     quality *= 0.2 if in_menu * 2 > len(links) else 1.0
     away = sum(urlsplit(url).hostname != urlsplit(page.url).hostname for url in urls)
     quality *= 0.5 if away * 2 > len(urls) else 1.0
-    says = sum(word.casefold() in text.casefold() for text in texts) / len(texts) if word else 0.0
-    return len(urls) * quality * (1 + says)
+    return len(urls) * quality * (1 + _share_with(word, links))
+
+
+def _share_with(word: str, links: Sequence[Anchor]) -> float:
+    """Returns how many of some links say the word, from 0 for none to 1 for all."""
+    return sum(word.casefold() in anchor.text.casefold() for anchor in links) / len(links) if word else 0.0
 
 
 def _near(element: Any) -> list[Any]:

@@ -1,24 +1,29 @@
 """Finds the content of two pages: the smallest block that holds most of the text which only one of them has.
 
-A thread's content is a block in each of its posts.
+A thread's content is its first post, and the others are comments, where each says who wrote it when; else it is a block
+in each of its posts.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from turbohtml import Element, Text
 
-from crawler.discovery import selectors
+from crawler.discovery import comments, selectors
+from crawler.discovery.comment_rows import name_words
+from crawler.discovery.comments import APART_SHARE
 from crawler.discovery.page import ancestors, width, within
-from crawler.discovery.sample import first_of
+from crawler.discovery.sample import SHORT_CHARACTERS, first_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from crawler.discovery.page import ParsedPage
+    from crawler.discovery.rules import RuleKeys
     from crawler.discovery.sample import Sample
 
 OWN_SHARE = 0.6  # of a block's own text: an inner block with so much of it is the content instead
@@ -27,7 +32,8 @@ HELD_SHARE = 0.9  # of the text in the content of a further page, that a selecto
 POSTS_SHARE = 0.8  # of the text of a block that blocks of one class must hold to be the posts of a thread
 POSTS_MIN = 2
 PART_WIDTH = 20  # of a text; shorter ones are labels, of which some are on one page alone by chance
-REMOVED_MAX = 5  # blocks within the content that are left out
+REMOVED_MAX = 10  # blocks within the content that are left out
+REMOVED_SHARE = 0.5  # of the content's own text, on each page: what holds more is left in, whatever its name
 CLASSES_MAX = 100  # elements within the content that are looked at for those
 _BOXES = frozenset(
     """article blockquote center dd div dl fieldset figure form li main ol pre section table tbody td tr
@@ -35,6 +41,9 @@ _BOXES = frozenset(
 )
 _ASIDE = frozenset({"script", "style", "noscript", "template", "nav", "footer", "aside", "select", "textarea"})
 _MENUS = ("nav", "aside", "form")
+# At the beginning or the end of a name: `share-twitter`, `post-tags`.
+_OTHER_NAMES = frozenset("comments pager pagination replies share sharing social tags".split())  # noqa: SIM905
+_LINKS_TO_COMMENTS = "p:has(> a[href='#comments'])"
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _INLINE = frozenset({"p", "tr", "td", "span", "b", "i", "a", "em", "strong", "img", "h1", "h2", "h3"})
 
@@ -46,24 +55,119 @@ class BodyText:
     Attributes:
         elements: On each page, those that are the content.
         rule: The site file's rule that selects them.
+        comments: On each page, the blocks that are comments on it.
+        by: The rules of author and date of the first post of a thread, which are those of its comments.
     """
 
     elements: tuple[tuple[Any, ...], ...]
-    rule: dict[str, Any]
+    rule: RuleKeys
+    comments: tuple[tuple[Any, ...], ...] = ()
+    by: Mapping[str, RuleKeys] = field(default_factory=dict)
 
 
-def find(samples: Sequence[Sample], further: Sequence[Sample] = ()) -> BodyText | None:
+def find(samples: Sequence[Sample], further: Sequence[Sample] = (), *, continues: bool = False) -> BodyText | None:
     """Returns the content of two pages; None if no selector finds it on both.
 
     Args:
-        samples: Two pages of different content.
+        samples: Two pages of different content, which are compared.
         further: More pages: on each of them the selector must find most of its own text, too.
+        continues: Some have second pages, where the first post is one more comment.
     """
-    one, other = (_Weights(here.page, there.page) for here, there in (samples, reversed(samples)))
+    every = [*samples, *further]
+    said = comments.find(every, "")
+    if said and not _are_apart(every, said.rows):
+        if post := _first_of_alike(every, said, continues=continues):
+            return post
+        said = None
+    rows = said.rows if said else tuple(() for _ in every)
+    text = _block(samples, further, frozenset(chain(*rows)))
+    if text is None:
+        return None
+    if text.rule.get("all"):
+        firsts = tuple(elements[:1] for elements in text.elements)
+        css = first_of(samples, [found[0] for found in firsts])
+        post = _post(every, firsts, css, continues=continues) if css else None
+        return post or replace(text, comments=rows)
+    said = comments.find(every, text.rule["select"]) or said
+    if said is None:
+        return text
+    rule = text.rule | _once(said, continues=continues)
+    return replace(text, rule=rule, comments=said.rows, by=_by(every, said))
+
+
+def _are_apart(every: Sequence[Sample], rows: Sequence[Sequence[Any]]) -> bool:
+    """Returns whether an article stands before the first of what may be comments, which else is the article itself."""
+    if not all(rows):
+        return True
+    others = [*every[1:], every[0]]
+    weights = [_Weights(here.page, there.page) for here, there in zip(every, others, strict=True)]
+    before = sum(one.before(of_page[0], here.title) for one, of_page, here in zip(weights, rows, every, strict=True))
+    return before >= APART_SHARE * sum(one.held(of_page[0]) for one, of_page in zip(weights, rows, strict=True))
+
+
+def _first_of_alike(every: Sequence[Sample], said: comments.Proposed, *, continues: bool) -> BodyText | None:
+    """Returns the first of posts that are all alike as content; None if no selector tells it from the others."""
+    rule = said.rules["text"] if isinstance(said.rules["text"], dict) else {"select": said.rules["text"]}
+    if not rule["select"].startswith("css:"):
+        return None
+    firsts = [rows[0] for rows in said.rows]
+    parts = [first.select_one(rule["select"].removeprefix("css:")) for first in firsts]
+    texts = [one.parent if rule.get("all") and one is not None else one for one in parts]  # what holds all of them
+    if any(one is None or one == first for one, first in zip(texts, firsts, strict=True)):
+        return None
+    css = first_of(every, texts)
+    return _post(every, tuple((one,) for one in texts), css, continues=continues) if css else None
+
+
+def _post(
+    every: Sequence[Sample], firsts: tuple[tuple[Any, ...], ...], css: str, *, continues: bool
+) -> BodyText | None:
+    """Returns the first post of a thread as content, if the others are comments that say who wrote them when.
+
+    Args:
+        every: The pages.
+        firsts: On each page that is compared, the text of its first post.
+        css: The selector of those.
+        continues: Some have second pages: then what tells first posts must be more than their place.
+    """
+    said = comments.find(every, css)
+    if said is None or not {"author", "published"} <= said.rules.keys():
+        return None
+    once = _once(said, continues=continues)
+    return BodyText(firsts, {"select": css} | once, said.rows, _by(every, said)) if once or not continues else None
+
+
+def _once(said: comments.Proposed, *, continues: bool) -> RuleKeys:
+    """Returns the keys of the rule of first posts that leave further pages to comments, if those have all of them."""
+    return {"first_page_only": True} if continues and any(said.posts) and " ~ " not in said.rules["each"] else {}
+
+
+def _by(every: Sequence[Sample], said: comments.Proposed) -> dict[str, RuleKeys]:
+    """Returns the rules of author and date of the first posts, where those of the other posts find them, too."""
+    found: dict[str, RuleKeys] = {}
+    for name in [name for name in ("author", "published") if name in said.rules]:
+        rule = said.rules[name] if isinstance(said.rules[name], dict) else {"select": said.rules[name]}
+        css, mark, attribute = rule["select"].removeprefix("css:").partition("::")
+        elements = [post.select_one(css) for posts in said.posts for post in posts]
+        if len(elements) == len(every) and all(one is not None for one in elements) and "remove" not in rule:
+            select = first_of(every, elements)
+            found |= {name: {**rule, "select": f"{select}{mark}{attribute}"}} if select else {}
+    return found
+
+
+def _block(samples: Sequence[Sample], further: Sequence[Sample], aside: Collection[Any]) -> BodyText | None:
+    """Returns the smallest block of two pages with most of their text, or the posts in it.
+
+    Args:
+        samples: Two pages of different content.
+        further: More pages.
+        aside: Comments, whose texts don't count.
+    """
+    one, other = (_Weights(here.page, there.page, aside) for here, there in (samples, reversed(samples)))
     blocks = one.blocks, other.blocks
     if not all(blocks):
         return None
-    more = [_Weights(sample.page, samples[0].page) for sample in further]
+    more = [_Weights(sample.page, samples[0].page, aside) for sample in further]
     for here in reversed(blocks[0]):
         for there in reversed(blocks[1]):
             css = first_of(samples, (here, there)) if here.tag == there.tag else ""
@@ -73,7 +177,7 @@ def find(samples: Sequence[Sample], further: Sequence[Sample] = ()) -> BodyText 
                 posts = [one.posts(here, name), other.posts(there, name)]
                 if all(posts) and (css_of_posts := _all_of(samples, posts)):
                     return BodyText(tuple(map(tuple, posts)), {"select": css_of_posts, "all": True})
-            removed = _boilerplate(samples, (here, there))
+            removed = [*_other_parts((here, there), (one, other)), *_boilerplate(samples, (here, there))][:REMOVED_MAX]
             return BodyText(((here,), (there,)), {"select": css} | ({"remove": removed} if removed else {}))
     return None
 
@@ -84,13 +188,14 @@ class _Weights:
     Args:
         page: The page.
         other: Another content page of the site.
+        aside: Comments of either, whose texts don't count.
     """
 
-    def __init__(self, page: ParsedPage, other: ParsedPage) -> None:
+    def __init__(self, page: ParsedPage, other: ParsedPage, aside: Collection[Any] = frozenset()) -> None:
         self._page = page
-        theirs = {written.casefold() for _element, written in _texts(other)}
+        theirs = {written.casefold() for _element, written in _texts(other, aside)}
         self._own: Counter[Any] = Counter()
-        for element, written in _texts(page):
+        for element, written in _texts(page, aside):
             if width(written) >= PART_WIDTH and written.casefold() not in theirs:
                 self._own[element] += width(written)
         self._held: Counter[Any] = Counter()
@@ -99,6 +204,16 @@ class _Weights:
                 self._held[around] += amount
         body = page.tree.select_one("body")
         self.blocks = self._inwards(body)[1:] or [body] if body is not None and self._held[body] else []
+
+    def held(self, element: Any) -> int:
+        """Returns how much an element holds."""
+        return self._held[element]
+
+    def before(self, element: Any, title: str) -> int:
+        """Returns how much stands before an element, but for the page's title."""
+        order = self._page.order
+        titled = [one for one in self._own if order[one] < order[element] and self._page.text_of(one) not in title]
+        return sum(self._own[one] for one in titled)
 
     def holds_content(self, css: str) -> bool:
         """Returns whether the first match of a selector holds nearly all that the page's content holds."""
@@ -132,7 +247,8 @@ class _Weights:
     def posts(self, top: Any, name: str) -> list[Any]:
         """Returns the blocks of a class that together hold nearly all of a block's own text; empty if they don't."""
         found = [one for one in top.select(f".{name}") if one.tag in _BOXES and self._held[one]]
-        outer = [one for one in found if not any(around in found for around in ancestors(one))]
+        all_found = frozenset(found)  # each is looked up in it
+        outer = [one for one in found if all_found.isdisjoint(ancestors(one))]
         return outer if sum(self._held[one] for one in outer) >= POSTS_SHARE * self._held[top] else []
 
     def _main_part(self, top: Any) -> Any:
@@ -174,16 +290,41 @@ def _alike(one: Any, other: Any) -> bool:
     return one.tag == other.tag and (bool(names & others) or not (names or others))
 
 
-def _texts(page: ParsedPage) -> Iterator[tuple[Any, str]]:
-    """Yields the texts of a page with the elements that hold them, but for menus and what isn't shown."""
+def _texts(page: ParsedPage, left_out: Collection[Any]) -> Iterator[tuple[Any, str]]:
+    """Yields the texts of a page with the elements that hold them, but for menus, what isn't shown or is left out."""
     aside: set[Any] = set()
     for element in page.order:
-        if element.tag in _ASIDE or element.parent in aside:
+        if element.tag in _ASIDE or element in left_out or element.parent in aside:
             aside.add(element)
             continue
         written = " ".join(" ".join(str(node.data) for node in element if isinstance(node, Text)).split())
         if written:
             yield element, written
+
+
+def _other_parts(tops: Sequence[Any], weights: Sequence[_Weights]) -> list[str]:
+    """Returns selectors of blocks within the content whose names say that they are something else, such as comments."""
+    named: dict[str, None] = {}
+    for top in tops:
+        for one in [*top.select("[id]")[:CLASSES_MAX], *top.select("[class]")[:CLASSES_MAX]]:
+            identity = one.attr("id") or ""
+            named |= {f"#{identity}": None} if identity in _OTHER_NAMES else {}
+            for name in selectors.classes(one):
+                words = name_words(name)
+                named |= {f".{name}": None} if words and {words[0], words[-1]} & _OTHER_NAMES else {}
+    named |= {_LINKS_TO_COMMENTS: None}
+    found: dict[str, list[Any]] = {}
+    for css in named:
+        blocks = [one for top in tops for one in top.select(css)]
+        is_small = all(
+            sum(weight.held(one) for one in top.select(css)) <= REMOVED_SHARE * weight.held(top)
+            for top, weight in zip(tops, weights, strict=True)
+        )
+        is_small &= css != _LINKS_TO_COMMENTS or all(len(one.text.strip()) <= SHORT_CHARACTERS for one in blocks)
+        outer = list(chain(*found.values()))
+        if blocks and is_small and not all(any(within(one, around) for around in outer) for one in blocks):
+            found[css] = blocks
+    return [f"css:{css}" for css in found]
 
 
 def _boilerplate(samples: Sequence[Sample], tops: Sequence[Any]) -> list[str]:
@@ -202,4 +343,4 @@ def _boilerplate(samples: Sequence[Sample], tops: Sequence[Any]) -> list[str]:
         if written[0] and written[0] == written[1]:
             found[f"css:.{name}"] = here[0]
     menus = [f"css:{tag}" for tag in _MENUS if all(top.select_one(tag) is not None for top in tops)]
-    return [*menus, *found][:REMOVED_MAX]
+    return [*menus, *found]

@@ -38,6 +38,8 @@ _COMMENT_WORDS = frozenset(
     """answer answers comment comments commentaire commentaires commentlist comentario comentarios commento commenti
     huifu kommentar kommentare pinglun remark remarks replies reply response responses""".split()  # noqa: SIM905
 )
+# Of notes on what is done about something, and of periodicals and versions as well, whose headings are links.
+_NOTE_WORDS = frozenset({"history", "journal", "journals"})
 # Of the posts of a thread, and of articles as well.
 _POST_WORDS = frozenset(
     "change changelog discussion followup forum history message messages msg post posts thread topic".split()  # noqa: SIM905
@@ -117,10 +119,10 @@ def candidates(samples: Sequence[Sample], content: str) -> list[CommentList]:
 
     Args:
         samples: Content pages.
-        content: The selector of their content, with `css:`; empty: it isn't known.
+        content: The selector of their content, with `css:`, which is its first match; empty: it isn't known.
     """
     pages = [sample.page for sample in samples]
-    contents = [page.tree.select(content.removeprefix("css:")) if content else [] for page in pages]
+    contents = [page.tree.select(content.removeprefix("css:"))[:1] if content else [] for page in pages]
     names = dict.fromkeys(css for page in pages for css in _names_of_blocks(page))
     found = [group for css in names if (group := _group(css, pages, contents))]
     found.sort(key=lambda group: (not group.is_named, -len(group.rows)))
@@ -131,8 +133,13 @@ def words_of(element: Any) -> frozenset[str]:
     """Returns the words in the names that an element has: class, id, and what it is by schema.org."""
     said = [element.attr(name) or "" for name in ("class", "id", "itemprop", "itemtype")]
     return frozenset(
-        word.lower() for value in said for word in _word(value if isinstance(value, str) else " ".join(value))
+        word for value in said for word in name_words(value if isinstance(value, str) else " ".join(value))
     )
+
+
+def name_words(name: str) -> list[str]:
+    """Returns the words in a name, in small letters: `post-tags` and `postTags` have two."""
+    return [word.lower() for word in _word(name)]
 
 
 def says_comment(element: Any) -> bool:
@@ -172,8 +179,8 @@ def _group(css: str, pages: Sequence[ParsedPage], contents: Sequence[Sequence[An
             return None
         rest = [blocks[1:] for blocks in found]
         posts = tuple(_rows(page, blocks[:1]) for page, blocks in zip(pages, found, strict=True))
-        css = f"{css} ~ {css}"
-        found = [page.tree.select(css) for page in pages]
+        css = _without_first(css, pages, found)
+        found = [page.tree.select(css) for page in pages] if css else []
         if found != rest:
             return None
     if max(map(len, found), default=0) < ROWS_MIN:
@@ -184,7 +191,8 @@ def _group(css: str, pages: Sequence[ParsedPage], contents: Sequence[Sequence[An
         any(within(row.element, top) for top in contents[at]) for at, of_page in enumerate(groups) for row in of_page
     ]
     around = [_around(row, content) for of_page, content in zip(groups, contents, strict=True) for row in of_page]
-    is_named = all(any(map(says_comment, elements)) for elements in around)
+    is_told = all(any(map(says_comment, elements)) for elements in around)
+    is_named = is_told or all(any(words_of(one) & _NOTE_WORDS for one in elements) for elements in around)
     may_be = is_named or is_thread or all(_may_be_post(row, near) for row, near in zip(rows, around, strict=True))
     if (
         not may_be
@@ -192,7 +200,7 @@ def _group(css: str, pages: Sequence[ParsedPage], contents: Sequence[Sequence[An
         or (any(held) and not is_named)
         or any(_is_other(row, near) for row, near in zip(rows, around, strict=True))
         or any(_holds(row, content) for of_page, content in zip(groups, contents, strict=True) for row in of_page)
-        or (not is_named and any(_is_headed_by_link(row) for row in rows))
+        or (not is_told and any(_is_headed_by_link(row) for row in rows))
         or not _differ(groups)
         or sum(map(_is_list_of_links, rows)) * 2 > len(rows)
     ):
@@ -201,8 +209,38 @@ def _group(css: str, pages: Sequence[ParsedPage], contents: Sequence[Sequence[An
 
 
 def _leads(blocks: Sequence[Any], content: Sequence[Any]) -> bool:
-    """Returns whether the first of some blocks holds the one content of the page."""
-    return len(content) == 1 and bool(blocks) and within(content[0], blocks[0]) and content[0] != blocks[0]
+    """Returns whether the first of some blocks holds the content of the page."""
+    return bool(content) and bool(blocks) and within(content[0], blocks[0]) and content[0] != blocks[0]
+
+
+def _without_first(css: str, pages: Sequence[ParsedPage], found: Sequence[Sequence[Any]]) -> str:
+    """Returns a selector of all but the first block of each page; empty if there is none.
+
+    What the first blocks alone have goes before their place, which is another one on the second page of a thread.
+
+    Args:
+        css: Selects all of them.
+        pages: The pages.
+        found: On each page, the blocks.
+    """
+    last = css.rpartition(" > ")[2]
+    firsts = [blocks[0] for blocks in found if blocks]
+    others = {mark for blocks in found for block in blocks[1:] for mark in _marks(block)}
+    shared = set.intersection(*(set(_marks(first)) for first in firsts)) - others if len(firsts) > 1 else set()
+    tried = [f"{css}:not({mark})" for mark in _marks(firsts[0]) if mark in shared]
+    tried.append(f"{css} ~ {last}")
+    rest = [list(blocks[1:]) for blocks in found]
+    return next((one for one in tried if [page.tree.select(one) for page in pages] == rest), "")
+
+
+def _marks(block: Any) -> list[str]:
+    """Returns selectors by which one block of a list may be told: its classes, and attributes that a site makes up."""
+    made_up = [
+        f"[{name}='{value}']"
+        for name, value in block.attrs.items()
+        if re.fullmatch(r"data-[a-z][a-z-]*", name) and isinstance(value, str) and re.fullmatch(r"[\w-]{1,20}", value)
+    ]
+    return [f".{name}" for name in selectors.classes(block)] + made_up
 
 
 def _rows(page: ParsedPage, blocks: Sequence[Any]) -> tuple[CommentElement, ...]:

@@ -9,17 +9,26 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from turbohtml import Text
+from turbohtml import Element, Text
 
-from crawler.discovery import answered, comment_rows, cut_dates, selectors
+from crawler.discovery import answered, comment_rows, selectors
 from crawler.discovery.comment_rows import ROWS_MAX, ROWS_MIN
-from crawler.discovery.fields import AUTHOR_NAME, AUTHOR_PATH, DATE_NAME, author_pattern
 from crawler.discovery.page import width, within
+from crawler.discovery.rules import (
+    AUTHOR_NAME,
+    AUTHOR_PATH,
+    DATE_NAME,
+    DATED_CHARACTERS,
+    NAME_WIDTH,
+    NAME_WIDTH_MIN,
+    author_pattern,
+    date_rule,
+)
 from crawler.errors import HeadroomError
 from crawler.extract import content as reading
 from crawler.extract.dates import to_utc
@@ -29,21 +38,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from crawler.discovery.comment_rows import CommentElement, CommentList
+    from crawler.discovery.rules import RuleKeys
     from crawler.discovery.sample import Sample
     from crawler.extract.comments import ReadComment
 
 USUAL_SHARE = 0.8  # of the rows, that have what is selected in them
+APART_SHARE = 0.3  # of the text of the first ones: an article that stands apart from its comments has so much
 LABEL_SHARE = 0.6  # of the rows: what stands in so many of them, such as `Reply`, is no comment's own text
-NAME_WIDTH_MIN, NAME_WIDTH = 2, 60  # of an author; a single letter stands for a picture
 NAME_WORDS = 4  # of an author whose element doesn't say that it is one
-DATED_CHARACTERS = 200  # of a text with a date in it
 SELECTORS_MAX = 400  # that are tried within the rows
+FOUND_MAX = 4  # answers that are kept: on the same one depends where the content is, and then what the file says
 AROUND_MAX = 6  # names around an element that are combined with its own
 _NOT_SHOWN = ("script", "style", "template", "noscript", "textarea", "option")
 _NO_TEXT_TAGS = frozenset("a b button cite em form h2 h3 h4 h5 h6 i span strong time".split())  # noqa: SIM905
 _leads_to_posts_of = re.compile(r"[?&](?:u|uid|user|userid|author)=").search
 _UTC = ZoneInfo("UTC")
-Rule = dict[str, Any]
 
 
 class Proposed(NamedTuple):
@@ -52,10 +61,14 @@ class Proposed(NamedTuple):
     Attributes:
         rules: The key `content.comments`.
         is_inside: They stand in the content, and are to be removed from it.
+        rows: On each page, the comments.
+        posts: On each page, the block of the same kind before them, which holds the content; none where there is none.
     """
 
-    rules: Rule
+    rules: RuleKeys
     is_inside: bool
+    rows: tuple[tuple[Any, ...], ...]
+    posts: tuple[tuple[Any, ...], ...]
 
 
 def find(samples: Sequence[Sample], content: str) -> Proposed | None:
@@ -63,35 +76,53 @@ def find(samples: Sequence[Sample], content: str) -> Proposed | None:
 
     Args:
         samples: The pages that are compared.
-        content: The selector of their content; empty: it isn't known.
+        content: The selector of their content, which is its first match; empty: it isn't known.
     """
+    return _find(tuple(samples), content)
+
+
+@lru_cache(maxsize=FOUND_MAX)
+def _find(samples: tuple[Sample, ...], content: str) -> Proposed | None:
+    """Returns what `find` does, once for the same pages and content."""
     best: tuple[tuple[int, ...], Proposed] | None = None
     for group in comment_rows.candidates(samples, content):
         rules = _FieldFinder(group).rules()
-        kept = _kept(rules, _read(samples, group, rules)) if rules else {}
+        kept = _kept(rules, _read(samples, group, rules, content)) if rules else {}
         rank = (group.is_named, len(kept), group.nested, len(group.rows))
         if kept and (best is None or rank > best[0]):
-            best = rank, Proposed(kept, group.is_inside)
+            rows = tuple(tuple(one.page.tree.select(group.css)) for one in samples)
+            posts = tuple(tuple(one.element for one in of_page) for of_page in group.posts)
+            best = rank, Proposed(kept, group.is_inside, rows, posts)
     return best[1] if best else None
 
 
-def _read(samples: Sequence[Sample], group: CommentList, rules: Rule) -> list[Sequence[ReadComment]]:
-    """Returns the comments that a site file with these rules reads on each page; empty if they aren't the rows."""
+def _read(samples: Sequence[Sample], group: CommentList, rules: RuleKeys, content: str) -> list[Sequence[ReadComment]]:
+    """Returns the comments that a site file with these rules reads on each page.
+
+    Empty if they aren't the rows, or if too little remains of the content that they are removed from.
+    """
+    text = {"content": {"select": content, "remove": [rules["each"]]}} if group.is_inside else {}
     try:
-        site = Site.from_definition({"name": "new", "content": {"title": "css:title", "comments": rules}})
-        found: list[Sequence[ReadComment]] = [reading.fields(one.page.fetched, site).comments for one in samples]
+        site = Site.from_definition({"name": "new", "content": {"title": "css:title", **text, "comments": rules}})
+        pages = [reading.fields(one.page.fetched, site) for one in samples]
     except HeadroomError:
+        return []
+    found: list[Sequence[ReadComment]] = [page.comments for page in pages]
+    left = [width(page.content or "") for page in pages]
+    firsts = sum(width(of_page[0].text) for of_page in found if of_page)
+    if text and (not all(left) or sum(left) < APART_SHARE * firsts):
         return []
     is_whole = all(len(read[:ROWS_MAX]) == len(rows) for read, rows in zip(found, group.pages, strict=True))
     return found if is_whole else []
 
 
-def _kept(rules: Rule, pages: Sequence[Sequence[ReadComment]]) -> Rule:
+def _kept(rules: RuleKeys, pages: Sequence[Sequence[ReadComment]]) -> RuleKeys:
     """Returns the rules that read something on nearly all comments; empty if what they read are no comments."""
     read = [one for page in pages for one in page]
     if max(map(len, pages), default=0) < ROWS_MIN or not all(one.text for one in read):
         return {}
-    if len({one.text for one in read}) * 2 <= len(read):
+    said = [one.text for one in read if _has_letter(one.text)]
+    if len(said) < USUAL_SHARE * len(read) or len({one.text for one in read}) * 2 <= len(read):
         return {}
     values = {"author": [one.author for one in read], "published": [one.published for one in read]}
     lacking = [name for name, said in values.items() if sum(map(bool, said)) < USUAL_SHARE * len(read)]
@@ -119,7 +150,7 @@ class _Choice:
 class _FieldChoice(NamedTuple):
     """Where comments have a field."""
 
-    rule: Rule
+    rule: RuleKeys
     choice: _Choice
 
 
@@ -135,7 +166,7 @@ class _FieldFinder:
         self._own = [_own_texts(row) for row in self._rows]
         self._language = self._rows[0].page.language
 
-    def rules(self) -> Rule:
+    def rules(self) -> RuleKeys:
         """Returns the rules of the comments; empty if they have no text, or neither author nor time."""
         published = self._published()
         author = self._author(published)
@@ -172,7 +203,7 @@ class _FieldFinder:
         found: list[tuple[tuple[int, ...], _FieldChoice]] = []
         for choice in self._choices:
             for goodness, attribute, texts in self._dates(choice):
-                rule = cut_dates.rule_of(texts, self._language) if all(map(_has_digit, texts)) else None
+                rule = date_rule(texts, self._language) if all(map(_has_digit, texts)) else None
                 if rule is not None:
                     select = f"css:{choice.css}" + (f"::attr({attribute})" if attribute else "")
                     rank = (goodness, len(rule), max(map(len, texts)), not choice.has_name, len(found))
@@ -204,11 +235,30 @@ class _FieldFinder:
             tail = (sum(map(width, texts)), not choice.has_name, len(found))
             if is_apart and self._are_names(texts, is_named=is_named):
                 places = sum(self._rows[at].places[one] for at, one in choice.found.items())
-                rank = (0, 0, *tail) if is_named else (1, places, *tail)
+                is_called_so = sum(map(_is_called_author, choice.found.values())) >= USUAL_SHARE * len(texts)
+                rank = (0, int(not is_called_so), *tail) if is_named else (1, places, *tail)
                 found.append((rank, _FieldChoice({"select": f"css:{choice.css}"}, choice)))
-            elif pattern := author_pattern(texts):
+            elif pattern := author_pattern(texts, list(choice.found.values())):
                 found.append(((2, 0, *tail), _FieldChoice({"select": f"css:{choice.css}", "pattern": pattern}, choice)))
+            elif removed := self._beside_name(choice):
+                rule = {"select": f"css:{choice.css}", "remove": [f"css:{removed}"]}
+                found.append(((3, 0, *tail), _FieldChoice(rule, choice)))
         return min(found, key=lambda one: one[0])[1] if found else None
+
+    def _beside_name(self, choice: _Choice) -> str:
+        """Returns the selector of what stands behind a name in the same element, such as how long ago it was said.
+
+        Empty if there is nothing of the kind, or if what remains is no name.
+        """
+        elements = list(choice.found.values())
+        inner = [[one for one in element if isinstance(one, Element) and one.text.strip()] for element in elements]
+        if not all(len(found) == 1 for found in inner):
+            return ""
+        names = [_own_text(element) for element in elements]
+        is_apart = all(_has_digit(found[0].text) and width(_own_text(found[0])) for found in inner)
+        steps = selectors.steps(inner[0][0])
+        css = next((step for step in steps if all(step in selectors.steps(found[0]) for found in inner)), "")
+        return css if is_apart and self._are_names(names, is_named=False) else ""
 
     def _are_names(self, texts: Sequence[str], *, is_named: bool) -> bool:
         """Returns whether texts may be authors' names.
@@ -244,13 +294,13 @@ class _FieldFinder:
             held.append(counts)
         return held
 
-    def _text(self, aside: Sequence[_Choice]) -> Rule:
+    def _text(self, aside: Sequence[_Choice]) -> RuleKeys:
         """Returns the rule of the text: of the part that holds the most besides others; empty if there is none.
 
         Args:
             aside: Author and time.
         """
-        found: list[tuple[tuple[int, ...], Rule]] = []
+        found: list[tuple[tuple[int, ...], RuleKeys]] = []
         for choice in self._choices:
             amounts = [self._held[at][one] for at, one in choice.found.items()]
             if len(amounts) < len(self._rows) or min(amounts) <= 0 or any(_overlap(choice, one) for one in aside):
@@ -269,7 +319,7 @@ class _FieldFinder:
         found += self._loose(aside)
         return max(found, key=lambda one: one[0])[1] if found else {}
 
-    def _loose(self, aside: Sequence[_Choice]) -> list[tuple[tuple[int, ...], Rule]]:
+    def _loose(self, aside: Sequence[_Choice]) -> list[tuple[tuple[int, ...], RuleKeys]]:
         """Returns the rule of a text that stands in the row itself, without an element of its own."""
         widths = [
             sum(width(text) for one, text in own if one == row.element)
@@ -285,10 +335,15 @@ def _own_texts(row: CommentElement) -> list[tuple[Any, str]]:
     """Returns the elements of a row that have a text themselves, each with that text in small letters."""
     found = []
     for element in (row.element, *row.own):
-        written = " ".join(" ".join(str(node.data) for node in element if isinstance(node, Text)).split())
+        written = _own_text(element)
         if written and element.tag not in _NOT_SHOWN:
             found.append((element, written.casefold()))
     return found
+
+
+def _own_text(element: Any) -> str:
+    """Returns the text that an element has itself, besides the elements in it."""
+    return " ".join(" ".join(str(node.data) for node in element if isinstance(node, Text)).split())
 
 
 def _overlap(choice: _Choice, other: _Choice) -> bool:
@@ -300,17 +355,22 @@ def _overlap(choice: _Choice, other: _Choice) -> bool:
 def _selectors(row: CommentElement, element: Any) -> Iterator[str]:
     """Yields selectors of an element within a row."""
     yield from selectors.steps(element)
-    around = (step for one in row.lineage(element)[1:] for step in selectors.steps(one)[:3] if step != one.tag)
-    yield from (f"{outer} {element.tag}" for outer in islice(around, AROUND_MAX))
+    if tag := selectors.tag_of(element):
+        around = (step for one in row.lineage(element)[1:] for step in selectors.steps(one)[:3] if step != one.tag)
+        yield from (f"{outer} {tag}" for outer in islice(around, AROUND_MAX))
 
 
 def _names_author(element: Any) -> bool:
     """Returns whether an element, or where it leads, says that it is an author's name."""
+    href = (element.attr("href") or "") if element.tag == "a" else ""
+    return bool(_is_called_author(element) or AUTHOR_PATH.search(href) or _leads_to_posts_of(href))
+
+
+def _is_called_author(element: Any) -> bool:
+    """Returns whether an element says that it is an author's name; where it leads, a picture may lead as well."""
     names = selectors.classes(element)
     about = " ".join([*names, element.attr("rel") or "", element.attr("itemprop") or ""])
-    href = (element.attr("href") or "") if element.tag == "a" else ""
-    is_called_so = element.tag == "cite" or "fn" in names or AUTHOR_NAME.search(about)
-    return bool(is_called_so or AUTHOR_PATH.search(href) or _leads_to_posts_of(href))
+    return bool(element.tag == "cite" or "fn" in names or AUTHOR_NAME.search(about))
 
 
 def _has_digit(text: str) -> bool:

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import orjson
 from lxml import etree
 
-from crawler import page_json
 from crawler.discovery.template import QUERY, SearchTemplate
+from crawler.extract.declared import Declared
 from crawler.sites.search import check_encoding
+from crawler.urls import origin_as_written
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from crawler.discovery.page import ParsedPage
 
-MAX_SCRIPTS = 20  # of JSON-LD on a page
-MAX_SCRIPT_CHARACTERS = 200_000
-MAX_NODES = 2_000  # of a JSON-LD value
+MAX_NODES = 20_000  # of a page's JSON-LD: lists, objects and what they hold
 MAX_DESCRIPTION_BYTES = 100_000  # an OpenSearch description has 2,000
 MAX_FEEDS = 5
 FEED_TYPES = "application/rss+xml", "application/atom+xml", "application/feed+json"
@@ -49,6 +48,12 @@ def description_url(page: ParsedPage) -> str:
     return page.absolute(link.attr("href") or "") if link else ""
 
 
+def is_description(body: bytes) -> bool:
+    """Returns whether a body is an OpenSearch description: XML that has a template of an address."""
+    root = _xml(body)
+    return root is not None and any(one.get("template") for one in root.iter("{*}Url"))
+
+
 def by_description(body: bytes, url: str, types: Collection[str] = FOR_PEOPLE) -> SearchTemplate | None:
     """Returns the search that an OpenSearch description offers; None if it offers none, or isn't one.
 
@@ -57,12 +62,8 @@ def by_description(body: bytes, url: str, types: Collection[str] = FOR_PEOPLE) -
         url: Where it is.
         types: Of the answers; the usual ones are pages for people.
     """
-    if len(body) > MAX_DESCRIPTION_BYTES:
-        return None
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
-    try:
-        root = etree.fromstring(body, parser)
-    except (etree.LxmlError, ValueError):
+    root = _xml(body)
+    if root is None:
         return None
     encoding = _encoding([one.text or "" for one in root.iter("{*}InputEncoding")])
     for element in root.iter("{*}Url"):
@@ -75,19 +76,11 @@ def by_description(body: bytes, url: str, types: Collection[str] = FOR_PEOPLE) -
 
 def by_action(page: ParsedPage) -> SearchTemplate | None:
     """Returns the search that the page declares as schema.org's SearchAction; None for none."""
-    for script in page.tree.select("script[type='application/ld+json']")[:MAX_SCRIPTS]:
-        text = script.text
-        if len(text) > MAX_SCRIPT_CHARACTERS or "SearchAction" not in text:
-            continue
-        try:
-            target = _search_action(page_json.loads(text.encode(errors="replace")))
-        except orjson.JSONDecodeError:
-            continue
-        if target:
-            name = _OPTIONAL.search(target)
-            url = _OPTIONAL.sub("", target.replace(name[0], "\0", 1)).replace("\0", QUERY) if name else ""
-            if url.startswith(("http://", "https://")):
-                return SearchTemplate(url, found="the page's SearchAction")
+    for target in _search_actions(Declared(page.tree, page.url).json_ld):
+        name = _OPTIONAL.search(target)
+        url = _OPTIONAL.sub("", target.replace(name[0], "\0", 1)).replace("\0", QUERY) if name else ""
+        if url.startswith(("http://", "https://")):
+            return SearchTemplate(url, found="the page's SearchAction")
     return None
 
 
@@ -101,16 +94,28 @@ def feeds(page: ParsedPage) -> list[str]:
 def sitemap(robots: bytes, url: str) -> str:
     """Returns the first sitemap that a robots.txt names at the origin of a URL; empty for none."""
     named = (match[1].decode("ascii", "replace") for match in _SITEMAP.finditer(robots[:MAX_ROBOTS_BYTES]))
-    return next((one for one in named if one.startswith(_origin(url))), "")
+    return next((one for one in named if one.startswith(f"{origin_as_written(url)}/")), "")
 
 
 def search_page(page: ParsedPage) -> str:
     """Returns the page to which a link says that it leads to the search; empty for none."""
-    same_host = [anchor for anchor in page.anchors if anchor.url.startswith(_origin(page.url))]
+    own = f"{origin_as_written(page.url)}/"
+    same_host = [anchor for anchor in page.anchors if anchor.url.startswith(own)]
     for anchor in same_host:
         if _SEARCH_PATH.search(anchor.url) or _SEARCH_TEXT.fullmatch(anchor.text):
             return anchor.url
     return ""
+
+
+def _xml(body: bytes) -> etree._Element | None:
+    """Returns the root of an XML document; None if it is none, or larger than a description."""
+    if len(body) > MAX_DESCRIPTION_BYTES:
+        return None
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+    try:
+        return etree.fromstring(body, parser)
+    except (etree.LxmlError, ValueError):
+        return None
 
 
 def _encoding(names: Sequence[str]) -> str:
@@ -161,12 +166,13 @@ def _open_search_paging(template: str, first: Mapping[str, str]) -> dict[str, An
     return {}
 
 
-def _search_action(value: Any) -> str:
-    """Returns the target of a SearchAction anywhere in a value; empty for none."""
-    nodes, seen = [value], 0
-    while nodes and seen < MAX_NODES:
-        node = nodes.pop()
-        seen += 1
+def _search_actions(objects: Sequence[Any]) -> Iterator[str]:
+    """Yields the targets of the SearchActions anywhere in some objects, the outer ones first."""
+    nodes = deque(objects)
+    for _ in range(MAX_NODES):
+        if not nodes:
+            return
+        node = nodes.popleft()
         if isinstance(node, list):
             nodes += node[:MAX_NODES]
         elif isinstance(node, dict):
@@ -176,10 +182,5 @@ def _search_action(value: Any) -> str:
                 if isinstance(target, list):
                     target = target[0] if target else ""
                 if isinstance(target, str):
-                    return target
+                    yield target
             nodes += node.values()
-    return ""
-
-
-def _origin(url: str) -> str:
-    return "/".join(url.split("/")[:3]) + "/"

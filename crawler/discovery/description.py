@@ -38,7 +38,9 @@ async def describe(url: str, visitor: Visitor, *, word: str, reads_results: bool
     """
     inquiry = Inquiry(visitor, "described", word, Notes())
     found = await visitor.ask(url, "the site's OpenSearch description, or a page that names one")
-    if page := page_of(found):
+    page = None
+    # By what it holds, since a description may come as any XML, as which a page may come, too.
+    if not declared.is_description(found.body) and (page := page_of(found)):
         if not (there := declared.description_url(page)):
             raise HeadroomError(f"{url} names no OpenSearch description")
         found = await visitor.ask(there, "the site's OpenSearch description")
@@ -59,7 +61,7 @@ async def describe(url: str, visitor: Visitor, *, word: str, reads_results: bool
     answer = await searches.attempt(inquiry, for_people, front) if front else None
     if answer is None:
         raise HeadroomError("; ".join(inquiry.notes.at.get("", ())) or f"{found.url}: no page of the site can be read")
-    definition = {"name": inquiry.name, **searches.keys_of(inquiry, answer)}
+    definition = {"name": inquiry.name, **await searches.keys_of(inquiry, answer)}
     await past_the_end.look(inquiry, definition, answer.block)
     search = definition["search"]
     address = search["url"].replace("{base}", definition.get("base", ""))

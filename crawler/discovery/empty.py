@@ -33,23 +33,19 @@ def mark(empty: ParsedPage, others: Sequence[ParsedPage]) -> str:
     """
     named: list[tuple[bool, int, str]] = []
     for at, element in enumerate(empty.tree.select("body, body [class], body [id]")):
-        within = empty.text_of(element) if element.tag != "body" else "the page"
-        if not within:
-            continue
-        for step in selectors.classes(element):
-            if not any(other.tree.select_one(f".{step}") for other in others):
-                css = f"body.{step}" if element.tag == "body" else f".{step}"
-                named.append((not _SAYS_NONE.search(step), len(within) + at, f"css:{css}"))
+        own = [one for one in selectors.classes(element) if not any(page.tree.select_one(f".{one}") for page in others)]
+        within = ("the page" if element.tag == "body" else empty.text_of(element)) if own else ""
+        for step in own if within else ():
+            css = f"body.{step}" if element.tag == "body" else f".{step}"
+            named.append((not _SAYS_NONE.search(step), len(within) + at, f"css:{css}"))
     if named:
         return min(named)[2]
-    shown = empty.text_of(empty.tree)
     for element in empty.order:
-        written = _first_sentence(empty.text_of(element))
+        written = _first_sentence(empty.text_of(element)) if element.select_one("*") is None else ""
         if (
-            element.select_one("*") is None
-            and _is_phrase(written, element)
-            and written in shown  # not so within a <noscript>
-            and not any(written in other.text_of(other.tree) for other in others)
+            _is_phrase(written, element)
+            and written in empty.shown  # not so within a <noscript>
+            and not any(written in other.shown for other in others)
         ):
             return f"text:{written}"
     return ""

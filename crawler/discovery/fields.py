@@ -7,15 +7,38 @@ own. Where the content is, `body_text.py` tells.
 from __future__ import annotations
 
 import re
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
-from crawler.discovery import body_text, cut_dates, selectors
+from turbohtml import Element
+
+from crawler.discovery import body_text, selectors
 from crawler.discovery.page import ancestors, width, within
 from crawler.discovery.paging import NEXT
-from crawler.discovery.sample import first_of
+from crawler.discovery.rules import (
+    AUTHOR_NAME,
+    AUTHOR_PATH,
+    DATE_NAME,
+    DATED_CHARACTERS,
+    NAME_WIDTH,
+    NAME_WIDTH_MIN,
+    RuleKeys,
+    as_pattern,
+    author_in,
+    author_pattern,
+    date_rule,
+    has_date,
+    is_in_one_piece,
+    says_author,
+)
+from crawler.discovery.sample import SHORT_CHARACTERS, first_of
+from crawler.errors import HeadroomError
+from crawler.extract import content as reading
 from crawler.extract.dates import to_utc
 from crawler.extract.declared import Declared
+from crawler.sites import Site
 from crawler.sites.selector import Selector
 
 if TYPE_CHECKING:
@@ -24,57 +47,108 @@ if TYPE_CHECKING:
     from crawler.discovery.sample import Sample
 
 CANDIDATES_MAX = 10  # elements on a page for one field; the nearest to the title are looked at
-NAME_WIDTH = 60  # of an author
 CUT_TITLE_MIN = 20  # characters; a shorter title isn't cut to fit into a list
 PART_TITLE_MIN = 12  # width of a heading that is a part of what the page of results says, such as `Post: ...`
 MARK_CHARACTERS = 2
-DATED_CHARACTERS = 200  # of a text with a date in it
+AROUND_AUTHOR = 2  # elements around a name that may say that it is the author's
 BEFORE_TITLE = 2  # times as far as behind it, as distances are weighed: most sites have date and author below the title
 _ASIDE = ("nav", "header", "footer", "aside")
 _HEADINGS = ("h1", "h2", "h3", "h4")
-DATE_NAME = re.compile(r"date|time|publish|posted|日期|时间", re.IGNORECASE)
-AUTHOR_NAME = re.compile(
-    r"author|byline|user-?_?name|(?:^|[-_ ])(?:user|poster|writer|creator|nick|nickname|by)(?:$|[-_ ])", re.IGNORECASE
-)
-AUTHOR_PATH = re.compile(r"/(?:authors?|users?|members?|profiles?|people|space|u)(?:[/=.?-]|$)", re.IGNORECASE)
-# A name within a longer text, such as `by Ann Becker on 2026-11-03`: what stands before it, and what ends it.
-author_in = re.compile(
-    r"(?:^|(?<=\s))(?P<label>(?:[Bb]y|BY|[Aa]uthor|作者|楼主|发布者|發佈者)\s*[:\uff1a]?\s*)"
-    r"(?P<name>[^\s|,:][^|,]{1,40}?)(?P<end>,?\s+(?:on|at|in)\s|\s*[|,\u00b7\u2022]|\s+(?=\d)|$)"
-).search
+_NUMBER = re.compile(r"[\s#()\[\]]")  # what may stand around a number
+_TITLE_BREAK = re.compile(r"(\s+[-|:\u00b7\u2013\u2014\u00bb\u2022]+\s+|[_|])")  # between a title and the site's name
 _UTC = ZoneInfo("UTC")
-Rule = dict[str, Any]
 
 
-def compare(samples: Sequence[Sample], further: Sequence[Sample] = ()) -> dict[str, Rule]:
+def compare(samples: Sequence[Sample], further: Sequence[Sample] = ()) -> dict[str, RuleKeys]:
     """Returns the rules of `content`, by field, that pages show; those that can't be told are left out.
 
     Args:
         samples: Two pages of different content, which are compared.
         further: More pages, which show what not every page has, such as images.
     """
-    rules: dict[str, Rule] = {}
-    titles, title = _title(samples)
-    text = body_text.find(samples, further)
-    contents = text.elements if text else ((), ())
-    near = _Near(samples, further, titles, contents)
+    rules: dict[str, RuleKeys] = {}
+    every = [*samples, *further]
+    titles, title = _title(samples, further)
+    text = body_text.find(samples, further, continues=bool(next_page(every)))
+    contents = text.elements[: len(samples)] if text else ((), ())
+    said = text.comments[: len(samples)] if text else ()
+    near = _Near(samples, further, titles, contents, said)
+    # The head of a content may hold them, too, where no block stands around the text alone.
+    head = _Near(samples, further, titles, [_after_head(found) for found in contents], said)
+    heading = title.get("select", "")
     if title:
-        rules["title"] = {"select": title} | ({"remove": [f"{title} a"]} if _has_mark(titles) else {})
-    if author := _author(near):
+        rules["title"] = title
+    by = text.by if text else {}
+    if author := by.get("author") or _author(near) or _author(head):
         rules["author"] = author
-    if published := _published(near):
+    if published := by.get("published") or _published(near) or _published(head) or _in_content(near):
         rules["published"] = published
     if text:
-        is_inside = all(
-            title is not None and within(title, top[0]) for title, top in zip(titles, contents, strict=True)
-        )
-        removed = [*([title] if is_inside else []), *text.rule.get("remove", ())]
-        rules["content"] = text.rule | ({"remove": removed} if removed else {})
+        is_inside = all(one is not None and within(one, top[0]) for one, top in zip(titles, contents, strict=True))
+        found = [rules[name]["select"] for name in ("author", "published") if name in rules]
+        removed = [*([heading] if is_inside else []), *text.rule.get("remove", ()), *_bylines(samples, contents, found)]
+        whole = {key: value for key, value in text.rule.items() if key != "remove"}
+        parted = whole | {"remove": list(dict.fromkeys(removed))}
+        rules["content"] = parted if removed and _is_read(parted, whole, every) else whole
     inside = text.rule["select"].removeprefix("css:") if text else ""
     for name, tags in (("images", ("img",)), ("videos", ("video source", "video"))):
-        if found := next(filter(None, (_media([*samples, *further], tag, inside, title) for tag in tags)), ""):
-            rules[name] = {"select": found}
+        if css := next(filter(None, (_media(every, tag, inside, heading) for tag in tags)), ""):
+            rules[name] = {"select": css}
     return rules
+
+
+def _after_head(contents: Sequence[Any]) -> list[Any]:
+    """Returns the parts of a content from its first long text on."""
+    for top in contents[:1]:
+        parts = [one for one in top if isinstance(one, Element)]
+        first = next((at for at, one in enumerate(parts) if len(one.text.strip()) > SHORT_CHARACTERS), 0)
+        return [*parts[first:], *contents[1:]]
+    return []
+
+
+def _bylines(samples: Sequence[Sample], contents: Sequence[Sequence[Any]], found: Sequence[str]) -> list[str]:
+    """Returns selectors of the short blocks within the contents that hold author and date, which are fields themselves.
+
+    Args:
+        samples: The pages.
+        contents: On each page, the content.
+        found: The selectors of those fields.
+    """
+    removed = []
+    for select in found:
+        css = select.removeprefix("css:").partition("::")[0]
+        elements = [one.page.tree.select_one(css) if select.startswith("css:") else None for one in samples]
+        blocks = [
+            _byline(element, top[0]) if element is not None and top else None
+            for element, top in zip(elements, contents, strict=True)
+        ]
+        within_all = [block for block in blocks if block is not None]
+        if len(within_all) == len(samples) and (block_css := first_of(samples, within_all)):
+            removed.append(block_css)
+    return removed
+
+
+def _byline(element: Any, top: Any) -> Any:
+    """Returns the largest block with a short text around an element of the content; None if it stands elsewhere."""
+    if element == top or not within(element, top):
+        return None
+    lineage = [element, *takewhile(lambda one: one != top, ancestors(element))]
+    short = [*takewhile(lambda one: len(" ".join(one.text.split())) <= SHORT_CHARACTERS, lineage)]
+    # A paragraph without a name may be one of the text.
+    return short[-1] if short and (short[-1].tag != "p" or selectors.classes(short[-1])) else None
+
+
+def _is_read(rule: RuleKeys, whole: RuleKeys, samples: Sequence[Sample]) -> bool:
+    """Returns whether a rule of the content reads something on all pages on which that without `remove` does."""
+    sites = [
+        Site.from_definition({"name": "new", "content": {"title": "css:title", "content": one}})
+        for one in (rule, whole)
+    ]
+    try:
+        pages = [[reading.fields(one.page.fetched, site, continues=True) for site in sites] for one in samples]
+    except HeadroomError:
+        return False
+    return all(bool(parted.content) == bool(all_of_it.content) for parted, all_of_it in pages)
 
 
 def next_page(samples: Sequence[Sample]) -> str:
@@ -109,9 +183,15 @@ class _Near:
         further: Sequence[Sample],
         titles: Sequence[Any],
         contents: Sequence[Sequence[Any]],
+        comments: Sequence[Sequence[Any]] = (),
     ) -> None:
         self.samples, self.further = samples, further
-        self.titles, self._contents = titles, contents
+        self.titles, self.comments = titles, comments
+        of_others = comments or [()] * len(samples)
+        self._left_out = [
+            frozenset(one for top in (*text, *said) for one in (top, *top.select("*")))
+            for text, said in zip(contents, of_others, strict=True)
+        ]
 
     def rule(self, read: Callable[[Sample, Any, str], str], *, may_be_equal: Callable[[str], bool]) -> str:
         """Returns a selector of elements from which a field can be read on both pages; empty if there is none.
@@ -142,7 +222,7 @@ class _Near:
         middle = order.get(title, 0) if title is not None else 0
         found: list[tuple[int, Any, str]] = []
         for element, written in sample.short_texts:
-            if any(within(element, top) for top in self._contents[at]):
+            if element in self._left_out[at]:
                 continue
             if value := read(sample, element, written):
                 distance = order[element] - middle
@@ -153,8 +233,8 @@ class _Near:
         return [(element, value) for _distance, element, value in found[:CANDIDATES_MAX]]
 
 
-def _title(samples: Sequence[Sample]) -> tuple[list[Any], str]:
-    """Returns the element of the title on each page (None: it isn't known), and the selector of the title."""
+def _title(samples: Sequence[Sample], further: Sequence[Sample]) -> tuple[list[Any], RuleKeys]:
+    """Returns the element of the title on each page (None: it isn't known), and the rule of the title."""
     called = [(one, other) for one in _called(samples[0]) for other in _called(samples[1]) if one.tag == other.tag]
     pairs = [pair for pair in called if pair[0].tag in _HEADINGS or selectors.classes(pair[0])]
     headings = [
@@ -169,13 +249,44 @@ def _title(samples: Sequence[Sample]) -> tuple[list[Any], str]:
     pairs.sort(key=lambda pair: pair[0].tag not in _HEADINGS)
     for pair in pairs[:CANDIDATES_MAX]:
         if css := first_of(samples, pair):
-            return list(pair), css
+            return list(pair), _heading(samples, pair, css)
     if declared := _declared_title(samples, "meta[property='og:title']"):
-        return [None, None], declared
+        return [None, None], {"select": declared}
     for pair in [pair for pair in called if pair not in pairs][:CANDIDATES_MAX]:  # such as a cell of a table
         if css := first_of(samples, pair):
-            return list(pair), css
-    return [None, None], _declared_title(samples, "title")
+            return list(pair), {"select": css}
+    declared = _declared_title(samples, "title")
+    written = [
+        sample.page.text_of(one) for sample in [*samples, *further] for one in sample.page.tree.select("title")[:1]
+    ]
+    return [None, None], {"select": declared, **_without_site(written)} if declared else {}
+
+
+def _heading(samples: Sequence[Sample], titles: Sequence[Any], css: str) -> RuleKeys:
+    """Returns the rule of a title in a heading, without a link to it and the number of the page that stand in it."""
+    removed = [f"{css} a"] if _has_mark(titles) else []
+    numbers = [_number_of(title, sample.page.url) for title, sample in zip(titles, samples, strict=True)]
+    if all(one is not None for one in numbers) and (number := first_of(samples, numbers)):
+        removed.append(number)
+    return {"select": css} | ({"remove": removed} if removed else {})
+
+
+def _number_of(title: Any, url: str) -> Any:
+    """Returns the element of a title that only says the number in the page's own address; None if there is none."""
+    own = re.findall(r"\d+", urlsplit(url).path + urlsplit(url).query)
+    return next((one for one in title.select("*") if _NUMBER.sub("", one.text) in own), None)
+
+
+def _without_site(titles: Sequence[str]) -> RuleKeys:
+    """Returns the `pattern` that leaves out the site's name, which stands before or behind each title; or nothing."""
+    parts = [_TITLE_BREAK.split(title) for title in titles]
+    most = min(map(len, parts)) // 2 if len(set(titles)) == len(titles) else 0
+    for count in range(most, 0, -1):  # parts that are the site's, each with what stands between it and the next one
+        for form, own in (("^(.+){}$", slice(-2 * count, None)), ("^{}(.+)$", slice(2 * count))):
+            names = {"".join(one[own]) for one in parts}
+            if len(names) == 1:
+                return {"pattern": form.format(as_pattern(names.pop()))}
+    return {}
 
 
 def _declared_title(samples: Sequence[Sample], css: str) -> str:
@@ -207,31 +318,68 @@ def _called(sample: Sample) -> list[Any]:
     return sorted(found, key=lambda element: element.tag not in _HEADINGS)
 
 
-def _published(near: _Near) -> Rule | None:
-    def read(sample: Sample, element: Any, written: str) -> str:
-        stated = element.attr("datetime") if element.tag == "time" else None
-        return (
-            to_utc(stated, _UTC)
-            if stated
-            else _has_digit(written) and to_utc(written, _UTC, language=sample.page.language)
-        ) or ""
-
+def _published(near: _Near) -> RuleKeys | None:
     # Two pages of one day have one date; so have all pages that show today's.
-    if css := near.rule(read, may_be_equal=lambda css: bool(DATE_NAME.search(css))):
-        return {"select": css}
+    if css := near.rule(_date_in, may_be_equal=lambda css: bool(DATE_NAME.search(css))):
+        return _in_attribute(near, css) or {"select": css}
     for css in ("meta[property='article:published_time']", "meta[itemprop='datePublished']", "meta[name='pubdate']"):
         if all(sample.page.tree.select_one(css) is not None for sample in near.samples):
             return {"select": f"css:{css}"}
-    return _cut_out(near) or _from_json_ld(near, "jsonld:datePublished") or _in_content(near, read)
+    return _cut_out(near) or _from_json_ld(near, "jsonld:datePublished")
 
 
-def _in_content(near: _Near, read: Callable[[Sample, Any, str], str]) -> Rule | None:
+def _date_in(sample: Sample, element: Any, written: str) -> str:
+    """Returns the date that an element says; empty for none."""
+    stated = element.attr("datetime")
+    return to_utc(stated, _UTC) or "" if stated else _stated(sample, written)
+
+
+def _in_attribute(near: _Near, css: str) -> RuleKeys | None:
+    """Returns the rule of a date that is shown with the mouse, if it has the time of day that the one in a text lacks.
+
+    It stands at the element with that text, or near it on all pages, where it is of the same day.
+
+    Args:
+        near: The pages.
+        css: The selector of the text.
+    """
+    texts = _values(near, css, "")
+    if any(":" in text for text in texts) or any(_values(near, css, "datetime")):
+        return None
+    language = near.samples[0].page.language
+    beside = near.rule(lambda sample, one, _: _stated(sample, one.attr("title") or ""), may_be_equal=lambda _css: True)
+    for select in filter(None, (css, beside)):
+        titles = _values(near, select, "title")
+        rule = date_rule(titles, language) if len(titles) == len(texts) and all(map(_has_digit, titles)) else None
+        days = [
+            {(to_utc(said, _UTC, language=language) or "")[:10] for said in both}
+            for both in zip(titles, texts, strict=False)
+        ]
+        if rule is not None and (select == css or all(len(day) == 1 for day in days)):
+            return {"select": f"{select}::attr(title)", **rule}
+    return None
+
+
+def _values(near: _Near, css: str, attribute: str) -> list[str]:
+    """Returns the texts of the first matches of a selector on all pages that have one, or those of an attribute."""
+    found = [one.page.tree.select_one(css.removeprefix("css:")) for one in [*near.samples, *near.further]]
+    elements = [element for element in found if element is not None]
+    return [((one.attr(attribute) or "") if attribute else one.text)[:DATED_CHARACTERS] for one in elements]
+
+
+def _stated(sample: Sample, written: str) -> str:
+    return (_has_digit(written) and to_utc(written, _UTC, language=sample.page.language)) or ""
+
+
+def _in_content(near: _Near) -> RuleKeys | None:
     """Returns the rule of a date within the content, if its name says what it is."""
-    css = _Near(near.samples, near.further, near.titles, ((), ())).rule(read, may_be_equal=lambda _css: True)
+    css = _Near(near.samples, near.further, near.titles, ((), ()), near.comments).rule(
+        _date_in, may_be_equal=lambda _css: True
+    )
     return {"select": css} if css and DATE_NAME.search(css) else None
 
 
-def _from_json_ld(near: _Near, select: str) -> Rule | None:
+def _from_json_ld(near: _Near, select: str) -> RuleKeys | None:
     """Returns the rule of a value in what the pages declare as JSON-LD, if all of them have it there."""
     search = Selector.parse(select).search
     pages = (one.page for one in [*near.samples, *near.further])
@@ -239,12 +387,12 @@ def _from_json_ld(near: _Near, select: str) -> Rule | None:
     return {"select": select} if found else None
 
 
-def _cut_out(near: _Near) -> Rule | None:
+def _cut_out(near: _Near) -> RuleKeys | None:
     """Returns a rule for dates within longer texts, or in what is shown when the mouse is over a relative one."""
 
     def has_digits(_sample: Sample, element: Any, written: str) -> str:
         title = element.attr("title") or ""
-        found = next((one for one in (title, written) if any(re.search(form, one) for form in cut_dates.PATTERNS)), "")
+        found = next(filter(has_date, (title, written)), "")
         return found[:DATED_CHARACTERS]
 
     css = near.rule(has_digits, may_be_equal=lambda _css: True)
@@ -253,53 +401,61 @@ def _cut_out(near: _Near) -> Rule | None:
     found = [one.page.tree.select_one(css.removeprefix("css:")) for one in [*near.samples, *near.further]]
     language = near.samples[0].page.language
     titles = [(element.attr("title") or "") if element is not None else "" for element in found]
-    if (rule := cut_dates.rule_of(titles, language)) is not None:
+    if (rule := date_rule(titles, language)) is not None:
         return {"select": f"{css}::attr(title)", **rule}
-    rule = cut_dates.rule_of([element.text if element is not None else "" for element in found], language)
+    rule = date_rule([element.text if element is not None else "" for element in found], language)
     return {"select": css, **rule} if rule is not None else None
 
 
-def _author(near: _Near) -> Rule | None:
+def _author(near: _Near) -> RuleKeys | None:
     def is_beside(sample: Sample, element: Any, written: str) -> str:
         """Returns the text if the page of results has it beside the title, and it is a name."""
-        is_name = not re.search(r"\d{2}", written) and width(written) <= NAME_WIDTH
+        is_name = not re.search(r"\d{2}", written) and _may_be_name(written)
         return written if is_name and written in sample.beside and element.tag != "time" else ""
 
     def is_named(_sample: Sample, element: Any, written: str) -> str:
         """Returns the text if its element, or the address that it leads to, says that it is an author's name."""
-        if width(written) > NAME_WIDTH or to_utc(written, _UTC):
+        if not _may_be_name(written) or to_utc(written, _UTC):
             return ""
         about = " ".join([*selectors.classes(element), element.attr("rel") or "", element.attr("itemprop") or ""])
         leads = element.tag == "a" and AUTHOR_PATH.search(element.attr("href") or "")
         return written if AUTHOR_NAME.search(about) or leads or element.tag == "address" else ""
 
-    def is_said(_sample: Sample, _element: Any, written: str) -> str:
-        found = author_in(written)
-        return found["name"] if found else ""
+    def is_marked(sample: Sample, element: Any, written: str) -> str:
+        """Returns the text if its element, or one close around it, says that it is the author's name."""
+        around = [element, *islice(ancestors(element), AROUND_AUTHOR)]
+        return is_named(sample, element, written) if any(map(says_author, around)) else ""
 
-    for read in (is_beside, is_named, is_said):
-        if css := near.rule(read, may_be_equal=lambda css: bool(AUTHOR_NAME.search(css))):
-            texts = [
-                sample.page.text_of(sample.page.tree.select_one(css.removeprefix("css:"))) for sample in near.samples
-            ]
-            pattern = author_pattern(texts)
-            if read is not is_said or pattern:
-                return {"select": css} | ({"pattern": pattern} if pattern else {})
+    for read in (is_marked, is_beside, is_named):
+        if rule := _author_rule(near, read):
+            return rule
     stated = [sample.page.tree.select_one("meta[name='author']") for sample in near.samples]
     values = [element.attr("content") if element is not None else "" for element in stated]
     if all(values) and values[0] != values[1]:
         return {"select": "css:meta[name='author']"}
-    return _from_json_ld(near, "jsonld:[author][].name")
+    return _author_rule(near, _name_in) or _from_json_ld(near, "jsonld:[author][].name")
 
 
-def author_pattern(texts: Sequence[str]) -> str:
-    """Returns the pattern of a name that has the same words before and behind it in all texts; empty for none."""
-    found = [match for match in map(author_in, texts) if match]
-    if len(found) < len(texts) or len({match["label"] for match in found}) > 1:
-        return ""
-    ends = {match["end"] for match in found}
-    end = re.escape(ends.pop()) if len(ends) == 1 else ""
-    return f"{re.escape(found[0]['label'])}(.+?){end or '$'}".replace("\\ ", " ")
+def _author_rule(near: _Near, read: Callable[[Sample, Any, str], str]) -> RuleKeys | None:
+    """Returns the rule of an author who can be read so, and without the words around the name."""
+    css = near.rule(read, may_be_equal=lambda css: bool(AUTHOR_NAME.search(css)))
+    if not css:
+        return None
+    elements = [sample.page.tree.select_one(css.removeprefix("css:")) for sample in near.samples]
+    texts = [sample.page.text_of(one) for sample, one in zip(near.samples, elements, strict=True)]
+    if pattern := author_pattern(texts, elements):
+        return {"select": css, "pattern": pattern}
+    return None if any(map(author_in, texts)) else {"select": css}  # else more than names would be read
+
+
+def _name_in(_sample: Sample, element: Any, written: str) -> str:
+    """Returns a name within a longer text, which says that it is one."""
+    found = author_in(written)
+    return found["name"] if found and is_in_one_piece(found["name"], element) else ""
+
+
+def _may_be_name(written: str) -> bool:
+    return NAME_WIDTH_MIN <= width(written) <= NAME_WIDTH and any(map(str.isalpha, written))
 
 
 def _media(samples: Sequence[Sample], tag: str, content: str, title: str) -> str:

@@ -30,7 +30,7 @@ _QUERY_NAME = re.compile(
 _SAYS_SEARCH = re.compile(
     r"search|query|find\b|such|buscar|recherche|cerca|zoek|поиск|搜|查[询詢找]|检索|檢索|検索|검색", re.IGNORECASE
 )
-_TOKEN_NAME = re.compile(r"csrf|xsrf|nonce|token|hash$|^sid$|session|captcha|authenticity", re.IGNORECASE)
+TOKEN_NAME = re.compile(r"csrf|xsrf|nonce|token|hash$|^sid$|session|captcha|authenticity", re.IGNORECASE)
 _NEWEST = re.compile(r"new|date|datum|time|latest|recent|posted|desc|最新|时间|時間|日期|发布|發佈|新着", re.IGNORECASE)
 _OLDEST = re.compile(r"old|asc\b|最早|最旧", re.IGNORECASE)
 _RELEVANCE = re.compile(r"rel|score|match|best|相关|相關|匹配|関連", re.IGNORECASE)
@@ -42,6 +42,7 @@ class _Field:
     name: str
     value: str
     is_words: bool = False
+    is_button: bool = False
 
 
 def searches(page: ParsedPage) -> list[SearchTemplate]:
@@ -80,15 +81,16 @@ def _template(form: Any, action: str, fields: list[_Field], encoding: str) -> Se
         one.name: QUERY if one.is_words else SORT if sort and one.name == sort_field else one.value for one in fields
     }
     found = f"a form, whose action is {action}"
+    fixed = [one.name for one in fields if not one.is_button and values[one.name] not in (QUERY, SORT)]
     if (form.attr("method") or "").strip().lower() == "post":
         body = {name: value if value in (QUERY, SORT) else _unbraced(value) for name, value in values.items()}
-        return SearchTemplate(_braced(action), body, encoding, sort, found=found)
+        return SearchTemplate(_braced(action), body, encoding, sort, found=found, fixed=tuple(fixed))
     pairs = "&".join(
         f"{escaped(name, encoding)}={value if value in (QUERY, SORT) else escaped(value, encoding)}"
         for name, value in values.items()
     )
     url = f"{_braced(action.partition('?')[0])}?{pairs}"  # a form that is sent by GET replaces its action's query
-    return SearchTemplate(url, {}, encoding, sort, found=found)
+    return SearchTemplate(url, {}, encoding, sort, found=found, fixed=tuple(escaped(name, encoding) for name in fixed))
 
 
 def _fields(form: Any, words: Any) -> tuple[list[_Field], list[str]]:
@@ -108,14 +110,17 @@ def _fields(form: Any, words: Any) -> tuple[list[_Field], list[str]]:
             continue
         if kind in ("image", "button", "reset", "file") or (kind in _TEXTS and element.tag == "input"):
             continue
-        if kind == "submit" or element.tag == "button":
+        is_button = kind == "submit" or element.tag == "button"
+        if is_button:
             if has_button or kind not in ("submit", ""):
                 continue  # a browser sends only the one that is pressed: without a mouse, the first
             has_button = True
-        if _TOKEN_NAME.search(name):
+        if TOKEN_NAME.search(name):
             left_out.append(f"the field {name[:40]}, which looks like a token of one visitor")
         elif value and len(value) <= MAX_VALUE_CHARACTERS:
-            fields[name] = _Field(name, value if kind not in ("checkbox", "radio") else value or "on")
+            fields[name] = _Field(
+                name, value if kind not in ("checkbox", "radio") else value or "on", is_button=is_button
+            )
     return list(fields.values()), left_out
 
 

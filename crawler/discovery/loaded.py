@@ -6,15 +6,16 @@ import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 import orjson
 
 from crawler import page_json
 from crawler.discovery.page import width
+from crawler.discovery.rules import as_pattern
 from crawler.errors import UrlError
 from crawler.extract.dates import to_utc
-from crawler.urls import canonical
+from crawler.urls import canonical, origin_as_written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -136,7 +137,7 @@ def fetched_instead(pages: tuple[str, str], answers: tuple[str, str]) -> dict[st
     """Returns the key `content.fetch` that makes the answers' addresses of those of their pages; None: none does."""
     parts = urlsplit(pages[0]), urlsplit(pages[1])
     first, second = (f"{one.path}?{one.query}" if one.query else one.path for one in parts)
-    base = f"{parts[0].scheme}://{parts[0].netloc}"
+    base = origin_as_written(pages[0])
     for form, name in ((r"\d+", r"\d+"), (r"[^/?&=]+", "[^/?&=]+")):
         ids = list(re.finditer(form, first)), list(re.finditer(form, second))
         for one, other in zip(*ids, strict=False):
@@ -146,7 +147,7 @@ def fetched_instead(pages: tuple[str, str], answers: tuple[str, str]) -> dict[st
             theirs = _with_value(answers[1], other[0], "{id}")
             made = [url for url in _with_value(answers[0], one[0], "{id}") if url in theirs]
             if made:
-                pattern = f"{_escaped(heads[0])}(?P<id>{name})"
+                pattern = f"{as_pattern(heads[0])}(?P<id>{name})"
                 return {"pattern": pattern, "url": made[0].replace(base, "{base}", 1)}
     return None
 
@@ -166,7 +167,7 @@ def pattern_of(urls: Sequence[str]) -> str:
     """Returns the regular expression that finds answers: the part of the paths of their addresses that they share."""
     paths = [urlsplit(url).path.split("/") for url in urls]
     shared = next((at for at, parts in enumerate(zip(*paths, strict=False)) if len(set(parts)) > 1), None)
-    return _escaped("/".join(paths[0] if shared is None else [*paths[0][:shared], ""]))
+    return as_pattern("/".join(paths[0] if shared is None else [*paths[0][:shared], ""]))
 
 
 # -- Lists of results -------------------------------------------------------------------------------------------------
@@ -195,8 +196,8 @@ def _leading(answer: JsonAnswer, path: str, rows: Sequence[_Row], page: ParsedPa
 
 def _template(values: Sequence[str], page: ParsedPage) -> str:
     """Returns the template of the addresses of links on a page in which ids stand; empty: not all of them do."""
-    urls = [url for url in page.urls if "{" not in url]
-    made = {template for url in urls for template in _with_value(url, values[0], "{value}")}
+    urls = [anchor.url for anchor in page.anchors if "{" not in anchor.url]
+    made = dict.fromkeys(template for url in urls for template in _with_value(url, values[0], "{value}"))
     fitting = [one for one in made if all(one.replace("{value}", value) in page.urls for value in values)]
     return min(fitting, key=len, default="")
 
@@ -263,7 +264,7 @@ def _rules(
 
 
 def _next_page(leaves: Mapping[str, list[Any]]) -> str:
-    """Returns the selector of the only address that is named as that of a further page; empty if there is none."""
+    """Returns the selector of the first address that is named as that of a further page; empty if there is none."""
     for path, values in leaves.items():
         if _plain(path) in _NEXT and "[]" not in path and isinstance(values[0], str) and _ADDRESS.fullmatch(values[0]):
             return f"json:{path}"
@@ -345,10 +346,6 @@ def _with_value(url: str, value: str, placeholder: str) -> list[str]:
     return [url[: one.start()] + placeholder + url[one.end() :] for one in form.finditer(url, max(start, 0))]
 
 
-def _escaped(text: str) -> str:
-    return re.sub(r"([\\.+*?()\[\]{}|^$])", r"\\\1", text)
-
-
 def _joined(path: str, name: str) -> str:
     written = name if _PLAIN_NAME.fullmatch(name) else json.dumps(name)
     return f"{path}.{written}" if path else written
@@ -356,7 +353,7 @@ def _joined(path: str, name: str) -> str:
 
 def _absolute(link: str, base: str) -> str:
     try:
-        return canonical(urljoin(base, link))
+        return canonical(link, base)
     except UrlError:
         return ""
 

@@ -84,6 +84,11 @@ class ParsedPage:
         """The place of each element in the page."""
         return {node: at for at, node in enumerate(self.tree.descendants) if isinstance(node, turbohtml.Element)}
 
+    @cached_property
+    def shown(self) -> str:
+        """What a reader sees of all of it, on one line."""
+        return self.text_of(self.tree)
+
     @property
     def host(self) -> str:
         """The host, with its port if that isn't the usual one."""

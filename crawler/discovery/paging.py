@@ -1,14 +1,25 @@
-"""Tells from the links of a page of results how further pages are asked for."""
+"""Tells how further pages of results are asked for: from the links of a page, or what its address and forms count."""
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from crawler.discovery import selectors
-from crawler.discovery.template import SearchTemplate, literal, of_url, with_parameter, without_parameter
+from crawler.discovery.template import (
+    NAMED,
+    SearchTemplate,
+    escaped,
+    literal,
+    of_url,
+    with_parameter,
+    without_parameter,
+)
+from crawler.sites.selector import Selector
+from crawler.urls import origin_as_written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +31,14 @@ NEXT = re.compile(
     r"(?:next|older|more|下一?[页頁]|下頁|后一?页|次へ|次の|다음|weiter|suivante?|siguiente).{0,12}|[>\u00bb\u203a\u2192]{1,2}",
     re.IGNORECASE,
 )
+_XPATH_BLANKS = re.compile(r"[ \t\r\n]+")  # as normalize-space() has them: a no-break space isn't one
 _DIGITS = re.compile(r"\d{1,4}")
+_PAGE_NAMES = re.compile(r"p|pg|pn|page|page_?(no|num|number|index)|current(_?page)?", re.IGNORECASE)
+_OFFSET_NAMES = re.compile(r"offset|start|from|skip", re.IGNORECASE)
+# A number in the path of a template: with its name before it (`page:2`, `page/2`), or right behind the words.
+_IN_PATH = re.compile(r"(?<=/)(?:([\w-]+)[:=/]|\{query\}/)(\d{1,4})(?=/|$)")
+MAX_GUESSES = 2  # each costs a request
+MAX_HIDDEN = 100  # fields of a page; more aren't looked at
 _SIZE = re.compile(
     r"size|limit|per_?page|count|rows|length|max", re.IGNORECASE
 )  # in names of what says how many results a page has
@@ -41,10 +59,19 @@ class Pages:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A link to another page of the results: what its text counts, and the number that its address has for it."""
+    """A link to another page of the results.
+
+    Attributes:
+        name: Of the parameter that counts; empty: a segment of the path does.
+        value: The number that its address has there.
+        own: The number that the page's own address has there; None: it has none.
+        number: What its text counts.
+        url: Its address.
+    """
 
     name: str
     value: int
+    own: int | None
     number: int | None
     url: str
 
@@ -87,14 +114,69 @@ def by_address(page: ParsedPage, template: SearchTemplate, word: str) -> SearchT
     return SearchTemplate(without_parameter(made, step.name), encoding=template.encoding, found=found)
 
 
+def guesses(page: ParsedPage, template: SearchTemplate, results: int) -> list[SearchTemplate]:
+    """Returns searches with a paging that no link shows, to be tried: by the names of what may count.
+
+    That is a number in the search's own address or body, or a hidden field of its page of results, which a script sets.
+
+    Args:
+        page: A page of results.
+        template: Of the search, without paging.
+        results: How many results the page has.
+    """
+    head, mark, query = template.url.partition("?")
+    found = []
+    for match in () if template.body else _IN_PATH.finditer(head):
+        if paging := counting(match[1] or "page", match[2], results):
+            made = f"{head[: match.start(2)]}{{{paging['kind']}}}{head[match.end(2) :]}{mark}{query}"
+            found.append(replace(template, url=made, paging=paging))
+    hidden = page.tree.select("form input[type=hidden][name][value]")[:MAX_HIDDEN]
+    for name, value in [*template.pairs(), *((one.attr("name") or "", one.attr("value") or "") for one in hidden)]:
+        if paging := counting(name, value, results):
+            place = f"{{{paging['kind']}}}"
+            if template.body:
+                found.append(replace(template, body=template.body | {name: place}, paging=paging))
+            else:
+                made = with_parameter(template.url, escaped(name, template.encoding), place)
+                found.append(replace(template, url=made, paging=paging))
+    return [one for at, one in enumerate(found) if one not in found[:at]][:MAX_GUESSES]
+
+
+def counting(name: str, value: str, results: int) -> dict[str, Any]:
+    """Returns the paging in which a value counts pages or results, by its name; empty: it counts neither.
+
+    Args:
+        name: Of a parameter or the like.
+        value: What it is on a page of results. Where that isn't the first one's, only a name that says `page` will do:
+            `p=5` may be a project's, and `from=2020` a year's.
+        results: How many results the page has.
+    """
+    is_first = value in ("0", "1")
+    if _PAGE_NAMES.fullmatch(name) and (is_first or ("page" in name.lower() and _DIGITS.fullmatch(value))):
+        return {"kind": "page"} | ({"first": 0} if value == "0" else {})
+    if _OFFSET_NAMES.fullmatch(name) and is_first:
+        return {"kind": "offset", "step": results} | ({"first": 1} if value == "1" else {})
+    return {}
+
+
 def _selector(page: ParsedPage, following: Anchor) -> str:
     """Returns the selector of the link to the next page: by its name, or else by its text; empty if there is none."""
     found = selectors.first_of([(page.tree, following.element)])
-    if found and "next" in found.css:
-        return f"css:{found.css}"
-    if following.text and not {"'", '"'} & set(following.text):
-        return f"xpath://a[normalize-space()='{following.text}']"
-    return f"css:{found.css}" if found else ""
+    by_name = f"css:{found.css}" if found else ""
+    text = _XPATH_BLANKS.sub(" ", following.element.text).strip(" ")
+    # What can't be seen in a text isn't written into a file.
+    is_plain = bool(text) and " ".join(text.split()) == following.text and "'" not in text
+    by_text = f"xpath://a[normalize-space()='{text}']" if is_plain else ""
+    both = [by_name, by_text] if "next" in by_name else [by_text, by_name]
+    return next((select for select in both if select and _leads_on(select, page, following)), "")
+
+
+def _leads_on(select: str, page: ParsedPage, following: Anchor) -> bool:
+    """Returns whether what a selector finds first on a page leads to the next one."""
+    with contextlib.suppress(ValueError):  # the text of the link is longer than a selector may be
+        found = Selector.parse(select).search(page.tree)
+        return bool(found) and page.absolute(found[0].attr("href") or "") == following.url
+    return False
 
 
 def _next_link(page: ParsedPage) -> Anchor | None:
@@ -115,15 +197,16 @@ def _by_number(
     second = _second(_steps(page, word, template.encoding), following)
     if second is None:
         return None
-    paging = _kind(second.value, results)
+    paging = _kind(second, results)
     kind = paging["kind"]
     if second.name:
         return replace(template, url=with_parameter(template.url, second.name, f"{{{kind}}}"), paging=paging)
     made = of_url(second.url, word, template.encoding) if word else literal(second.url)
-    place = re.compile(rf"(?<=[/_=-]){second.value}(?=[/._?-]|$)")
-    if made is None or not place.search(made):
+    place = re.compile(rf"(?<=[/_=:-]){second.value}(?=[/._?-]|$)")
+    at = place.search(made, len(origin_as_written(made))) if made else None  # a host may have that number, too
+    if made is None or at is None:
         return None
-    return replace(template, url=place.sub(f"{{{kind}}}", made, count=1), paging=paging)
+    return replace(template, url=f"{made[: at.start()]}{{{kind}}}{made[at.end() :]}", paging=paging)
 
 
 def _steps(page: ParsedPage, word: str, encoding: str) -> list[_Step]:
@@ -138,15 +221,21 @@ def _second(steps: Sequence[_Step], following: Anchor | None) -> _Step | None:
     return next((one for one in steps if following is not None and one.url == following.url), None)
 
 
-def _kind(second: int, results: int) -> dict[str, Any]:
-    """Returns the paging in which the second page has a number."""
-    if second == 2:  # noqa: PLR2004 -- as pages are counted
+def _kind(second: _Step, results: int) -> dict[str, Any]:
+    """Returns the paging in which the second page, or the one behind the page, has a number."""
+    value, own = second.value, second.own
+    if own is not None and own < value and second.number != 2:  # noqa: PLR2004 -- the page may be any, not the first
+        step = value - own
+        if step == 1:
+            return {"kind": "page"} if own else {"kind": "page", "first": 0}
+        return {"kind": "offset", "step": step} | ({"first": own % step} if own % step else {})
+    if value == 2:  # noqa: PLR2004 -- as pages are counted
         return {"kind": "page"}
-    if second == 1:
+    if value == 1:
         return {"kind": "page", "first": 0}
-    if second == results + 1:
+    if value == results + 1:
         return {"kind": "offset", "first": 1, "step": results}
-    return {"kind": "offset", "step": second}
+    return {"kind": "offset", "step": value}
 
 
 def _step(anchor: Anchor, page: ParsedPage, word: str, encoding: str) -> _Step | None:
@@ -170,10 +259,20 @@ def _step(anchor: Anchor, page: ParsedPage, word: str, encoding: str) -> _Step |
             changed = [one for one in changed if not _SIZE.search(one[0])] or changed
         # A parameter that all links carry, such as the size of a page, says nothing of the page.
         changed = changed[-1:] if len(changed) == 1 or _is_next(anchor) or number is not None else []
-        return _Step(*changed[0], number, anchor.url) if changed else None
-    extra = [part for part in there.path.split("/") if part not in here.path.split("/")]
-    digits = [int(part) for part in extra if _DIGITS.fullmatch(part)]
-    return _Step("", digits[0], number, anchor.url) if len(digits) == 1 and digits[0] <= MAX_NUMBER else None
+        if not changed:
+            return None
+        name, value = changed[0]
+        before = ours.get(name, "")
+        return _Step(name, value, int(before) if _DIGITS.fullmatch(before) else None, number, anchor.url)
+    digits, owned = _numbers(there.path, here.path), _numbers(here.path, there.path)
+    own = owned[0] if len(owned) == 1 else None
+    return _Step("", digits[0], own, number, anchor.url) if len(digits) == 1 and digits[0] <= MAX_NUMBER else None
+
+
+def _numbers(path: str, other: str) -> list[int]:
+    """Returns the numbers of a path that another one hasn't got, each of which is a segment, perhaps with a name."""
+    values = [NAMED.sub("", part) for part in path.split("/") if part not in other.split("/")]
+    return [int(value) for value in values if _DIGITS.fullmatch(value)]
 
 
 def _is_next(anchor: Anchor) -> bool:

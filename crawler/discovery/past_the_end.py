@@ -5,42 +5,64 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crawler import sites
-from crawler.discovery.inquiry import page_of
+from crawler.discovery.inquiry import FIRST_ERROR, page_of
 from crawler.errors import HeadroomError
 from crawler.sites.selector import Selector
 
 if TYPE_CHECKING:
     from crawler.discovery.blocks import Block
     from crawler.discovery.inquiry import Inquiry
+    from crawler.discovery.page import ParsedPage
 
 FAR_PAGE = 400  # the page that is asked for to see one behind the last; few sites have so many for a word
 ENDING_STATUSES = (400, 404, 410)  # by which sites say that there is no such page
 
 
+UNSEEN = "seen on the page of a word that nothing has; one behind the last page, which may look unlike it, wasn't seen"
+
+
 async def look(inquiry: Inquiry, definition: dict[str, Any], block: Block) -> None:
     """Looks whether a page behind the last one can be told, where pages are counted; changes `results` if not."""
     search, results = definition["search"], definition["results"]
-    if search.get("paging", {}).get("kind") not in ("page", "offset"):
-        return
+    kind = search.get("paging", {}).get("kind")
+    is_seen = kind in ("page", "offset") and await _see(inquiry, definition, block)
+    if kind and "empty" in results and not is_seen:
+        inquiry.notes.say("results.empty", UNSEEN)
+
+
+async def _see(inquiry: Inquiry, definition: dict[str, Any], block: Block) -> bool:
+    """Returns whether a page behind the last one was seen; changes `results` to what tells it."""
+    results = definition["results"]
     site = sites.Site.from_definition(definition)
-    target = site.search_targets([inquiry.word], pages=FAR_PAGE, per_page=20, sort="newest")[-1]
+    target = site.search_target([inquiry.word], page=FAR_PAGE, per_page=20, sort="newest")
     try:
-        fetched = await inquiry.visitor.ask(target.url, "a page of results far behind the last one")
+        why = "a page of results far behind the last one"
+        fetched = await inquiry.visitor.ask(target.url, why, body=target.body, content_type=site.request_content_type)
     except HeadroomError as error:
         inquiry.notes.say("results", f"what is behind the last page isn't known: {error}")
-        return
-    page = page_of(fetched)
+        return False
     if fetched.status in ENDING_STATUSES:
         results["empty_status"] = sorted({*results.get("empty_status", ()), fetched.status})
-    elif page is not None and page.tree.select(block.selector.css):
+        return True
+    page = page_of(fetched)
+    if page is None or fetched.status >= FIRST_ERROR:
+        return False
+    if page.tree.select(block.selector.css):
         inquiry.notes.say(
             "results",
             "a page behind the last one has results again, so `known_pages` and a plan's `pages` end the search",
         )
-    elif "empty" in results and page is not None and not Selector.parse(results["empty"]).search(page.tree):
+        return False
+    if "empty" in results and not _has(page, Selector.parse(results["empty"])):
         mark = results.pop("empty")
         inquiry.notes.miss(
             "results.empty",
             f"{mark} tells a search that finds nothing, but a page behind the last one hasn't got it; without it, "
             "any page without links ends a search",
         )
+    return True
+
+
+def _has(page: ParsedPage, mark: Selector) -> bool:
+    """Returns whether a page has the mark of one without results."""
+    return bool(mark.search(page.text_of(page.tree) if mark.language == "text" else page.tree))

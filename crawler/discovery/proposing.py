@@ -12,13 +12,13 @@ from crawler.discovery import content_pages, declared, forms, known_kinds, listi
 from crawler.discovery.inquiry import FIRST_ERROR, Inquiry, page_of
 from crawler.discovery.page import ParsedPage
 from crawler.discovery.proposal import Notes, SiteProposal, write
-from crawler.discovery.template import SearchTemplate, based, of_url, origin_of
+from crawler.discovery.template import SearchTemplate, based, of_url
 from crawler.discovery.words import common
 from crawler.errors import ExtractError, HeadroomError
 from crawler.extract import content as reading
 from crawler.extract import results as searching
 from crawler.item import is_site_name
-from crawler.urls import canonical
+from crawler.urls import canonical, origin_as_written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -86,7 +86,7 @@ async def _by_structure(inquiry: Inquiry, front: ParsedPage, given: str | None) 
     listed = front.fetched
     if answer:
         listed, results = answer.page.fetched, listing.results_of(answer.block, answer.page)
-        definition |= searches.keys_of(inquiry, answer)
+        definition |= await searches.keys_of(inquiry, answer)
         await past_the_end.look(inquiry, definition, answer.block)
         if dropped := _of_search(answer.block.urls, inquiry.word):
             definition["drop_parameters"] = dropped
@@ -98,7 +98,7 @@ async def _by_structure(inquiry: Inquiry, front: ParsedPage, given: str | None) 
     samples = await content_pages.samples_of(inquiry, results, front)
     keys, read = await content_pages.read(inquiry, samples)
     if "{base}" in str(keys):
-        definition.setdefault("base", origin_of(front.url))
+        definition.setdefault("base", origin_as_written(front.url))
     render = {"render": {**keys.pop("render", {}), **definition.get("render", {})}}
     return _proposed(inquiry, definition | keys | (render if render["render"] else {}), listed, read)
 
@@ -117,7 +117,7 @@ async def _in_titles(inquiry: Inquiry, definition: dict[str, Any], front: Parsed
 def _miss_search(inquiry: Inquiry, front: ParsedPage) -> None:
     word = f" that finds {inquiry.word!r}" if inquiry.word else ": give a WORD that the site has"
     inquiry.notes.miss("search", f"no search was found{word}; plans can't use the site, but scrapy seeds offer can")
-    if forms.has_box(front):
+    if forms.has_box(front) and not forms.searches(front):
         inquiry.notes.say(
             "search",
             "the page has a search box that no form sends: a script does, so render.results.steps may fill it in",

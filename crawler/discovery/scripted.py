@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from crawler import sites
-from crawler.discovery import blocks, empty, fields, loaded, paging
+from crawler.discovery import blocks, empty, fields, loaded, paging, past_the_end
 from crawler.discovery.inquiry import FIRST_ERROR, page_of
 from crawler.discovery.page import ParsedPage, width
 from crawler.discovery.template import SearchTemplate, of_url, with_parameter
 from crawler.errors import HeadroomError, InputError
 from crawler.extract import results as searching
-from crawler.urls import host
+from crawler.urls import host, origin_as_written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,8 +28,6 @@ SHELL_WIDTH = 300  # of all that a page shows; one that shows less may be waitin
 SHELL_LINKS = 5  # of a menu; a page that leads to more has something to show
 UTC = ZoneInfo("UTC")
 ALWAYS = "always"
-_PAGE_NAMES = re.compile(r"p|pg|pn|page|page_?(no|num|number|index)|current(_?page)?", re.IGNORECASE)
-_OFFSET_NAMES = re.compile(r"offset|start|from|skip", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +63,7 @@ class ScriptedContent:
 def is_shell(page: ParsedPage) -> bool:
     """Returns whether a page shows so little that its scripts may be what shows the rest."""
     has_scripts = page.tree.select_one("script") is not None
-    return has_scripts and len(page.anchors) <= SHELL_LINKS and width(page.text_of(page.tree)) <= SHELL_WIDTH
+    return has_scripts and len(page.anchors) <= SHELL_LINKS and width(page.shown) <= SHELL_WIDTH
 
 
 async def as_shown(inquiry: Inquiry, fetched: Fetched, why: str) -> Fetched | None:
@@ -105,13 +102,15 @@ async def search(
         inquiry, nothing, "the same search for a word that nothing has, to tell results from links"
     )
     none = page_of(without) if without else None
-    block = blocks.results(page, [none or front], word)
+    block = None if none and blocks.are_alike(page, none, word) else blocks.results(page, [none or front], word)
     if block is None:
         return None
     inquiry.notes.say("render", f"the results for {word!r} stand on the search page only once its scripts have run")
     template, following = _paged(inquiry, page, template, len(block.urls))
     if none and not none.tree.select(block.selector.css) and (mark := empty.mark(none, [page])):
         following["empty"] = mark
+        if template.paging:
+            inquiry.notes.say("results.empty", past_the_end.UNSEEN)
     else:
         inquiry.notes.miss("results.empty", "nothing tells a page without results from others")
     keys = {"search": template.definition(), "results": {"links": f"css:{block.selector.css}", **following}}
@@ -165,15 +164,16 @@ def _paged(
     Args:
         number: Of results on it.
     """
-    if template.paging:
-        return template, {}
-    found = paging.pages(page, template, inquiry.word, number)
-    if found is None:
-        inquiry.notes.miss(
-            "search.paging", "no link to a second page was found; what a button shows, `render.results.steps` may click"
-        )
-        return template, {}
-    return found.template, {"next": found.next} if found.next else {}
+    following = {}
+    if not template.paging:
+        if found := paging.pages(page, template, inquiry.word, number):
+            template, following = found.template, {"next": found.next} if found.next else {}
+        else:
+            said = "no link to a second page was found; what a button shows, `render.results.steps` may click"
+            inquiry.notes.miss("search.paging", said)
+    for remark in template.remarks():
+        inquiry.notes.say("search", remark)
+    return template, following
 
 
 # -- Content pages ----------------------------------------------------------------------------------------------------
@@ -264,12 +264,8 @@ def _counted(template: SearchTemplate, url: str, number: int) -> SearchTemplate:
     """Returns a search with its paging, where a parameter of its first address tells that by its name."""
     for pair in urlsplit(url).query.split("&"):
         name, _, value = pair.partition("=")
-        if _PAGE_NAMES.fullmatch(name) and value in ("0", "1"):
-            paging = {"kind": "page"} | ({"first": 0} if value == "0" else {})
-            return replace(template, url=with_parameter(template.url, name, "{page}"), paging=paging)
-        if _OFFSET_NAMES.fullmatch(name) and value == "0":
-            paging = {"kind": "offset", "step": number}
-            return replace(template, url=with_parameter(template.url, name, "{offset}"), paging=paging)
+        if value in ("0", "1") and (found := paging.counting(name, value, number)):
+            return replace(template, url=with_parameter(template.url, name, f"{{{found['kind']}}}"), paging=found)
     return template
 
 
@@ -279,5 +275,4 @@ def _site_of(keys: dict[str, Any], url: str) -> sites.Site:
     Raises:
         InputError: They make none, as where a site's JSON has names that no selector can say.
     """
-    parts = urlsplit(url)
-    return sites.Site.from_definition({"name": "tried", "base": f"{parts.scheme}://{parts.netloc}", **keys})
+    return sites.Site.from_definition({"name": "tried", "base": origin_as_written(url), **keys})

@@ -15,6 +15,8 @@ from crawler.discovery.words import NONSENSE
 from crawler.errors import HeadroomError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from crawler.discovery.blocks import Block
     from crawler.discovery.inquiry import Inquiry
     from crawler.discovery.template import SearchTemplate
@@ -60,10 +62,18 @@ async def find(inquiry: Inquiry, front: ParsedPage) -> Answer | None:
     if not templates and (url := declared.search_page(front)):
         page = page_of(await inquiry.visitor.ask(url, "the page to which the link to the search leads"))
         templates = forms.searches(page) if page else []
-    for template in templates[:SEARCHES_TRIED]:
+    for template in _different(templates)[:SEARCHES_TRIED]:
         if answer := await attempt(inquiry, template, front):
             return await _by_address(inquiry, answer, front)
     return None
+
+
+def _different(templates: Sequence[SearchTemplate]) -> list[SearchTemplate]:
+    """Returns searches without those that send what one before them does, such as a form that a page has twice."""
+    sent: dict[Any, SearchTemplate] = {}
+    for template in templates:
+        sent.setdefault((template.url, tuple(template.body.items())), template)
+    return list(sent.values())
 
 
 async def _by_address(inquiry: Inquiry, answer: Answer, front: ParsedPage) -> Answer:
@@ -93,7 +103,7 @@ async def attempt(inquiry: Inquiry, template: SearchTemplate, front: ParsedPage)
         inquiry.notes.say("", f"{found}: {error}")
         return None
     none = page_of(nothing)
-    if nothing.body == fetched.body:  # the server didn't look at the word: if anything does, it is a script
+    if none and blocks.are_alike(page, none, inquiry.word):  # if anything looks at the word, it is a script
         _leave_to_scripts(inquiry, template, fetched, nothing)
         return None
     is_none = none is not None and (nothing.status >= FIRST_ERROR or none.urls != page.urls)
@@ -127,13 +137,34 @@ async def _ask(inquiry: Inquiry, template: SearchTemplate, word: str, why: str) 
     return await inquiry.search(sites.Site.from_definition(definition), word, why)
 
 
-def keys_of(inquiry: Inquiry, answer: Answer) -> dict[str, Any]:
+async def _by_trial(inquiry: Inquiry, answer: Answer) -> paging.Pages | None:
+    """Returns how further pages of results are asked for that no link shows, if that brings other results."""
+    for template in paging.guesses(answer.page, answer.template, len(answer.block.urls)):
+        definition = {"name": inquiry.name, "search": template.definition(), "results": {"links": "css:a"}}
+        site = sites.Site.from_definition(definition)
+        first, second = site.search_targets([inquiry.word], pages=2, per_page=20, sort="newest")
+        target = first if second.url == answer.page.url and not second.body else second
+        try:
+            why = "another page of results, by what may count them"
+            page = page_of(
+                await inquiry.visitor.ask(target.url, why, body=target.body, content_type=site.request_content_type)
+            )
+        except HeadroomError:
+            continue
+        links = page.tree.select(answer.block.selector.css) if page and page.fetched.status < FIRST_ERROR else []
+        urls = {page.absolute(link.attr("href") or "") for link in links} if page else set()
+        if len(urls.difference(answer.block.urls)) * 2 > len(urls):
+            return paging.Pages(template)
+    return None
+
+
+async def keys_of(inquiry: Inquiry, answer: Answer) -> dict[str, Any]:
     """Returns the keys `base`, `search` and `results`, with notes on what is lacking."""
     template, results = answer.template, {"links": f"css:{answer.block.selector.css}"}
     if not template.paging:
-        found = paging.pages(answer.page, template, inquiry.word, len(answer.block.urls))
+        number = len(answer.block.urls)
+        found = paging.pages(answer.page, template, inquiry.word, number) or await _by_trial(inquiry, answer)
         if found is None:
-            number = len(answer.block.urls)
             full = f"; it has exactly {number}, so the search may show no more of any word" if number in _ROUND else ""
             missing = f"no link to a second page of results for {inquiry.word!r} was found{full}"
             inquiry.notes.miss("search.paging", missing)
@@ -141,9 +172,8 @@ def keys_of(inquiry: Inquiry, answer: Answer) -> dict[str, Any]:
             template = found.template
             if found.next:
                 results["next"] = found.next
-    inquiry.notes.say("search", f"from {template.found}")
-    for left_out in template.left_out:
-        inquiry.notes.say("search", f"without {left_out}")
+    for remark in template.remarks():
+        inquiry.notes.say("search", remark)
     if answer.block.selector.misses:
         inquiry.notes.say("results.links", f"selects {answer.block.selector.misses} links too many or too few")
     if answer.none is None and answer.none_status < FIRST_ERROR:

@@ -27,6 +27,7 @@ _MADE_UP = re.compile(
     r"(?:css|sc|jss|jsx|emotion|svelte|astro)-|_*[A-Za-z]*\d+[A-Za-z]+\w{2,}|.*[_-]{2}[A-Za-z0-9]{5}$"
 )
 _NAMING = ("rel", "itemprop", "property")  # attributes that say what an element is
+_DATED = re.compile(r"\d[-/.]\d|\d{4}")  # a date that is shown with the mouse
 _PLAIN = frozenset({"html", "body", "div", "span", "a"})  # tags that say nothing by themselves
 
 
@@ -106,8 +107,8 @@ def _candidates(elements: Sequence[Any]) -> Iterator[str]:
     pairs = (f"{outer} {inner}" for inner, outer in product(own, near))
     cells = (f"{outer} {cell} {inner}" for cell in _cells(elements) for outer in ["", *near] for inner in own)
     triples = (f"{outer} {middle} {inner}" for middle, outer, inner in product(near, near, own[:3]) if outer != middle)
-    named = [step for step in own if step not in _PLAIN]
-    plain = [step for step in own if step in _PLAIN]
+    plain = [step for step in own if step in _PLAIN or step.endswith("[title]")]
+    named = [step for step in own if step not in plain]
     return islice(chain(named, pairs, (cell.strip() for cell in cells), triples, plain), MAX_TRIED)
 
 
@@ -117,13 +118,18 @@ def _common(lists: Sequence[Sequence[str]]) -> list[str]:
     return [step for step in dict.fromkeys(lists[0]) if all(step in names for names in rest)]
 
 
+def tag_of(element: Any) -> str:
+    """Returns the tag of an element as a selector says it; empty for one that none can say, such as Word's `o:p`."""
+    return element.tag if _NAME.fullmatch(element.tag) else ""
+
+
 def steps(element: Any) -> list[str]:
     """Returns the simple selectors that an element fulfils, the best first."""
     identity = element.attr("id") or ""
-    names = classes(element)
-    named = [*(f"{element.tag}.{name}" for name in names), *(f".{name}" for name in names)]
+    names, tag = classes(element), tag_of(element)
+    named = [*(f"{tag}.{name}" for name in names if tag), *(f".{name}" for name in names)]
     named += [
-        f"{element.tag}[{name}={value}]"
+        f"{tag}[{name}={value}]"
         for name in _NAMING
         if (value := element.attr(name)) and isinstance(value, str) and _is_stable(value)
     ]
@@ -133,8 +139,10 @@ def steps(element: Any) -> list[str]:
             for name in ("property", "name", "itemprop")
             if (value := element.attr(name)) and re.fullmatch(r"[\w:.-]{1,60}", value)
         ]
+    if tag and _DATED.search(element.attr("title") or ""):  # what tells it from a link beside it
+        named.append(f"{tag}[title]")
     named += [f"#{identity}"] if _is_stable(identity) and not re.search(r"\d", identity) else []
-    return [*named, element.tag]
+    return [*named, tag] if tag else named
 
 
 def _cells(elements: Sequence[Any]) -> list[str]:

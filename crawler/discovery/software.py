@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from crawler.urls import origin_as_written
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -73,11 +75,8 @@ def _discourse(page: ParsedPage, made_by: str) -> tuple[str, str] | None:
     if not made_by.startswith("Discourse"):
         return None
     setup = page.tree.select_one("[data-base-uri]")
-    parts = urlsplit(page.url)
-    return (
-        f"{parts.scheme}://{parts.netloc}{(setup.attr('data-base-uri') or '') if setup else ''}",
-        f"generator {made_by}",
-    )
+    path = (setup.attr("data-base-uri") or "") if setup else ""
+    return f"{origin_as_written(page.url)}{path}", f"generator {made_by}"
 
 
 def _phpbb(page: ParsedPage, _made_by: str) -> tuple[str, str] | None:

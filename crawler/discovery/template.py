@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import quote, unquote_plus, urlsplit
+from urllib.parse import quote, unquote_plus
+
+from crawler.urls import origin_as_written
 
 QUERY = "{query}"
+NAMED = re.compile(r"^[\w-]+[:=]")  # before a value in a segment of a path, as in `page:2`
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,7 @@ class SearchTemplate:
         paging: The key `search.paging`; empty: none is known.
         found: Where it was found, in words.
         left_out: What of a form isn't in it, in words.
+        fixed: Parameters that a form's hidden fields and preselected options bring, by their names as they stand in it.
     """
 
     url: str
@@ -30,6 +35,7 @@ class SearchTemplate:
     paging: dict[str, Any] = field(default_factory=dict)
     found: str = ""
     left_out: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
 
     def definition(self) -> dict[str, Any]:
         """Returns the site's key `search`."""
@@ -44,9 +50,25 @@ class SearchTemplate:
             parts["sort"] = self.sort
         return parts
 
+    def pairs(self) -> list[tuple[str, str]]:
+        """Returns the parameters of its URL, or the fields of its body, as they stand in it."""
+        if self.body:
+            return list(self.body.items())
+        pairs = (pair.partition("=") for pair in self.url.partition("?")[2].split("&"))
+        return [(name, value) for name, _, value in pairs if name]
+
+    def remarks(self) -> list[str]:
+        """Returns where it was found, what is left out, and what an analyst might leave out, too."""
+        brought = [f"{name}={value}" for name, value in self.pairs() if name in self.fixed and "{" not in value]
+        narrowed = f"with {', '.join(brought)}, by the form's hidden fields or preselected options: that may narrow it"
+        without = [f"without {one}" for one in self.left_out]
+        return [f"from {self.found}", *without, *([narrowed] if brought else [])]
+
 
 def of_url(url: str, word: str, encoding: str = "utf-8") -> str | None:
     """Returns the template of an address in which a word stands as a parameter or segment of the path; None: nowhere.
+
+    A segment may name it, as in `/query:flood`.
 
     Args:
         url: Of a page of results.
@@ -58,7 +80,8 @@ def of_url(url: str, word: str, encoding: str = "utf-8") -> str | None:
     filled = [f"{name}{equals}{_filled(value, word, encoding)}" for name, equals, value in pairs]
     origin_end = head.find("/", head.find("//") + 2)
     path = head[origin_end:] if origin_end >= 0 else ""
-    segments = [_filled(part, word, encoding) for part in path.split("/")]
+    named = [(match[0] if (match := NAMED.match(part)) else "", part) for part in path.split("/")]
+    segments = [name + _filled(part.removeprefix(name), word, encoding) for name, part in named]
     made = head[: len(head) - len(path)] + "/".join(segments) + mark + "&".join(filled)
     return made if QUERY in made else None
 
@@ -111,15 +134,9 @@ def _filled(value: str, word: str, encoding: str) -> str:
     return literal(value)
 
 
-def origin_of(url: str) -> str:
-    """Returns the scheme and host of an address."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
-
-
 def based(keys: dict[str, Any], url: str) -> dict[str, Any]:
     """Returns the keys with the site's origin as its `base`, if its search or its results are there."""
-    base = origin_of(url)
+    base = origin_as_written(url)
     search, results = keys["search"], keys["results"]
     if results.get("link", "").startswith(f"{base}/"):
         keys = {"base": base, **keys, "results": results | {"link": "{base}" + results["link"].removeprefix(base)}}

@@ -29,7 +29,7 @@ def common(page: ParsedPage) -> str:
     for text in texts:
         spelt = [word for word in _WORD.findall(text) if word.isascii() and word.casefold() not in _USUAL]
         pairs = [run[at : at + 2] for run in _IDEOGRAPHS.findall(text) for at in range(len(run) - 1)]
-        counts.update(set(spelt) | set(pairs))
+        counts.update(list(dict.fromkeys([*spelt, *pairs])))  # in their order, which a set hasn't got
     best = max(counts.values(), default=0)
     # One that is in nearly all links, such as a site's name, tells nothing; among equals, the first on the page.
     usable = [word for word, count in counts.items() if count <= max(2, len(texts) // 2)]

@@ -247,6 +247,11 @@ def suggested(one):
     return related(one).replace('<div class="posts">', '<div class="post-comments related-posts">')
 
 
+def periodical(one):
+    """Other articles of the same journal, as publishers list them."""
+    return related(one).replace('<div class="posts">', '<div class="journal-articles">')
+
+
 def cards(one):
     """Other articles of which each is a link as a whole."""
     rows = "".join(
@@ -280,7 +285,7 @@ def single(one):
 
 
 @pytest.mark.parametrize(
-    "shape", [related, suggested, cards, questions, praised, single], ids=lambda shape: shape.__name__
+    "shape", [related, suggested, periodical, cards, questions, praised, single], ids=lambda shape: shape.__name__
 )
 def test_what_is_no_list_of_comments_is_left(shape):
     assert comments.find(samples(shape), "css:.text") is None
@@ -316,6 +321,6 @@ async def test_that_none_were_found_is_said():
 
 
 async def test_a_thread_that_is_read_as_one_text_has_no_comments_besides():
-    proposal = await propose(f"{ORIGIN}/", Visitor(made_up.Forum()), word="洪水")
+    proposal = await propose(f"{ORIGIN}/", Visitor(made_up.Parts()), word="flood")
     assert proposal.definition["content"]["content"]["all"]
     assert "comments" not in proposal.definition["content"]

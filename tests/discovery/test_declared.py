@@ -1,8 +1,13 @@
-"""Searches that an OpenSearch description offers."""
+"""Searches that a site declares, by OpenSearch or schema.org."""
+
+import json
 
 import pytest
+from discovery.made_up import page
 
-from crawler.discovery.declared import by_description
+from crawler.discovery.declared import by_action, by_description
+from crawler.discovery.page import ParsedPage
+from crawler.models import Fetched
 
 URL = "https://site.test/opensearch.xml"
 
@@ -79,3 +84,42 @@ def test_what_a_site_file_cannot_say_is_no_search():
     assert read("https://site.test/?q={searchTerms}", rel="suggestions") is None
     assert read("https://site.test/?q={searchTerms}", type="application/json") is None
     assert by_description(b"<html>", URL) is None
+
+
+def action(target, **more):
+    return {"@type": "SearchAction", "target": target, **more}
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"@type": "WebSite", "potentialAction": action("https://site.test/?q={words}")},
+        {
+            "@graph": [
+                {"@type": "Organization"},
+                {"potentialAction": [action({"urlTemplate": "https://site.test/?q={x}"})]},
+            ]
+        },
+        [
+            {"potentialAction": action("android-app://x/{words}")},
+            {"potentialAction": action("https://site.test/?q={y}")},
+        ],
+        {
+            "mainEntity": {"offers": [{"sku": at} for at in range(3_000)]},
+            "isPartOf": action("https://site.test/?q={words}"),
+        },
+        {"description": "x" * 300_000, "potentialAction": action("https://site.test/?q={words}")},
+    ],
+    ids=["site", "graph", "second", "shop", "long"],
+)
+def test_a_search_action_is_found_wherever_the_page_declares_it(declared):
+    head = f"<script type='Application/LD+JSON'>{json.dumps(declared)}</script>"
+    parsed = ParsedPage(Fetched("https://site.test/", 200, "text/html", page("Home", "<p>Text", head).encode()))
+    assert by_action(parsed).url == "https://site.test/?q={query}"
+
+
+def test_what_declares_no_search_has_no_action():
+    for text in ("{", "[]", '{"@type": "SearchAction"}', '{"@type": "SearchAction", "target": [1]}', "[" * 2_000):
+        head = f"<script type='application/ld+json'>{text}</script>"
+        parsed = ParsedPage(Fetched("https://site.test/", 200, "text/html", page("Home", "<p>Text", head).encode()))
+        assert by_action(parsed) is None

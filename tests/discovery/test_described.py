@@ -51,6 +51,18 @@ async def test_results_of_its_pages_are_told_by_a_search(url):
     assert await found_by(site, visitor) == {str(one.number) for one in made_up.ENGLISH}
 
 
+@pytest.mark.parametrize("kind", ["text/xml", "application/xml; charset=utf-8", "", "text/plain", "text/html"])
+@pytest.mark.parametrize("url", [f"{ORIGIN}/", f"{ORIGIN}/os.xml"])
+async def test_a_description_is_told_by_what_it_holds(url, kind):
+    """Few servers know the type that it should have."""
+    described_as = made_up.Declared()
+    respond = described_as.respond
+    described_as.respond = lambda asked: (respond(asked)[0], 200, kind) if asked.path == "/os.xml" else respond(asked)
+    site, visitor = await described(described_as, url)
+    assert site.search.url == f"{ORIGIN}/lookup?for={{query}}&n={{per_page}}&pg={{page}}"
+    assert await found_by(site, visitor) == {str(one.number) for one in made_up.ENGLISH}
+
+
 async def test_a_feed_goes_before_pages():
     site, visitor = await described(Fed())
     assert site.results.type == "feed"

@@ -93,7 +93,7 @@ async def test_its_fields_are_what_was_written(proposed):
     assert len(proposal.fields) == 4
     for fields in proposal.fields.values():
         article = next(one for one in site.articles if one.title == fields.title)
-        shown = {"Forum": 3, "Parts": 2, "Questions": article.number % 3 + 1}.get(name, 4)  # on the first page
+        shown = {"Forum": 1, "Parts": 2, "Questions": 1}.get(name, 4)  # on the first page, and not as comments
         posts = article.paragraphs[:shown]
         text = "".join(f"Part {at} {post}" for at, post in enumerate(posts)) if name == "Wiki" else "".join(posts)
         assert comparable(fields.content) == comparable(text)

@@ -248,6 +248,24 @@ def test_ids_are_looked_for_behind_the_host():
     assert found.titles == ("Flood 1", "Flood 2", "Flood 3")
 
 
+@pytest.mark.parametrize("address", ["http://[a", "http://a]/", "//[", "http://a\u2100.test/", "https://a:b/"])
+def test_an_address_that_is_none_leads_nowhere(address):
+    listed = ParsedPage(Fetched(f"{ORIGIN}/", 200, "text/html", page("App", SHELL).encode()))
+    rows = [{"name": "Flood 1", "href": address}, {"name": "Flood 2", "href": "/post/2"}]
+    found = loaded.results([JsonAnswer(f"{ORIGIN}/api", json.dumps(rows).encode(), is_wanted=True)], listed, "flood")
+    assert found.urls == ("", f"{ORIGIN}/post/2")
+
+
+def test_of_templates_that_fit_alike_it_is_that_of_the_first_link():
+    names = [f"{letter}{letter}" for letter in "qwertyuiopasdfgh"]
+    for order in (names, names[::-1]):
+        links = "".join(f'<a href="/{name}/{number}">Flood {number}</a>' for name in order for number in (1, 2))
+        listed = ParsedPage(Fetched(f"{ORIGIN}/", 200, "text/html", page("App", links).encode()))
+        rows = [{"id": number, "name": f"Flood {number}"} for number in (1, 2)]
+        answer = JsonAnswer(f"{ORIGIN}/api", json.dumps(rows).encode(), is_wanted=True)
+        assert loaded.results([answer], listed, "flood").link == f"{ORIGIN}/{order[0]}/{{value}}"
+
+
 def test_what_is_looked_at_is_bounded():
     """Of 100 answers with 100 lists each, in which every value might be what leads on or what is said."""
     links = "".join(f'<a href="/post/{number}">{number}</a>' for number in range(1_000))
