@@ -6,9 +6,11 @@ declares isn't trusted to be well-formed or small; what is over a bound is left 
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urljoin, urlsplit
 
 import orjson
 
@@ -16,7 +18,7 @@ from crawler import page_json, text
 from crawler.extract.microdata import microdata
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     import turbohtml
 
@@ -27,6 +29,9 @@ MAX_OBJECTS = 2_000  # of JSON-LD and microdata together
 MAX_LEVELS = 8  # of objects within objects that are looked at; an author's name is on the second or third
 MAX_METAS = 500
 MAX_NAMES = 10  # of authors
+MAX_HEADINGS = 100  # of a page, that are compared with what an object is called
+MAX_TITLE_CHARACTERS = 500  # of one, that are compared
+ALIKE_SHARE = 0.5  # of the words of what an object is called, that a title of its page has
 
 # What a page is about, and is itself: an article of any kind, a question, a post.
 ARTICLES = frozenset(
@@ -37,6 +42,9 @@ ARTICLES = frozenset(
 )
 WEB_PAGES = frozenset({"webpage", "itempage", "aboutpage", "qapage", "medicalwebpage"})
 _WITHIN = ("@graph", "mainEntity", "hasPart")  # where the page's own object may be, within another one
+_BESIDE = "aside, nav, template, [role=complementary], [role=navigation]"  # where a page tells of other pages
+_words = re.compile(r"[\u3040-\u9fff\uac00-\ud7a3]|[^\W\u3040-\u9fff\uac00-\ud7a3]+").findall
+_is_part_number = re.compile(r"(?:/(?:page|p|amp|print|\d+))*").fullmatch  # of an address, behind that of the whole
 
 
 class Declared:
@@ -97,7 +105,10 @@ class Declared:
 
     @cached_property
     def article(self) -> dict[str, Any]:
-        """The object that the page is about; empty if none is declared, or several are and none names this page."""
+        """The object that the page is about; empty if none is declared, or several are and none names this page.
+
+        One that names another page, or is called like nothing on this one, is of what the page only tells of.
+        """
         return self._only(ARTICLES)
 
     @cached_property
@@ -116,6 +127,17 @@ class Declared:
             if name and "://" not in name:
                 found[name] = None
         return tuple(found)
+
+    def may_be_own(self, one: dict[str, Any]) -> bool:
+        """Returns whether an object says nothing by which it must be of another page."""
+        named = [place for address in _addresses(one, ("url", "mainEntityOfPage")) if (place := self._place(address))]
+        if named and not any(_is_same_place(place, own) for place in named for own in self._own_places):
+            return False
+        called = first_text(one.get("headline")) or first_text(one.get("name"))
+        words = {*_words(called[:MAX_TITLE_CHARACTERS].casefold())}
+        return not (words and self._titles) or any(
+            len(words & title) >= ALIKE_SHARE * len(words) for title in self._titles
+        )
 
     @cached_property
     def _by_id(self) -> dict[str, dict[str, Any]]:
@@ -144,9 +166,12 @@ class Declared:
         return [own, *objects] if own else objects
 
     def _only(self, types: frozenset[str]) -> dict[str, Any]:
-        return self._only_of(self.json_ld, types) or self._only_of(self.microdata, types)
+        beside = _objects(microdata(self._tree, besides=_BESIDE)) if self.microdata else []
+        return next(
+            filter(None, (self._only_of(filter(self.may_be_own, one), types) for one in (self.json_ld, beside))), {}
+        )
 
-    def _only_of(self, objects: list[dict[str, Any]], types: frozenset[str]) -> dict[str, Any]:
+    def _only_of(self, objects: Iterable[dict[str, Any]], types: frozenset[str]) -> dict[str, Any]:
         """Returns the one object of some types, or of several that which names the page; empty for none."""
         found = [one for one in objects if not types.isdisjoint(_types(one))]
         if len(found) > 1:
@@ -154,9 +179,37 @@ class Declared:
         return found[0] if len(found) == 1 else {}
 
     def _names_page(self, one: dict[str, Any]) -> bool:
-        named = (one.get(key) for key in ("url", "@id", "mainEntityOfPage"))
-        addresses = (value.get("@id") or value.get("url") if isinstance(value, dict) else value for value in named)
-        return any(isinstance(value, str) and value.partition("#")[0] == self._url for value in addresses)
+        addresses = _addresses(one, ("url", "@id", "mainEntityOfPage"))
+        return any(address.partition("#")[0] == self._url for address in addresses)
+
+    @cached_property
+    def _own_places(self) -> list[tuple[str, str]]:
+        """The path and query of each address that the page has or gives for itself."""
+        link = self._tree.select_one("link[rel~=canonical]")
+        canonical = (link.attr("href") or "") if link is not None else ""
+        addresses = (self._url, canonical, self.metas.get("og:url", ""))
+        return [place for address in addresses if address and (place := self._place(address))]
+
+    def _place(self, address: str) -> tuple[str, str] | None:
+        """Returns the path and the query of an address; None for that of a whole site, or for none.
+
+        Hosts don't matter: many sites have several, and which of them an object names is chance.
+        """
+        try:
+            parts = urlsplit(urljoin(self._url, address))
+        except ValueError:
+            return None
+        path = unquote(parts.path).rstrip("/")
+        return (path, parts.query) if path or parts.query else None
+
+    @cached_property
+    def _titles(self) -> list[set[str]]:
+        """The words of each title that the page has for itself, and of its headings."""
+        headings = (one for one in self._tree.select("h1, h2, h3")[:MAX_HEADINGS] if one.closest(_BESIDE) is None)
+        element = self._tree.select_one("title")
+        written = [element.text if element is not None else "", self.metas.get("og:title", "")]
+        titles = (one[:MAX_TITLE_CHARACTERS].casefold() for one in (*written, *(one.text for one in headings)))
+        return [words for title in titles if (words := {*_words(title)})]
 
 
 def first_text(value: Any) -> str:
@@ -166,6 +219,26 @@ def first_text(value: Any) -> str:
     if isinstance(value, dict):
         value = value.get("@value", "")
     return text.line(str(value)) if isinstance(value, str | int | float) else ""
+
+
+def folded(words: str) -> str:
+    """Returns the letters and digits of a text alone, in small letters, by which titles and names are compared."""
+    return "".join(filter(str.isalnum, words.casefold()))
+
+
+def _addresses(one: dict[str, Any], names: tuple[str, ...]) -> Iterator[str]:
+    """Yields the addresses that some properties of an object have."""
+    for value in map(one.get, names):
+        address = value.get("@id") or value.get("url") if isinstance(value, dict) else value
+        if isinstance(address, str) and ("/" in address or "." in address):
+            yield address
+
+
+def _is_same_place(named: tuple[str, str], own: tuple[str, str]) -> bool:
+    """Returns whether two paths with their queries are of one page, of which one may be a part or another form."""
+    asked, asked_by_own = (set(one[1].split("&")) - {""} for one in (named, own))
+    rest = own[0].removeprefix(named[0]) if own[0].startswith(named[0]) else "?"
+    return (asked <= asked_by_own or asked_by_own <= asked) and _is_part_number(rest) is not None
 
 
 def _types(one: dict[str, Any]) -> set[str]:

@@ -25,17 +25,21 @@ _VALUE_ATTRIBUTES = {
 }
 
 
-def microdata(tree: turbohtml.Document) -> list[dict[str, Any]]:
+def microdata(tree: turbohtml.Document, besides: str = "template") -> list[dict[str, Any]]:
     """Returns the items of a page that stand in no other one, in its order, as JSON-LD would have them.
 
     An item has `@type`, the last part of each of its types' names (a text, or a list unless it is one), and for each
     property a text or an item, or a list of several.
+
+    Args:
+        tree: The page.
+        besides: Finds what is left out, with all that is in it.
     """
     items: dict[turbohtml.Element, tuple[dict[str, Any], int]] = {}  # each with its level
     outer: list[dict[str, Any]] = []
     characters = 0
     for element in tree.select("[itemscope], [itemprop]")[:MAX_ELEMENTS]:
-        if element.closest("template") is not None:
+        if element.closest(besides) is not None:
             continue
         names = dict.fromkeys((element.attr("itemprop") or "").split())
         around = element.parent.closest("[itemscope]") if names and element.parent is not None else None

@@ -14,6 +14,7 @@ from turbohtml import Element
 
 from crawler import text
 from crawler.extract.html_text import HtmlText
+from crawler.extract.templates import lineage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,13 +25,15 @@ MAX_HEADINGS = 100  # of a level, that are looked at for the title
 MAX_CANDIDATES = 200  # elements that are looked at for one thing
 MAX_SIBLINGS = 50  # that are compared with a post
 SMALL_CHARACTERS = 300  # of a part that only accompanies a text, such as the buttons below it
-LINKS_SHARE = 0.7  # of the letters of a list of links
 MIN_TEXT_CHARACTERS = 2
+MAX_WITHIN = 3  # boxes within each other that are named for a text
 MAX_BEFORE = 2  # parts right before a text that may say whose it is, and of when
 LIKE_POSTS = 2  # posts in a row make a thread
+MIN_LINE_CHARACTERS = 100  # of a line that is a text, even if it doesn't end as a sentence
+MIN_SENTENCE = 30  # characters of a text that stands in a box beside another one
 
 
-def _names(words: str) -> re.Pattern[str]:
+def naming(words: str) -> re.Pattern[str]:
     """Returns what finds one of some words among the classes and the id of an element.
 
     One that says that something is beside it, such as `has-sidebar`, isn't that.
@@ -38,20 +41,33 @@ def _names(words: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![a-z])(?<!has-)(?<!with-)(?:{'|'.join(words.split())})(?![a-z])")
 
 
-_ASIDE = "nav, aside, dialog, [role=navigation], [role=complementary], [role=search], [role=dialog], [hidden]"
-_FRAME = "footer, form, header, [role=banner], [role=contentinfo]"
-_aside_names = _names(
-    """ads? advert(?:isement)? breadcrumbs? commentlist commentaires comments? cookies? disqus menu most-read nav navbar
-    navigation newsletter pager pagination popular promo recommend(?:ed|ations)? related(?:-posts)? replies respond
-    share sharing sidebar sidebars social sponsored trackbacks trending widgets?"""
+_ASIDE = """nav, aside, dialog, [role=navigation], [role=complementary], [role=search], [role=dialog],
+    [role=alertdialog], [aria-modal=true], [hidden]"""
+_COMMENT = '[itemtype$="/Comment" i], [itemtype$="/UserComments" i], [itemprop=comment]'
+_aside_names = naming(
+    """ads? advert(?:isement)? breadcrumbs? commentlist commentaires comments? consent cookies? disqus gdpr lightbox
+    menu modal most-read nav navbar navigation newsletter pager pagination popular popup promo recommend(?:ed|ations)?
+    related(?:-posts)? replies respond share sharing sidebar sidebars social sponsored trackbacks trending widgets?
+    comentarios commenti kommentare reacties"""
 )
-_around_text = _names(
-    """a11y actions buttons byline catlinks docinfo editsection entry-footer entry-header entry-meta jump-link meta
-    noprint post-meta post-terms posted-on printfooter screen-reader-text secedit signature skip sr-only tagcloud
-    tags-links taxonomies taxonomy toc toolbar vcard visually-hidden"""
-)
-_logo_names = _names("brand branding logo masthead site-?name site-?title sitename")
-_post_names = _names("comment message post reply topic-post")
+_list_names = naming("answers responses")  # of what answers a text, where each answer has such a name, too
+_LISTED = "[class*=answer i], [class*=response i]"
+# Of one comment; a list of them, a form, a link or a number has other names.
+_comment_names = re.compile(
+    r"(?<![\w-])(?:[a-z]+-)?comment(?:[-_]?(?:body|box|container|content|entry|item|message|text|wrapper)|[-_]?\d+)?"
+    r"(?![\w-])"
+).search
+_COMMENT_TAGS = frozenset("article blockquote dd div li section table td tr".split())  # noqa: SIM905 -- words
+_COMMENT_BODIES = """[itemprop=text], .markdown-body, .markup, [class*=comment-body i], [class*=comment-content i],
+    [class*=comment-text i], [class*=comment_body i], [class*=comment_content i], [class*=comment_text i],
+    [class*=commentbody i], [class*=commentcontent i], [class*=commenttext i]"""
+# Classes of style sheets for what nobody sees; where another one says so, wide screens show it.
+_HIDING = frozenset("d-none hidden hide is-hidden js-hidden tw-hidden".split())  # noqa: SIM905 -- likewise
+_is_shown_on_some = re.compile(r"(?<!\S)(?:\w+:|d-\w+-)(?:block|flex|grid|inline|table)").search
+_ends_as_sentence = re.compile(r"\w.*[.!?\u2026\u3002\uff01\uff1f][\"')\u2019\u201d\u300d\uff09]*$").search
+_teaser_names = naming("teaser")
+_logo_names = naming("brand branding logo masthead site-?name site-?title sitename")
+_post_names = naming("comment message post reply topic-post")
 # Where the text of an article stands, by the names that systems and style guides give it, most telling ones first.
 _BODIES = (
     "[itemprop~=articleBody]",
@@ -68,6 +84,8 @@ _BODIES = (
     "[class*=ticket i] .description, [class*=issue i] .description, [class*=bug i] .description",
     ".markdown-body, .wiki-content, .wikipage, #wikipage, .page.group, [itemprop=text]",
 )
+_ANY_BODY = ", ".join(_BODIES)
+_TELLING = f"{_ANY_BODY}, audio, embed, h1, h2, h3, h4, h5, h6, iframe, img, object, picture, video"
 _REGIONS = ("main article", "article", "main", "[role=main]", "#content", "#main")
 
 
@@ -92,21 +110,65 @@ class PageParts:
         for level in ("h1", "h2", "h3"):
             for heading in self.tree.select(level)[:MAX_HEADINGS]:
                 words = text.line(HtmlText().of(heading))
-                if words and not any(map(_is_of_site, _lineage(heading))):
+                if words and not any(map(_is_of_site, lineage(heading))):
                     found.append((heading, words))
-        return sorted(found, key=lambda one: any(map(_is_page_header, _lineage(one[0]))))
+        return sorted(found, key=lambda one: any(map(_is_page_header, lineage(one[0]))))
 
     @cached_property
     def asides(self) -> frozenset[Any]:
-        """What isn't part of the article at all: navigation, comments, other articles. None of it holds a title."""
-        holds_title = {parent for heading, _ in self.headings if heading.tag == "h1" for parent in _lineage(heading)}
-        found = set(self.tree.select(_ASIDE))
-        found |= {element for element in self._named if _aside_names.search(_names_of(element))}
+        """What isn't part of the article at all: navigation, comments, other articles. None of it holds a title.
+
+        A comment that is the text itself isn't among them.
+        """
+        text_box = self._comment_with_text
+        return self._named_asides if text_box is None else self._named_asides - frozenset(lineage(text_box))
+
+    @cached_property
+    def _named_asides(self) -> frozenset[Any]:
+        """What is marked up or named as an aside."""
+        holds_title = {parent for heading, _ in self.headings if heading.tag == "h1" for parent in lineage(heading)}
+        found = {*self.tree.select(_ASIDE), *self.tree.select(_COMMENT)}
+        for element in self.tree.select("[class], [id]"):
+            names = class_names(element)
+            if _aside_names.search(names) or (_list_names.search(names) and element.select_one(_LISTED) is not None):
+                found.add(element)
         return frozenset(one for one in found - holds_title if one.tag not in ("html", "body", "main"))
 
     @cached_property
-    def _named(self) -> Sequence[Element]:
-        return self.tree.select("[class], [id]")
+    def _comment_with_text(self) -> Element | None:
+        """Where the first comment has the text: trackers mark up the first post so. None where it only is a comment.
+
+        It has the text if nothing is between it and the title but lines about it: no sentence, no picture, and no
+        heading such as "Comments".
+        """
+        heading = next((heading for heading, _words in self.headings), None)
+        first = next(filter(_is_comment, self.tree.select(f"[class*=comment i], [id*=comment i], {_COMMENT}")), None)
+        if heading is None or first is None or not self._is_right_below(heading, first):
+            return None
+        box = first
+        while (inner := box.select_one(_COMMENT_BODIES)) is not None:
+            box = inner
+        return box
+
+    def _is_right_below(self, heading: Element, comment: Element) -> bool:
+        """Returns whether a comment stands below a heading, with nothing in between that is or has a text."""
+        around = frozenset(lineage(comment))
+        judged: set[Any] = set()
+        for node in heading.following:
+            if node is comment:
+                return True
+            if node in around:
+                continue
+            is_within = node.parent in judged
+            judged.add(node)
+            if is_within or node in self._named_asides or (isinstance(node, Element) and is_hiding(node)):
+                continue
+            if isinstance(node, Element) and (node.matches(_TELLING) or node.select_one(_TELLING) is not None):
+                return False
+            lines = text.paragraphs(HtmlText().of(node) if isinstance(node, Element) else node.text).split("\n")
+            if any(len(line) >= MIN_LINE_CHARACTERS or _ends_as_sentence(line) for line in lines):
+                return False
+        return False
 
     def outside_asides(self, css: str) -> Iterator[Element]:
         """Yields the elements that a selector finds and that belong to the article."""
@@ -116,7 +178,7 @@ class PageParts:
 
     def is_aside(self, element: Element) -> bool:
         """Returns whether an element is within something that isn't part of the article."""
-        return any(one in self.asides or one in self._replies for one in _lineage(element))
+        return any(one in self.asides or one in self._replies for one in lineage(element))
 
     @cached_property
     def body(self) -> Element | None:
@@ -124,59 +186,66 @@ class PageParts:
 
         Of several, one that isn't wholly above the title: menus there may have such names as well.
         """
+        if self._comment_with_text is not None:
+            return self._comment_with_text
         for above in (False, True):
             for css in _BODIES:
                 if found := self._with_text(css, above=above):
                     self._replies = _others(found)
-                    return found[0]
+                    return self._innermost(found[0])
             for css in _REGIONS:
                 if found := self._with_text(css, above=above):
                     return self.first_post(found[0])
         return None
 
     def _with_text(self, css: str, *, above: bool) -> list[Element]:
-        """Returns the elements that a selector finds and that have a text, those that end above the title if asked."""
+        """Returns the elements that a selector finds and that have a text, those that end above the title if asked.
+
+        Above a title that the page's `<title>` has, too, there are none, and none is a quote or a teaser.
+        """
         found = [one for one in self.outside_asides(css) if len(one.text.strip()) >= MIN_TEXT_CHARACTERS]
-        title = next((heading for heading, _words in self.headings if heading.tag == "h1"), None)
+        found = [one for one in found if not _is_quoted(one) and not _is_teaser(one)]
+        title, words = next((one for one in self.headings if one[0].tag == "h1"), (None, ""))
         if title is None or not found:
             return [] if above else found
+        if above and words in self._whole_title:
+            return []
         in_order = self.tree.select(f"h1, {css}")
         until_title = frozenset(in_order[: in_order.index(title)])
-        around_title = frozenset(_lineage(title))
+        around_title = frozenset(lineage(title))
         return [one for one in found if (one in until_title and one not in around_title) == above]
+
+    @cached_property
+    def _whole_title(self) -> str:
+        title = self.tree.select_one("title")
+        return "" if title is None else text.line(title.text)
+
+    def _innermost(self, body: Element) -> Element:
+        """Returns the innermost element in another one that is named for a text, too, and has all of its sentences."""
+        for _ in range(MAX_WITHIN):
+            inner = next(
+                (one for one in body.select(_ANY_BODY) if not self.is_aside(one) and not _is_quoted(one)), None
+            )
+            if inner is None or len(inner.text.strip()) < MIN_TEXT_CHARACTERS or self._has_sentence(body, inner):
+                break
+            body = inner
+        return body
+
+    def _has_sentence(self, body: Element, inner: Element) -> bool:
+        """Returns whether an element has a sentence outside of one that is within it."""
+        skip = self.asides | {inner, *body.select("h1, header, footer, form")}
+        lines = text.paragraphs(HtmlText().of(body, skip)).split("\n")
+        return any(len(line) >= MIN_SENTENCE and _ends_as_sentence(line) for line in lines)
 
     def before(self, body: Element) -> Iterator[Element]:
         """Yields what stands right before the article's own text, nearest first."""
         before = (one for one in body.previous_siblings if isinstance(one, Element) and not self.is_aside(one))
         return islice(before, MAX_BEFORE)
 
-    def text_of(
-        self, body: Element, title: Element | None, besides: frozenset[Any] = frozenset()
-    ) -> tuple[str, frozenset[Any]]:
-        """Returns the text of an element without what only accompanies it, and what was left out.
-
-        Args:
-            body: The element.
-            title: The heading that is the title; None if it is no heading.
-            besides: Elements that are no part of it, such as those that other pages have, too.
-        """
-        left_out = {one for one in (*self.asides, *besides) if one is not body}
-        left_out |= {one for one in body.select(_FRAME) if one is not body}
-        left_out |= {title} if title is not None else set()
-        for element in body.select("[class], [id]"):
-            if _around_text.search(_names_of(element)) and len(element.text) < SMALL_CHARACTERS:
-                left_out.add(element)
-        for element in body.select("ul, ol, div, section"):
-            links = element.select("a")
-            if links and sum(len(link.text) for link in links) > LINKS_SHARE * len(element.text.strip()):
-                left_out.add(element)
-        skip = frozenset(left_out)
-        return HtmlText(marked=True).of(body, skip), skip
-
     def first_post(self, region: Element) -> Element:
         """Returns the first of several posts in a region, or the region where there are none."""
         for element in region.select("[class]"):
-            if not _post_names.search(_names_of(element)) or self.is_aside(element):
+            if not _post_names.search(class_names(element)) or self.is_aside(element):
                 continue
             kind = _kind(element)
             if sum(_kind(one) == kind for one in (element, *islice(element.next_siblings, MAX_SIBLINGS))) >= LIKE_POSTS:
@@ -187,8 +256,9 @@ class PageParts:
 
 def _others(found: Sequence[Element]) -> frozenset[Any]:
     """Returns the parts of a page that hold the texts after the first one, and nothing of that one."""
-    first = frozenset(_lineage(found[0]))
-    return frozenset(_last_before(_lineage(one), first) for one in found[1:] if one not in first)
+    first = frozenset(lineage(found[0]))
+    others = (one for one in found[1:] if one not in first and found[0] not in one.ancestors)
+    return frozenset(_last_before(lineage(one), first) for one in others)
 
 
 def _last_before(lineage: Iterator[Element], end: frozenset[Any]) -> Element:
@@ -203,24 +273,41 @@ def _last_before(lineage: Iterator[Element], end: frozenset[Any]) -> Element:
 
 def class_names(element: Element) -> str:
     """Returns the classes and the id of an element, in small letters."""
-    return _names_of(element)
-
-
-def _names_of(element: Element) -> str:
     classes = element.attr("class") or ""
     return f"{classes if isinstance(classes, str) else ' '.join(classes)} {element.attr('id') or ''}".lower()
 
 
+def is_hiding(element: Element) -> bool:
+    """Returns whether a class of an element says that nobody sees it."""
+    names = class_names(element)
+    return not _HIDING.isdisjoint(names.split()) and _is_shown_on_some(names) is None
+
+
+def _is_comment(element: Element) -> bool:
+    """Returns whether an element is one comment, and has words."""
+    is_marked = (element.attr("itemtype") or "").lower().endswith("/comment")
+    is_comment = element.tag in _COMMENT_TAGS and (is_marked or _comment_names(class_names(element)) is not None)
+    return is_comment and len(element.text.strip()) >= MIN_TEXT_CHARACTERS
+
+
+def _is_teaser(element: Element) -> bool:
+    """Returns whether an element announces another article."""
+    is_named = element.tag == "article" and _teaser_names.search(class_names(element)) is not None
+    return is_named and element.select_one("h1") is None
+
+
+def _is_quoted(element: Element) -> bool:
+    """Returns whether an element is a quote, or within one: forums use `<blockquote>` for posts, which stand alone."""
+    quote = element.closest("blockquote")
+    beside = () if quote is None or quote.parent is None else quote.parent
+    return any(
+        one is not quote and (one.tag == "p" if isinstance(one, Element) else len(one.text.strip()) >= MIN_SENTENCE)
+        for one in beside
+    )
+
+
 def _kind(node: Any) -> tuple[str, str] | None:
-    return (node.tag, _names_of(node).split(" ", 1)[0]) if isinstance(node, Element) else None
-
-
-def _lineage(element: Element) -> Iterator[Element]:
-    """Yields an element and all that it is in."""
-    yield element
-    for parent in element.ancestors:
-        if isinstance(parent, Element):
-            yield parent
+    return (node.tag, class_names(node).split(" ", 1)[0]) if isinstance(node, Element) else None
 
 
 def _is_page_header(element: Element) -> bool:
@@ -228,8 +315,8 @@ def _is_page_header(element: Element) -> bool:
     parent = element.parent
     if not isinstance(parent, Element) or parent.tag != "body":
         return False
-    return element.tag == "header" or not {"header", "banner"}.isdisjoint(_names_of(element).split())
+    return element.tag == "header" or not {"header", "banner"}.isdisjoint(class_names(element).split())
 
 
 def _is_of_site(element: Element) -> bool:
-    return element.tag in ("nav", "aside") or _logo_names.search(_names_of(element)) is not None
+    return element.tag in ("nav", "aside") or _logo_names.search(class_names(element)) is not None

@@ -11,6 +11,7 @@ import re
 from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from turbohtml import Element
@@ -19,7 +20,7 @@ from crawler import text
 from crawler.urls import host
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
     import turbohtml
 
@@ -34,6 +35,7 @@ MAX_BLOCKS = 4_000  # that are compared; long articles have some hundreds
 EDGE_BLOCKS = 100  # from each end of a page that leave marks: menus and footers are there, and the text between
 MAX_PARTS = 60  # outer parts of a page that make its skeleton
 MAX_DEPTH = 100  # of a block, within which the block that holds most text is looked for
+MIN_SENTENCE = 40  # characters of a block that is a part of a text, and not a line about it
 MIN_CHARACTERS = 2  # of a block that is compared
 MAX_CHARACTERS = 2_000  # of a text that make its mark
 HOLDS_SHARE = 0.7  # of the own text of a block: an inner one that holds so much is the content instead
@@ -61,11 +63,13 @@ AUTHOR = DAY = Threshold(pages=8, share=0.9)
 
 _PARTS = frozenset("article aside div footer form header main nav section table ul".split())  # noqa: SIM905 -- words
 _HOLDERS = _PARTS | {"blockquote", "center", "dd", "dl", "fieldset", "li", "ol", "tbody", "td", "tr"}
+_WITHIN_TEXT = frozenset({"blockquote", "dd", "dl", "dt", "li", "ol", "ul"})  # what is around a block of a text
 _BLOCKS = """address article aside blockquote caption dd div dl dt figcaption footer form h1 h2 h3 h4 h5 h6 header
     legend li main nav ol p pre section summary table td th ul"""
 _BLOCK_CSS = ", ".join(_BLOCKS.split())
 _CELLS = ("caption", "td", "th")
 _LABELS = frozenset("caption dt figcaption h2 h3 h4 h5 h6 legend summary".split())  # noqa: SIM905 -- likewise
+_HEADINGS = frozenset("h1 h2 h3 h4 h5 h6 legend".split())  # noqa: SIM905 -- likewise
 _digits = re.compile(r"\d+").sub
 
 
@@ -193,8 +197,11 @@ class PageComparison:
         """
         return self._is_shared(self._mark(kind, written), rule)
 
-    def own_text(self) -> tuple[Any, int] | None:
+    def own_text(self, besides: Container[Any] = frozenset()) -> tuple[Any, int] | None:
         """Returns the innermost element with most of what no other page has, and how many characters that is.
+
+        Args:
+            besides: Elements that don't count, such as comments.
 
         Returns:
             None where too little is known of the template, or the page has nothing of its own.
@@ -203,22 +210,13 @@ class PageComparison:
             return None
         held: Counter[Any] = Counter()
         for block, written in self._blocks:
-            if block not in self.shared_blocks:
-                around = block
-                for _ in range(MAX_DEPTH):
-                    held[around] += len(written)
-                    around = around.parent
-                    if not isinstance(around, Element):
-                        break
-        top = self._tree.select_one("body")
-        if top is None or not held[top]:
+            around = [*islice(lineage(block), MAX_DEPTH)] if block not in self.shared_blocks else []
+            if not any(one in besides for one in around):
+                held.update(dict.fromkeys(around, len(written)))
+        body = self._tree.select_one("body")
+        if body is None or not held[body]:
             return None
-        for _ in range(MAX_DEPTH):
-            boxes = (one for one in top if isinstance(one, Element) and one.tag in _HOLDERS)
-            inner = max(boxes, key=held.__getitem__, default=None)
-            if inner is None or held[inner] < HOLDS_SHARE * held[top]:
-                break
-            top = inner
+        top = innermost(body, held, HOLDS_SHARE)
         return top, held[top]
 
     def _find_shared_blocks(self) -> frozenset[Any]:
@@ -234,7 +232,25 @@ class PageComparison:
                 follows_own = False
             else:
                 follows_own = True
+        found -= self._within_texts(found)
         return frozenset(found) if len(found) < len(self._blocks) else frozenset()
+
+    def _within_texts(self, shared: set[Any]) -> set[Any]:
+        """Returns the shared blocks between others of one text: their author wrote them, as those of other pages did.
+
+        What else pages have in common stands at an end of a text, or in a box of its own.
+        """
+        kept: set[Any] = set()
+        since_own: dict[Any, list[Any]] = {}  # the shared blocks after the last own one, by what holds the text
+        for block, written in self._blocks:
+            around = islice(lineage(block), 1, MAX_DEPTH)
+            text_box = next((one for one in around if one.tag not in _WITHIN_TEXT), None)
+            if block in shared:
+                since_own.get(text_box, []).append(block)
+            elif len(written) >= MIN_SENTENCE and block.tag not in _HEADINGS:
+                kept.update(since_own.get(text_box, ()))
+                since_own[text_box] = []
+        return kept
 
     def _mark(self, kind: str, written: str) -> bytes:
         mark = _digest(MARK_BYTES, kind, written)
@@ -245,6 +261,30 @@ class PageComparison:
     def _is_shared(self, mark: bytes, rule: Threshold) -> bool:
         count = self._known.counts.get(mark, 0) - self._own
         return count >= rule.pages and count >= rule.share * self._others
+
+
+def lineage(element: Element) -> Iterator[Element]:
+    """Yields an element and all that it is in."""
+    yield element
+    for parent in element.ancestors:
+        if isinstance(parent, Element):
+            yield parent
+
+
+def innermost(top: Element, held: Counter[Any], share: float) -> Element:
+    """Returns the innermost box within an element that holds so large a share of what that one holds.
+
+    Args:
+        held: What each element holds; those that aren't in it hold nothing.
+    """
+    enough = share * held[top]
+    for _ in range(MAX_DEPTH):
+        boxes = (one for one in top if isinstance(one, Element) and one.tag in _HOLDERS)
+        inner = max(boxes, key=held.__getitem__, default=None)
+        if inner is None or held[inner] < enough:
+            break
+        top = inner
+    return top
 
 
 def skeleton(tree: turbohtml.Document) -> tuple[str, ...]:

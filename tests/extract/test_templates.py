@@ -165,6 +165,55 @@ def test_a_block_that_repeats_goes_in_however_many_lines_it_comes_and_so_does_th
     assert read_and_learn(learned(make), page(99, make(99))).content.split("\n") == own_text(99)
 
 
+def test_comments_are_not_a_page_s_own_text():
+    def make(number):
+        comments = "".join(f"<div class=comment><p>{one}</p></div>" for one in own_text(-number - 5, 14))
+        return (
+            f"<title>{title_of(number)}</title><body><h1>{title_of(number)}</h1><div>{paragraphs(number)}"
+            f"<div id=comments><h3>Comments</h3>{comments}</div></div>"
+        )
+
+    assert read_and_learn(learned(make), page(99, make(99))).content.split("\n") == own_text(99)
+
+
+def test_boxes_of_the_site_beside_a_short_text_are_no_part_of_it():
+    def make(number):
+        archive = "".join(f"<li><a href=/{at}>Month {at}</a> ({at})" for at in range(9))
+        return (
+            f"<title>{title_of(number)}</title><body><div class=k1><h1>{title_of(number)}</h1></div><div class=k2>"
+            f"<div class=k3><p>{own_text(number)[0]}</p></div><div class=k4><h3>Feeds</h3><p>RSS / Atom</p><ul>"
+            f"{archive}</ul><ul><li>Anna Keller (9)</ul></div></div>"
+        )
+
+    assert read_and_learn(learned(make), page(99, make(99))).content == own_text(99)[0]
+
+
+@pytest.mark.parametrize(
+    "shared", ["<p>{}</p>", "<ol><li>{}<li>Then start it again.</ol>", "<blockquote>{}</blockquote>"]
+)
+def test_a_sentence_of_several_pages_within_a_text_is_its_author_s(shared):
+    sentence = "Turn the pump off and wait until the light is green."
+
+    def make(number):
+        one, two, three = own_text(number)
+        within = shared.format(sentence)
+        texts = f"<p>{one}</p><p>{two}</p>{within}<p>{three}</p>" if number % 2 else f"{within}<p>{one}</p>{within}"
+        return f"<title>{title_of(number)}</title><body><main><h1>{title_of(number)}</h1>{texts}</main>{FOOT}"
+
+    assert sentence in read_and_learn(learned(make), page(99, make(99))).content.split("\n")
+    assert sentence not in read_and_learn(learned(make), page(98, make(98))).content.split("\n")
+
+
+def test_a_box_of_several_pages_within_a_text_is_the_site_s():
+    def make(number):
+        one, two, three = own_text(number)
+        box = "<div class=k9><p>Tell your friends about this diary, and come back soon.</p></div>"
+        texts = f"<p>{one}</p><p>{two}</p>{box}<p>{three}</p>"
+        return f"<title>{title_of(number)}</title><body><main><h1>{title_of(number)}</h1>{texts}</main>{FOOT}"
+
+    assert read_and_learn(learned(make), page(99, make(99))).content.split("\n") == own_text(99)
+
+
 def test_code_and_tables_keep_lines_that_others_have():
     def make(number):
         rows = (
