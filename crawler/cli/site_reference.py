@@ -105,7 +105,8 @@ schema, and the first line above names it, from the file's own folder.
 **Selectors** have their language in front: `css:h1`, `css:a::attr(title)`, `css:p::text`; `xpath://h1` (XPath 1.0);
 `json:data.items[].url` ([JMESPath](https://jmespath.org/specification.html)), for pages of `type: json`;
 `re:(?m)^Subject: (.*)` ([RE2](https://github.com/google/re2/wiki/Syntax)), for those of `type: text`; `text:` and a
-phrase that a reader sees, for `results.empty`. A `json:` selector copies a value at most 16 times. Within `results.rows`, XPath begins with a dot: `xpath:.//a`. YAML wants quotes around one
+phrase that a reader sees, for `results.empty`. A `json:` selector copies a value at most 16 times. Within
+`results.rows`, XPath begins with a dot: `xpath:.//a`. YAML wants quotes around one
 with `: ` or ` #` in it, and around a URL that begins with `{`.
 
 Fields of HTML pages may be taken from what pages declare about themselves for search engines, too, which outlives
@@ -119,13 +120,13 @@ only `css:` and `xpath:`.
 
 **Dates** are read in 20 languages, with their zones, words for parts of the day, and years of the Persian and Buddhist
 calendars; `3 hours ago`, `昨天 14:05` and epochs, too. What could be two days is none: `03/04/2026` where neither the
-page's `lang` (`en` alone doesn't) nor the site's `timezone` nor the rule's `format` tells day from month, `2 weeks ago`,
-or a weekday that isn't the date's. Where a page shows `3 months ago`, its `title` or `datetime` often has the time:
-`css:.date::attr(title)`.
+page's `lang` (`en` alone doesn't) nor the site's `timezone` nor the rule's `format` tells day from month,
+`2 weeks ago`, or a weekday that isn't the date's. Where a page shows `3 months ago`, its `title` or `datetime` often
+has the time: `css:.date::attr(title)`.
 
-**An item of several pages** (`next_page`) has texts, lists and comments of all of them, and of single values (title, author,
-time) the first page's that has one; a rule with `first_page_only` is asked on the first page alone. A further page that
-says the same as one before ends it.
+**An item of several pages** (`next_page`) has texts, lists and comments of all of them, and of single values (title,
+author, time) the first page's that has one; a rule with `first_page_only` is asked on the first page alone. A further
+page that says the same as one before ends it.
 """
 
 HEADINGS = {

@@ -281,7 +281,7 @@ def _without_site(titles: Sequence[str]) -> RuleKeys:
     """Returns the `pattern` that leaves out the site's name, which stands before or behind each title; or nothing."""
     parts = [_TITLE_BREAK.split(title) for title in titles]
     max_count = min(map(len, parts)) // 2 if len(set(titles)) == len(titles) else 0
-    for count in range(max_count, 0, -1):  # parts that are the site's, each with what stands between it and the next one
+    for count in range(max_count, 0, -1):  # parts that are the site's, each with what divides it from the next one
         for form, own in (("^(.+){}$", slice(-2 * count, None)), ("^{}(.+)$", slice(2 * count))):
             names = {"".join(one[own]) for one in parts}
             if len(names) == 1:

@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from crawler.extract import written_dates
-from crawler.extract.date_words import HALVES, MONTHS, UNITS
+from crawler.extract.date_words import HALVES, MONTHS, SHORT_WEEKDAYS, UNITS, WEEKDAYS
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -40,14 +40,15 @@ _TIME = (
 )
 _NAMED_MONTHS = (
     re.compile(
-        r"(?:[^\W\d_]{2,12}\.?,?\s+)?(?P<day>\d{1,2})(?:st|nd|rd|th|er|\.)?\s+(?:de\s+|of\s+)?"
+        r"(?:(?P<weekday>[^\W\d_]{2,12})\.?,?\s+)?(?P<day>\d{1,2})(?:st|nd|rd|th|er|\.)?\s+(?:de\s+|of\s+)?"
         rf"(?P<month>[^\W\d_]{{3,10}})\.?,?\s+(?:de\s+|del\s+)?(?P<year>\d{{4}}){_TIME}"
     ),
     re.compile(
-        r"(?:[^\W\d_]{2,12}\.?,?\s+)?"
+        r"(?:(?P<weekday>[^\W\d_]{2,12})\.?,?\s+)?"
         rf"(?P<month>[^\W\d_]{{3,10}})\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>\d{{4}}){_TIME}"
     ),
 )
+_WEEKDAYS = WEEKDAYS.keys() | SHORT_WEEKDAYS["en"].keys()
 # A day and a T or a space before the time: Python takes any character there, a zone's sign too.
 _ISO = re.compile(r"\d{4}-?(?:\d{2}-?\d{2}|W\d{2}-?\d)(?:[T ]\d.*)?")
 _HOUR_RANGE = re.compile(r" \d{2}:\d{2}-\d{2}:\d{2}$")  # 2026-11-03 09:00-10:00
@@ -172,8 +173,10 @@ def _year_first(text: str) -> datetime | None:
 
 def _named_month(text: str) -> datetime | None:
     match = next(filter(None, (form.fullmatch(text) for form in _NAMED_MONTHS)), None)
-    month = MONTHS.get(match["month"].lower()) if match else None
-    return _moment(match, month) if match and month else None
+    if not match or (match["weekday"] and match["weekday"].lower() not in _WEEKDAYS):
+        return None
+    month = MONTHS.get(match["month"].lower())
+    return _moment(match, month) if month else None
 
 
 def _moment(match: re.Match[str], month: int, half: str = "") -> datetime:

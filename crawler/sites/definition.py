@@ -270,9 +270,9 @@ class CommentRules(Part):
     """How comments are read: a row for each, and rules that look only within the row."""
 
     each: SelectorField = Field(
-        description="Selects the comments, one match for each. A comment within another one answers it. Where a thread's "
-        "first post looks like the others, leave it out, since it is the text: `css:.post:not(:first-child)`, "
-        "`css:.post:not(.first)`, `css:.post ~ .post`.",
+        description="Selects the comments, one match for each. A comment within another one answers it. Where a "
+        "thread's first post looks like the others, leave it out, since it is the text: "
+        "`css:.post:not(:first-child)`, `css:.post:not(.first)`, `css:.post ~ .post`.",
         examples=["css:ol.comments li.comment"],
     )
     text: Rule = Field(
@@ -290,8 +290,8 @@ class CommentRules(Part):
     )
     parent: Rule | None = Field(
         None,
-        description="Rule of the `id` of the comment that it answers, where it doesn't stand within that comment. In the "
-        "item, a comment's `parent` is the place of that comment in the list, from 0.",
+        description="Rule of the `id` of the comment that it answers, where it doesn't stand within that comment. In "
+        "the item, a comment's `parent` is the place of that comment in the list, from 0.",
         examples=["xpath:string(@data-parent)"],
     )
     max: int = Field(

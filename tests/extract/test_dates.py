@@ -136,8 +136,10 @@ def test_anything_else_is_no_date(written):
 
 
 _TABLES = (
-    date_words.MONTHS, date_words.PERSIAN_MONTHS, date_words.HALVES, date_words.NEAR_DAYS, date_words.WEEKDAYS,
-    date_words.ZONES, date_words.UNITS, date_words.COUNTED_UNITS, date_words.COUNTS, date_words.NOW.split(),
+    date_words.MONTHS, date_words.SHARED_MONTHS, date_words.PERSIAN_MONTHS, date_words.HALVES, date_words.NEAR_DAYS,
+    date_words.WEEKDAYS, date_words.ZONES, date_words.UNITS, date_words.COUNTED_UNITS, date_words.COUNTS,
+    date_words.NOW.split(), date_words.RANGES.split(), date_words.CLOCK.split(), date_words.PART,
+    *date_words.SHORT_WEEKDAYS.values(),
 )  # fmt: skip
 # Small letters, each with what is taken for it where case is ignored.
 _ALIKE = {"i": "\u0131", "s": "\u017f", "k": "\u212a", "в": "\u1c80", "д": "\u1c81", "о": "\u1c82", "с": "\u1c83"}
@@ -191,3 +193,29 @@ def test_what_contradicts_itself_or_leaves_the_day_open_is_no_date(written):
 )  # fmt: skip
 def test_a_weekday_and_a_leap_day_that_fit_are_read(written, day):
     assert (to_utc(written, ZoneInfo("UTC")) or "")[:10] == day
+
+
+@pytest.mark.parametrize(
+    ("language", "month"), [("pl", "11"), ("hr", "10"), ("hr-HR", "10"), ("", None), ("en", None), ("sl", None)]
+)
+def test_a_name_of_two_months_is_the_one_of_the_language(language, month):
+    found = to_utc("3. listopada 2026", ZoneInfo("UTC"), language=language, now=datetime(2026, 11, 24, 12, tzinfo=UTC))
+    assert (found and found[5:7]) == month
+
+
+@pytest.mark.parametrize(
+    ("written", "kind"),
+    [("Nov 3, 2026 · 3 min read", Day), ("Issue 5, November 3, 2026", Day), ("The Morning News, Nov 3, 2026", Day),
+     ("朝鲜日报 2026年11月3日", Day), ("2026年11月3日 来源：晚报", Day), ("Midi Libre, 3 novembre 2026", Day),
+     ("November 1, 2026 | Updated: 14:05", type(None)), ("3 November 2026 at noon", type(None)),
+     ("3 November 2026 at 5", type(None)), ("Nov 3, 2026 · 3h ago", type(None))],
+)  # fmt: skip
+def test_a_day_alone_is_one_only_where_no_time_is_told(written, kind):
+    assert type(to_utc(written, ZoneInfo("UTC"))) is kind
+
+
+@pytest.mark.parametrize("between", date_words.RANGES.split())
+def test_a_range_of_days_is_no_date_whichever_word_it_has(between):
+    for form in ("3 {} 5 November 2026", "3 Nov {} 5 Dec 2026", "3 November 2026 {} 5 December", "3.11. {} 5.11.2026"):
+        written = form.format(between.replace("_", " "))
+        assert to_utc(written, ZoneInfo("UTC"), language="de") is None, written
