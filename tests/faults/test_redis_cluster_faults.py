@@ -15,13 +15,15 @@ from faults.rig import FULL, ClusterRig, Origin, in_time
 from needs import started
 from waiting import until
 
+from crawler.frontier.keys import partition_of
 from testbed.servers import Redis
 from testbed.servers.redis_cluster import RedisCluster
 
 pytestmark = pytest.mark.faults
 
 PAGES = 6_000 if FULL else 1_200
-HOSTS = 24  # so that each node has some
+HOSTS = 24
+TRIES = 50  # 7 % of such hosts leave a partition without any
 LONGEST_PAUSE_SECONDS = 1.0  # a call to a node that doesn't answer is given up after 5 s, but others go on meanwhile
 
 
@@ -33,9 +35,21 @@ def cluster(tmp_path):
         yield cluster
 
 
+def spread_origin(folder):
+    """A web with hosts in each partition, and so on each node. Ports are free ones, which lie where chance has it."""
+    for _ in range(TRIES):
+        origin = Origin(folder, HOSTS)
+        if (
+            len({partition_of(f"127.0.0.1:{port}", ClusterRig.PARTITIONS) for port in origin.ports})
+            == ClusterRig.PARTITIONS
+        ):
+            return origin
+    raise AssertionError(f"no {HOSTS} ports of {TRIES} times as many lie in all partitions")
+
+
 @pytest.fixture
 def cluster_rig(fork_server, tmp_path, cluster):
-    with started(Origin, tmp_path, HOSTS) as origin, closing(ClusterRig(fork_server, tmp_path, origin, cluster)) as rig:
+    with started(spread_origin, tmp_path) as origin, closing(ClusterRig(fork_server, tmp_path, origin, cluster)) as rig:
         yield rig
 
 
