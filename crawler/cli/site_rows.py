@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from crawler.errors import short
-from crawler.extract.comments import ReadComment, in_item
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,6 +40,8 @@ def _field_rows(fields: dict[str, Any]) -> Iterator[Row]:
 
 def _comment_rows(comments: Sequence[dict[str, Any]]) -> Iterator[Row]:
     """Yields each comment as an item has it: whose it is, of when, which one it answers, and its text."""
+    from crawler.extract.comments import ReadComment, in_item  # takes long, and all commands would wait for it
+
     lines = []
     for number, one in enumerate(in_item([ReadComment(**comment) for comment in comments]), 1):
         about = [

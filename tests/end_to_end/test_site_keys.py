@@ -29,10 +29,10 @@ def linked(path):
     if path.startswith("/list/"):
         number = path.rpartition("/")[2]
         return page(f'<a href="/thread/{number}">thread</a><a href="/list/1">the first</a>')
-    second = "" if path.endswith("/more") else f'<a class="more" href="{path}/more">more</a>'
-    return page(
-        f"<p class=by>Posted by Ann on 3 May</p><p class=head>{path}</p><pre>if {TEXT.strip()}:\n    go</pre>{second}"
-    )
+    is_last = path.endswith("/more")
+    more = "" if is_last else f'<a class="more" href="{path}/more">more</a>'
+    code = f"{'elif' if is_last else 'if'} {TEXT.strip()}:\n    go"
+    return page(f"<p class=by>Posted by Ann on 3 May</p><p class=head>{path}</p><pre>{code}</pre>{more}")
 
 
 def test_pages_link_to_the_next_one_lists_lead_on_and_values_are_cut(serve, crawl):
@@ -73,7 +73,7 @@ def test_pages_link_to_the_next_one_lists_lead_on_and_values_are_cut(serve, craw
         ("Ann", [path]) for path in threads
     ]
     code = f"if {TEXT.strip()}:\n    go"
-    assert {(one["content"], one["extra"]["code"]) for one in crawl.items()} == {(f"{code}\n{code}", code)}
+    assert {(one["content"], one["extra"]["code"]) for one in crawl.items()} == {(f"{code}\nel{code}", code)}
     total = crawl.total()
     assert (total["failures"], total["notes"]) == ({}, {"past-the-end": 8, "list-page": 3})
 
@@ -253,7 +253,7 @@ def test_a_twin_is_fetched_in_place_of_a_page_and_a_second_request_is_joined(ser
         if kind == "users":
             return [answer(users[number])] if number in users else page("", b"500 Broken")
         more = f'"next": "/thread/{number}-2",' if number == "1" else ""
-        text = f'{{"title": "t{number}", "html": "<p>{TEXT}<img src=\'a.png\'>", {more} "user": "{number}"}}'
+        text = f'{{"title": "t{number}", "html": "<p>{number}: {TEXT}<img src=\'a.png\'>", {more} "user": "{number}"}}'
         return [answer(text.encode() if path.startswith("/api/thread/") else b"<html>")]
 
     host = serve(api, robots=lambda _path: [answer(b"User-agent: *\nDisallow: /api/users/4")])

@@ -39,10 +39,8 @@ def spread_origin(folder):
     """A web with hosts in each partition, and so on each node. Ports are free ones, which lie where chance has it."""
     for _ in range(TRIES):
         origin = Origin(folder, HOSTS)
-        if (
-            len({partition_of(f"127.0.0.1:{port}", ClusterRig.PARTITIONS) for port in origin.ports})
-            == ClusterRig.PARTITIONS
-        ):
+        places = {partition_of(f"127.0.0.1:{port}", ClusterRig.PARTITIONS) for port in origin.ports}
+        if len(places) == ClusterRig.PARTITIONS:
             return origin
     raise AssertionError(f"no {HOSTS} ports of {TRIES} times as many lie in all partitions")
 

@@ -70,7 +70,7 @@ KEYWORDS = [
         "required (did you mean it?); keys here: choose, optional, required",
     ),
     (BLOCK + "  b:", ":8: keywords.b", "nothing", "a mapping, whose keys may be choose, optional, required"),
-    (BLOCK + "  1: {}", ":8: keywords", "'1'", 'text as key: put it in quotes, "1"'),
+    (BLOCK + "  1: {}", ":8: keywords", "'1'", 'text as key: put it in quotes, "1"; a decimal number has a point'),
     (BLOCK + "  and: {}", ":8: keywords.and", "'and'", CLASS_NAME),
     (BLOCK + "  Event: {}", ":8: keywords.Event", "'Event'", CLASS_NAME),
     (BLOCK + "      - x\n    choose: 2", ":9: keywords.a.choose", "2", "at most 1, as optional has 1 different words"),
