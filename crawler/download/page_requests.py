@@ -185,21 +185,36 @@ class PageRequests:
         engine = self._crawler.engine
         assert engine is not None  # visits exist only while the engine runs
         cookies = next((value for name, value in asked.headers if name.lower() == "cookie"), "")
-        meta = RequestState(self._visit, lane, page_cookies=cookies).meta(dont_redirect=True)
+        state = RequestState(self._visit, lane, page_cookies=cookies)
+        meta = state.meta(dont_redirect=True)
         if urls.is_canonical(asked.url):
             meta["verbatim_url"] = True
         kind = WebSocketRequest if asked.kind == "WebSocket" else Request
-        return await engine.download_async(
-            kind(
-                asked.url,
-                method=asked.method,
-                headers=sent_headers(asked),
-                body=asked.body,
-                callback=NO_CALLBACK,
-                meta=meta,
-                dont_filter=True,
-            )
+        request = kind(
+            asked.url,
+            method=asked.method,
+            headers=sent_headers(asked),
+            body=asked.body,
+            callback=NO_CALLBACK,
+            meta=meta,
+            dont_filter=True,
         )
+        try:
+            return await engine.download_async(request)
+        except asyncio.CancelledError:  # the browser has died, or the page has gone on: middlewares aren't told of it
+            self._free_turns(state)
+            raise
+
+    def _free_turns(self, state: RequestState) -> None:
+        """Frees the turns of a request that was cut off on its way; the visit may go on, and its lane with others."""
+        if state.in_flight and state.lane is not None:
+            state.in_flight = False
+            state.lane.mark_start()  # the host may have got the request as late as now
+            state.lane.finish()
+        if state.address is not None:
+            address, state.address = state.address, None
+            address.back_off(address.pause_s())
+            self._worker.turns.release(address)
 
     # -- What becomes of it -------------------------------------------------------------------------------------------
 

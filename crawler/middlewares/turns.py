@@ -6,6 +6,7 @@ Requests outside the frontier (`scrapy shell`, a user's own spider) pass untouch
 
 from __future__ import annotations
 
+import asyncio
 import math
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Self
@@ -257,10 +258,21 @@ class TurnMiddleware:
         while True:
             if lane.must_ask:
                 await visit.run(self._worker.turns.heed_politeness(lane, visit))
-            await (lane.start() if lane.idle else visit.run(lane.start()))
+            await (lane.start() if lane.idle else self._wait_for(lane, visit))
             if not lane.must_ask:
                 return
             lane.finish()
+
+    async def _wait_for(self, lane: Lane, visit: Visit) -> None:
+        """Starts a request on a lane that is in use; whoever is cancelled as it has just started leaves it free."""
+        visit.check()
+        starting = asyncio.ensure_future(lane.start())
+        try:
+            await visit.wait(starting)
+        except BaseException:
+            if starting.done() and not starting.cancelled() and starting.exception() is None:
+                lane.finish()
+            raise
 
     async def _acquire_address(self, ip_budget: IpBudget, request: Request, state: RequestState, lane: Lane) -> None:
         """Waits for a turn of the address, unless the request goes to a proxy instead."""
