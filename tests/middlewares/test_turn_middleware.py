@@ -183,3 +183,20 @@ async def test_a_worker_without_a_session_acquires_no_turn(middleware, recorded,
     with pytest.raises(FrontierError):
         await middleware.process_request(recorded.request("http://b.test/", lane=None))
     assert worker.turns.released == []
+
+
+async def test_a_request_that_is_cancelled_as_its_turn_falls_free_leaves_it_free(middleware, recorded):
+    first = recorded.request()
+    await middleware.process_request(first)
+    waiting = asyncio.ensure_future(middleware.process_request(recorded.request()))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    recorded.lane.finish()
+    for _ in range(20):  # step by step, until the turn is taken and whoever waits hasn't heard of it
+        if recorded.lane._in_use.locked():
+            break
+        await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert not recorded.lane._in_use.locked()
