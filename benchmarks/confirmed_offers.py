@@ -21,7 +21,7 @@ from pathlib import Path
 
 from crawler.frontier.keys import Keys
 from crawler.frontier.queue import Queue
-from crawler.models import Seed
+from crawler.base.models import Seed
 from crawler.servers.redis import redis_async
 from crawler.servers.redis_retry import until_redis_answers
 from testbed.servers.redis_cluster import NODES, RedisCluster

@@ -30,7 +30,7 @@ from crawler.extract.document import absolute
 from crawler.extract.encoding import decode
 from crawler.extract.language import language_of
 from crawler.extract.markup import parse_html
-from crawler.models import Claimed, Fetched, Seed
+from crawler.base.models import Claimed, Fetched, Seed
 from crawler.pipelines.clean import CleanPipeline
 from crawler.pipelines.sink import message
 from crawler.spiders.consumer import item
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from crawler.extract import Fields
-    from crawler.item import Item
+    from crawler.base.item import Item
     from crawler.sites.selector import Selector
-    from crawler.worker.visits import Visit
+    from crawler.worker.claiming.visits import Visit
 
 PAGES = 200
 BASE = "http://127.0.0.1:8800"

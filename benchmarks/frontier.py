@@ -37,13 +37,13 @@ from benchmarks.frontier_rig import (
     seeds_of,
 )
 from crawler.frontier import scripts
-from crawler.urls import FINGERPRINT_BYTES
+from crawler.base.urls import FINGERPRINT_BYTES
 from testbed.servers import Redis as Server
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
-    from crawler.models import Seed
+    from crawler.base.models import Seed
 
 SCALES = (10_000, 1_000_000, 10_000_000)  # seeds; the last only with --full
 SCALE_MARK = 1.4  # the most that a cost may grow with the frontier

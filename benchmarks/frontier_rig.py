@@ -14,7 +14,7 @@ from crawler.frontier import scripts
 from crawler.frontier.keys import Keys
 from crawler.frontier.queue import Queue
 from crawler.frontier.settlement import Settlement, TurnRelease
-from crawler.models import Claimed, Seed
+from crawler.base.models import Claimed, Seed
 from crawler.servers.redis import redis_async
 
 if TYPE_CHECKING:

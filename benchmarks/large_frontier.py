@@ -35,14 +35,14 @@ from crawler.frontier.preflight import prepare
 from crawler.frontier.queue import NO_TURN, OFFER_BATCH
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.frontier.settlement import Operation, Settlement, TurnRelease
-from crawler.models import Seed
+from crawler.base.models import Seed
 from crawler.plans.registry import PlanRecord, Registry
 from testbed.servers import Redis as Server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from crawler.models import Claimed
+    from crawler.base.models import Claimed
     from crawler.plans.registry import PlanState
 
 SEEDS, HOSTS = 2_000_000, 1_000_000

@@ -33,7 +33,7 @@ from benchmarks.side_by_side import ours, pages
 from benchmarks.side_by_side.contenders import CRAWLER_CORE, SERVERS_CORE
 from benchmarks.side_by_side.install import CACHE, ROOT, our_python
 from benchmarks.side_by_side.servers import REPEAT, Nginx, Served
-from crawler.errors import HeadroomError
+from crawler.base.errors import HeadroomError
 from testbed.servers import Process, Redis
 
 PAGES, MOST_PAGES = 1_000_000, 1_000_000  # a page's address has six digits

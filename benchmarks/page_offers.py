@@ -22,10 +22,10 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.frontier_rig import KNOWN_PERCENT, OWNERS, PLAN, SITE, URL_CHARACTERS, Meter, Rig
-from crawler.events import Events
-from crawler.models import Seed
+from crawler.base.events import Events
+from crawler.base.models import Seed
 from crawler.servers.redis_full import RedisFull
-from crawler.worker.offers import Offers
+from crawler.worker.claiming.offers import Offers
 from testbed.servers import Redis as Server
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from benchmarks.side_by_side import ours
 from benchmarks.side_by_side.checks import check
 from benchmarks.side_by_side.install import CACHE, ROOT
 from benchmarks.side_by_side.servers import Nginx
-from crawler.errors import HeadroomError
+from crawler.base.errors import HeadroomError
 from crawler.render.processes import proportional_bytes
 from testbed.servers import Process, Redis
 

@@ -30,7 +30,7 @@ from benchmarks.side_by_side import install, ours, pages
 from benchmarks.side_by_side.checks import check
 from benchmarks.side_by_side.install import CACHE, ROOT
 from benchmarks.side_by_side.servers import Nginx, Served
-from crawler.errors import HeadroomError
+from crawler.base.errors import HeadroomError
 from crawler.render import chromium
 from testbed.servers import Process, Redis
 

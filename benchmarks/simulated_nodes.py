@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING, Any
 import psutil
 from scrapy.settings import Settings
 
-from crawler.errors import HeadroomError
+from crawler.base.errors import HeadroomError
 from crawler.frontier import scripts, session
 from crawler.middlewares.turns import TurnMiddleware
 from crawler.scheduler import Scheduler
-from crawler.tasks import cancel
-from crawler.worker.headroom import Load
-from crawler.worker.refused import RefusedError
-from crawler.worker.request_state import state_of
+from crawler.base.tasks import cancel
+from crawler.worker.life.headroom import Load
+from crawler.worker.claiming.refused import RefusedError
+from crawler.worker.claiming.request_state import state_of
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from scrapy import Request
 
     from crawler.frontier.queue import ClaimAnswer
-    from crawler.worker.egress import Place
-    from crawler.worker.visits import Visit
+    from crawler.worker.turns.egress import Place
+    from crawler.worker.claiming.visits import Visit
 
 PARALLEL = 64  # CONCURRENT_REQUESTS
 MEMORY_PERCENT = 20.0  # never the limit here
@@ -139,7 +139,7 @@ class Processor:
         self._done += 1
 
     def sample(self) -> Load:
-        """Stands in for crawler.worker.headroom.Sampler's."""
+        """Stands in for crawler.worker.life.headroom.Sampler's."""
         now = time.monotonic()
         own = min(100 - self._other, self._done * self._page_percent_s / max(now - self._looked_at, 0.001))
         self._done, self._looked_at = 0, now

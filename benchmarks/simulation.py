@@ -40,7 +40,7 @@ from benchmarks.simulated_nodes import Account, Spec, live
 from crawler import sites
 from crawler.frontier.keys import Keys
 from crawler.frontier.queue import Queue
-from crawler.models import Seed
+from crawler.base.models import Seed
 from crawler.plans.registry import Registry
 from crawler.servers.redis import redis_async
 from testbed.servers import Redis

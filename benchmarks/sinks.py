@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from scrapy.settings import Settings
 
 from benchmarks.side_by_side import pages
-from crawler.item import Item, Media, instant_now, item_id
+from crawler.base.item import Item, Media, instant_now, item_id
 from crawler.pipelines.batch import BatchConfig
 from crawler.pipelines.sink import Record, chosen_sinks, message
 from testbed.servers import Kafka, Mongo

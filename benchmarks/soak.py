@@ -31,7 +31,7 @@ import yaml
 from benchmarks.soak_audit import Rules, audit, report
 from benchmarks.soak_faults import Faults
 from benchmarks.soak_forum import LINKS, SoakForum, fate, thread_numbers, thread_url
-from crawler.errors import UnavailableError
+from crawler.base.errors import UnavailableError
 from crawler.frontier.keys import Keys
 from testbed.servers import Kafka, Mongo, Redis
 from testbed.servers.process import ROOT, Process

@@ -57,7 +57,7 @@ def offer_directly(redis_url: str, url: str) -> float:
 
     from crawler.frontier.keys import Keys
     from crawler.frontier.queue import Queue
-    from crawler.models import Seed
+    from crawler.base.models import Seed
     from crawler.servers.redis import redis_async
 
     async def offer() -> float:

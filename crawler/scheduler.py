@@ -21,24 +21,25 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.reactor import is_reactor_installed
 
-from crawler import config, scrapy_private, urls
-from crawler.errors import ConfigError
+from crawler import config
+from crawler.base import scrapy_private, urls
+from crawler.base.errors import ConfigError
 from crawler.extract.sitemaps import MAX_SITEMAP_BYTES
 from crawler.frontier.session import SessionExpired, SessionLost
-from crawler.models import Frontier
+from crawler.base.models import Frontier
 from crawler.robots.finder import RobotsAsked
-from crawler.seldom import Seldom
+from crawler.base.seldom import Seldom
 from crawler.servers.redis_retry import RETRY_SECONDS
-from crawler.tasks import TaskDied, cancel, start
-from crawler.worker.egress import EgressChanged
-from crawler.worker.lanes import Lane, LaneEmpty, Lanes, VisitReady
-from crawler.worker.orders import StopOrdered
-from crawler.worker.request_state import RequestState, state_of
-from crawler.worker.required import require_components
-from crawler.worker.site_cache import UNREAD_SITE, UNREAD_SITE_SECONDS
-from crawler.worker.turns import CrawlDelay, HostBackoff
-from crawler.worker.visits import Visit, VisitEnded
-from crawler.worker.wakeups import PolitenessChanged, SitesChanged
+from crawler.base.tasks import TaskDied, cancel, start
+from crawler.worker.turns.egress import EgressChanged
+from crawler.worker.turns.lanes import Lane, LaneEmpty, Lanes, VisitReady
+from crawler.worker.life.orders import StopOrdered
+from crawler.worker.claiming.request_state import RequestState, state_of
+from crawler.worker.life.required import require_components
+from crawler.worker.claiming.site_cache import UNREAD_SITE, UNREAD_SITE_SECONDS
+from crawler.worker.turns.turns import CrawlDelay, HostBackoff
+from crawler.worker.claiming.visits import Visit, VisitEnded
+from crawler.worker.life.wakeups import PolitenessChanged, SitesChanged
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from twisted.internet.defer import Deferred
 
     from crawler.frontier.queue import ClaimAnswer
-    from crawler.worker.turns import Turns
+    from crawler.worker.turns.turns import Turns
 
 logger = logging.getLogger(__name__)
 NO_ROOM_SECONDS = 1.0  # retry delay when the worker has no room for more seeds: the load is sampled once a second

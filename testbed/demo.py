@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler import config, plans
 from crawler.cli.output import print_json
-from crawler.errors import HeadroomError
+from crawler.base.errors import HeadroomError
 from crawler.frontier.ledger import Account
 from crawler.frontier.seed_info import seed_info
 from crawler.plans.operator import Operator

@@ -13,7 +13,7 @@ import psutil
 from rich.progress import BarColumn, MofNCompleteColumn, Progress
 from rich.text import Text
 
-from crawler.text import inert, one_line
+from crawler.base.text import inert, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,8 +12,8 @@ from pymongo.errors import PyMongoError
 from redis.exceptions import RedisError
 
 from crawler import config
-from crawler.errors import UnavailableError
-from crawler.redaction import redacted_address
+from crawler.base.errors import UnavailableError
+from crawler.base.redaction import redacted_address
 from crawler.servers.kafka import kafka_admin
 from crawler.servers.mongo import mongo_client
 from crawler.servers.redis import redis_async

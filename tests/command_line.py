@@ -19,7 +19,7 @@ from unittest import mock
 
 import scrapy.cmdline
 
-from crawler import logs
+from crawler.config import logs
 
 ROOT = Path(__file__).parent.parent
 COMMAND_SECONDS = 60.0  # no command of a test takes half as long on a loaded machine

@@ -33,7 +33,7 @@ from pathlib import Path
 from scrapy.settings import default_settings
 from scrapy.utils.misc import load_object
 
-from crawler.errors import UnavailableError
+from crawler.base.errors import UnavailableError
 from testbed.servers import Process, Server
 
 NUMBER_BYTES = 8  # of a process id, then of an exit status, on the wire

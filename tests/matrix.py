@@ -34,7 +34,7 @@ TESTS = (
     "tests/test_addon.py",
     "tests/config/test_crawl_settings.py",
     "tests/test_scheduler.py",
-    "tests/test_scrapy_private.py",
+    "tests/base/test_scrapy_private.py",
     "tests/end_to_end/test_workers.py",
 )
 PAIR_SECONDS = 3_600  # ten times what a pair takes on an idle machine

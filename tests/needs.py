@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import pytest
 
-from crawler.errors import UnavailableError
+from crawler.base.errors import UnavailableError
 
 
 def need(reason) -> NoReturn:

@@ -12,8 +12,8 @@ from parsel import Selector
 from benchmarks.side_by_side import checks, ours, pages
 from benchmarks.side_by_side.peers import fields as peers
 from crawler import extract, sites
-from crawler.errors import HeadroomError
-from crawler.models import Fetched
+from crawler.base.errors import HeadroomError
+from crawler.base.models import Fetched
 
 BASE = "http://127.0.0.1:8800"
 SOME = [*range(18), 19_998, 19_999]

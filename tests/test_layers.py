@@ -27,4 +27,4 @@ def test_every_module_at_the_top_knows_none_of_the_packages_but_the_settings():
 
 def test_the_fast_engine_knows_nothing_of_the_project_but_what_is_private_of_scrapy():
     assert FAST["source_modules"] == ["crawler.fast"]
-    assert set(FAST["forbidden_modules"]) == PARTS - {"crawler.fast", "crawler.scrapy_private"}
+    assert set(FAST["forbidden_modules"]) == PARTS - {"crawler.fast", "crawler.base.scrapy_private"}

@@ -20,13 +20,13 @@ from crawler.scheduler import Scheduler
 from crawler.servers.redis import redis_async
 from crawler.sites import Site
 from crawler.spiders.consumer import ConsumerSpider
-from crawler.worker.fair_share import FairShare, WorkerStarved
-from crawler.worker.lanes import Lane
-from crawler.worker.outcomes import OUT_OF_MEMORY
-from crawler.worker.request_state import state_of
-from crawler.worker.turns import CrawlDelay, HostBackoff
-from crawler.worker.visits import FetchFailed
-from crawler.worker.wakeups import PolitenessChanged, SitesChanged
+from crawler.worker.turns.fair_share import FairShare, WorkerStarved
+from crawler.worker.turns.lanes import Lane
+from crawler.worker.claiming.outcomes import OUT_OF_MEMORY
+from crawler.worker.claiming.request_state import state_of
+from crawler.worker.turns.turns import CrawlDelay, HostBackoff
+from crawler.worker.claiming.visits import FetchFailed
+from crawler.worker.life.wakeups import PolitenessChanged, SitesChanged
 from crawler.worker.worker import Worker
 
 HOSTS = 3
@@ -382,7 +382,7 @@ async def test_a_sink_that_is_away_stops_claims(build):
 
 
 async def test_what_fails_while_a_worker_closes_is_still_told(build, caplog, monkeypatch):
-    caplog.set_level("INFO", "crawler.worker.failure_log")
+    caplog.set_level("INFO", "crawler.worker.reports.failure_log")
     worker = (await build()).worker
     drain = worker.settler.drain
 
@@ -396,7 +396,7 @@ async def test_what_fails_while_a_worker_closes_is_still_told(build, caplog, mon
 
 
 async def test_a_worker_says_why_it_claims_nothing_and_logs_each_change_once(build, caplog):
-    caplog.set_level("INFO", "crawler.worker.claims_log")
+    caplog.set_level("INFO", "crawler.worker.claiming.claims_log")
     scheduler = await build()
     worker = scheduler.worker
     assert worker.why_no_claims() == ""

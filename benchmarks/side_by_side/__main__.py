@@ -25,7 +25,7 @@ from benchmarks.side_by_side.contenders import CONTENDERS, CRAWLER_CORE, OURS, S
 from benchmarks.side_by_side.install import CACHE
 from benchmarks.side_by_side.measure import Measurement, measure
 from benchmarks.side_by_side.servers import Nginx
-from crawler.errors import HeadroomError, UnavailableError
+from crawler.base.errors import HeadroomError, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.side_by_side import pages
-from crawler.errors import HeadroomError
+from crawler.base.errors import HeadroomError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

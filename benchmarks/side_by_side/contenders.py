@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchmarks.side_by_side.servers import Nginx
-    from crawler.models import Frontier
+    from crawler.base.models import Frontier
 
 CONCURRENCY = 64  # requests in flight, of each contender; also CONCURRENT_REQUESTS of ours
 SERVERS_CORE, CRAWLER_CORE = 0, 1

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from crawler.errors import UnavailableError
+from crawler.base.errors import UnavailableError
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent

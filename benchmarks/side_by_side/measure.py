@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from crawler.errors import HeadroomError
+from crawler.base.errors import HeadroomError
 from testbed.servers import Process
 
 if TYPE_CHECKING:

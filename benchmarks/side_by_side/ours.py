@@ -11,8 +11,8 @@ from pymongo import MongoClient
 from benchmarks.side_by_side import pages
 from benchmarks.side_by_side.install import HERE
 from crawler import config, sites
-from crawler.errors import HeadroomError
-from crawler.models import Seed
+from crawler.base.errors import HeadroomError
+from crawler.base.models import Seed
 from crawler.pipelines.mongo import COLLECTION
 from crawler.plans.operator import Operator
 from testbed.audit import topic_ids
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawler.frontier.ledger import Account
-    from crawler.models import Frontier
+    from crawler.base.models import Frontier
 
 SITES_FOLDER = str(HERE / "sites")
 SITE, PLAN = "side_by_side", "bench"

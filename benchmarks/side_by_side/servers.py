@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Self
 
-from crawler.errors import UnavailableError
+from crawler.base.errors import UnavailableError
 from testbed.servers.process import Server, answers_http, free_port
 
 PACKAGE = "nginx-light"

@@ -18,10 +18,11 @@ from scrapy.exceptions import UsageError
 from scrapy.utils.log import configure_logging
 from scrapy.utils.project import inside_project
 
-from crawler import addon, logs
+from crawler import addon
+from crawler.config import logs
 from crawler.cli.output import print_error
 from crawler.config.check import check, misspelt_names
-from crawler.errors import HeadroomError, shown
+from crawler.base.errors import HeadroomError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine

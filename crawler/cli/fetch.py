@@ -32,15 +32,15 @@ from crawler.download.handler import CurlDownloadHandler
 from crawler.download.page_rules import sent_headers
 from crawler.download.site_headers import SiteHeaders
 from crawler.download.web_sockets import WebSocketRequest, WebSocketResponse
-from crawler.errors import AnswerError, HeadroomError, PrivateAddressError, UnavailableError, UrlError
-from crawler.models import Fetched
-from crawler.redaction import without_credentials
+from crawler.base.errors import AnswerError, HeadroomError, PrivateAddressError, UnavailableError, UrlError
+from crawler.base.models import Fetched
+from crawler.base.redaction import without_credentials
 from crawler.render.exchange import PageAnswer
 from crawler.robots.file import MAX_FETCH_SECONDS, MAX_REDIRECTS, RobotsFile
 from crawler.robots.rules import MAX_FILE_BYTES, Rules, parse, product_token
 from crawler.spiders.base import FrontierSpider
-from crawler.urls import canonical, host, origin, redirect_target, split_route
-from crawler.worker.outcomes import REDIRECT_STATUSES, outcome_of_status
+from crawler.base.urls import canonical, host, origin, redirect_target, split_route
+from crawler.worker.claiming.outcomes import REDIRECT_STATUSES, outcome_of_status
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Container, Iterator, Mapping

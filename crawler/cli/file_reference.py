@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from crawler import yamlfile
-from crawler.errors import InputError
-from crawler.yaml_schema import parts_of, schema_of
+from crawler.base import yamlfile
+from crawler.base.errors import InputError
+from crawler.base.yaml_schema import parts_of, schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from crawler.yamlfile import Part
+    from crawler.base.yamlfile import Part
 
 _PROBES: dict[str, Any] = {"string": "?", "boolean": "?", "array": "?", "object": "?"}
 _LONG = "x" * 10_000  # refused by texts that take any short one

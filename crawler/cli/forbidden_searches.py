@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from crawler import config
 from crawler.cli.fetch import Fetcher
-from crawler.errors import HeadroomError
-from crawler.urls import hostname
+from crawler.base.errors import HeadroomError
+from crawler.base.urls import hostname
 
 if TYPE_CHECKING:
     from collections.abc import Collection

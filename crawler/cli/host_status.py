@@ -9,14 +9,15 @@ from crawler import config
 from crawler.cli.output import quantity, shown_count
 from crawler.cli.tables import print_pairs
 from crawler.cluster.activity import COARSE_PERIODS
-from crawler.events import Events
-from crawler.frontier import host_history, scripts
+from crawler.base.events import Events
+from crawler.telemetry import host_history
+from crawler.frontier import scripts
 from crawler.frontier.host_orders import parse as parse_order
 from crawler.frontier.keys import as_count, as_text, partition_of
 from crawler.frontier.session import owner_node
 from crawler.robots.rules import group_for, product_token
 from crawler.robots.shared import SharedRobots
-from crawler.text import one_line
+from crawler.base.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -153,7 +154,7 @@ async def host_status(operator: Operator, settings: Mapping[str, Any], host: str
 
     Args:
         settings: Name this crawler in robots.txt.
-        host: As `crawler.urls.host` returns it.
+        host: As `crawler.base.urls.host` returns it.
 
     Raises:
         redis.exceptions.RedisError: Redis is away.

@@ -10,7 +10,7 @@ from scrapy.exceptions import UsageError
 
 from crawler.cli.ledger_table import COLUMNS
 from crawler.cli.tables import print_table
-from crawler.errors import InputError, shown
+from crawler.base.errors import InputError, shown
 from crawler.frontier.ledger import FRONTIERS
 
 

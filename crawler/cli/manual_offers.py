@@ -6,13 +6,14 @@ import contextlib
 import itertools
 from typing import TYPE_CHECKING
 
-from crawler import sites, urls
-from crawler.errors import FrontierError, PlanError, ScriptRouteError, UrlError
+from crawler import sites
+from crawler.base import urls
+from crawler.base.errors import FrontierError, PlanError, ScriptRouteError, UrlError
 from crawler.frontier.queue import OFFER_BATCH
-from crawler.models import Seed
-from crawler.redaction import without_credentials
-from crawler.text import one_line
-from crawler.worker.outcomes import SCRIPT_ROUTE
+from crawler.base.models import Seed
+from crawler.base.redaction import without_credentials
+from crawler.base.text import one_line
+from crawler.worker.claiming.outcomes import SCRIPT_ROUTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

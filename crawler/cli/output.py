@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import orjson
 
 from crawler.config.check import redaction_of
-from crawler.errors import InputError
-from crawler.text import one_line
+from crawler.base.errors import InputError
+from crawler.base.text import one_line
 
 if TYPE_CHECKING:
     import argparse

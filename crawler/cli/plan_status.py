@@ -10,7 +10,7 @@ from crawler.cli.ledger_table import print_ledger
 from crawler.cli.output import format_time
 from crawler.cli.tables import print_table
 from crawler.frontier.ledger import Account
-from crawler.text import inert, one_line
+from crawler.base.text import inert, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

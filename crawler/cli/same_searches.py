@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawler.urls import canonical, hostname
+from crawler.base.urls import canonical, hostname
 
 if TYPE_CHECKING:
     from crawler.plans import Plan

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 from crawler.cli.ledger_words import meaning
 from crawler.cli.output import format_time
 from crawler.cluster.workers import SPIDERS, read_workers
-from crawler.errors import FrontierError, InputError
+from crawler.base.errors import FrontierError, InputError
 from crawler.frontier.finished import TIME_UNIT_SECONDS
 from crawler.frontier.seed_info import seed_info
-from crawler.models import Seed
+from crawler.base.models import Seed
 from crawler.plans import Plan
-from crawler.text import inert, one_line
+from crawler.base.text import inert, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from crawler.models import Frontier
+    from crawler.base.models import Frontier
     from crawler.plans.operator import Operator
     from crawler.plans.registry import PlanRecord
     from crawler.sites import Site

@@ -12,15 +12,15 @@ from crawler.cli.fetch import CrawlRefusesError, Fetcher
 from crawler.cli.page_rendering import PageRendering
 from crawler.cli.site_joined import with_joined
 from crawler.cli.site_search import SearchTrial
-from crawler.errors import ExtractError, HeadroomError, LacksError
-from crawler.urls import host, split_route
+from crawler.base.errors import ExtractError, HeadroomError, LacksError
+from crawler.base.urls import host, split_route
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from scrapy.settings import Settings
 
-    from crawler.models import Fetched
+    from crawler.base.models import Fetched
     from crawler.sites import Site
 
 

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 from crawler import config, discovery
 from crawler.cli.fetch import Fetcher
 from crawler.cli.page_rendering import PageRendering
-from crawler.errors import HeadroomError
-from crawler.models import Politeness
+from crawler.base.errors import HeadroomError
+from crawler.base.models import Politeness
 from crawler.render.at_hand import why_no_browser
 from crawler.render.wish import Wish
 from crawler.sites import Site
 from crawler.sites.definition import NO_RESULTS
-from crawler.text import one_line
+from crawler.base.text import one_line
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from scrapy.settings import Settings
 
-    from crawler.models import Fetched
+    from crawler.base.models import Fetched
 
 DELAY_SECONDS = Politeness().delay_s  # as a site's that says nothing else
 PAGES_MAX = 12  # asked for, robots.txt and redirects not counted; most sites take seven

@@ -9,7 +9,7 @@ from functools import cached_property
 from crawler.cli.file_reference import reference
 from crawler.extract.field_kinds import Fields
 from crawler.extract.parser import Page
-from crawler.models import Fetched
+from crawler.base.models import Fetched
 from crawler.sites import Site, kinds, load
 
 INTRODUCTION = """\
@@ -168,7 +168,7 @@ PARSER = """
 What selectors can't say is a function `def read(page: Page, site: Site) -> Fields`, which
 `parser: package.module:function` names.
 Workers must be able to import the module, and the setting `PARSER_MODULES` must list it. An error that it raises
-fails the page as `parser-error`; `crawler.errors.ExtractError("my-reason")` fails it by a reason of yours.
+fails the page as `parser-error`; `crawler.base.errors.ExtractError("my-reason")` fails it by a reason of yours.
 
 ```python
 from crawler.extract.parser import Fields, Page

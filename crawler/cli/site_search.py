@@ -10,18 +10,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from crawler import extract
-from crawler.errors import ExtractError
+from crawler.base.errors import ExtractError
 from crawler.extract import Links
 from crawler.extract.rows import Row, found_by
-from crawler.urls import canonical
-from crawler.worker.outcomes import outcome_of_status
+from crawler.base.urls import canonical
+from crawler.worker.claiming.outcomes import outcome_of_status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawler.cli.fetch import Fetcher
     from crawler.cli.page_rendering import PageRendering
-    from crawler.models import Fetched
+    from crawler.base.models import Fetched
     from crawler.sites import SearchTarget, Site
 
 PER_PAGE = 20  # results that are asked for, where a site lets itself be asked

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from scrapy.commands import BaseRunSpiderCommand
 from scrapy.utils.log import get_scrapy_root_handler, install_scrapy_root_handler
 
-from crawler import logs
+from crawler.config import logs
 from crawler.cli.output import print_error
-from crawler.errors import HeadroomError
-from crawler.scrapy_private import create_crawler
+from crawler.base.errors import HeadroomError
+from crawler.base.scrapy_private import create_crawler
 
 if TYPE_CHECKING:
     import argparse

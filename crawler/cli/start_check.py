@@ -11,8 +11,8 @@ from scrapy.utils.conf import closest_scrapy_cfg
 
 from crawler import config
 from crawler.config.check import misspelt_names, redaction_of
-from crawler.errors import ConfigError
-from crawler.text import one_line
+from crawler.base.errors import ConfigError
+from crawler.base.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING, TextIO
 
-from crawler.text import inert, one_line
+from crawler.base.text import inert, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -11,7 +11,7 @@ from crawler.cli.worker_rows import NAMES, worker_rows
 from crawler.cluster.activity import PERIODS, TOTALS, family, per_second_now, sum_of
 from crawler.cluster.overview import SEED_STATES, Overview, read_overview
 from crawler.cluster.troubles import Trouble, troubles
-from crawler.frontier import history, host_history
+from crawler.telemetry import history, host_history
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
-    from crawler.frontier.host_history import HostCounts
+    from crawler.telemetry.host_history import HostCounts
     from crawler.plans.operator import Operator
 
 REASONS_SHOWN = 8

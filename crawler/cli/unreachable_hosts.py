@@ -11,7 +11,7 @@ from scrapy.downloadermiddlewares.httpproxy import HttpProxyMiddleware
 from scrapy.exceptions import CannotResolveHostError, UnsupportedURLSchemeError
 
 from crawler.download.targets import Targets
-from crawler.errors import PrivateAddressError
+from crawler.base.errors import PrivateAddressError
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

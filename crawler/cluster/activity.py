@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.frontier import history
-from crawler.frontier.history import DAY, HOUR
+from crawler.telemetry import history
+from crawler.telemetry.history import DAY, HOUR
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from crawler.frontier.history import Resolution
+    from crawler.telemetry.history import Resolution
     from crawler.plans.operator import Operator
 
 # Period -> its resolution in the history, and its seconds.

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import orjson
 from redis.exceptions import RedisError
 
-from crawler.errors import HeadroomError
-from crawler.text import one_line
+from crawler.base.errors import HeadroomError
+from crawler.base.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

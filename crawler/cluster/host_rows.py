@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.cluster.activity import COARSE_PERIODS
 from crawler.cluster.host_steering import orders_of
-from crawler.frontier import host_history
-from crawler.frontier.host_history import NOTHING
+from crawler.telemetry import host_history
+from crawler.telemetry.host_history import NOTHING
 from crawler.frontier.host_orders import HostOrder
 
 if TYPE_CHECKING:

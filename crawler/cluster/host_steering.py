@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawler import urls
-from crawler.errors import HeadroomError, shown
+from crawler.base import urls
+from crawler.base.errors import HeadroomError, shown
 from crawler.frontier.host_orders import DELAY_SECONDS_MAX, HostOrder, HostOrders
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from crawler import __version__
 from crawler.cluster.activity import family
 from crawler.cluster.overview import SEED_STATES
 from crawler.cluster.work_counters import work_counters
-from crawler.exposition import Metric
+from crawler.telemetry.exposition import Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

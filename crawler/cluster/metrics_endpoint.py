@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 from redis.exceptions import RedisError
 
 from crawler.cluster.metrics import metrics
-from crawler.errors import HeadroomError
-from crawler.exposition import TEXT
-from crawler.metrics_answer import MetricsAnswer, answer
-from crawler.seldom import Seldom
+from crawler.base.errors import HeadroomError
+from crawler.telemetry.exposition import TEXT
+from crawler.telemetry.metrics_answer import MetricsAnswer, answer
+from crawler.base.seldom import Seldom
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from crawler.cluster.overview import Overview
-    from crawler.exposition import Metric
+    from crawler.telemetry.exposition import Metric
 
 logger = logging.getLogger(__name__)
 

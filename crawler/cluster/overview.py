@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from crawler.cluster.workers import read_workers
-from crawler.frontier import history, scripts
+from crawler.telemetry import history
+from crawler.frontier import scripts
 from crawler.frontier.keys import as_count, as_text
 from crawler.frontier.ledger import COUNTS, FRONTIERS, Account
 from crawler.servers.redis_cluster import each_primary
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from crawler.frontier.ledger import Ledger
-    from crawler.models import Frontier
+    from crawler.base.models import Frontier
     from crawler.plans.operator import Operator
 
 SEED_STATES = ("ready", "waiting", "parked", "executing", "finished", "failed")  # of a `FrontierOverview`

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawler import config
 from crawler.cluster.workers import read_workers
-from crawler.errors import HeadroomError, existing, shown
+from crawler.base.errors import HeadroomError, existing, shown
 from crawler.frontier.node_orders import NodeOrder, NodeOrders
 
 if TYPE_CHECKING:

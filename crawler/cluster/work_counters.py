@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.cluster.activity import family
-from crawler.exposition import Metric
+from crawler.telemetry.exposition import Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,7 +12,7 @@ from crawler.frontier.keys import as_text
 from crawler.frontier.session import owner_node, process_of
 
 if TYPE_CHECKING:
-    from crawler.models import Frontier
+    from crawler.base.models import Frontier
     from crawler.plans.operator import Operator
 
 SPIDERS: dict[Frontier, str] = {"nav": "producer", "content": "consumer"}

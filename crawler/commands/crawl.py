@@ -14,11 +14,12 @@ from scrapy.exceptions import UsageError
 from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.project import inside_project
 
-from crawler import addon, logs
+from crawler import addon
+from crawler.config import logs
 from crawler.cli.command import INTERRUPTED
 from crawler.cli.spider_command import SpiderCommand
 from crawler.cli.start_check import check_start
-from crawler.errors import HeadroomError, existing, shown
+from crawler.base.errors import HeadroomError, existing, shown
 
 if TYPE_CHECKING:
     import argparse

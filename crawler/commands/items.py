@@ -13,8 +13,8 @@ from crawler import config
 from crawler.cli.actions import FLAG, Action, ActionCommand, Option
 from crawler.cli.output import print_answer, print_json, to_json
 from crawler.cli.tables import print_pairs
-from crawler.errors import UnavailableError, existing, shown
-from crawler.text import one_line
+from crawler.base.errors import UnavailableError, existing, shown
+from crawler.base.text import one_line
 
 if TYPE_CHECKING:
     import argparse
@@ -74,8 +74,8 @@ class Command(ActionCommand):
 
     def do_schema(self, _args: list[str], opts: argparse.Namespace) -> None:
         """Prints the JSON Schema."""
-        from crawler.also import also_schema
-        from crawler.item import item_schema
+        from crawler.base.also import also_schema
+        from crawler.base.item import item_schema
 
         print_json(also_schema() if opts.also else item_schema())
 
@@ -88,7 +88,7 @@ class Command(ActionCommand):
         """
         from kafka.errors import KafkaError
 
-        from crawler.item import is_site_name
+        from crawler.base.item import is_site_name
         from crawler.servers.kafka import kafka_consumer
 
         (name,) = args
@@ -119,7 +119,7 @@ def _begin(consumer: KafkaConsumer, topic: str, prefix: str, *, from_start: bool
     A topic or partition that is made later is read from its start in any case, because everything in it is new.
     """
     if not consumer.partitions_for_topic(topic):
-        from crawler.item import is_site_name
+        from crawler.base.item import is_site_name
 
         there_are = {name.removeprefix(prefix) for name in consumer.topics() if name.startswith(prefix)}
         sites = [name for name in there_are if is_site_name(name.removesuffix(ALSO))]

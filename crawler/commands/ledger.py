@@ -11,7 +11,7 @@ from scrapy.exceptions import UsageError
 from crawler.cli.command import HeadroomCommand, help_width
 from crawler.cli.ledger_words import legend
 from crawler.cli.output import print_answer
-from crawler.errors import FrontierError
+from crawler.base.errors import FrontierError
 
 if TYPE_CHECKING:
     import argparse

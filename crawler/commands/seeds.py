@@ -11,16 +11,16 @@ from crawler.cli.actions import FLAG, Action, ActionCommand, Option
 from crawler.cli.ledger_words import FINISHED_PAGES, REASONS, meaning
 from crawler.cli.output import print_answer, quantity
 from crawler.cli.tables import print_table
-from crawler.errors import HeadroomError, existing, shown
-from crawler.models import is_plan_name
-from crawler.text import one_line
+from crawler.base.errors import HeadroomError, existing, shown
+from crawler.base.models import is_plan_name
+from crawler.base.text import one_line
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
     from crawler.frontier.seed_admin import Found
-    from crawler.models import Frontier
+    from crawler.base.models import Frontier
     from crawler.plans.operator import Operator
 
 FRONTIERS: tuple[Frontier, ...] = ("content", "nav")
@@ -129,7 +129,7 @@ class Command(ActionCommand):
             HeadroomError: `--frontier nav` asks for search pages alone, and no plan has such a one; or no seed is of
                 the site that `--site` gives.
         """
-        from crawler import urls
+        from crawler.base import urls
         from crawler.cli.seed_status import (
             content_statuses,
             known_search_pages,
@@ -192,7 +192,7 @@ class Command(ActionCommand):
             HeadroomError: None is ready again, though URLs or options choose seeds: none of these has failed or may be
                 tried again, or nothing has such a name.
         """
-        from crawler import urls
+        from crawler.base import urls
         from crawler.cli.audited import audited
         from crawler.cli.retrying import Retrying
 

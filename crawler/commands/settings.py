@@ -15,7 +15,7 @@ from scrapy.commands.settings import Command as ScrapySettings
 from crawler import addon, config
 from crawler.cli.output import print_error
 from crawler.config.check import complete, redaction_of
-from crawler.errors import HeadroomError
+from crawler.base.errors import HeadroomError
 
 if TYPE_CHECKING:
     import argparse

@@ -142,7 +142,7 @@ class Command(ActionCommand):
         from scrapy.exceptions import UsageError
 
         from crawler import config
-        from crawler.errors import HeadroomError
+        from crawler.base.errors import HeadroomError
 
         name, *rest = args
         site = self._load_site(name, opts.base)
@@ -178,8 +178,8 @@ class Command(ActionCommand):
             UsageError: The word is none.
         """
         from crawler.cli import site_proposal
-        from crawler.errors import HeadroomError, shown
-        from crawler.item import is_site_name
+        from crawler.base.errors import HeadroomError, shown
+        from crawler.base.item import is_site_name
 
         url, *rest = args
         word = " ".join(_words(rest[0] if rest else None, "new: expected a WORD after the URL"))
@@ -236,7 +236,7 @@ class Command(ActionCommand):
     def do_schema(self, _args: list[str], _opts: argparse.Namespace) -> None:
         """Prints the JSON Schema."""
         from crawler import sites
-        from crawler.yaml_schema import schema_of
+        from crawler.base.yaml_schema import schema_of
 
         print_json(schema_of(sites.Site, "site file"))
 
@@ -247,7 +247,8 @@ class Command(ActionCommand):
         print(site_reference(), end="")
 
     def _load_site(self, name: str, base: str | None) -> Site:
-        from crawler import config, sites, yamlfile
+        from crawler import config, sites
+        from crawler.base import yamlfile
 
         if name.endswith(yamlfile.SUFFIXES) or "/" in name:
             document = yamlfile.read(name)

@@ -21,8 +21,8 @@ from crawler.cluster.activity import (
     per_second_now,
     sum_of,
 )
-from crawler.frontier import history, host_history
-from crawler.text import one_line
+from crawler.telemetry import history, host_history
+from crawler.base.text import one_line
 
 if TYPE_CHECKING:
     import argparse
@@ -103,7 +103,7 @@ async def _print_metrics(operator: Operator) -> None:
     """Prints the same metrics as `/metrics` of the monitor."""
     from crawler.cluster.metrics import metrics
     from crawler.cluster.overview import read_overview
-    from crawler.exposition import exposition
+    from crawler.telemetry.exposition import exposition
 
     _content_type, text = exposition(metrics(await read_overview(operator)))
     sys.stdout.buffer.write(text)

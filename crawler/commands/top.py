@@ -11,8 +11,8 @@ from scrapy.exceptions import UsageError
 
 from crawler.cli.command import HeadroomCommand
 from crawler.cli.output import print_answer
-from crawler.errors import UnavailableError
-from crawler.tasks import cancel
+from crawler.base.errors import UnavailableError
+from crawler.base.tasks import cancel
 
 if TYPE_CHECKING:
     import argparse

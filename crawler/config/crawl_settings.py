@@ -17,7 +17,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 
 from crawler import config
 from crawler.config import components
-from crawler.errors import ConfigError
+from crawler.base.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,10 +58,10 @@ VALUES: Mapping[str, Any] = {
     },
     "SCHEDULER": "crawler.scheduler.Scheduler",
     "EXTENSIONS": {
-        "crawler.logs.InertLogs": 0,  # first: what other extensions log is inert, too
+        "crawler.config.logs.InertLogs": 0,  # first: what other extensions log is inert, too
         "crawler.worker.worker.Worker": 100,
-        "crawler.worker.delivery.Delivery": 200,
-        "crawler.worker.metrics_server.MetricsServer": 300,  # off without METRICS_PORT
+        "crawler.worker.claiming.delivery.Delivery": 200,
+        "crawler.worker.reports.metrics_server.MetricsServer": 300,  # off without METRICS_PORT
         "scrapy.extensions.telnet.TelnetConsole": None,
         **dict.fromkeys(_REMOTE_CONTROL & default_settings.EXTENSIONS_BASE.keys()),
     },
@@ -110,7 +110,7 @@ VALUES: Mapping[str, Any] = {
     "WARN_ON_GENERATOR_RETURN_VALUE": False,  # reads the callback's source
     "TELNETCONSOLE_ENABLED": False,
     "REMOTE_CONTROL_ENABLED": False,
-    "URLLENGTH_LIMIT": 0,  # crawler/urls.py has the limit
+    "URLLENGTH_LIMIT": 0,  # crawler/base/urls.py has the limit
 }
 COMPONENTS = ("DOWNLOADER_MIDDLEWARES", "DOWNLOAD_HANDLERS", "EXTENSIONS", "ITEM_PIPELINES", "SPIDER_MIDDLEWARES")
 

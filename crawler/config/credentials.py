@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from crawler.errors import HeadroomError, short
+from crawler.base.errors import HeadroomError, short
 
 VARIABLE = "CREDENTIALS_DIRECTORY"
 

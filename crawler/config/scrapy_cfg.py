@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.utils.conf import get_sources
 
-from crawler.errors import HeadroomError, short
+from crawler.base.errors import HeadroomError, short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

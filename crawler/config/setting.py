@@ -21,8 +21,8 @@ import orjson
 from scrapy.settings import SETTINGS_PRIORITIES
 
 from crawler.config import credentials, scrapy_cfg
-from crawler.errors import ConfigError
-from crawler.redaction import HIDDEN, redacted_address
+from crawler.base.errors import ConfigError
+from crawler.base.redaction import HIDDEN, redacted_address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

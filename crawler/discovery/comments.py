@@ -29,7 +29,7 @@ from crawler.discovery.rules import (
     author_pattern,
     date_rule,
 )
-from crawler.errors import HeadroomError
+from crawler.base.errors import HeadroomError
 from crawler.extract import content as reading
 from crawler.extract.dates import to_utc
 from crawler.sites import Site

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from crawler.discovery import comments, fields, scripted
 from crawler.discovery.inquiry import FIRST_ERROR, page_of
 from crawler.discovery.sample import Sample
-from crawler.errors import HeadroomError
+from crawler.base.errors import HeadroomError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from crawler.discovery.inquiry import Inquiry
     from crawler.discovery.listing import Result
     from crawler.discovery.page import ParsedPage
-    from crawler.models import Fetched
+    from crawler.base.models import Fetched
 
 SAMPLES = 2  # content pages that are compared
 FURTHER = 2  # that are looked through for what not every page has, such as images

@@ -13,7 +13,7 @@ from lxml import etree
 from crawler.discovery.template import QUERY, SearchTemplate
 from crawler.extract.declared import Declared
 from crawler.sites.search import check_encoding
-from crawler.urls import origin_as_written
+from crawler.base.urls import origin_as_written
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

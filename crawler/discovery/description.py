@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 from crawler.discovery import declared, past_the_end, searches
 from crawler.discovery.inquiry import FIRST_ERROR, Inquiry, page_of
 from crawler.discovery.proposal import Notes
-from crawler.errors import HeadroomError
+from crawler.base.errors import HeadroomError
 
 if TYPE_CHECKING:
     from crawler.discovery.visitor import Visitor

@@ -34,7 +34,7 @@ from crawler.discovery.rules import (
     says_author,
 )
 from crawler.discovery.sample import SHORT_CHARACTERS, first_of
-from crawler.errors import HeadroomError
+from crawler.base.errors import HeadroomError
 from crawler.extract import content as reading
 from crawler.extract.dates import to_utc
 from crawler.extract.declared import Declared

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from crawler.discovery.page import ParsedPage
-from crawler.errors import ExtractError
+from crawler.base.errors import ExtractError
 
 if TYPE_CHECKING:
     from crawler.discovery.proposal import Notes
     from crawler.discovery.template import SearchTemplate
     from crawler.discovery.visitor import Visitor
-    from crawler.models import Fetched
+    from crawler.base.models import Fetched
     from crawler.sites import Site
 
 FIRST_ERROR = 400  # the lowest status that is one

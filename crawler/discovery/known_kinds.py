@@ -10,7 +10,7 @@ from crawler.discovery import declared, software
 from crawler.discovery.inquiry import FIRST_ERROR
 from crawler.discovery.proposal import Notes, SiteProposal, write
 from crawler.discovery.words import NONSENSE
-from crawler.errors import HeadroomError
+from crawler.base.errors import HeadroomError
 from crawler.extract import content as reading
 from crawler.extract import results as searching
 

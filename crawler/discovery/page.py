@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import turbohtml
 
-from crawler import text
+from crawler.base import text
 from crawler.extract.document import HtmlDocument, absolute
 from crawler.extract.html_text import HtmlText
-from crawler.urls import host
+from crawler.base.urls import host
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from turbohtml import Element
 
-    from crawler.models import Fetched
+    from crawler.base.models import Fetched
 
 MAX_ANCHORS = 3_000  # of a page; lists of results have some hundreds
 MAX_DEPTH = 200  # open elements at once; a page that is deeper isn't looked at below

@@ -19,7 +19,7 @@ from crawler.discovery.template import (
     without_parameter,
 )
 from crawler.sites.selector import Selector
-from crawler.urls import origin_as_written
+from crawler.base.urls import origin_as_written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

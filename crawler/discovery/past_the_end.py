@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler import sites
 from crawler.discovery.inquiry import FIRST_ERROR, page_of
-from crawler.errors import HeadroomError
+from crawler.base.errors import HeadroomError
 from crawler.sites.selector import Selector
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from crawler.text import one_line
+from crawler.base.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,18 +14,18 @@ from crawler.discovery.page import ParsedPage
 from crawler.discovery.proposal import Notes, SiteProposal, write
 from crawler.discovery.template import SearchTemplate, based, of_url
 from crawler.discovery.words import common
-from crawler.errors import ExtractError, HeadroomError
+from crawler.base.errors import ExtractError, HeadroomError
 from crawler.extract import content as reading
 from crawler.extract import results as searching
-from crawler.item import is_site_name
-from crawler.urls import canonical, origin_as_written
+from crawler.base.item import is_site_name
+from crawler.base.urls import canonical, origin_as_written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from crawler.discovery.listing import Result
     from crawler.discovery.visitor import Visitor
-    from crawler.models import Fetched
+    from crawler.base.models import Fetched
 
 HEADING = "Proposed by scrapy site new: look at each line; scrapy site check FILE URL shows what it reads."
 _NOT_IN_NAME = re.compile(r"[^a-z0-9]+")

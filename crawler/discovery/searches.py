@@ -12,7 +12,7 @@ from crawler.discovery.inquiry import FIRST_ERROR, page_of
 from crawler.discovery.page import ParsedPage
 from crawler.discovery.template import based
 from crawler.discovery.words import NONSENSE
-from crawler.errors import HeadroomError
+from crawler.base.errors import HeadroomError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawler.discovery.blocks import Block
     from crawler.discovery.inquiry import Inquiry
     from crawler.discovery.template import SearchTemplate
-    from crawler.models import Fetched
+    from crawler.base.models import Fetched
 
 _ROUND = frozenset({10, 20, 25, 30, 40, 50, 100, 200, 250, 500, 1000})  # what applications call a full page of results
 SEARCHES_TRIED = 3  # of those that a page offers; the first one is nearly always the one

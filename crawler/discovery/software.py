@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from crawler.urls import origin_as_written
+from crawler.base.urls import origin_as_written
 
 if TYPE_CHECKING:
     from collections.abc import Callable

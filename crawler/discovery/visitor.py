@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from crawler.models import Fetched
+    from crawler.base.models import Fetched
 
 
 class Visitor(Protocol):

@@ -14,7 +14,7 @@ from crawler import config
 from crawler.doctor.finding import Finding, advice, loss, not_tried, ok, stop, worst
 from crawler.doctor.stored_sites import stored_sites
 from crawler.pipelines.kafka import ALSO_SUFFIX, PROOF
-from crawler.redaction import redacted_address
+from crawler.base.redaction import redacted_address
 from crawler.servers.kafka import MESSAGE_BYTES, kafka_admin
 
 if TYPE_CHECKING:

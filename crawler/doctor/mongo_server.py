@@ -11,9 +11,9 @@ from pymongo.errors import OperationFailure, PyMongoError
 
 from crawler import config
 from crawler.doctor.finding import Finding, advice, loss, ok
-from crawler.errors import UnavailableError
+from crawler.base.errors import UnavailableError
 from crawler.pipelines.mongo import COLLECTION, INDEXES, PROOF, refusal
-from crawler.redaction import redacted_address
+from crawler.base.redaction import redacted_address
 from crawler.servers.mongo import mongo_client
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import brotli
 
-from crawler.errors import AnswerError
+from crawler.base.errors import AnswerError
 
 if sys.version_info >= (3, 14):
     from compression import zstd

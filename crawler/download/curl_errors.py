@@ -16,8 +16,8 @@ from scrapy.exceptions import (
 )
 
 from crawler.download.curl_loop import MULTI_FAILED
-from crawler.errors import AnswerError, NodeError, PrivateAddressError
-from crawler.worker.outcomes import node_lacks
+from crawler.base.errors import AnswerError, NodeError, PrivateAddressError
+from crawler.worker.claiming.outcomes import node_lacks
 
 if TYPE_CHECKING:
     from crawler.download.curl_loop import TransferEnd

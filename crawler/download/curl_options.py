@@ -18,7 +18,7 @@ import pycurl
 from crawler import config
 from crawler.download.resend import is_safe
 from crawler.download.targets import scheme_and_authority, url_to_send
-from crawler.errors import ConfigError
+from crawler.base.errors import ConfigError
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.utils.datatypes import LocalCache
 
 from crawler.download.private_addresses import is_private
-from crawler.errors import NodeError
+from crawler.base.errors import NodeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

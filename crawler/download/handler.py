@@ -35,9 +35,9 @@ from crawler.download.response import make_response
 from crawler.download.targets import Targets, scheme_and_authority, url_to_send
 from crawler.download.transfer import TooLargeError, Transfer
 from crawler.download.web_sockets import CurlWebSocket, WebSocketRequest, WebSocketResponse
-from crawler.errors import AnswerError
-from crawler.scrapy_private import check_stop_download, get_maxsize_msg, get_warnsize_msg
-from crawler.worker.request_state import state_of
+from crawler.base.errors import AnswerError
+from crawler.base.scrapy_private import check_stop_download, get_maxsize_msg, get_warnsize_msg
+from crawler.worker.claiming.request_state import state_of
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine

@@ -23,7 +23,7 @@ from crawler.download.curl_loop import TransferEnd
 from crawler.download.curl_options import set_timeout
 from crawler.download.head_filter import HeadFilter
 from crawler.download.transfer import SocketForCurl
-from crawler.errors import AnswerError
+from crawler.base.errors import AnswerError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from crawler.worker.request_state import state_of
+from crawler.worker.claiming.request_state import state_of
 
 if TYPE_CHECKING:
     from scrapy import Request

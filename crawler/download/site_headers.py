@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Self
 
 from crawler import config
 from crawler.config import credentials
-from crawler.errors import HeadroomError
+from crawler.base.errors import HeadroomError
 from crawler.sites.headers import secrets_in, with_secrets
-from crawler.urls import canonical, host, origin
+from crawler.base.urls import canonical, host, origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

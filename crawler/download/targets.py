@@ -13,7 +13,7 @@ from scrapy.utils.url import add_http_if_no_scheme
 
 from crawler import config
 from crawler.download.dns import NO_ADDRESSES, DnsCache, HostAddresses, shared_dns_cache
-from crawler.errors import PrivateAddressError
+from crawler.base.errors import PrivateAddressError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

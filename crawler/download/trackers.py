@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawler import urls
+from crawler.base import urls
 
 # The commonest by themselves, with all of their subdomains; what else a page loads is fetched politely.
 DOMAINS = frozenset(

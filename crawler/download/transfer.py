@@ -15,7 +15,7 @@ import pycurl
 from crawler.download.limits import MAX_CHUNKS, MAX_INFORMATIONAL
 from crawler.download.response import parse_head
 from crawler.download.targets import Target
-from crawler.errors import AnswerError
+from crawler.base.errors import AnswerError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ import pycurl
 from scrapy import Request
 from scrapy.http import Response
 
-from crawler.errors import AnswerError
+from crawler.base.errors import AnswerError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

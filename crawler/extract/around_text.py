@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from turbohtml import Element, Text
 
-from crawler import text
+from crawler.base import text
 from crawler.extract.html_text import HtmlText
 from crawler.extract.page_parts import MAX_CANDIDATES, SMALL_CHARACTERS, class_names, is_hiding, naming
 from crawler.extract.templates import MAX_DEPTH

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from turbohtml import Element
 
-from crawler import text
-from crawler.errors import ExtractError
+from crawler.base import text
+from crawler.base.errors import ExtractError
 from crawler.extract.article_author import AuthorReader, by_name, ends_as_time, sender
 from crawler.extract.article_places import Places
 from crawler.extract.article_text import ArticleText
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from crawler.extract.article_title import Title
     from crawler.extract.document import Document
-    from crawler.item import Sureness
+    from crawler.base.item import Sureness
     from crawler.sites import Site
 
 MAX_ARTICLE_BYTES = 3_000_000  # 0.4 s a MB, whatever is in it

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from turbohtml import Element, Text
 
-from crawler import text
+from crawler.base import text
 from crawler.extract.dates import to_utc
 from crawler.extract.declared import folded
 from crawler.extract.html_text import HtmlText
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from crawler.extract.article_places import Places
     from crawler.extract.declared import Declared
     from crawler.extract.templates import PageComparison
-    from crawler.item import Sureness
+    from crawler.base.item import Sureness
 
 MAX_NAME_CHARACTERS, MAX_NAME_WORDS = 60, 6
 MAX_SMALL_WORDS = 2  # of a name in small letters; more are the words of a sentence

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawler import text
+from crawler.base import text
 from crawler.extract.article_author import signed_names
 from crawler.extract.html_text import HtmlText
 from crawler.extract.templates import lineage

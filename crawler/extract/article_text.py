@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from turbohtml import Element, Text
 
-from crawler import text
-from crawler.errors import ExtractError
+from crawler.base import text
+from crawler.base.errors import ExtractError
 from crawler.extract import shape
 from crawler.extract.around_text import text_of
 from crawler.extract.document import absolute, html_of

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from turbohtml import Text
 
-from crawler import text
+from crawler.base import text
 from crawler.extract.article_change import Change, last_change
 from crawler.extract.dates import Day, Guess, to_utc
 from crawler.extract.declared import first_text
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from crawler.extract.article_places import Places
     from crawler.extract.declared import Declared
     from crawler.extract.templates import PageComparison
-    from crawler.item import Sureness
+    from crawler.base.item import Sureness
     from crawler.sites import Site
 
 MAX_DATES = 30  # places that are looked at, since to read a date in words takes 0.1 ms

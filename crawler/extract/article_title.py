@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from turbohtml import Element, Text
 
-from crawler import text
+from crawler.base import text
 from crawler.extract.declared import first_text, folded
 from crawler.extract.page_parts import class_names, naming
 from crawler.extract.templates import TITLE, lineage
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from crawler.extract.declared import Declared
     from crawler.extract.page_parts import PageParts
     from crawler.extract.templates import PageComparison
-    from crawler.item import Sureness
+    from crawler.base.item import Sureness
 
 MIN_FOLDED = 2  # letters and digits of a title that is compared with another one
 MIN_PARAGRAPH = 60  # characters of a paragraph of a text, below which no heading is its title

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from crawler import text
-from crawler.item import Comment
+from crawler.base import text
+from crawler.base.item import Comment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

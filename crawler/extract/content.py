@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from crawler import text
-from crawler.errors import ExtractError
+from crawler.base import text
+from crawler.base.errors import ExtractError
 from crawler.extract import shape
 from crawler.extract.answers import Answers, AnswersReader, RenderedReader
 from crawler.extract.article import read_article
@@ -15,14 +15,14 @@ from crawler.extract.document import Document, absolute
 from crawler.extract.field_kinds import BY_MARK, KINDS, Fields, Scalar
 from crawler.extract.parser import run_parser
 from crawler.extract.readers import HtmlReader, JsonReader, TextReader
-from crawler.item import ReadAs
-from crawler.urls import host
+from crawler.base.item import ReadAs
+from crawler.base.urls import host
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from crawler.extract.readers import CommentRow, Reader
-    from crawler.models import Fetched
+    from crawler.base.models import Fetched
     from crawler.sites import Site
     from crawler.sites.definition import CommentRules, Content, Joined, Kind, Rule
     from crawler.sites.pattern import Pattern

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import orjson
 
-from crawler import page_json, text
+from crawler.base import page_json, text
 from crawler.extract.microdata import microdata
 
 if TYPE_CHECKING:

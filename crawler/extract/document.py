@@ -9,21 +9,21 @@ from urllib.parse import quote
 
 import orjson
 
-from crawler import page_json
-from crawler.errors import ExtractError, ScriptRouteError, UrlError
+from crawler.base import page_json
+from crawler.base.errors import ExtractError, ScriptRouteError, UrlError
 from crawler.extract.declared import Declared
 from crawler.extract.encoding import UNICODE, decode, utf8
 from crawler.extract.feeds import parse_feed
 from crawler.extract.markup import parse_html
 from crawler.extract.sitemaps import parse_sitemap
 from crawler.extract.templates import Templates
-from crawler.urls import LinkResolver
+from crawler.base.urls import LinkResolver
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from crawler.extract.templates import PageComparison
-    from crawler.models import Fetched
+    from crawler.base.models import Fetched
 
 MAX_BODY_BYTES = 10_000_000  # a page of 10 MB takes a second to clean; larger ones are no articles
 SNIFF_BYTES = 1_024  # are looked at if the Content-Type says nothing; as many as in browsers

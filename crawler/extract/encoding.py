@@ -16,7 +16,7 @@ import turbohtml
 from turbohtml.detect import detect  # registers the codecs `whatwg-...`, too
 
 if TYPE_CHECKING:
-    from crawler.models import Fetched
+    from crawler.base.models import Fetched
 
 UNICODE = frozenset({"utf-8", "utf-16-le", "utf-16-be"})  # browsers send the queries of such pages as UTF-8
 DECLARATION_BYTES = 65_536  # are looked through for a `<meta>`; browsers promise 1,024 and read on

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from lxml import etree
 
-from crawler import page_json
-from crawler.errors import ExtractError
+from crawler.base import page_json
+from crawler.base.errors import ExtractError
 from crawler.extract.encoding import utf8
 from crawler.extract.markup import MAX_TAGS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from crawler.models import Fetched
+    from crawler.base.models import Fetched
 
 MAX_FEED_BYTES = 10_000_000  # as of any page
 MAX_ENTRIES = 10_000  # as many links of a page as are looked at

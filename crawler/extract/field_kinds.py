@@ -6,18 +6,18 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, make_dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from crawler import text
+from crawler.base import text
 from crawler.extract import shape
 from crawler.extract.comments import ReadComment, in_item
 from crawler.extract.dates import Day, Guess, to_utc
 from crawler.extract.document import absolute
-from crawler.item import READ_FIELDS, Item, Media, ReadAs, Sureness
+from crawler.base.item import READ_FIELDS, Item, Media, ReadAs, Sureness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from crawler.extract.readers import Reader
-    from crawler.models import Fetched
+    from crawler.base.models import Fetched
     from crawler.sites import Site
     from crawler.sites.definition import Rule
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from turbohtml import Element, Text
 
-from crawler.errors import ExtractError
+from crawler.base.errors import ExtractError
 from crawler.extract.markup import HIDDEN_TEMPLATE
 from crawler.extract.shape import CELL, ROW_BEGINS, ROW_ENDS, VERBATIM
 

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from lxml import etree, html
 
-from crawler.errors import ExtractError
+from crawler.base.errors import ExtractError
 from crawler.extract.markup import MAX_TAGS
 
 MAX_DEPTH = 512  # open elements at once, as in Chromium; unclosed <font>s of old forums reach hundreds

@@ -11,7 +11,7 @@ import re
 import re2
 import turbohtml
 
-from crawler.errors import ExtractError
+from crawler.base.errors import ExtractError
 
 MAX_TAGS = 250_000  # some 1 us and 250 bytes each: 60 MB. The HTML standard on one page has 150,000
 MAX_ROOTS = 8  # tags of <html> and <body>; each that has a new attribute copies all that there are

@@ -12,12 +12,12 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from crawler.extract.sitemaps import GZIP
-from crawler.in_step import in_step
+from crawler.base.in_step import in_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawler.models import Fetched
+    from crawler.base.models import Fetched
     from crawler.sites import Site
 
 HEAVY_BYTES = 1_000_000  # some 50 ms

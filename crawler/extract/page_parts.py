@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from turbohtml import Element
 
-from crawler import text
+from crawler.base import text
 from crawler.extract.html_text import HtmlText
 from crawler.extract.templates import lineage
 

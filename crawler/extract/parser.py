@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from crawler.errors import ExtractError
+from crawler.base.errors import ExtractError
 from crawler.extract.document import Document, html_of
 from crawler.extract.field_kinds import Fields
 from crawler.extract.lxml_tree import parse_by_lxml
-from crawler.models import Fetched
+from crawler.base.models import Fetched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import turbohtml
 
-from crawler import text
-from crawler.errors import ExtractError
+from crawler.base import text
+from crawler.base.errors import ExtractError
 from crawler.extract.document import absolute
 from crawler.extract.html_text import HtmlText
 from crawler.extract.markup import MAX_TAGS, parse_html

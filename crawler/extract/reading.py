@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawler.errors import ExtractError, LacksError
+from crawler.base.errors import ExtractError, LacksError
 from crawler.extract.content import fields
 from crawler.extract.document import Document
 from crawler.extract.results import Links, followed
-from crawler.urls import canonical
+from crawler.base.urls import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from crawler.extract.field_kinds import Fields
     from crawler.extract.templates import Marks, Templates
-    from crawler.models import Fetched
+    from crawler.base.models import Fetched
     from crawler.sites import Site
 
 

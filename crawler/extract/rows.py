@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import re2
 
-from crawler import text
+from crawler.base import text
 from crawler.extract.content import read_extra
 from crawler.extract.field_kinds import KINDS, SURENESS_OF
 from crawler.sites.definition import MAX_ROW_CHARACTERS, ROW_FIELDS
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from crawler.extract.field_kinds import Fields, Scalar
     from crawler.extract.readers import Reader
-    from crawler.models import Fetched
+    from crawler.base.models import Fetched
     from crawler.sites import Site
 
 MAX_TEXT_CHARACTERS = 10_000  # of a row, in which words are looked for: a feed's entry may hold a whole article

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from crawler import text
+from crawler.base import text
 
 # CPython looks for a character by the lower of its bytes, and takes 30 times longer for one that ends in 00.
 VERBATIM = "\ud811"  # before and behind code

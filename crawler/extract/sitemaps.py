@@ -14,13 +14,13 @@ from urllib.parse import unquote, urlsplit
 
 from lxml import etree
 
-from crawler.errors import ExtractError
+from crawler.base.errors import ExtractError
 from crawler.extract.feeds import STRAY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from crawler.models import Fetched
+    from crawler.base.models import Fetched
 
 MAX_SITEMAP_BYTES = 50 * 1024 * 1024  # as the format says, unpacked
 MAX_SITEMAP_PAGES = 50_000  # likewise

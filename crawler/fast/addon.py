@@ -22,7 +22,7 @@ from scrapy.downloadermiddlewares.stats import DownloaderStats
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available
 
-from crawler import scrapy_private
+from crawler.base import scrapy_private
 from crawler.fast.downloader import LeanDownloader
 from crawler.fast.downloaderstats import LeanDownloaderStats
 from crawler.fast.engine import LeanEngine

@@ -21,7 +21,7 @@ from scrapy.utils.defer import ensure_awaitable
 from scrapy.utils.python import global_object_name
 from twisted.python.failure import Failure
 
-from crawler.scrapy_private import InvalidOutput, exception_processed, methods_with_spider, process_pending_io
+from crawler.base.scrapy_private import InvalidOutput, exception_processed, methods_with_spider, process_pending_io
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -31,7 +31,7 @@ from scrapy.utils.asyncgen import as_async_generator
 from scrapy.utils.log import logformatter_adapter
 from twisted.python.failure import Failure
 
-from crawler import scrapy_private
+from crawler.base import scrapy_private
 from crawler.fast.cancellation import is_being_cancelled
 from crawler.fast.downloader import LeanDownloader
 from crawler.fast.outputs import process_outputs

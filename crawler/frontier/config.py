@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from redis.asyncio import Redis
 
-    from crawler.models import Frontier
+    from crawler.base.models import Frontier
 
 
 @dataclass(frozen=True, slots=True)

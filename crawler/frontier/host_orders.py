@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from crawler.errors import HeadroomError, shown
+from crawler.base.errors import HeadroomError, shown
 from crawler.frontier import scripts
 from crawler.frontier.keys import as_count, as_text, partition_of
 
@@ -68,7 +68,7 @@ class HostOrders:
         Redis takes it even when it is full.
 
         Args:
-            host: As `crawler.urls.host` returns it.
+            host: As `crawler.base.urls.host` returns it.
             delay_s: From 0 to DELAY_SECONDS_MAX; None: as it is.
             paused: None: as it is.
             forget_errors: The host may be asked at once, as one that never failed, also where it has asked for a pause.

@@ -36,7 +36,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from crawler.models import Frontier
+    from crawler.base.models import Frontier
 
 COUNT_LIMIT = 2**63  # Redis counts with 64 bits
 SCHEMA_VERSION = 3  # of what lies in Redis; checked when a process starts
@@ -166,11 +166,11 @@ class Keys:
 
     @property
     def reached(self) -> str:
-        """String: `AUTHORITY SITE` of the place on the web that last answered a worker (worker/egress.py). Expires."""
+        """String: `AUTHORITY SITE` of the place on the web that last answered a worker (worker/turns/egress.py). Expires."""
         return f"{self.prefix}:{{plans}}:reached"
 
     def start_list(self, key: str) -> str:
-        """String: the worker that reads a start list (worker/start_lists.py). Expires, since that worker may die."""
+        """String: the worker that reads a start list (worker/start_lists/start_lists.py). Expires, since that worker may die."""
         return f"{self.prefix}:{{plans}}:start_list:{key}"
 
     def wake(self, frontier: Frontier) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.keys import as_count, as_text
-from crawler.models import Frontier
+from crawler.base.models import Frontier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from crawler.errors import FrontierError, shown
+from crawler.base.errors import FrontierError, shown
 from crawler.frontier import clock, from_2_to_3
 from crawler.frontier.keys import SCHEMA_VERSION, as_text
 from crawler.frontier.schema import Format, of_its_kind

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import RedisError
 
-from crawler.errors import AccessError, FrontierError, UnavailableError, shown
+from crawler.base.errors import AccessError, FrontierError, UnavailableError, shown
 from crawler.frontier.keys import SCHEMA_VERSION, Keys, as_text
 from crawler.frontier.rights import missing_rights
 from crawler.frontier.schema import of_its_kind, refuse_other

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, cast
 
 from redis.exceptions import OutOfMemoryError
 
-from crawler.errors import FrontierError
+from crawler.base.errors import FrontierError
 from crawler.frontier import scripts
 from crawler.frontier.in_flight import InFlight
 from crawler.frontier.keys import OTHER, Keys, as_count, as_text, partition_of
 from crawler.frontier.ledger import Totals
 from crawler.frontier.recall import Recall
 from crawler.frontier.settlement import Settlement, TurnRelease
-from crawler.models import Claimed, Frontier, Seed
+from crawler.base.models import Claimed, Frontier, Seed
 from crawler.servers.redis_cluster import is_cluster
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class ClaimAnswer:
         state: `ok`; `locked` (another claimant holds the partition's lock); `lapsed` (the owner has no session and must
             open one first); `drain` (a quarantined seed waits for this owner, who must first end what it carries);
             `quarantined` (the one seed given is quarantined, run nothing beside it); `full` (Redis is at its maxmemory
-            and refuses claims); `late` (worker/claims.py: the answer isn't there yet).
+            and refuses claims); `late` (worker/claiming/claims.py: the answer isn't there yet).
         wait_ms: How long until a claim may succeed; None when nothing is in sight.
         seeds: What the owner now holds; empty unless `state` is `ok` or `quarantined`.
         left: Whether seeds were left to workers with a browser, since the owner has none.

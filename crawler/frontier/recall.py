@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from crawler.frontier.in_flight import InFlight
     from crawler.frontier.keys import PartitionKeys
-    from crawler.models import Frontier
+    from crawler.base.models import Frontier
 
 RECALL_BATCH = 100  # seeds, and as many turns, in one call: some 3 ms of Redis's time
 TOKENS_PER_SERIAL = 1_000  # as lua/lib/turns.lua makes tokens of serial numbers

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
     from crawler.frontier.keys import Keys, PartitionKeys
-    from crawler.models import Frontier
+    from crawler.base.models import Frontier
 
     Counts = dict[tuple[str, str, Frontier], Counter[str]]  # by plan, site and frontier: seeds by state
 

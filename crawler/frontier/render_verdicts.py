@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawler.frontier.keys import Keys
-    from crawler.models import Frontier
+    from crawler.base.models import Frontier
 
 MAX_NAMES = 20  # of what a page lacked; a site has some ten fields
 MAX_URL_CHARACTERS = 500

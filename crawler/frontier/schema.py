@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from redis.exceptions import ResponseError
 
-from crawler.errors import FrontierError, shown
+from crawler.base.errors import FrontierError, shown
 from crawler.frontier.keys import SCHEMA_VERSION
 from crawler.servers.redis_refusal import is_of_a_key
 

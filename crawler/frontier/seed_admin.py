@@ -13,11 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from crawler.errors import FrontierError
+from crawler.base.errors import FrontierError
 from crawler.frontier import scripts
 from crawler.frontier.keys import as_text
 from crawler.frontier.ledger import SCAN_COUNT
-from crawler.models import Seed, further_plans
+from crawler.base.models import Seed, further_plans
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence

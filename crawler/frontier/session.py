@@ -24,12 +24,12 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from crawler import tasks
-from crawler.errors import FrontierError
+from crawler.base import tasks
+from crawler.base.errors import FrontierError
 from crawler.frontier import scripts
 from crawler.frontier.keys import SCHEMA_VERSION, as_text, partition_of
 from crawler.frontier.schema import refuse_other
-from crawler.seldom import Seldom
+from crawler.base.seldom import Seldom
 from crawler.servers.redis_cluster import node_of
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from redis import Redis
 
-    from crawler.events import Events
+    from crawler.base.events import Events
     from crawler.frontier.keys import Keys
 
 logger = logging.getLogger(__name__)

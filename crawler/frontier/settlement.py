@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from crawler.models import Claimed
+    from crawler.base.models import Claimed
 
 Operation = Literal["finish", "retry", "fail", "release", "postpone", "fetch"]
 

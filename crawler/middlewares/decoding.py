@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 
 from crawler.download import codings
-from crawler.errors import AnswerError
-from crawler.worker.outcomes import outcome_of_status
+from crawler.base.errors import AnswerError
+from crawler.worker.claiming.outcomes import outcome_of_status
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from redis.exceptions import RedisError
 from scrapy import Request
 
-from crawler import urls
-from crawler.errors import HeadroomError
-from crawler.worker.egress import PROBE_TIMEOUT_SECONDS
-from crawler.worker.request_state import RequestState
+from crawler.base import urls
+from crawler.base.errors import HeadroomError
+from crawler.worker.turns.egress import PROBE_TIMEOUT_SECONDS
+from crawler.worker.claiming.request_state import RequestState
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from crawler.worker.egress import Place
-    from crawler.worker.lanes import Lane
-    from crawler.worker.visits import Visit
+    from crawler.worker.turns.egress import Place
+    from crawler.worker.turns.lanes import Lane
+    from crawler.worker.claiming.visits import Visit
     from crawler.worker.worker import Worker
 
 TURN_SECONDS = 2.0  # longest wait for a turn of the host, whose other pages might be answered meanwhile

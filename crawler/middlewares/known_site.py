@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from crawler.worker.outcomes import Outcome
-from crawler.worker.refused import RefusedError
-from crawler.worker.request_state import state_of
-from crawler.worker.site_cache import UNREAD_SITE, UNREAD_SITE_SECONDS
+from crawler.worker.claiming.outcomes import Outcome
+from crawler.worker.claiming.refused import RefusedError
+from crawler.worker.claiming.request_state import state_of
+from crawler.worker.claiming.site_cache import UNREAD_SITE, UNREAD_SITE_SECONDS
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from crawler.worker.site_cache import SiteCache
+    from crawler.worker.claiming.site_cache import SiteCache
 
 UNKNOWN_SITE_SECONDS = 60.0  # until Redis is asked again: somebody must see it and submit the site's plan once more
 

@@ -14,7 +14,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from crawler import config
 from crawler.download.dns import HostAddresses, shared_dns_cache
 from crawler.download.private_addresses import is_private
-from crawler.errors import PrivateAddressError
+from crawler.base.errors import PrivateAddressError
 
 if TYPE_CHECKING:
     from scrapy import Request

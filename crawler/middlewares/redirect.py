@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING
 from scrapy.downloadermiddlewares.redirect import RedirectMiddleware as ScrapyRedirectMiddleware
 from scrapy.exceptions import IgnoreRequest
 
-from crawler import urls
-from crawler.errors import UrlError
-from crawler.worker.outcomes import OUT_OF_SCOPE, REDIRECT_STATUSES, Outcome, outcome_of_redirect_error
-from crawler.worker.refused import RefusedError
-from crawler.worker.request_state import state_of
+from crawler.base import urls
+from crawler.base.errors import UrlError
+from crawler.worker.claiming.outcomes import OUT_OF_SCOPE, REDIRECT_STATUSES, Outcome, outcome_of_redirect_error
+from crawler.worker.claiming.refused import RefusedError
+from crawler.worker.claiming.request_state import state_of
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
-    from crawler.worker.request_state import RequestState
-    from crawler.worker.visits import Visit
+    from crawler.worker.claiming.request_state import RequestState
+    from crawler.worker.claiming.visits import Visit
 
 
 class RedirectMiddleware(ScrapyRedirectMiddleware):

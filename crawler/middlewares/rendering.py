@@ -18,12 +18,12 @@ from scrapy.http import HtmlResponse, Response
 from crawler import config
 from crawler.download.page_requests import PageRequests
 from crawler.download.script_cache import ScriptCache
-from crawler.models import LoadedJson
+from crawler.base.models import LoadedJson
 from crawler.render import evidence
 from crawler.render.errors import BrowserDiedError, BrowserMissingError, StepFailedError
 from crawler.render.wish import Wish
 from crawler.sites.steps import StepValues
-from crawler.worker.outcomes import (
+from crawler.worker.claiming.outcomes import (
     BROWSER_DIED,
     NO_BROWSER,
     NO_BROWSER_SECONDS,
@@ -31,9 +31,9 @@ from crawler.worker.outcomes import (
     Outcome,
     outcome_of_status,
 )
-from crawler.worker.refused import RefusedError
-from crawler.worker.render_slots import RenderSlots
-from crawler.worker.request_state import state_of
+from crawler.worker.claiming.refused import RefusedError
+from crawler.worker.rendering.render_slots import RenderSlots
+from crawler.worker.claiming.request_state import state_of
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from crawler.render.renderer import Renderer
     from crawler.sites import Site
     from crawler.sites.rendering import Rendering
-    from crawler.worker.request_state import RequestState
-    from crawler.worker.visits import Visit
+    from crawler.worker.claiming.request_state import RequestState
+    from crawler.worker.claiming.visits import Visit
 
 HTML_TYPES = (b"text/html", b"application/xhtml+xml")
 KINDS = {"images": "Image", "fonts": "Font", "media": "Media"}  # the browser's names of what a site wants

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Self
 
 from scrapy.exceptions import NotConfigured
 
-from crawler import config, urls
+from crawler import config
+from crawler.base import urls
 from crawler.robots.file import page_delay_s
 from crawler.robots.finder import UNREACHABLE, RobotsFinder
 from crawler.robots.rules import product_token
-from crawler.worker.outcomes import Outcome
-from crawler.worker.refused import RefusedError
-from crawler.worker.request_state import state_of
+from crawler.worker.claiming.outcomes import Outcome
+from crawler.worker.claiming.refused import RefusedError
+from crawler.worker.claiming.request_state import state_of
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:

@@ -8,12 +8,13 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Self
 
-from crawler import config, urls
+from crawler import config
+from crawler.base import urls
 from crawler.download.private_addresses import is_private
-from crawler.errors import UrlError
-from crawler.worker.outcomes import Outcome
-from crawler.worker.refused import RefusedError
-from crawler.worker.request_state import state_of
+from crawler.base.errors import UrlError
+from crawler.worker.claiming.outcomes import Outcome
+from crawler.worker.claiming.refused import RefusedError
+from crawler.worker.claiming.request_state import state_of
 
 if TYPE_CHECKING:
     from scrapy import Request

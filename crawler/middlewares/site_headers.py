@@ -5,19 +5,19 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Self
 
-from crawler import urls
+from crawler.base import urls
 from crawler.download.site_headers import NoSecretError, SiteHeaders, with_page_cookies
-from crawler.seldom import Seldom
-from crawler.worker.outcomes import Outcome
-from crawler.worker.refused import RefusedError
-from crawler.worker.request_state import state_of
+from crawler.base.seldom import Seldom
+from crawler.worker.claiming.outcomes import Outcome
+from crawler.worker.claiming.refused import RefusedError
+from crawler.worker.claiming.request_state import state_of
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from crawler.worker.site_cache import SiteCache
+    from crawler.worker.claiming.site_cache import SiteCache
 
 logger = logging.getLogger(__name__)
 NO_SECRET = Outcome("postpone", "no-secret")  # another worker may have it; nothing was sent, so it is no try

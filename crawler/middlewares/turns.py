@@ -16,14 +16,14 @@ from scrapy import signals
 from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.httpobj import urlparse_cached
 
-from crawler import urls
+from crawler.base import urls
 from crawler.download.targets import Targets
-from crawler.errors import HostBackoffError, UnavailableError
+from crawler.base.errors import HostBackoffError, UnavailableError
 from crawler.middlewares.egress_check import EgressCheck
-from crawler.worker.egress import PROBE_TIMEOUT_SECONDS, Place
-from crawler.worker.failed_answers import BODY_BYTES, AnswerHead
-from crawler.worker.ip_budget import IpBudget
-from crawler.worker.outcomes import (
+from crawler.worker.turns.egress import PROBE_TIMEOUT_SECONDS, Place
+from crawler.worker.reports.failed_answers import BODY_BYTES, AnswerHead
+from crawler.worker.turns.ip_budget import IpBudget
+from crawler.worker.claiming.outcomes import (
     BAD_ANSWERS,
     HOST_FAULTS,
     NETWORK_LOGIN,
@@ -36,8 +36,8 @@ from crawler.worker.outcomes import (
     outcome_of_error,
     retry_after_s,
 )
-from crawler.worker.refused import RefusedError
-from crawler.worker.request_state import state_of
+from crawler.worker.claiming.refused import RefusedError
+from crawler.worker.claiming.request_state import state_of
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -47,10 +47,10 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from crawler.worker.lanes import Lane
-    from crawler.worker.request_state import RequestState
-    from crawler.worker.turn import HostSign
-    from crawler.worker.visits import Visit
+    from crawler.worker.turns.lanes import Lane
+    from crawler.worker.claiming.request_state import RequestState
+    from crawler.worker.turns.turn import HostSign
+    from crawler.worker.claiming.visits import Visit
 
 NO_SESSION = Outcome("release", "no-session")
 # Nothing was sent for the seed, so no try is counted. Once its visit has started, `outcome_of_error` makes it a retry.

@@ -11,11 +11,12 @@ from scrapy.utils.asyncgen import as_async_generator
 from scrapy.utils.defer import ensure_awaitable
 from scrapy.utils.spider import iterate_spider_output
 
-from crawler import config, urls
-from crawler.errors import UrlError
-from crawler.item import Item, item_id
-from crawler.worker.outcomes import outcome_of_callback_error, outcome_of_error, retry_delay_ms
-from crawler.worker.request_state import META_KEY, RequestState, state_of
+from crawler import config
+from crawler.base import urls
+from crawler.base.errors import UrlError
+from crawler.base.item import Item, item_id
+from crawler.worker.claiming.outcomes import outcome_of_callback_error, outcome_of_error, retry_delay_ms
+from crawler.worker.claiming.request_state import META_KEY, RequestState, state_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from crawler.worker.visits import Visit
+    from crawler.worker.claiming.visits import Visit
 
 
 class VisitSpiderMiddleware:

@@ -17,9 +17,10 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from crawler import config, tasks
+from crawler import config
+from crawler.base import tasks
 from crawler.cluster.metrics_endpoint import MetricsEndpoint
-from crawler.errors import HeadroomError, PlanError, UnavailableError, UrlError
+from crawler.base.errors import HeadroomError, PlanError, UnavailableError, UrlError
 from crawler.monitor.guard import SecurityHeaders
 from crawler.monitor.pages import (
     access,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from crawler.cluster.overview import Overview
     from crawler.monitor.tables import ShownTable
     from crawler.monitor.users import Role
-    from crawler.tasks import TaskDied
+    from crawler.base.tasks import TaskDied
 
     Handler = Callable[[WebRequest], Awaitable[Response]]
     TableReader = Callable[[WebRequest], Awaitable[ShownTable]]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import RedisError
 
-from crawler.errors import UnavailableError
+from crawler.base.errors import UnavailableError
 from crawler.plans.operator import Operator, explained
 from crawler.servers.redis import redis_address
 from crawler.servers.redis_refusal import said_of

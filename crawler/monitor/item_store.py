@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from crawler import config
-from crawler.errors import UnavailableError
-from crawler.frontier import newest_items
-from crawler.redaction import redacted_address
+from crawler.base.errors import UnavailableError
+from crawler.telemetry import newest_items
+from crawler.base.redaction import redacted_address
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
-from crawler.errors import HeadroomError, shown
+from crawler.base.errors import HeadroomError, shown
 from crawler.monitor.app import build
 from crawler.monitor.connection import Connection
 from crawler.monitor.gatherer import Gatherer

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from crawler import tasks
+from crawler.base import tasks
 from crawler.cluster import audit
-from crawler.errors import HeadroomError, PlanError
+from crawler.base.errors import HeadroomError, PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crawler.frontier.seed_admin import Progress
     from crawler.monitor.connection import Connection
     from crawler.plans.operator import Operator
-    from crawler.tasks import TaskDied
+    from crawler.base.tasks import TaskDied
 
     Work = Callable[[Operator, Progress], Awaitable[object]]  # moves seeds in steps of some 3 ms of Redis's time
 

@@ -14,7 +14,7 @@ import orjson
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 
-from crawler.errors import HeadroomError, existing, shown
+from crawler.base.errors import HeadroomError, existing, shown
 
 Role = Literal["viewer", "analyst", "operator"]
 ROLES: tuple[Role, ...] = get_args(Role)  # each may do what those before it may

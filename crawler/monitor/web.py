@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from crawler import __version__
 from crawler.cluster import audit
-from crawler.errors import HeadroomError
+from crawler.base.errors import HeadroomError
 from crawler.monitor import formats
 from crawler.monitor.guard import refuse_other_origins
 from crawler.monitor.web_errors import RefusedRequestError

@@ -12,8 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from crawler import config
-from crawler.errors import SinkRejectedError, UnavailableError
-from crawler.seldom import Seldom
+from crawler.base.errors import SinkRejectedError, UnavailableError
+from crawler.base.seldom import Seldom
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable

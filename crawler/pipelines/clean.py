@@ -8,11 +8,11 @@ from typing import Any
 
 from scrapy.exceptions import DropItem
 
-from crawler import text
+from crawler.base import text
 from crawler.extract import language
 from crawler.extract.field_kinds import KINDS, Fields, Text
-from crawler.in_step import in_step
-from crawler.item import Comment, Item
+from crawler.base.in_step import in_step
+from crawler.base.item import Comment, Item
 
 _TEXTS = {name: kind.form for name, kind in KINDS.items() if isinstance(kind, Text)}  # what cleans each field of text
 _EMPTY = Fields()

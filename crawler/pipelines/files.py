@@ -15,9 +15,9 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from crawler import config
-from crawler.errors import ConfigError, UnavailableError
+from crawler.base.errors import ConfigError, UnavailableError
 from crawler.pipelines.sink import Record, Sink
-from crawler.seldom import Seldom
+from crawler.base.seldom import Seldom
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -27,15 +27,16 @@ from scrapy.pipelines.files import FilesPipeline, FSFilesStore
 from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.defer import ensure_awaitable
 
-from crawler import config, urls
-from crawler.errors import HostBackoffError, PageTimeoutError, SessionLostError, UnavailableError, UrlError
-from crawler.item import Item, Media
-from crawler.redaction import without_credentials
-from crawler.seldom import Seldom
-from crawler.worker.delivery import UndeliveredError
-from crawler.worker.outcomes import EMPTY_BODY, UNKNOWN_ERROR, Outcome, outcome_of_error, outcome_of_status
-from crawler.worker.request_state import RequestState
-from crawler.worker.visits import FetchFailed
+from crawler import config
+from crawler.base import urls
+from crawler.base.errors import HostBackoffError, PageTimeoutError, SessionLostError, UnavailableError, UrlError
+from crawler.base.item import Item, Media
+from crawler.base.redaction import without_credentials
+from crawler.base.seldom import Seldom
+from crawler.worker.claiming.delivery import UndeliveredError
+from crawler.worker.claiming.outcomes import EMPTY_BODY, UNKNOWN_ERROR, Outcome, outcome_of_error, outcome_of_status
+from crawler.worker.claiming.request_state import RequestState
+from crawler.worker.claiming.visits import FetchFailed
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from crawler.worker.lanes import Lane
-    from crawler.worker.visits import Visit
+    from crawler.worker.turns.lanes import Lane
+    from crawler.worker.claiming.visits import Visit
 
 logger = logging.getLogger(__name__)
 MAX_TRIES = 3  # of a file for one page

@@ -15,10 +15,10 @@ from pymongo import InsertOne, UpdateOne
 from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError
 
 from crawler import config
-from crawler.errors import AccessError, SinkRejectedError, UnavailableError
+from crawler.base.errors import AccessError, SinkRejectedError, UnavailableError
 from crawler.pipelines.sink import Record, Sink, server_words
-from crawler.redaction import redacted_address
-from crawler.seldom import Seldom
+from crawler.base.redaction import redacted_address
+from crawler.base.seldom import Seldom
 from crawler.servers.mongo import mongo_client
 
 if TYPE_CHECKING:

@@ -19,12 +19,12 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.misc import load_object
 
 from crawler import config
-from crawler.also import Also
-from crawler.errors import ConfigError, SinkRejectedError, UnavailableError
-from crawler.item import Item, is_site_name
+from crawler.base.also import Also
+from crawler.base.errors import ConfigError, SinkRejectedError, UnavailableError
+from crawler.base.item import Item, is_site_name
 from crawler.pipelines.batch import BatchConfig, Batcher
 from crawler.pipelines.media import media_place
-from crawler.worker.delivery import UndeliveredError
+from crawler.worker.claiming.delivery import UndeliveredError
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
-    from crawler.worker.visits import Visit
+    from crawler.worker.claiming.visits import Visit
 
 logger = logging.getLogger(__name__)
 _BEFORE_VALUES = re.compile("[^{\"'`]{0,120}")  # what an error says before the first value, which may be an item's

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import orjson
 
 from crawler import config
-from crawler.errors import ConfigError, UnavailableError
+from crawler.base.errors import ConfigError, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ from itertools import combinations
 from math import comb, prod
 from typing import TYPE_CHECKING
 
-from crawler.errors import PlanError
+from crawler.base.errors import PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -13,7 +13,7 @@ from crawler.plans.match import names_in
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from crawler.models import Politeness
+    from crawler.base.models import Politeness
     from crawler.plans.combinations import Combination
     from crawler.plans.plan import Plan
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from redis.exceptions import OutOfMemoryError, RedisError
 
-from crawler.errors import AccessError, PlanError, UnavailableError, shown
+from crawler.base.errors import AccessError, PlanError, UnavailableError, shown
 from crawler.frontier import ledger, recount
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.preflight import prepare
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from crawler.frontier.keys import Keys
     from crawler.frontier.ledger import Ledger
     from crawler.frontier.queue import Queue
-    from crawler.models import Frontier
+    from crawler.base.models import Frontier
     from crawler.plans.registry import PlanRecord, PlanState
 
 RECOUNT_TRIES = 3  # seeds that move during a recount may look like a fault; a real one is the same each time

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from crawler import sites as site_files
-from crawler import yamlfile
-from crawler.errors import InputError
-from crawler.models import Seed
+from crawler.base import yamlfile
+from crawler.base.errors import InputError
+from crawler.base.models import Seed
 from crawler.plans.combinations import Combination, TooManyError, combine
 from crawler.plans.match import Expression, MatchError, join, names_in
 from crawler.plans.match import parse as parse_match
@@ -20,7 +20,7 @@ from crawler.sites import SearchTarget, Site, SiteError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from crawler.yamlfile import YamlDocument
+    from crawler.base.yamlfile import YamlDocument
 
 _ANY_WORD = ("a",)  # to count search pages with: their number depends on the site alone, and all encodings have an a
 LIST_COMBINATIONS_MAX = 10_000  # each page of a list is compared with all: two seconds for a thousand rows

@@ -16,9 +16,9 @@ from pydantic import (
     model_validator,
 )
 
-from crawler.models import is_plan_name
+from crawler.base.models import is_plan_name
 from crawler.plans.match import OPERATORS
-from crawler.yamlfile import Part, ShortPart
+from crawler.base.yamlfile import Part, ShortPart
 
 MAX_WORD_CHARACTERS = 200  # of a keyword: search boxes take no more
 MAX_SITES = 1_000  # of a plan: each is a file to read

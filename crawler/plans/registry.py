@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from crawler.errors import (
+from crawler.base.errors import (
     MAX_NAMES,
     FrontierError,
     InputError,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from crawler.frontier.keys import Keys
     from crawler.frontier.queue import Queue
-    from crawler.models import Frontier
+    from crawler.base.models import Frontier
 
 PlanState = Literal["active", "paused", "cancelled"]
 SITES_CHANGED = "sites"  # what workers are sent on their wake channels

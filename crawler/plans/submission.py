@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from crawler.errors import PlanError
+from crawler.base.errors import PlanError
 from crawler.frontier.queue import OFFER_BATCH
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.plans.registry import PlanRecord
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
     from crawler.frontier.queue import Queue
-    from crawler.models import Frontier
+    from crawler.base.models import Frontier
     from crawler.plans.plan import Plan
     from crawler.plans.registry import Registry
 

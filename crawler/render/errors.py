@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from crawler.errors import HeadroomError
+from crawler.base.errors import HeadroomError
 
 
 class RenderError(HeadroomError):
-    """A page was not rendered. What becomes of its seed, crawler/worker/outcomes.py says for each of these."""
+    """A page was not rendered. What becomes of its seed, crawler/worker/claiming/outcomes.py says for each of these."""
 
 
 class BrowserMissingError(RenderError):

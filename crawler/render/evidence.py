@@ -7,7 +7,7 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.seldom import Seldom
+from crawler.base.seldom import Seldom
 
 if TYPE_CHECKING:
     from crawler.render.errors import StepFailedError

@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawler.models import REDIRECTION
+from crawler.base.models import REDIRECTION
 from crawler.render.errors import StepFailedError
 from crawler.render.exchange import PageAnswer
 from crawler.render.player import Player

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawler import page_json
-from crawler.models import REDIRECTION, SUCCESS, JsonAnswer
+from crawler.base import page_json
+from crawler.base.models import REDIRECTION, SUCCESS, JsonAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,12 +16,12 @@ from crawler.render.page_view import POLL_SECONDS, PageView
 from crawler.render.player import Player
 from crawler.render.rendered import Rendered
 from crawler.render.traffic import PageTraffic
-from crawler.urls import origin_as_written
+from crawler.base.urls import origin_as_written
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
 
-    from crawler.models import Settled
+    from crawler.base.models import Settled
     from crawler.render.browser import Browser
     from crawler.render.exchange import Connect, Fetch
     from crawler.render.wish import Wish

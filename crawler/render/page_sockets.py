@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from playwright.async_api import Error as PlaywrightError
 
 from crawler.render.exchange import PageRequest
-from crawler.urls import origin_as_written
+from crawler.base.urls import origin_as_written
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, WebSocketRoute

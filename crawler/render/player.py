@@ -15,7 +15,7 @@ from urllib.parse import urljoin
 
 from playwright.async_api import Error as PlaywrightError
 
-from crawler.errors import short
+from crawler.base.errors import short
 from crawler.render.errors import StepFailedError
 from crawler.render.page_view import POLL_SECONDS
 from crawler.render.steps import PlayedStep

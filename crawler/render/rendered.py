@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from crawler.models import JsonAnswer, Settled
+    from crawler.base.models import JsonAnswer, Settled
     from crawler.render.steps import PlayedStep
 
 

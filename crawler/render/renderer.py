@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from playwright.async_api import Error as PlaywrightError
 
 from crawler import config
-from crawler.errors import UrlError
+from crawler.base.errors import UrlError
 from crawler.render import chromium
 from crawler.render.browser import Browser, died_error
 from crawler.render.chromium import Guards
@@ -55,7 +55,7 @@ class RenderLimits:
 class Renderer:
     """Renders pages; each sees nothing of the others, and has no way to the network but `fetch`.
 
-    How many are open at once, its user decides: `crawler/worker/render_slots.py` in the crawl.
+    How many are open at once, its user decides: `crawler/worker/rendering/render_slots.py` in the crawl.
 
     Args:
         path: The setting BROWSER_PATH; empty: Chromium has one of its usual names on PATH.

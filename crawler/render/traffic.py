@@ -7,10 +7,10 @@ import contextlib
 import time
 from typing import TYPE_CHECKING, Any
 
-from crawler.models import REDIRECTION
+from crawler.base.models import REDIRECTION
 from crawler.render.errors import PageCrashedError
 from crawler.render.json_log import JsonLog
-from crawler.urls import origin_as_written
+from crawler.base.urls import origin_as_written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from crawler import tasks
+from crawler.base import tasks
 
 if TYPE_CHECKING:
     from crawler.render.browser import Browser

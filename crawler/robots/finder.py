@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from redis.exceptions import RedisError
 from scrapy import Request
 
-from crawler import urls
-from crawler.errors import SessionLostError, UrlError
+from crawler.base import urls
+from crawler.base.errors import SessionLostError, UrlError
 from crawler.robots.cache import CachedRules, RobotsCache
 from crawler.robots.file import MAX_FETCH_SECONDS, MAX_REDIRECTS, RobotsFile, page_delay_s
 from crawler.robots.rules import MAX_FILE_BYTES, MAX_LINE_BYTES, parse
 from crawler.robots.shared import SharedRobots
 from crawler.robots.truncate import Truncation
-from crawler.worker.outcomes import (
+from crawler.worker.claiming.outcomes import (
     PAGE_TIMEOUT,
     REDIRECT_STATUSES,
     UNKNOWN_ERROR,
@@ -34,18 +34,18 @@ from crawler.worker.outcomes import (
     outcome_of_error,
     retry_after_s,
 )
-from crawler.worker.refused import RefusedError
-from crawler.worker.request_state import RequestState
-from crawler.worker.visits import FetchFailed
+from crawler.worker.claiming.refused import RefusedError
+from crawler.worker.claiming.request_state import RequestState
+from crawler.worker.claiming.visits import FetchFailed
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
     from crawler.frontier.settlement import Operation
-    from crawler.models import Seed
-    from crawler.worker.lanes import Lane
-    from crawler.worker.visits import Visit
+    from crawler.base.models import Seed
+    from crawler.worker.turns.lanes import Lane
+    from crawler.worker.claiming.visits import Visit
     from crawler.worker.worker import Worker
 
 logger = logging.getLogger(__name__)

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import RedisError
 
-from crawler import urls
-from crawler.errors import UrlError
+from crawler.base import urls
+from crawler.base.errors import UrlError
 from crawler.frontier.keys import as_text, partition_of
 from crawler.robots.file import MAX_RECORD_BYTES, RobotsFile
-from crawler.tasks import cancel, start
+from crawler.base.tasks import cancel, start
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
-    from crawler.events import Events
+    from crawler.base.events import Events
     from crawler.frontier.keys import Keys, PartitionKeys
 
 MOVED_SECONDS = 600  # how long a redirect to a busy host is remembered, and the authority not asked whether it holds

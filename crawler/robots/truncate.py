@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import StopDownload
 
-from crawler.worker.request_state import state_of
+from crawler.worker.claiming.request_state import state_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,8 @@ import socket
 from typing import TYPE_CHECKING, Any
 
 from crawler import config
-from crawler.errors import AccessError, ConfigError, UnavailableError, short
-from crawler.redaction import redacted_address
+from crawler.base.errors import AccessError, ConfigError, UnavailableError, short
+from crawler.base.redaction import redacted_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

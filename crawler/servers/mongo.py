@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from crawler import config
-from crawler.errors import ConfigError
-from crawler.redaction import redacted_address
+from crawler.base.errors import ConfigError
+from crawler.base.redaction import redacted_address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,8 +15,8 @@ from redis.retry import Retry
 
 from crawler import config
 from crawler.config.redis_url import redis_url
-from crawler.errors import ConfigError
-from crawler.redaction import redacted_address
+from crawler.base.errors import ConfigError
+from crawler.base.redaction import redacted_address
 from crawler.servers.redis_cluster import cluster_async, cluster_sync
 from crawler.servers.redis_packing import packing
 from crawler.servers.redis_sentinel import sentinel_async, sentinel_sync

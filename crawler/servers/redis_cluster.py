@@ -37,8 +37,8 @@ from redis.exceptions import ClusterDownError, RedisClusterException, SlotNotCov
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.retry import Retry
 
-from crawler import tasks
-from crawler.errors import ConfigError
+from crawler.base import tasks
+from crawler.base.errors import ConfigError
 from crawler.servers.redis_packing import packing
 
 if TYPE_CHECKING:

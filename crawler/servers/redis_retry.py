@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from redis.exceptions import RedisError
 
-from crawler.seldom import Seldom
+from crawler.base.seldom import Seldom
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

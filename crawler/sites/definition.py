@@ -21,14 +21,14 @@ from pydantic import (
 )
 from pydantic_core import core_schema
 
-from crawler.item import READ_FIELDS, ReadAs
-from crawler.models import Politeness
-from crawler.redaction import has_credentials
+from crawler.base.item import READ_FIELDS, ReadAs
+from crawler.base.models import Politeness
+from crawler.base.redaction import has_credentials
 from crawler.sites import search as searching
 from crawler.sites.paging import KINDS, AnyPaging
 from crawler.sites.pattern import Pattern, PatternField  # noqa: TC001 -- pydantic reads the annotations
 from crawler.sites.selector import Declaration, Selector, SelectorField
-from crawler.yamlfile import Part, ShortPart, WrittenAs
+from crawler.base.yamlfile import Part, ShortPart, WrittenAs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

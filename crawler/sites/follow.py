@@ -7,11 +7,11 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
-from crawler.errors import UrlError
+from crawler.base.errors import UrlError
 from crawler.sites.pattern import PatternField  # noqa: TC001 -- pydantic reads the annotations
 from crawler.sites.selector import Selector, SelectorField
-from crawler.urls import canonical, host, hostname, without_host_dot
-from crawler.yamlfile import Part
+from crawler.base.urls import canonical, host, hostname, without_host_dot
+from crawler.base.yamlfile import Part
 
 
 class Follow(Part):

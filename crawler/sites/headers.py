@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from crawler.redaction import names_secret
+from crawler.base.redaction import names_secret
 
 _BINDINGS = "SITE_SECRET_HOSTS"  # the setting that binds secrets to hosts, which isn't one
 # Headers by which a crawl says who it is, what it takes, where the request ends, and to whom it goes.

@@ -11,14 +11,14 @@ from dataclasses import replace
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from crawler import yamlfile
-from crawler.errors import existing
+from crawler.base import yamlfile
+from crawler.base.errors import existing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from importlib.resources.abc import Traversable
 
-    from crawler.yamlfile import YamlDocument
+    from crawler.base.yamlfile import YamlDocument
 
 SUFFIX = ".yaml"  # of a site file
 # A part that says by one of these keys what it is shares no other key with a part that says otherwise; by the key, what

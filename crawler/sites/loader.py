@@ -6,9 +6,9 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler import yamlfile
-from crawler.errors import InputError, existing, shown
-from crawler.item import is_site_name
+from crawler.base import yamlfile
+from crawler.base.errors import InputError, existing, shown
+from crawler.base.item import is_site_name
 from crawler.sites import kinds
 from crawler.sites.model import Site
 from crawler.sites.search import SiteError

@@ -11,11 +11,11 @@ from zoneinfo import ZoneInfo
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from crawler import yamlfile
-from crawler.errors import UrlError
-from crawler.item import SITE_NAME
-from crawler.models import Politeness
-from crawler.redaction import has_credentials
+from crawler.base import yamlfile
+from crawler.base.errors import UrlError
+from crawler.base.item import SITE_NAME
+from crawler.base.models import Politeness
+from crawler.base.redaction import has_credentials
 from crawler.sites import search as searching
 from crawler.sites.definition import (
     LANGUAGES,
@@ -31,13 +31,13 @@ from crawler.sites.follow import Follow
 from crawler.sites.headers import Cookies, Headers, secrets_in
 from crawler.sites.rendering import Render
 from crawler.sites.search import SearchTarget, SiteError
-from crawler.urls import canonical, host
-from crawler.yamlfile import Part
+from crawler.base.urls import canonical, host
+from crawler.base.yamlfile import Part
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from crawler.models import Frontier, Seed
+    from crawler.base.models import Frontier, Seed
     from crawler.sites.pattern import Pattern
 
 Name = Annotated[str, Field(pattern=f"^{SITE_NAME}$")]

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import orjson
 from pydantic import Field
 
-from crawler.yamlfile import Part
+from crawler.base.yamlfile import Part
 
 if TYPE_CHECKING:
     from crawler.sites.definition import Search

@@ -8,10 +8,10 @@ from pydantic import Field, field_validator, model_validator
 
 from crawler.sites.selector import Selector, SelectorField  # noqa: TC001 -- pydantic reads the annotations
 from crawler.sites.steps import MAX_STEPS, PageStep
-from crawler.yamlfile import Part, ShortPart
+from crawler.base.yamlfile import Part, ShortPart
 
 if TYPE_CHECKING:
-    from crawler.models import Frontier
+    from crawler.base.models import Frontier
 
 When = Literal["never", "auto", "always"]
 # What a page shows beside its text and its data, by the name that plans and browsers have for it.

@@ -17,8 +17,8 @@ from urllib.parse import quote, urlencode
 
 import orjson
 
-from crawler.errors import HeadroomError
-from crawler.urls import is_script_route
+from crawler.base.errors import HeadroomError
+from crawler.base.urls import is_script_route
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo

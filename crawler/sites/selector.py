@@ -30,7 +30,7 @@ from pydantic_core import core_schema
 from crawler.sites.css import Css
 from crawler.sites.pattern import Pattern
 from crawler.sites.xpath import XPath
-from crawler.text import line
+from crawler.base.text import line
 
 Declaration = Literal["jsonld", "microdata", "meta"]
 Language = Literal["css", "xpath", "json", "re", "text"] | Declaration

@@ -16,14 +16,15 @@ from scrapy import Request, Spider
 from scrapy.http import Response  # noqa: TC002 -- a callback's annotation
 from twisted.python.failure import Failure  # noqa: TC002 -- a callback's annotation
 
-from crawler import config, urls
+from crawler import config
+from crawler.base import urls
 from crawler.config import crawl_settings
 from crawler.config.check import check, complete
 from crawler.download.other_handlers import warn_of_other_handlers
-from crawler.errors import ExtractError, UnavailableError, UrlError
-from crawler.models import Fetched, Frontier
+from crawler.base.errors import ExtractError, UnavailableError, UrlError
+from crawler.base.models import Fetched, Frontier
 from crawler.spiders.trial import Trial
-from crawler.worker.outcomes import (
+from crawler.worker.claiming.outcomes import (
     OUT_OF_MEMORY,
     OUT_OF_SCOPE,
     REDIRECT_STATUSES,
@@ -35,8 +36,8 @@ from crawler.worker.outcomes import (
     outcome_of_status,
     retry_delay_ms,
 )
-from crawler.worker.request_state import RequestState, state_of
-from crawler.worker.required import refuse_command, require_parts
+from crawler.worker.claiming.request_state import RequestState, state_of
+from crawler.worker.life.required import refuse_command, require_parts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,9 +46,9 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from crawler.extract import Links
-    from crawler.models import Seed
+    from crawler.base.models import Seed
     from crawler.sites import Site
-    from crawler.worker.visits import Visit
+    from crawler.worker.claiming.visits import Visit
     from crawler.worker.worker import Worker
 
 MAX_HOPS = 5  # redirects to other hosts that one seed may lead through

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from crawler import config, extract
-from crawler.errors import ExtractError
+from crawler.base.errors import ExtractError
 from crawler.extract.document import MAX_BODY_BYTES
-from crawler.in_step import in_step
-from crawler.item import Item, instant_now, item_id
-from crawler.models import Fetched, Frontier, Seed
+from crawler.base.in_step import in_step
+from crawler.base.item import Item, instant_now, item_id
+from crawler.base.models import Fetched, Frontier, Seed
 from crawler.spiders.base import FrontierSpider, fetched
-from crawler.worker.outcomes import Outcome, outcome_of_error, outcome_of_extract_error, outcome_of_status
-from crawler.worker.visits import FetchFailed
+from crawler.worker.claiming.outcomes import Outcome, outcome_of_error, outcome_of_extract_error, outcome_of_status
+from crawler.worker.claiming.visits import FetchFailed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from crawler.sites import Site
     from crawler.sites.definition import Joined
     from crawler.sites.follow import Follow
-    from crawler.worker.visits import Visit
+    from crawler.worker.claiming.visits import Visit
 
 NODE = socket.gethostname()
 

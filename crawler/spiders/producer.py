@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from redis.exceptions import RedisError
 from scrapy.utils.datatypes import LocalCache
 
-from crawler import extract, tasks
-from crawler.errors import ExtractError, HeadroomError, LacksError, UnavailableError
+from crawler import extract
+from crawler.base import tasks
+from crawler.base.errors import ExtractError, HeadroomError, LacksError, UnavailableError
 from crawler.extract.rows import Row, found_by
-from crawler.models import Fetched, Frontier, Seed
+from crawler.base.models import Fetched, Frontier, Seed
 from crawler.plans.plan import Plan
 from crawler.sites import SiteError
 from crawler.spiders.base import FrontierSpider
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from crawler.extract import Links
     from crawler.plans.combinations import Combination
     from crawler.sites import SearchTarget, Site
-    from crawler.worker.offers import Offered
-    from crawler.worker.searches import Standing
-    from crawler.worker.visits import Visit
+    from crawler.worker.claiming.offers import Offered
+    from crawler.worker.claiming.searches import Standing
+    from crawler.worker.claiming.visits import Visit
 
 PAST_THE_END = "past-the-end"  # the ledger's word for further pages of a search that has ended
 NOT_ASKED = "not-asked"  # and of one whose pages fail

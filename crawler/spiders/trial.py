@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from crawler.errors import ExtractError, LacksError
-from crawler.worker.outcomes import NO_BROWSER, NO_BROWSER_SECONDS, outcome_of_error
+from crawler.base.errors import ExtractError, LacksError
+from crawler.worker.claiming.outcomes import NO_BROWSER, NO_BROWSER_SECONDS, outcome_of_error
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from crawler.models import Fetched, Frontier
+    from crawler.base.models import Fetched, Frontier
     from crawler.sites import Site
-    from crawler.worker.render_choice import RenderChoice
+    from crawler.worker.rendering.render_choice import RenderChoice
 
 # What a page fails as that has nothing before its scripts have run.
 EMPTY = frozenset({"no-content", "no-xhr", "not-results"})

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Self
 from crawler import config
 from crawler.config.check import redaction_of
 from crawler.frontier.config import FrontierConfig
-from crawler.worker.headroom import Limits
-from crawler.worker.start_entries import StartList, start_lists
+from crawler.worker.life.headroom import Limits
+from crawler.worker.start_lists.start_entries import StartList, start_lists
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from crawler.redaction import Redaction
+    from crawler.base.redaction import Redaction
 
 
 @dataclass(frozen=True, slots=True)

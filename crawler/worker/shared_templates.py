@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import RedisError
 
-from crawler import tasks
+from crawler.base import tasks
 from crawler.extract import Templates
 from crawler.extract.templates import KEY_BYTES, MAX_PAGES
 from crawler.frontier.keys import partition_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from redis.asyncio import Redis
 
-    from crawler.events import Events
+    from crawler.base.events import Events
     from crawler.extract import Marks
     from crawler.frontier.keys import Keys
 

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-from crawler.errors import UnavailableError
+from crawler.base.errors import UnavailableError
 from testbed.servers.process import ROOT
 
 if TYPE_CHECKING:

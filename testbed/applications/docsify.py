@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from crawler.errors import UnavailableError
+from crawler.base.errors import UnavailableError
 from testbed.applications.articles import Article, Block, Bullets, Code, Heading, Notice, Paragraph, Table, articles
 from testbed.applications.page import TruePage
 from testbed.servers.process import ROOT, Server, answers_http, free_port

@@ -7,7 +7,7 @@ import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crawler.errors import UnavailableError
+from crawler.base.errors import UnavailableError
 from testbed.applications.articles import (
     Article,
     Block,

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from crawler.errors import UnavailableError
+from crawler.base.errors import UnavailableError
 from testbed.servers.process import ROOT
 
 CACHE = ROOT / ".cache" / "applications"

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from crawler.errors import UnavailableError
+from crawler.base.errors import UnavailableError
 from testbed.applications.articles import Article, articles
 from testbed.applications.html import html_of
 from testbed.applications.page import Remark, TruePage

@@ -16,7 +16,7 @@ from typing import ClassVar
 from kafka import KafkaAdminClient
 from kafka.errors import KafkaError
 
-from crawler.errors import UnavailableError
+from crawler.base.errors import UnavailableError
 from testbed.servers.process import PROBE_SECONDS, Server, free_port, run_to_end
 
 POM = Path(__file__).with_name("kafka-pom.xml")

@@ -9,7 +9,7 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
-from crawler.errors import UnavailableError
+from crawler.base.errors import UnavailableError
 from testbed.servers.process import Server, answers_http, free_port, run_to_end
 
 INSTALL_SECONDS = 60.0

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
-from crawler.errors import UnavailableError
+from crawler.base.errors import UnavailableError
 from testbed.servers.process import PROBE_SECONDS, Server, free_port
 
 

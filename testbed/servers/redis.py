@@ -12,7 +12,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from crawler.errors import UnavailableError
+from crawler.base.errors import UnavailableError
 from testbed.servers.process import PROBE_SECONDS, Server, free_port
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import redis
 from redis.crc import key_slot
 
-from crawler.errors import UnavailableError
+from crawler.base.errors import UnavailableError
 from testbed.servers.process import free_port
 from testbed.servers.redis import Redis
 

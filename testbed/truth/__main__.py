@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 
 from crawler.cli.output import print_error, print_json
-from crawler.errors import HeadroomError
+from crawler.base.errors import HeadroomError
 from testbed.applications import APPLICATIONS
 from testbed.applications.articles import ARTICLES
 from testbed.truth.report import as_json, shortfalls, table, verdicts

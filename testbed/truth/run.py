@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from crawler.errors import UnavailableError
+from crawler.base.errors import UnavailableError
 from testbed.applications import APPLICATIONS
 from testbed.applications.articles import WORD
 from testbed.audit import read_items

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from crawler.cli.ledger_words import NOTES, REASONS, legend, meaning
 from crawler.frontier.ledger import COUNTS, JUNK
-from crawler.worker.outcomes import OUT_OF_MEMORY
+from crawler.worker.claiming.outcomes import OUT_OF_MEMORY
 
 CRAWLER = Path(__file__).parents[2] / "crawler"
 WORD = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")

@@ -11,7 +11,7 @@ from rich.text import Text
 from crawler.cli.top_views import VIEWS, Moment, screen
 from crawler.cluster.overview import FrontierOverview, Overview, RedisOverview
 from crawler.cluster.troubles import troubles
-from crawler.frontier.host_history import HostCounts
+from crawler.telemetry.host_history import HostCounts
 
 WORKER = {
     "node": "节点-with-a-long-name.example.org",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from crawler.cluster.activity import NOW_SECONDS, Activity, per_second_now
-from crawler.frontier import history
-from crawler.frontier.history import DAY, HOUR
+from crawler.telemetry import history
+from crawler.telemetry.history import DAY, HOUR
 
 NOW = 1_800_000_030
 

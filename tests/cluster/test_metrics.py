@@ -13,8 +13,8 @@ from commands.test_nodes import add_worker
 from crawler.cluster import metrics as module
 from crawler.cluster.metrics import metrics
 from crawler.cluster.overview import RedisOverview, read_overview
-from crawler.exposition import TOTAL, exposition
-from crawler.frontier import history
+from crawler.telemetry.exposition import TOTAL, exposition
+from crawler.telemetry import history
 from crawler.servers.redis import redis_sync
 
 ROOT = Path(__file__).parents[2]

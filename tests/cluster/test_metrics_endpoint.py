@@ -7,7 +7,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.cluster.metrics_endpoint import MetricsEndpoint
 from crawler.cluster.overview import read_overview
-from crawler.errors import UnavailableError
+from crawler.base.errors import UnavailableError
 
 TOKEN = "0123456789abcdef"
 ANY_TEXT = b"text/plain; version=0.0.4; charset=utf-8"

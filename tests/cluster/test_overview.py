@@ -10,8 +10,8 @@ from scrapy.settings import Settings
 
 from crawler.cluster import overview
 from crawler.cluster.overview import read_overview
-from crawler.frontier import history
-from crawler.models import Seed
+from crawler.telemetry import history
+from crawler.base.models import Seed
 from crawler.plans.operator import Operator
 from crawler.servers.redis import redis_sync
 

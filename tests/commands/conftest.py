@@ -8,7 +8,7 @@ import pytest
 from scrapy.settings import Settings
 
 from crawler.frontier.settlement import Settlement, TurnRelease
-from crawler.models import Seed
+from crawler.base.models import Seed
 from crawler.plans.operator import Operator
 
 PLAN = """

@@ -11,7 +11,7 @@ from scrapy.settings import Settings
 from waiting import PATIENCE_SECONDS, until
 
 from crawler.cli.start_check import _check_settings, _check_sinks
-from crawler.errors import AccessError, ConfigError
+from crawler.base.errors import AccessError, ConfigError
 from crawler.pipelines import sink
 from crawler.spiders.consumer import ConsumerSpider
 from testbed.servers import Redis

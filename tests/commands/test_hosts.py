@@ -10,9 +10,9 @@ from commands.conftest import content_seed
 
 from crawler.cluster import audit
 from crawler.cluster.host_steering import orders_of
-from crawler.events import Events
-from crawler.frontier import host_history
-from crawler.frontier.host_history import HostCounts
+from crawler.base.events import Events
+from crawler.telemetry import host_history
+from crawler.telemetry.host_history import HostCounts
 from crawler.frontier.host_orders import HostOrder
 from crawler.robots.file import RobotsFile
 from crawler.robots.shared import SharedRobots

@@ -15,8 +15,8 @@ from kafka import KafkaProducer
 from pipelines.sink_samples import message, page
 from waiting import PATIENCE_SECONDS, until
 
-from crawler.also import Also
-from crawler.models import Seed
+from crawler.base.also import Also
+from crawler.base.models import Seed
 
 
 class Bomb:

@@ -10,7 +10,7 @@ from commands.conftest import content_seed
 
 from crawler.commands import ledger as ledger_command
 from crawler.frontier.settlement import Settlement
-from crawler.models import Seed
+from crawler.base.models import Seed
 
 COUNTS = ("offered", "known", "ready", "executing", "finished", "failed", "difference")
 NOTHING = dict.fromkeys(COUNTS, 0) | {"failures": {}, "notes": {}}

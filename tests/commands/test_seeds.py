@@ -12,7 +12,7 @@ from commands.conftest import content_seed
 from crawler import plans
 from crawler.cli.manual_offers import offer_urls, prepare_site
 from crawler.cluster import audit
-from crawler.errors import PlanError
+from crawler.base.errors import PlanError
 from crawler.frontier.settlement import Settlement
 from crawler.plans.submission import submit
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from commands.answers import error_of, json_of, lines_of
 
-from crawler.frontier import history, host_history
-from crawler.frontier.history import DAY
-from crawler.frontier.host_history import HostCounts
+from crawler.telemetry import history, host_history
+from crawler.telemetry.history import DAY
+from crawler.telemetry.host_history import HostCounts
 from crawler.servers.redis import redis_sync
 
 

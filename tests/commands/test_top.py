@@ -17,8 +17,8 @@ from command_line import ROOT
 from commands.answers import error_of, json_of, lines_of
 from commands.test_nodes import add_worker
 
-from crawler.frontier import history, host_history
-from crawler.frontier.host_history import HostCounts
+from crawler.telemetry import history, host_history
+from crawler.telemetry.host_history import HostCounts
 from crawler.servers.redis import redis_sync
 from testbed.servers import Redis
 

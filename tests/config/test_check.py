@@ -7,7 +7,7 @@ from scrapy.settings import Settings
 
 from crawler import config
 from crawler.config.check import check, complete, misspelt_names, redaction_of
-from crawler.errors import ConfigError, HeadroomError, UnknownSettingError
+from crawler.base.errors import ConfigError, HeadroomError, UnknownSettingError
 from crawler.spiders.consumer import ConsumerSpider
 
 

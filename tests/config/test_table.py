@@ -8,7 +8,7 @@ import pytest
 from scrapy.settings import default_settings
 
 from crawler import config
-from crawler.redaction import HIDDEN, Redaction
+from crawler.base.redaction import HIDDEN, Redaction
 
 ROOT = Path(__file__).parent.parent.parent
 each = pytest.mark.parametrize("setting", config.ALL, ids=lambda setting: setting.name)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from html import escape
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from crawler.errors import UnavailableError
-from crawler.models import Fetched, LoadedJson
+from crawler.base.errors import UnavailableError
+from crawler.base.models import Fetched, LoadedJson
 
 ORIGIN = "https://site.test"
 NOUNS = [

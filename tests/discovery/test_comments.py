@@ -12,7 +12,7 @@ from crawler.discovery import comments, propose
 from crawler.discovery.page import ParsedPage
 from crawler.discovery.sample import Sample
 from crawler.extract import content as reading
-from crawler.models import Fetched
+from crawler.base.models import Fetched
 from crawler.sites import Site
 
 SAID = (

@@ -7,7 +7,7 @@ from discovery.made_up import page
 
 from crawler.discovery.declared import by_action, by_description
 from crawler.discovery.page import ParsedPage
-from crawler.models import Fetched
+from crawler.base.models import Fetched
 
 URL = "https://site.test/opensearch.xml"
 

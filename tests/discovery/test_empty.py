@@ -8,7 +8,7 @@ from discovery.made_up import ORIGIN, page
 from crawler.discovery import empty
 from crawler.discovery.page import ParsedPage
 from crawler.extract.html_text import HtmlText
-from crawler.models import Fetched
+from crawler.base.models import Fetched
 
 
 def parsed(body):

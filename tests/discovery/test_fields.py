@@ -11,7 +11,7 @@ from crawler.discovery import fields, rules
 from crawler.discovery.page import ParsedPage
 from crawler.discovery.sample import Sample
 from crawler.extract import content as reading
-from crawler.models import Fetched
+from crawler.base.models import Fetched
 from crawler.sites import Site
 
 

@@ -10,7 +10,7 @@ from discovery.made_up import ORIGIN, Site, Visitor, page
 from crawler import sites
 from crawler.discovery import loaded, propose
 from crawler.discovery.page import ParsedPage
-from crawler.models import Fetched, JsonAnswer
+from crawler.base.models import Fetched, JsonAnswer
 
 FORM = '<form action="/find"><input name="words"></form>'
 SHELL = '<div id="app"></div><script src="/app.js"></script>'

@@ -10,8 +10,8 @@ from discovery.made_up import ENGLISH, ORIGIN, Site, Visitor, page
 from crawler import sites
 from crawler.discovery import blocks, propose
 from crawler.discovery.page import ParsedPage
-from crawler.errors import UnavailableError
-from crawler.models import Fetched
+from crawler.base.errors import UnavailableError
+from crawler.base.models import Fetched
 
 FORM = '<form action="/search"><input name="q"></form>'
 

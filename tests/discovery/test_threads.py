@@ -11,7 +11,7 @@ from discovery.made_up import ENGLISH, ORIGIN, PEOPLE, Visitor
 from crawler.discovery import comments, fields, propose
 from crawler.discovery.page import ParsedPage
 from crawler.discovery.sample import Sample
-from crawler.models import Fetched
+from crawler.base.models import Fetched
 
 SAID = (
     "I was there on the second day and it was not as bad as this says, number {}.",

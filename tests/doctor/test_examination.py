@@ -10,7 +10,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.doctor.examination import CheckGroup, HealthCheck, examine
 from crawler.doctor.finding import State, ok
-from crawler.errors import UnavailableError
+from crawler.base.errors import UnavailableError
 
 
 @contextlib.asynccontextmanager

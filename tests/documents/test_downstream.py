@@ -87,7 +87,7 @@ def test_all_readers_find_what_a_crawl_delivered_and_the_further_plan(
 
 
 def test_every_field_is_shown_with_what_the_schema_says_of_it():
-    fields = json.loads((ROOT / "crawler/item.schema.json").read_text("utf-8"))["properties"]
+    fields = json.loads((ROOT / "crawler/base/item.schema.json").read_text("utf-8"))["properties"]
     text = PAGE.read_text("utf-8")
     for name, field in fields.items():
         assert f"| `{name}` | {field['description']} |\n" in text

@@ -14,7 +14,7 @@ from scrapy.utils.test import get_crawler
 from crawler.download.dns import DnsCache
 from crawler.download.handler import CurlDownloadHandler
 from crawler.middlewares.turns import TurnMiddleware
-from crawler.worker.request_state import RequestState
+from crawler.worker.claiming.request_state import RequestState
 
 PLAIN = {"User-Agent": "test", "Accept": "text/html"}
 

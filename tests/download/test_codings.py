@@ -15,7 +15,7 @@ from hostile.hostile_wire_bodies import MIB, bare_deflate
 
 from crawler.download import codings
 from crawler.download.codings import SLICE_BYTES, decode, zstd
-from crawler.errors import AnswerError
+from crawler.base.errors import AnswerError
 
 SKIPPED = b"\x51\x2a\x4d\x18\x04\x00\x00\x00abcd"  # a zstd frame that holds nothing
 

@@ -10,7 +10,7 @@ from download.conftest import PLAIN, head_of
 from hostile.hostile_wire_bodies import answer
 from scrapy import Request
 
-from crawler.errors import AnswerError, ConfigError, NodeError
+from crawler.base.errors import AnswerError, ConfigError, NodeError
 
 
 @pytest.mark.parametrize("odd", [False, True])

@@ -16,7 +16,7 @@ import pytest
 
 from crawler.download import dns
 from crawler.download.dns import KEEP_NONE_SECONDS, KEEP_SECONDS, MAX_ADDRESSES, NO_ADDRESSES, DnsCache, HostAddresses
-from crawler.errors import NodeError
+from crawler.base.errors import NodeError
 
 
 class NameServer:

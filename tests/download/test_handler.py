@@ -30,9 +30,9 @@ from scrapy.http import HtmlResponse, Response, TextResponse
 
 from crawler.download import watchdog
 from crawler.download.transfer import Transfer
-from crawler.errors import AnswerError, PageTimeoutError, PrivateAddressError, SessionLostError
-from crawler.worker.lanes import Lane
-from crawler.worker.request_state import RequestState
+from crawler.base.errors import AnswerError, PageTimeoutError, PrivateAddressError, SessionLostError
+from crawler.worker.turns.lanes import Lane
+from crawler.worker.claiming.request_state import RequestState
 
 GONE = 1  # a port that nobody listens on
 SOON = {"download_timeout": 5.0}

@@ -12,7 +12,7 @@ from hostile.hostile_wire_bodies import PAGE
 from scrapy import Request
 from scrapy.exceptions import DownloadTimeoutError
 
-from crawler.errors import AnswerError
+from crawler.base.errors import AnswerError
 
 REFUSALS = {
     "refused": lambda stream: http2.reset(stream, http2.REFUSED_STREAM),

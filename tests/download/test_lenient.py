@@ -15,8 +15,8 @@ from samples import a_visit
 from scrapy import Request
 from scrapy.exceptions import DownloadCancelledError, DownloadTimeoutError
 
-from crawler.errors import AnswerError, PrivateAddressError, SessionLostError
-from crawler.worker.request_state import RequestState
+from crawler.base.errors import AnswerError, PrivateAddressError, SessionLostError
+from crawler.worker.claiming.request_state import RequestState
 
 ODD = b"HTTP/1.1 200 OK\r\nno colon\r\n"
 LINES = (b"no colon", b": no name", b"X A : b", b"\xff: \x00", b"X-A: a\rb\0c")

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from crawler.download.page_requests import PageRequests
-from crawler.worker.lanes import Lane
-from crawler.worker.request_state import RequestState
+from crawler.worker.turns.lanes import Lane
+from crawler.worker.claiming.request_state import RequestState
 
 
 async def test_a_request_that_is_cut_off_on_its_way_frees_its_turns():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler import urls
+from crawler.base import urls
 from crawler.download.private_addresses import is_private
 
 PRIVATE = {

@@ -7,7 +7,7 @@ import pytest
 from crawler import sites
 from crawler.config import SITE_SECRET_HOSTS
 from crawler.download.site_headers import NoSecretError, SiteHeaders, with_page_cookies
-from crawler.errors import ConfigError, InputError
+from crawler.base.errors import ConfigError, InputError
 
 SITE = sites.parse(
     """

@@ -11,7 +11,7 @@ from scrapy.exceptions import CannotResolveHostError, UnsupportedURLSchemeError
 from crawler.download import targets
 from crawler.download.dns import DnsCache
 from crawler.download.targets import Target, Targets, scheme_and_authority, url_to_send
-from crawler.errors import PrivateAddressError
+from crawler.base.errors import PrivateAddressError
 
 MIXED = ["10.0.0.1", "8.8.8.8", "::1", "2606:4700::1111", "::ffff:127.0.0.1"]
 ANSWERS = {"mixed.test": MIXED, "public.test": ["9.9.9.9"], "private.test": ["127.0.0.1"], "none.test": []}

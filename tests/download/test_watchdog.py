@@ -9,7 +9,7 @@ import time
 import pytest
 from hostile.hostile_wire_bodies import forever
 
-from crawler.errors import AnswerError
+from crawler.base.errors import AnswerError
 
 
 async def test_a_handshake_without_end_holds_nobody_up_for_long(get, opened):

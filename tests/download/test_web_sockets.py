@@ -7,7 +7,7 @@ from web_socket_site import served
 
 from crawler.download import web_sockets
 from crawler.download.web_sockets import WebSocketRequest, WebSocketResponse
-from crawler.errors import AnswerError, PrivateAddressError
+from crawler.base.errors import AnswerError, PrivateAddressError
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from commands.answers import error_of
 from crawl import Crawl
 
 from crawler.frontier.rights import acl_rule
-from crawler.urls import fingerprint
+from crawler.base.urls import fingerprint
 
 PLAN = """
 name: flood

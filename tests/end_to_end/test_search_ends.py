@@ -10,7 +10,7 @@ import yaml
 from hostile.hostile_wire_bodies import answer
 from hostile.hostile_wire_server import Host
 
-from crawler.worker.newest_items import TOLD_MAX
+from crawler.worker.reports.newest_items import TOLD_MAX
 
 PAGES = 5
 WITH_RESULTS = 2  # pages of each search

@@ -12,7 +12,7 @@ from needs import need
 from waiting import until
 
 from crawler.config.crawl_settings import VALUES
-from crawler.errors import UnavailableError
+from crawler.base.errors import UnavailableError
 from crawler.scheduler import FORCED_STOP_SECONDS
 from testbed.forum import content, kinds
 from testbed.servers import kafka, mongo

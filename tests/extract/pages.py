@@ -4,8 +4,8 @@ import orjson
 import pytest
 
 from crawler import sites
-from crawler.errors import ExtractError
-from crawler.models import Fetched
+from crawler.base.errors import ExtractError
+from crawler.base.models import Fetched
 
 BASE = "http://127.0.0.1:8800"
 URL = f"{BASE}/thread/1"

@@ -7,8 +7,8 @@ import pytest
 from extract.pages import BASE, changed, html, reason
 
 from crawler import extract, sites
-from crawler.errors import ExtractError, InputError
-from crawler.models import JsonAnswer, LoadedJson
+from crawler.base.errors import ExtractError, InputError
+from crawler.base.models import JsonAnswer, LoadedJson
 
 THREADS = """
 name: threads

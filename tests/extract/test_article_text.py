@@ -6,7 +6,7 @@ import pytest
 from extract.pages import html
 
 from crawler import extract, sites
-from crawler.errors import ExtractError
+from crawler.base.errors import ExtractError
 
 WEB = sites.load("web")
 ONE = "The old ferry took in refugees despite earlier warnings, and 664 people in Riverside noticed it at once."

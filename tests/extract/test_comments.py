@@ -5,7 +5,7 @@ from extract.pages import html, json, reason
 
 from crawler import extract, sites
 from crawler.extract.comments import ReadComment, count_in, in_item, joined
-from crawler.item import Comment
+from crawler.base.item import Comment
 
 THREAD = """
 name: blog

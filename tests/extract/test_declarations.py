@@ -4,7 +4,7 @@ import pytest
 from extract.pages import html
 
 from crawler import extract, sites
-from crawler.errors import InputError
+from crawler.base.errors import InputError
 
 GRAPH = """<script type="application/ld+json">{"@graph": [
  {"@type": "Organization", "name": "City News", "logo": "/logo.png"},

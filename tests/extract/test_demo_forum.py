@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from extract.pages import BASE, FEED
 
 from crawler import extract, sites
-from crawler.models import Fetched
+from crawler.base.models import Fetched
 from testbed.forum import content
 from testbed.forum.routes import Forum, Request
 

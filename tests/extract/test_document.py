@@ -7,7 +7,7 @@ import pytest
 from extract.pages import API, BOARD, html, json, reason
 
 from crawler import extract
-from crawler.errors import ExtractError
+from crawler.base.errors import ExtractError
 from crawler.extract.document import MAX_BODY_BYTES
 
 

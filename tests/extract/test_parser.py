@@ -4,7 +4,7 @@ import pytest
 from extract.pages import BASE, html, reason
 
 from crawler import extract, sites
-from crawler.errors import ExtractError
+from crawler.base.errors import ExtractError
 from crawler.extract import Fields
 from crawler.extract.comments import ReadComment
 

@@ -3,9 +3,9 @@
 import pytest
 
 from crawler import extract, sites
-from crawler.errors import ExtractError
+from crawler.base.errors import ExtractError
 from crawler.extract import document
-from crawler.models import Fetched
+from crawler.base.models import Fetched
 
 FORUM = sites.parse(
     """

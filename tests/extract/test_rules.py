@@ -4,9 +4,9 @@ import pytest
 from extract.pages import BOARD, html, json, reason
 
 from crawler import extract, sites
-from crawler.errors import InputError
+from crawler.base.errors import InputError
 from crawler.extract.rows import Row, found_by
-from crawler.models import Fetched
+from crawler.base.models import Fetched
 
 URL = "http://x.org/page"
 

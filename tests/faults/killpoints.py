@@ -11,7 +11,7 @@ from crawler.extract.field_kinds import Fields
 from crawler.pipelines.sink import Sink
 
 if TYPE_CHECKING:
-    from crawler.models import Fetched
+    from crawler.base.models import Fetched
     from crawler.sites import Site
 
 

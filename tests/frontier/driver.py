@@ -13,7 +13,7 @@ from crawler.frontier.keys import OTHER, Keys, partition_of
 from crawler.frontier.queue import Queue
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.frontier.settlement import Settlement, TurnRelease
-from crawler.models import Seed
+from crawler.base.models import Seed
 
 LONG_MS = 60_000  # a session that no test outlives
 PATIENCE_SECONDS = 5.0

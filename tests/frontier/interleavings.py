@@ -24,7 +24,7 @@ from crawler.frontier import recount, scripts
 from crawler.frontier.queue import NEW, Proposal
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.frontier.settlement import Settlement, TurnRelease
-from crawler.worker.known import Known
+from crawler.worker.claiming.known import Known
 
 CLOCK = "clock"  # the key that holds the time, in ms
 BEGIN_MS = 1_700_000_000_000

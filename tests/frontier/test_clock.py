@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from frontier.driver import LONG_MS, PATIENCE_SECONDS, content, ends, turns
 
-from crawler.events import Events
+from crawler.base.events import Events
 from crawler.frontier import clock
 from crawler.robots.shared import ASKING_MILLISECONDS, SharedRobots
 

@@ -6,7 +6,7 @@ import pytest
 from frontier.driver import content, ends, turns
 from frontier.test_turns import acquire, messages
 
-from crawler.errors import HeadroomError
+from crawler.base.errors import HeadroomError
 from crawler.frontier.host_orders import HostOrder, HostOrders
 
 HOST = "a.test"

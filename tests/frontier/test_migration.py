@@ -8,7 +8,7 @@ import orjson
 import pytest
 from frontier.driver import LONG_MS
 
-from crawler.errors import FrontierError
+from crawler.base.errors import FrontierError
 from crawler.frontier import clock, from_2_to_3, migration, scripts
 from crawler.frontier.keys import SCHEMA_VERSION, Keys
 from crawler.frontier.migration import migrate

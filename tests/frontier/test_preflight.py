@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from crawler.errors import AccessError, FrontierError, UnavailableError
+from crawler.base.errors import AccessError, FrontierError, UnavailableError
 from crawler.frontier.keys import SCHEMA_VERSION, Keys
 from crawler.frontier.preflight import prepare, wait_until_ready
 from crawler.servers.redis import redis_async

@@ -18,8 +18,8 @@ from needs import started
 from redis.crc import key_slot
 from redis.exceptions import RedisError
 
-from crawler.errors import ConfigError, FrontierError
-from crawler.events import Events
+from crawler.base.errors import ConfigError, FrontierError
+from crawler.base.events import Events
 from crawler.frontier import scripts
 from crawler.frontier.durability import advice
 from crawler.frontier.keys import partition_of
@@ -28,9 +28,9 @@ from crawler.frontier.seed_admin import SeedAdmin
 from crawler.servers.redis import redis_async, redis_sync
 from crawler.servers.redis_cluster_timeouts import cluster_advice
 from crawler.servers.redis_retry import until_redis_answers
-from crawler.tasks import cancel
-from crawler.worker import figures
-from crawler.worker.wakeups import WakeUps
+from crawler.base.tasks import cancel
+from crawler.worker.reports import figures
+from crawler.worker.life.wakeups import WakeUps
 from testbed.servers.redis_cluster import RedisCluster
 
 PARTITIONS = 12  # four for each node

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from frontier.driver import content, ends, turns
 
-from crawler.errors import FrontierError
+from crawler.base.errors import FrontierError
 from crawler.frontier.seed_info import seed_info
-from crawler.models import Seed
+from crawler.base.models import Seed
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 from frontier.driver import LONG_MS, PATIENCE_SECONDS, content, nav
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from crawler.errors import FrontierError
-from crawler.events import Events
+from crawler.base.errors import FrontierError
+from crawler.base.events import Events
 from crawler.frontier import session as session_module
 from crawler.frontier.keys import SCHEMA_VERSION
 from crawler.frontier.session import (
@@ -24,7 +24,7 @@ from crawler.frontier.session import (
     process_of,
 )
 from crawler.servers.redis import redis_sync
-from crawler.tasks import TaskDied, cancel
+from crawler.base.tasks import TaskDied, cancel
 
 # -- Reclaiming -------------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 import json
 
-from crawler.errors import ExtractError
+from crawler.base.errors import ExtractError
 from crawler.extract import Fields
 
 

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import pytest
 from hostile.isolated import IsolatedCrawl, SocketRedis
 
-from crawler import urls
+from crawler.base import urls
 from crawler.download.private_addresses import is_private
 
 pytestmark = pytest.mark.faults  # hundreds of addresses in a crawl of their own

@@ -11,7 +11,7 @@ from waiting import until
 
 pytestmark = pytest.mark.faults  # a crawl for each case
 
-EXTENSIONS = {"crawler.worker.worker.Worker": 100, "crawler.worker.delivery.Delivery": 200}
+EXTENSIONS = {"crawler.worker.worker.Worker": 100, "crawler.worker.claiming.delivery.Delivery": 200}
 CONSOLE = {"scrapy.extensions.telnet.TelnetConsole": 0}
 CASES = {
     "by default": {},

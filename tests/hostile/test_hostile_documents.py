@@ -19,9 +19,9 @@ from pathlib import Path
 import pytest
 
 from crawler import extract, sites
-from crawler.errors import ExtractError
+from crawler.base.errors import ExtractError
 from crawler.extract.encoding import decode
-from crawler.models import Fetched
+from crawler.base.models import Fetched
 
 MEMORY_BYTES = 1_500_000_000  # of addresses; Python with all its libraries has 500 MB of them
 CPU_SECONDS = 10

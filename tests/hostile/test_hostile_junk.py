@@ -20,7 +20,7 @@ from scrapy.settings import Settings
 from waiting import until
 
 from crawler.frontier.keys import Keys
-from crawler.models import Seed
+from crawler.base.models import Seed
 from crawler.plans.operator import Operator
 
 pytestmark = pytest.mark.faults  # a crawl beside each kind of junk, and every command

@@ -17,7 +17,7 @@ from hostile.pages import ARTICLE, serving
 from kafka import KafkaConsumer, KafkaProducer
 from pymongo import MongoClient
 
-from crawler.models import Seed
+from crawler.base.models import Seed
 
 pytestmark = pytest.mark.faults  # a crawl to Kafka and Mongo, and every command
 

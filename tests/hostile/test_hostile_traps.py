@@ -10,7 +10,7 @@ import pytest
 from hostile.hostile_wire_bodies import answer
 from hostile.hostile_wire_server import Host
 
-from crawler.urls import MAX_PARAMETERS, MAX_REPEATS, MAX_SEGMENTS, MAX_URL_CHARACTERS
+from crawler.base.urls import MAX_PARAMETERS, MAX_REPEATS, MAX_SEGMENTS, MAX_URL_CHARACTERS
 
 pytestmark = pytest.mark.faults  # a crawl for each trap
 

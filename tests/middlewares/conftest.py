@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from samples import RecordedVisit
 
-from crawler.worker.lanes import Lane
+from crawler.worker.turns.lanes import Lane
 
 
 class Turns:

@@ -9,9 +9,9 @@ from scrapy import Request
 from scrapy.http import HtmlResponse, Response
 from scrapy.utils.test import get_crawler
 
-from crawler.errors import AnswerError
+from crawler.base.errors import AnswerError
 from crawler.middlewares.decoding import DecodingMiddleware
-from crawler.worker.outcomes import outcome_of_error
+from crawler.worker.claiming.outcomes import outcome_of_error
 
 REQUEST = Request("http://a.test/")
 PAGE = b"<html>page</html>"

@@ -14,8 +14,8 @@ from scrapy.exceptions import IgnoreRequest
 
 from crawler.config import crawl_settings
 from crawler.middlewares.visits import VisitSpiderMiddleware
-from crawler.worker.delivery import Delivery
-from crawler.worker.request_state import state_of
+from crawler.worker.claiming.delivery import Delivery
+from crawler.worker.claiming.request_state import state_of
 
 PATH = "crawler.middlewares.visits.VisitSpiderMiddleware"
 ORDERS = [-100, 5, 500]  # of another spider middleware

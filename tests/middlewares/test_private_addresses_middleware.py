@@ -11,7 +11,7 @@ from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
 from crawler.download.dns import DnsCache
-from crawler.errors import PrivateAddressError
+from crawler.base.errors import PrivateAddressError
 from crawler.middlewares.private_addresses import PrivateAddressMiddleware
 
 NAMES = {"public.test": ["8.8.8.8"], "inner.test": ["10.0.0.1"], "both.test": ["8.8.8.8", "10.0.0.1"]}

@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 
-from crawler.errors import HostBackoffError
+from crawler.base.errors import HostBackoffError
 from crawler.middlewares.turns import TurnMiddleware
-from crawler.worker.refused import RefusedError
-from crawler.worker.request_state import state_of
-from crawler.worker.turn import Turn
+from crawler.worker.claiming.refused import RefusedError
+from crawler.worker.claiming.request_state import state_of
+from crawler.worker.turns.turn import Turn
 
 
 class Budget:

@@ -13,10 +13,10 @@ from samples import RecordedVisit
 from scrapy import exceptions
 from twisted.internet.error import NoRouteError
 
-from crawler.errors import AnswerError, HostBackoffError, NodeError, PageTimeoutError, SessionLostError
+from crawler.base.errors import AnswerError, HostBackoffError, NodeError, PageTimeoutError, SessionLostError
 from crawler.middlewares.turns import TurnMiddleware
-from crawler.worker.lanes import Lane
-from crawler.worker.refused import RefusedError
+from crawler.worker.turns.lanes import Lane
+from crawler.worker.claiming.refused import RefusedError
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ import asyncio
 import pytest
 from scrapy import Request
 
-from crawler.errors import FrontierError, HostBackoffError, SessionLostError
+from crawler.base.errors import FrontierError, HostBackoffError, SessionLostError
 from crawler.middlewares.turns import TurnMiddleware
-from crawler.worker.outcomes import Outcome, outcome_of_error
-from crawler.worker.refused import RefusedError
-from crawler.worker.request_state import state_of
+from crawler.worker.claiming.outcomes import Outcome, outcome_of_error
+from crawler.worker.claiming.refused import RefusedError
+from crawler.worker.claiming.request_state import state_of
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 from monitor.conftest import HERE, PASSWORD, Running, settings_at
 
-from crawler.errors import HeadroomError
+from crawler.base.errors import HeadroomError
 from crawler.monitor.server import Listening
 from crawler.monitor.users import UserFile
 

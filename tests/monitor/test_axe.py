@@ -17,9 +17,9 @@ from monitor.test_items import keep
 from crawler import plans
 from crawler.cluster import audit
 from crawler.cluster.host_steering import orders_of
-from crawler.events import Events
-from crawler.frontier import history, host_history
-from crawler.frontier.host_history import HostCounts
+from crawler.base.events import Events
+from crawler.telemetry import history, host_history
+from crawler.telemetry.host_history import HostCounts
 from crawler.frontier.node_orders import NodeOrder, NodeOrders
 from crawler.plans.operator import Operator
 from crawler.plans.submission import submit

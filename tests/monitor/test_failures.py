@@ -7,7 +7,7 @@ import pytest
 from commands.conftest import content_seed
 from monitor.conftest import text_of
 
-from crawler.models import Seed
+from crawler.base.models import Seed
 from crawler.monitor.pages import failures as module
 
 pytestmark = pytest.mark.usefixtures("_reads_anew")

@@ -15,7 +15,7 @@ from frontier.test_newest_items import NO_BOUND, message
 from monitor.conftest import Browser, Running, settings_at, text_of
 from pymongo import MongoClient
 
-from crawler.frontier import newest_items
+from crawler.telemetry import newest_items
 from crawler.monitor.pages import items as module
 from crawler.pipelines.mongo import MongoSink
 from crawler.pipelines.sink import Record

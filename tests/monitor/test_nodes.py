@@ -7,8 +7,8 @@ import pytest
 from commands.test_nodes import add_worker
 from monitor.conftest import text_of
 
-from crawler.frontier import node_history
-from crawler.frontier.node_history import NodeSample
+from crawler.telemetry import node_history
+from crawler.telemetry.node_history import NodeSample
 from crawler.frontier.node_orders import NodeOrder, NodeOrders
 
 pytestmark = pytest.mark.usefixtures("_reads_anew")

@@ -16,7 +16,7 @@ from commands.test_nodes import add_worker
 from monitor.conftest import Browser, Running, settings_at, text_of
 from needs import started
 
-from crawler.frontier import history
+from crawler.telemetry import history
 from crawler.monitor.gatherer import Gatherer
 from testbed.servers import Redis
 

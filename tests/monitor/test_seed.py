@@ -14,9 +14,9 @@ from monitor.conftest import text_of
 from monitor.test_overview import add
 
 from crawler import plans
-from crawler.frontier import failed_answers, host_history
-from crawler.frontier.failed_answers import FailedAnswer
-from crawler.frontier.host_history import HostCounts
+from crawler.telemetry import failed_answers, host_history
+from crawler.telemetry.failed_answers import FailedAnswer
+from crawler.telemetry.host_history import HostCounts
 from crawler.frontier.settlement import Settlement
 from crawler.monitor.pages import sites
 from crawler.plans.plan import Plan

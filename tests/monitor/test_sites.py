@@ -9,7 +9,7 @@ from monitor.conftest import text_of
 from monitor.test_seed import add
 
 from crawler import sites
-from crawler.models import Seed
+from crawler.base.models import Seed
 
 pytestmark = pytest.mark.usefixtures("_reads_anew")
 SITE = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from monitor.conftest import PASSWORD
 
-from crawler.errors import HeadroomError
+from crawler.base.errors import HeadroomError
 from crawler.monitor.users import UserFile
 
 

@@ -10,11 +10,11 @@ import orjson
 import pytest
 
 from crawler.config.setting import Line
-from crawler.item import Item, Media
+from crawler.base.item import Item, Media
 from crawler.pipelines.batch import BatchConfig
 from crawler.pipelines.sink import Sink, SinkPipeline
-from crawler.worker.delivery import UndeliveredError
-from crawler.worker.gaps import Gaps
+from crawler.worker.claiming.delivery import UndeliveredError
+from crawler.worker.claiming.gaps import Gaps
 
 MARK = Line(
     "PRINT_MARK",

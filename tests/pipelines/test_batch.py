@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from pipelines.sink_samples import Outages
 
-from crawler.errors import SinkRejectedError, UnavailableError
+from crawler.base.errors import SinkRejectedError, UnavailableError
 from crawler.pipelines.batch import ALONE_TRIES, BatchConfig, Batcher
 
 NEVER_S = 3_600.0

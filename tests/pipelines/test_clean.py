@@ -6,7 +6,7 @@ import pytest
 from scrapy.exceptions import DropItem
 
 from crawler.extract import language
-from crawler.item import Item
+from crawler.base.item import Item
 from crawler.pipelines.clean import CleanPipeline
 
 

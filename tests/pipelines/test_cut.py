@@ -4,7 +4,7 @@ import orjson
 import pytest
 from pipelines.sink_samples import page
 
-from crawler.item import Comment
+from crawler.base.item import Comment
 from crawler.pipelines.cut import cut
 
 LARGE = page(1, content='"水\n' * 5_000, comments=[Comment("谢" * 100)] * 50, extra={"a": "b" * 3_000})

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from pipelines.sink_samples import SETTINGS, Outages, message, page, pipeline
 
-from crawler.errors import ConfigError, SinkRejectedError, UnavailableError
-from crawler.item import Item
+from crawler.base.errors import ConfigError, SinkRejectedError, UnavailableError
+from crawler.base.item import Item
 from crawler.pipelines.files import PARTS_MAX, REPAIR_BLOCK_BYTES, FilesSink
 
 NODE = re.sub(r"[^a-z0-9_-]+", "-", platform.node().lower())

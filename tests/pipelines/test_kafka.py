@@ -24,10 +24,10 @@ from kafka.errors import (
 from needs import started
 from pipelines.sink_samples import SETTINGS, Outages, deliver_through_a_kill, message, page, pipeline, wait_in_vain
 
-from crawler.errors import ConfigError, SinkRejectedError
-from crawler.item import Comment, Item
+from crawler.base.errors import ConfigError, SinkRejectedError
+from crawler.base.item import Comment, Item
 from crawler.pipelines.kafka import PROOF, KafkaSink
-from crawler.worker.delivery import UndeliveredError
+from crawler.worker.claiming.delivery import UndeliveredError
 from testbed.servers import Kafka
 
 CLOSED_PORT = 9  # discard; nobody listens there

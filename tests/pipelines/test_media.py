@@ -17,15 +17,15 @@ from scrapy.http import Response
 from scrapy.pipelines.files import FilesPipeline
 from scrapy.utils.test import get_crawler
 
-from crawler.errors import HostBackoffError, PageTimeoutError, SessionLostError, UnavailableError
-from crawler.events import Events
-from crawler.item import Media
+from crawler.base.errors import HostBackoffError, PageTimeoutError, SessionLostError, UnavailableError
+from crawler.base.events import Events
+from crawler.base.item import Media
 from crawler.pipelines import media as module
 from crawler.pipelines.media import MAX_PAUSE_SECONDS, MAX_TRIES, PageMediaPipeline
-from crawler.worker.delivery import UndeliveredError
-from crawler.worker.outcomes import Outcome
-from crawler.worker.refused import RefusedError
-from crawler.worker.visits import FetchFailed
+from crawler.worker.claiming.delivery import UndeliveredError
+from crawler.worker.claiming.outcomes import Outcome
+from crawler.worker.claiming.refused import RefusedError
+from crawler.worker.claiming.visits import FetchFailed
 
 PNG = "http://a.test/x.png"
 

@@ -9,7 +9,7 @@ from pipelines.mongo_wire import MongoWire
 from pipelines.sink_samples import SETTINGS, Outages, deliver_through_a_kill, message, page, pipeline, wait_in_vain
 from pymongo import AsyncMongoClient
 
-from crawler.errors import ConfigError, SinkRejectedError
+from crawler.base.errors import ConfigError, SinkRejectedError
 from crawler.pipelines.mongo import COLLECTION, DOCUMENT_MAX_BYTES, INDEXES, PROOF, MongoSink
 
 CLOSED_PORT = 9  # discard; nobody listens there

@@ -17,10 +17,10 @@ from pipelines.sink_samples import Outages, PrintSink, page
 from samples import RecordedVisit, a_claim
 from scrapy.settings import Settings
 
-from crawler.errors import ConfigError
+from crawler.base.errors import ConfigError
 from crawler.pipelines.batch import BatchConfig
 from crawler.pipelines.sink import SinkPipeline, chosen_sinks, message
-from crawler.worker.delivery import UndeliveredError
+from crawler.worker.claiming.delivery import UndeliveredError
 
 pytestmark = pytest.mark.process
 PROJECT = """
@@ -188,7 +188,7 @@ def test_a_crawl_that_is_stopped_while_a_sink_is_away_ends_and_calls_no_item_del
             ["fax"],
             "SINKS: got 'crawler.pipelines.sink.Sink', expected a class that has close and from_settings and send",
         ),
-        ({"fax": "crawler.item.Item"}, "fax", "SINKS: got 'crawler.item.Item', expected a subclass of crawler.pipel"),
+        ({"fax": "crawler.base.item.Item"}, "fax", "SINKS: got 'crawler.base.item.Item', expected a subclass of crawler.pipel"),
     ],
 )
 def test_a_choice_that_cannot_be_made_names_the_setting(sinks, chosen, error):

@@ -6,7 +6,7 @@ import orjson
 import pytest
 from pipelines.sink_samples import message, page
 
-from crawler.errors import ConfigError, UnavailableError
+from crawler.base.errors import ConfigError, UnavailableError
 from crawler.pipelines.whole_items import WholeItems
 
 

@@ -10,14 +10,14 @@ import pytest
 from redis.asyncio import Redis
 
 from crawler import plans
-from crawler.errors import PlanError
+from crawler.base.errors import PlanError
 from crawler.frontier import recount
 from crawler.frontier.keys import Keys
 from crawler.frontier.preflight import prepare
 from crawler.frontier.queue import Queue
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.frontier.settlement import Settlement, TurnRelease
-from crawler.models import Seed
+from crawler.base.models import Seed
 from crawler.plans.operator import Operator
 from crawler.plans.registry import Registry
 from crawler.plans.submission import submit

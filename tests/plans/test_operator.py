@@ -11,10 +11,10 @@ from redis.exceptions import ResponseError
 from scrapy.settings import Settings
 
 from crawler import plans
-from crawler.errors import ConfigError, FrontierError, PlanError, UnavailableError
+from crawler.base.errors import ConfigError, FrontierError, PlanError, UnavailableError
 from crawler.frontier import recount
 from crawler.frontier.settlement import Settlement
-from crawler.models import Seed
+from crawler.base.models import Seed
 from crawler.plans.operator import Operator
 from crawler.plans.submission import submit
 

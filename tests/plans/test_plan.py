@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from crawler import plans
-from crawler.errors import InputError, PlanError
+from crawler.base.errors import InputError, PlanError
 from crawler.plans import Plan
 
 WHOLE = """

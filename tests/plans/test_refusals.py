@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from crawler import plans
-from crawler.errors import InputError
+from crawler.base.errors import InputError
 
 HEAD = "name: test\nsites: [board]\nkeywords: {a: {optional: [x, y]}, none: {}}\n"
 BLOCK = "name: test\nsites:\n  - board\nkeywords:\n  a:\n    optional:\n      - x\n"

@@ -10,11 +10,11 @@ from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
 from crawler import sites
-from crawler.errors import FrontierError, PlanError
+from crawler.base.errors import FrontierError, PlanError
 from crawler.frontier import ledger
 from crawler.frontier.keys import Keys
 from crawler.frontier.queue import DAY_MILLISECONDS, Queue
-from crawler.models import Seed
+from crawler.base.models import Seed
 from crawler.plans.registry import SITES_CHANGED, PlanRecord, Registry
 
 KEYS = Keys("t")

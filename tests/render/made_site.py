@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawler.errors import AnswerError
+from crawler.base.errors import AnswerError
 from crawler.render.exchange import PageAnswer
 
 HTML, SCRIPT, JSON = b"text/html; charset=utf-8", b"text/javascript", b"application/json"

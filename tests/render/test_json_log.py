@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.models import JsonAnswer
+from crawler.base.models import JsonAnswer
 from crawler.render import json_log
 from crawler.render.exchange import PageAnswer, PageRequest
 from crawler.render.json_log import JsonLog

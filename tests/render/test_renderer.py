@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from render.made_site import JSON, SCRIPT
 
-from crawler.errors import AnswerError, UrlError
-from crawler.models import JsonAnswer
+from crawler.base.errors import AnswerError, UrlError
+from crawler.base.models import JsonAnswer
 from crawler.render.errors import NoDocumentError, RenderError
 from crawler.render.wish import Wish
 

@@ -7,7 +7,7 @@ import contextlib
 import pytest
 from render.made_site import JSON
 
-from crawler.errors import AnswerError
+from crawler.base.errors import AnswerError
 from crawler.render import evidence
 from crawler.render.errors import RenderError, RenderTimeoutError, StepFailedError
 from crawler.render.steps import RenderStep, StepTarget

@@ -12,15 +12,15 @@ from samples import Stats, a_visit
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
-from crawler.errors import AnswerError, NodeError
-from crawler.events import Events
+from crawler.base.errors import AnswerError, NodeError
+from crawler.base.events import Events
 from crawler.frontier.keys import Keys
 from crawler.robots.file import RobotsFile
 from crawler.robots.finder import RobotsFinder
-from crawler.worker.lanes import Lane
-from crawler.worker.outcomes import outcome_of_error
-from crawler.worker.refused import RefusedError
-from crawler.worker.request_state import RequestState
+from crawler.worker.turns.lanes import Lane
+from crawler.worker.claiming.outcomes import outcome_of_error
+from crawler.worker.claiming.refused import RefusedError
+from crawler.worker.claiming.request_state import RequestState
 
 
 class LateShared:

@@ -10,7 +10,7 @@ from kafka.errors import KafkaError
 from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
-from crawler.errors import UnavailableError
+from crawler.base.errors import UnavailableError
 from testbed.servers import Kafka, Mongo
 from testbed.servers import kafka as kafka_server
 

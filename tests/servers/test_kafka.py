@@ -4,7 +4,7 @@ from contextlib import closing
 
 import pytest
 
-from crawler.errors import ConfigError, UnavailableError
+from crawler.base.errors import ConfigError, UnavailableError
 from crawler.servers.kafka import kafka_admin, kafka_producer, kafka_security
 
 NOWHERE = "127.0.0.1:1"

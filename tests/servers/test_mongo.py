@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pymongo import WriteConcern
 
-from crawler.errors import ConfigError
+from crawler.base.errors import ConfigError
 from crawler.servers.mongo import SELECT_MILLISECONDS, mongo_client
 
 

@@ -13,7 +13,7 @@ from waiting import until
 from crawler.doctor.checks import GROUPS
 from crawler.doctor.examination import examine
 from crawler.doctor.finding import State
-from crawler.errors import ConfigError
+from crawler.base.errors import ConfigError
 from crawler.servers.redis import database_of, redis_async, redis_sync
 from testbed.servers import Redis
 from testbed.servers.redis_sentinel import PASSWORD, RedisSentinel

@@ -10,7 +10,7 @@ import pytest
 from redis.exceptions import RedisError
 from servers.secured import Certificate
 
-from crawler.errors import ConfigError
+from crawler.base.errors import ConfigError
 from crawler.servers.redis import redis_async
 from crawler.servers.redis_refusal import refusal
 

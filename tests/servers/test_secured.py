@@ -12,7 +12,7 @@ from servers.secured import PASSWORD, USER, SecuredKafka, SecuredMongo
 from crawler.doctor.checks import GROUPS
 from crawler.doctor.examination import examine
 from crawler.doctor.finding import State
-from crawler.errors import AccessError
+from crawler.base.errors import AccessError
 from crawler.pipelines.mongo import MongoSink
 from crawler.servers.kafka import kafka_producer
 from crawler.servers.mongo import mongo_client

@@ -3,9 +3,9 @@
 import pytest
 
 from crawler import extract, sites
-from crawler.errors import ExtractError, InputError
+from crawler.base.errors import ExtractError, InputError
 from crawler.extract import Links
-from crawler.models import Fetched
+from crawler.base.models import Fetched
 from crawler.sites.model import Site
 from crawler.sites.pattern import Pattern
 

@@ -3,7 +3,7 @@
 import pytest
 
 from crawler import sites
-from crawler.errors import InputError
+from crawler.base.errors import InputError
 from crawler.sites import kinds
 
 

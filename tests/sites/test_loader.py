@@ -10,7 +10,7 @@ import pytest
 
 import crawler
 from crawler import sites
-from crawler.errors import InputError
+from crawler.base.errors import InputError
 from crawler.sites import kinds
 
 MINIMAL = 'name: {name}\nsearch: {{url: "http://x.org/?q={{query}}"}}\nresults: {{links: css:a}}\n'

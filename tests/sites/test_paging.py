@@ -6,8 +6,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from crawler import extract, sites
-from crawler.errors import InputError
-from crawler.models import Fetched, Seed
+from crawler.base.errors import InputError
+from crawler.base.models import Fetched, Seed
 
 
 def targets(search, **options):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from crawler import extract, sites
-from crawler.models import Fetched
+from crawler.base.models import Fetched
 
 PAGES = Path(__file__).parent / "pages"
 CASES = sorted(path.parent for path in PAGES.glob("*/*/expected.json"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawler import yamlfile
-from crawler.errors import InputError
+from crawler.base import yamlfile
+from crawler.base.errors import InputError
 from crawler.render.steps import RenderStep, StepTarget
 from crawler.sites import site_of
 from crawler.sites.steps import StepValues

@@ -11,11 +11,11 @@ from samples import Stats
 
 from crawler import sites
 from crawler.frontier.keys import Keys
-from crawler.models import Fetched, Seed
+from crawler.base.models import Fetched, Seed
 from crawler.plans.registry import PlanRecord, Registry
 from crawler.spiders.producer import ProducerSpider
-from crawler.worker.offers import Offered
-from crawler.worker.searches import Searches
+from crawler.worker.claiming.offers import Offered
+from crawler.worker.claiming.searches import Searches
 
 SITE = sites.parse(
     """

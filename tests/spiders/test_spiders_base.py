@@ -13,12 +13,12 @@ from scrapy.settings import Settings
 
 from crawler import extract
 from crawler.extract import lxml_tree
-from crawler.models import Fetched
+from crawler.base.models import Fetched
 from crawler.sites import Site
 from crawler.spiders.base import MAX_HOPS
 from crawler.spiders.consumer import ConsumerSpider
 from crawler.spiders.producer import ProducerSpider
-from crawler.worker.outcomes import OUT_OF_MEMORY
+from crawler.worker.claiming.outcomes import OUT_OF_MEMORY
 
 
 @pytest.mark.parametrize("spider", [ConsumerSpider, ProducerSpider])

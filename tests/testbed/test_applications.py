@@ -7,7 +7,7 @@ from html import unescape
 
 import pytest
 
-from crawler.errors import UnavailableError
+from crawler.base.errors import UnavailableError
 from testbed.applications import APPLICATIONS
 from testbed.applications.articles import WORD
 

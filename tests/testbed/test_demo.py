@@ -14,9 +14,9 @@ from demo_run import DemoRun, broken_java, expected_items
 from scrapy.settings import Settings
 from waiting import until
 
-from crawler.errors import HeadroomError
+from crawler.base.errors import HeadroomError
 from crawler.frontier.settlement import Settlement
-from crawler.models import Seed
+from crawler.base.models import Seed
 from crawler.plans.operator import Operator
 from testbed import demo
 from testbed.demo import MARK, output_folder

@@ -12,7 +12,7 @@ from kafka import KafkaConsumer, KafkaProducer
 from pymongo import MongoClient, ReplaceOne
 from waiting import has_ended, until
 
-from crawler.errors import UnavailableError
+from crawler.base.errors import UnavailableError
 from testbed.servers import Process, Redis, Server, kafka
 from testbed.servers.process import PORTS, free_port
 

@@ -10,12 +10,12 @@ from frontier.conftest import frontier, losing, redis  # noqa: F401 -- fixtures
 from redis.exceptions import ConnectionError as RedisConnectionError
 from samples import Leases, RecordedVisit, Stats
 
-from crawler.events import Events
+from crawler.base.events import Events
 from crawler.frontier import scripts
 from crawler.servers import redis_retry
-from crawler.worker import offers, settler
-from crawler.worker.settler import Settler
-from crawler.worker.turns import Turns
+from crawler.worker.claiming import offers, settler
+from crawler.worker.claiming.settler import Settler
+from crawler.worker.turns.turns import Turns
 
 
 class Clock:

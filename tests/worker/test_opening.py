@@ -12,7 +12,7 @@ from scrapy.settings import Settings
 from waiting import until
 
 from crawler import settings as project_settings
-from crawler.errors import FrontierError, UnavailableError
+from crawler.base.errors import FrontierError, UnavailableError
 from crawler.frontier.keys import SCHEMA_VERSION
 from crawler.servers.redis import redis_async, redis_sync
 from crawler.worker.config import WorkerConfig

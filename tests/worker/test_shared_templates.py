@@ -7,7 +7,7 @@ import os
 import pytest
 from redis.asyncio import Redis
 
-from crawler.events import Events
+from crawler.base.events import Events
 from crawler.extract import Marks
 from crawler.extract.templates import KEY_BYTES, MARK_BYTES, MAX_MARKS, MAX_PAGES
 from crawler.frontier.keys import Keys

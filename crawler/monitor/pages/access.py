@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse
 from crawler.monitor.sign_ins import LIFE_SECONDS
 from crawler.monitor.web import LANGUAGE_COOKIE, YEAR_SECONDS
 from crawler.monitor.words import LANGUAGES
-from crawler.text import one_line
+from crawler.base.text import one_line
 
 if TYPE_CHECKING:
     from starlette.responses import Response

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from starlette.responses import RedirectResponse
 
 from crawler.cli.retrying import Retrying
-from crawler.errors import HeadroomError, UnavailableError
+from crawler.base.errors import HeadroomError, UnavailableError
 from crawler.frontier.ledger import Account
 from crawler.monitor import formats
 from crawler.monitor.tables import ShownTable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from crawler.frontier.seed_admin import Found, Progress
-    from crawler.models import Frontier
+    from crawler.base.models import Frontier
     from crawler.monitor.gatherer import LatestFigures
     from crawler.monitor.web import WebRequest
     from crawler.plans.operator import Operator

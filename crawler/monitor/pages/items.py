@@ -15,7 +15,7 @@ import orjson
 from starlette.responses import StreamingResponse
 
 from crawler.cli.output import to_json
-from crawler.item import Item, Media
+from crawler.base.item import Item, Media
 from crawler.monitor import parquet
 from crawler.monitor.item_store import WantedItems, moment
 from crawler.monitor.pages.media import is_shown

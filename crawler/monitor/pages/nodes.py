@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 from crawler.cli.worker_rows import state_of
 from crawler.cluster.activity import PERIODS
 from crawler.cluster.steering import CHANGES, LIMITS, limits, steer
-from crawler.errors import ConfigError
-from crawler.frontier import node_history
-from crawler.frontier.node_history import NodeSample
+from crawler.base.errors import ConfigError
+from crawler.telemetry import node_history
+from crawler.telemetry.node_history import NodeSample
 from crawler.frontier.node_orders import NodeOrder, NodeOrders
 from crawler.monitor import charts, formats
 from crawler.monitor.tables import ShownTable

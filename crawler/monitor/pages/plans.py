@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 from starlette.responses import RedirectResponse
 
 from crawler.cluster.plan_progress import seconds_left, shown_state
-from crawler.errors import HeadroomError, PlanError, UnavailableError
-from crawler.frontier import plan_yield
+from crawler.base.errors import HeadroomError, PlanError, UnavailableError
+from crawler.telemetry import plan_yield
 from crawler.frontier.ledger import COUNTS, Account
 from crawler.monitor.pages.sites import shown_definition
 from crawler.monitor.tables import ShownTable

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crawler import urls
+from crawler.base import urls
 from crawler.cli.seed_status import content_statuses, finished_until_s, search_pages, seed_status
-from crawler.errors import PlanError, UrlError
-from crawler.frontier import failed_answers
+from crawler.base.errors import PlanError, UrlError
+from crawler.telemetry import failed_answers
 from crawler.monitor import formats
 from crawler.monitor.tables import ShownTable
 

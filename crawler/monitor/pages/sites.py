@@ -13,7 +13,7 @@ from crawler.cluster.troubles import VAIN_SEEDS, VAIN_TRIES
 from crawler.frontier.ledger import COUNTS, Account
 from crawler.monitor.tables import ShownTable
 from crawler.monitor.web_errors import RefusedRequestError
-from crawler.redaction import without_credentials, without_secrets
+from crawler.base.redaction import without_credentials, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

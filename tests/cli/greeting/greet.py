@@ -3,7 +3,7 @@
 from crawler import config
 from crawler.cli.command import HeadroomCommand
 from crawler.cli.output import print_json
-from crawler.errors import PlanError
+from crawler.base.errors import PlanError
 
 
 class Command(HeadroomCommand):

@@ -2,7 +2,7 @@
 --
 -- Gives the scripts: `with_combinations`.
 --
--- They stand in the seed's JSON, which no script parses: crawler/models.py writes each combination between two tabs,
+-- They stand in the seed's JSON, which no script parses: crawler/base/models.py writes each combination between two tabs,
 -- and JSON has tabs nowhere else, since within its strings they are escaped. So they go wherever that JSON goes, and
 -- end with it. A worker of a version that doesn't know them passes them by.
 
@@ -12,7 +12,7 @@ local COMBINATIONS_MAX, GROWN_BYTES_MAX = 50, 4096
 
 -- Returns a stored JSON with those combinations of an offered one that it lacks, as far as there is room: the same text
 -- if there is none. `stored` may have other words before the JSON, whose last key is the list `c`, where it has one:
--- crawler/models.py appends it after all others.
+-- crawler/base/models.py appends it after all others.
 local function with_combinations(stored, offered)
   for words in string.gmatch(offered, '\t([^\t]+)\t') do
     local entry = '\t' .. words .. '\t'

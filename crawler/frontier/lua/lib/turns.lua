@@ -114,7 +114,7 @@ local function flush_turns()
 end
 
 -- Returns delay (ms), concurrency and burst of some sites taken together. Reads `politeness`. A site that isn't there
--- has the defaults of crawler/models.py:Politeness. Values in Redis aren't trusted: they are cut to the largest that a
+-- has the defaults of crawler/base/models.py:Politeness. Values in Redis aren't trusted: they are cut to the largest that a
 -- site's file may have (crawler/sites/definition.py:_Pace).
 local function strictest(sites)
   local delay, concurrency, burst = 0, nil, nil

@@ -1,0 +1,108 @@
+"""What a plan's searches brought, by combination of words and by page of results: which are worth asking, and how far.
+
+Workers add to it as to the history, and like that it is for people to look at: a worker that is killed takes what it
+hadn't told with it, and a page that is read again counts again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import orjson
+
+from crawler.telemetry.history import ADD
+from crawler.frontier.keys import as_count, as_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from crawler.frontier.keys import Keys
+    from crawler.base.models import Seed
+
+NAMES_MAX = 2_000  # of a plan: some 500 combinations, in 200 kB at most; what comes later isn't counted
+KEPT_SECONDS = 31 * 86_400  # after the last count
+What = Literal["pages", "found", "new", "items"]
+
+
+@dataclass(slots=True)
+class Yield:
+    """What was brought.
+
+    Attributes:
+        pages: Pages of results that were read.
+        found: Results on them.
+        new: Of these, pages that the plan hadn't asked for before.
+        items: Of all pages found, those that were delivered.
+    """
+
+    pages: int = 0
+    found: int = 0
+    new: int = 0
+    items: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PlanYield:
+    """What a plan brought.
+
+    Attributes:
+        combinations: By words joined with ` + `, those with the most items first.
+        pages: By the number of the page of results, from 1.
+    """
+
+    combinations: dict[str, Yield] = field(default_factory=dict)
+    pages: dict[int, Yield] = field(default_factory=dict)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Returns a row for each combination, then for each page of results."""
+        words = [{"words": words, "page": None, **asdict(one)} for words, one in self.combinations.items()]
+        return words + [{"words": "", "page": page, **asdict(one)} for page, one in self.pages.items()]
+
+
+def counts_of_search(seed: Seed, found: int, new: int) -> dict[str, int]:
+    """Returns what a page of results adds."""
+    names: list[object] = [seed.page]
+    if seed.keywords:
+        names.append(seed.keywords)
+    brought: dict[What, int] = {"pages": 1, "found": found, "new": new}
+    return {_name(what, of): number for of in names for what, number in brought.items()}
+
+
+def counts_of_item(seed: Seed) -> dict[str, int]:
+    """Returns what a delivered page adds to the combinations that found it."""
+    return {_name("items", words): 1 for words in seed.combinations}
+
+
+def add(client: Any, keys: Keys, plan: str, counts: Mapping[str, int]) -> None:
+    """Adds counts of a plan, also when Redis is full. Takes a client or a pipeline."""
+    words = [word for pair in counts.items() for word in pair]
+    # Not `eval`: redis-py's pipelines to a cluster refuse it.
+    client.execute_command("EVAL", ADD, 1, keys.plan_yield(plan), KEPT_SECONDS, NAMES_MAX, *words)
+
+
+async def read(redis: Any, keys: Keys, plan: str) -> PlanYield:
+    """Returns what a plan brought; empty where nothing was counted, or it was a month ago."""
+    combinations: dict[str, Yield] = {}
+    pages: dict[int, Yield] = {}
+    for raw, number in (await redis.hgetall(keys.plan_yield(plan))).items():
+        what, _, of = as_text(raw).partition(" ")
+        try:
+            value = orjson.loads(of)
+        except ValueError:
+            continue
+        if what not in Yield.__slots__:
+            continue
+        if isinstance(value, int):
+            one = pages.setdefault(value, Yield())
+        elif isinstance(value, list):
+            one = combinations.setdefault(" + ".join(map(str, value)), Yield())
+        else:
+            continue
+        setattr(one, what, as_count(number) or 0)
+    best = sorted(combinations.items(), key=lambda pair: (-pair[1].items, -pair[1].found, pair[0]))
+    return PlanYield(dict(best), dict(sorted(pages.items())))
+
+
+def _name(what: What, of: object) -> str:
+    return f"{what} {orjson.dumps(of).decode()}"

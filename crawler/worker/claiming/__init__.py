@@ -1,0 +1,1 @@
+"""From the claim of a seed to its settlement."""

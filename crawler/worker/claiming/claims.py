@@ -1,0 +1,207 @@
+"""Claims seeds for a worker, from one partition after the other, and counts how many it carries."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from redis.exceptions import RedisError
+
+from crawler.frontier.queue import NO_TURN, ClaimAnswer
+from crawler.frontier.settlement import Settlement, TurnRelease
+from crawler.base.tasks import cancel
+
+if TYPE_CHECKING:
+    from scrapy.statscollectors import StatsCollector
+
+    from crawler.frontier.queue import ClaimState, Queue
+    from crawler.frontier.session import Lease, Session
+    from crawler.servers.redis_full import RedisFull
+    from crawler.worker.rendering.browser_at_hand import BrowserAtHand
+    from crawler.worker.claiming.settler import Settler
+
+logger = logging.getLogger(__name__)
+# Between two comparisons with what Redis says this worker holds. It bounds how long a seed waits that Redis believes
+# wrongly to be held, and needn't agree with SESSION_SECONDS.
+RECALL_SECONDS = 15.0
+# How long a partition's answer is waited for before others are asked: a claim takes at most 40 ms of Redis's time. A
+# Redis that is frozen gives no answer until the call times out, and hosts of others would be asked nothing meanwhile.
+ANSWER_SECONDS = 0.25
+
+
+class Claims:
+    """Asks the partitions for seeds, one after the other, each for the owner of the lease there.
+
+    A partition that can't be reached is passed over, as long as others can, until its lease is renewed again. One that
+    doesn't answer soon isn't waited for: its claim stays under way, and what it gives comes with a later answer.
+
+    Args:
+        settler: Flushed before a quarantined seed is claimed, which may kill its worker.
+        browser: Without one, pages that must be rendered are left to others.
+        drain_s: The longest wait for that, in seconds: SESSION_SECONDS.
+        redis_full: Told whether claims are refused for want of memory.
+        wake: Set when a claim that stayed under way has ended.
+
+    Attributes:
+        carrying: Number of seeds held and not yet settled. Whoever settles one subtracts it.
+        left: Partitions where the last claim has left seeds to workers with a browser.
+    """
+
+    def __init__(
+        self,
+        queue: Queue,
+        session: Session,
+        settler: Settler,
+        *,
+        browser: BrowserAtHand,
+        drain_s: float,
+        redis_full: RedisFull,
+        wake: asyncio.Event,
+        stats: StatsCollector,
+    ) -> None:
+        self._queue = queue
+        self._session = session
+        self._settler = settler
+        self._browser = browser
+        self._drain_s = drain_s
+        self._redis_full = redis_full
+        self._wake = wake
+        self._stats = stats
+        self._number = 0  # claims so far; with the owner it makes a claim id that is never used twice
+        self._partition = 0  # the one to be asked next
+        self._state: ClaimState | None = None  # of the last answer; None: there is none yet
+        self._recall_at_s: dict[int, float] = defaultdict(float)  # by partition; by the monotonic clock
+        self._under_way: dict[int, asyncio.Task[tuple[str, ClaimAnswer]]] = {}  # claims, by partition
+        self.carrying = 0
+        self.left: set[int] = set()
+
+    async def claim(self, max_seeds: int) -> ClaimAnswer:
+        """Claims up to `max_seeds` seeds from the first partition that has some; each is asked once at most.
+
+        Raises:
+            redis.exceptions.RedisError: Redis is away; the next call recalls seeds that it may have given.
+        """
+        if self._state in ("drain", "quarantined"):  # a quarantined seed goes only to an empty worker
+            await self._settler.drain(self._drain_s)
+        answer = await self._ask_partitions(max_seeds)
+        self.carrying += len(answer.seeds)
+        return answer
+
+    async def close(self) -> None:
+        """Ends the claims that are under way, and hands back what they have brought.
+
+        What one may have given whose answer isn't there yet is recalled like that of any lost answer.
+        """
+        await cancel(*self._under_way.values())
+        for task in self._under_way.values():
+            if not task.cancelled() and task.exception() is None:
+                self._hand_back(*task.result())
+        self._under_way.clear()
+
+    async def _ask_partitions(self, max_seeds: int) -> ClaimAnswer:
+        """Asks partition after partition, from where the last call ended, until one gives seeds.
+
+        Raises:
+            redis.exceptions.RedisError: As `claim`.
+        """
+        waits_ms: list[int] = []
+        answer: ClaimAnswer | None = None
+        error: RedisError | None = None
+        leases = self._session.leases
+        none_reachable = not any(lease.alive and lease.reachable for lease in leases)
+        for _ in leases:
+            lease = leases[self._partition]
+            if self._partition in self._under_way or (lease.alive and (lease.reachable or none_reachable)):
+                try:
+                    answer = await self._ask(lease, max_seeds)
+                except RedisError as found:
+                    lease.reachable, error, self._state = False, found, None
+                else:
+                    if answer.state == "drain":  # stay with this partition: else the worker would never drain
+                        return answer
+                    if answer.wait_ms is not None:
+                        waits_ms.append(answer.wait_ms)
+            self._partition = (self._partition + 1) % len(leases)
+            if answer is not None and answer.seeds:
+                return answer
+        if answer is None and error is not None:
+            raise error
+        return ClaimAnswer("lapsed" if answer is None else answer.state, min(waits_ms, default=None), [])
+
+    async def _ask(self, lease: Lease, max_seeds: int) -> ClaimAnswer:
+        """Claims seeds of one partition, or returns what a claim that stayed under way there has brought.
+
+        Returns:
+            The answer; `late` while there is none yet.
+
+        Raises:
+            redis.exceptions.RedisError: Its Redis is away.
+        """
+        under_way = self._under_way.get(lease.partition)
+        if under_way is None:
+            under_way = asyncio.create_task(self._claim(lease.owner, lease.partition, max_seeds))
+            self._under_way[lease.partition] = under_way
+            _, late = await asyncio.wait([under_way], timeout=ANSWER_SECONDS)
+            if late:
+                under_way.add_done_callback(lambda _task: self._wake.set())
+        if not under_way.done():
+            return ClaimAnswer("late", None, [])
+        del self._under_way[lease.partition]
+        owner, answer = under_way.result()
+        if owner != lease.owner:  # the lease was lost meanwhile, and with it the seeds of this claim
+            answer = ClaimAnswer("lapsed", None, [])
+        elif answer.state == "quarantined" and self.carrying:  # it came late, and others were claimed meanwhile
+            self._hand_back(owner, answer)
+            answer = ClaimAnswer("ok", None, [])
+        self._state = answer.state
+        return answer
+
+    async def _claim(self, owner: str, partition: int, max_seeds: int) -> tuple[str, ClaimAnswer]:
+        """Claims seeds of one partition; returns for whom, and the answer.
+
+        Raises:
+            redis.exceptions.RedisError: As `_ask`.
+        """
+        await self._recall(partition, owner)
+        self._number += 1
+        claim = f"{owner}#{self._number}"
+        answer = await self._queue.claim(
+            partition,
+            owner,
+            claim,
+            max_seeds=max_seeds,
+            carrying=self.carrying,
+            has_browser=not self._browser.why_no_browser,
+        )
+        if answer.state == "ok":
+            (self.left.add if answer.left else self.left.discard)(partition)
+        self._count(partition, answer)
+        return owner, answer
+
+    def _hand_back(self, owner: str, answer: ClaimAnswer) -> None:
+        """Releases seeds that nobody has begun to visit, and the turns that they were to run on."""
+        for claimed in answer.seeds:
+            self._settler.settle(owner, Settlement("release", claimed))
+        for partition, host, turn in {(one.partition, one.seed.host, one.turn) for one in answer.seeds}:
+            if turn != NO_TURN:
+                self._settler.release(owner, partition, TurnRelease(host, turn))
+
+    async def _recall(self, partition: int, owner: str) -> None:
+        """Every RECALL_SECONDS, releases seeds that this worker doesn't hold though Redis says so.
+
+        That happens when Redis loses the last writes that it had acknowledged, in a failover or a power cut.
+        """
+        if time.monotonic() < self._recall_at_s[partition]:
+            return
+        if recalled := await self._queue.recall(partition, owner):
+            logger.warning("Redis had forgotten how %d seeds of this worker ended; they are ready again", recalled)
+        self._recall_at_s[partition] = time.monotonic() + RECALL_SECONDS
+
+    def _count(self, partition: int, answer: ClaimAnswer) -> None:
+        self._redis_full.note(("claims", partition), refused=answer.state == "full")
+        self._stats.inc_value(f"frontier/claims/{answer.state}")
+        if answer.seeds:
+            self._stats.inc_value("frontier/claimed", len(answer.seeds))

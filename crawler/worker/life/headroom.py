@@ -1,0 +1,313 @@
+"""Headroom: how many more seeds this node can carry now, by its use of CPU and memory.
+
+A node may use ML percent of its memory and CL percent of its CPU. All its processes use m and c percent; of these, the
+crawl processes, which carry W seeds, use M and C. What is left, divided by what a seed costs, is the number N of seeds
+that may be claimed in addition:
+
+    N = floor(min((ML - m) * W / M, (CL - c) * W / C))
+
+N is never negative. While no seed is carried (W = 0), its cost isn't known, and N is the setting FIRST_BATCH (n).
+
+A seed that waits costs next to nothing, and one whose page comes costs the page, several times. So what is claimed may
+fit, and its pages still not fit all at once. Hence two more rules, for requests: no more run than answers as large as
+those of late have room for, and pages are started no faster than the CPU allows (pace.py).
+
+Source: the published patent that this crawler follows. The letters are the patent's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import time
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import psutil
+
+from crawler import config
+from crawler.render.processes import proportional_bytes
+from crawler.worker.life.cgroup import Cgroups
+from crawler.worker.life.pace import Pace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+RATE_WINDOW_SECONDS = 10.0  # long enough for a steady rate, short enough to follow a change of site
+SMOOTHING = 0.3  # weight of a new sample: after 5 samples some 80 % of a step show
+MIN_COST_PERCENT = 0.01  # least cost of one seed: an idle process would seem to carry its seeds at no cost
+UNLIMITED_SEEDS = 1_000_000  # the batch size without limits; BATCH_MAX and the rate bound claims then
+ANSWER_COPIES = 2  # of an answer in memory: as it came in parts, and whole; or whole, and as text
+ANSWER_FADES = 0.98  # of a large answer's size still counts after each other one: half of it after 34
+MIN_ANSWERS_PERCENT = 1.0  # of memory, always for answers: small ones are of no weight, though others fill the node
+LACK_SECONDS = 5.0  # without claims, after something else was missing: others work on, and what is missing may be back
+NO_LIMIT_PERCENT = 100  # a limit of this value never holds a claim back
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much of a node may be used.
+
+    Attributes:
+        memory_percent: ML, from 1; 100: no limit.
+        cpu_percent: CL, from 1; 100: no limit.
+        first_batch: n, the number of seeds in the first claim.
+    """
+
+    memory_percent: float
+    cpu_percent: float
+    first_batch: int
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Reads NODE_MEMORY_LIMIT_PERCENT, NODE_CPU_LIMIT_PERCENT and FIRST_BATCH.
+
+        Raises:
+            ConfigError: One of them is out of range.
+        """
+        return cls(
+            config.NODE_MEMORY_LIMIT_PERCENT.of(settings),
+            config.NODE_CPU_LIMIT_PERCENT.of(settings),
+            config.FIRST_BATCH.of(settings),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """The load of a node at one moment, in percent of all its memory or of all its cores.
+
+    Attributes:
+        memory: m, memory used by all processes.
+        cpu: c, CPU used by all processes.
+        own_memory: M, memory used by this worker and its child processes, such as browsers.
+        own_cpu: C, CPU used by these.
+    """
+
+    memory: float = 0.0
+    cpu: float = 0.0
+    own_memory: float = 0.0
+    own_cpu: float = 0.0
+
+    def smoothed(self, sample: Load) -> Load:
+        """Returns this load moved towards a new sample."""
+        return Load(
+            *(
+                old + SMOOTHING * (new - old)
+                for old, new in (
+                    (self.memory, sample.memory),
+                    (self.cpu, sample.cpu),
+                    (self.own_memory, sample.own_memory),
+                    (self.own_cpu, sample.own_cpu),
+                )
+            )
+        )
+
+
+def short_of(limits: Limits, load: Load) -> str:
+    """Returns what the node has no more of, `memory` or `CPU`; empty while it has both."""
+    if load.memory >= limits.memory_percent < NO_LIMIT_PERCENT:
+        return "memory"
+    return "CPU" if load.cpu >= limits.cpu_percent < NO_LIMIT_PERCENT else ""
+
+
+def batch_size(limits: Limits, load: Load, carried: int, workers: int = 1) -> int:
+    """Returns N: how many more seeds this worker may claim; 0 without headroom.
+
+    Args:
+        carried: W, the number of seeds that this worker holds.
+        workers: Number of workers on this node, from 1; they share the headroom equally.
+    """
+    memory_room = limits.memory_percent - load.memory
+    cpu_room = limits.cpu_percent - load.cpu
+    if short_of(limits, load):
+        return 0
+    if carried == 0:
+        return limits.first_batch
+    memory_cost = max(load.own_memory / carried, MIN_COST_PERCENT)
+    cpu_cost = max(load.own_cpu / carried, MIN_COST_PERCENT)
+    by_memory = memory_room / memory_cost if limits.memory_percent < NO_LIMIT_PERCENT else math.inf
+    by_cpu = cpu_room / cpu_cost if limits.cpu_percent < NO_LIMIT_PERCENT else math.inf
+    room = min(by_memory, by_cpu) / max(workers, 1)
+    return UNLIMITED_SEEDS if room == math.inf else max(0, math.floor(room))
+
+
+class Sampler:
+    """Measures the load of the node and of this process with its children; in a container, of what it may use.
+
+    What may be used is the least of: the machine, the limits of the cgroups, and the processors that this process may
+    run on (a container's cpuset, systemd's AllowedCPUs, `taskset`). All of it may change while the process runs.
+
+    Args:
+        cgroups: Of this process; None: the real ones.
+
+    Attributes:
+        load: The smoothed load, as of the last sample.
+        newest: The last sample as it was.
+        memory_bytes: All memory that there is: 100 percent.
+        cores: All processor time that there is, in cores, such as 1.5: 100 percent.
+    """
+
+    def __init__(self, cgroups: Cgroups | None = None) -> None:
+        self._process = psutil.Process()
+        self._known: dict[int, psutil.Process] = {self._process.pid: self._process}
+        self._cgroups = cgroups or Cgroups()
+        self._read_limits()
+        self.load = self.newest = Load()
+        self._first = True
+        # What is measured is measured from one call to the next, so the answers to the first are meaningless.
+        psutil.cpu_percent(percpu=True)
+        self._cgroups.cpu_percent()
+        self._process.cpu_percent()
+
+    def sample(self) -> Load:
+        """Takes a sample and returns the smoothed load; blocks for some milliseconds for each process.
+
+        Memory that processes of the tree share, as a browser's do, counts once.
+        """
+        self._read_limits()
+        tree = {}
+        with contextlib.suppress(psutil.Error):
+            tree = {child.pid: child for child in self._process.children(recursive=True)}
+        self._known = {pid: self._known.get(pid, child) for pid, child in tree.items()} | {
+            self._process.pid: self._process
+        }
+        own_memory = own_cpu = 0.0
+        for process in self._known.values():
+            with contextlib.suppress(psutil.Error):  # the process has ended, or belongs to another user
+                taken = proportional_bytes(process) if len(self._known) > 1 else process.memory_info().rss
+                own_memory += 100 * taken / self.memory_bytes
+                own_cpu += process.cpu_percent() / self.cores
+        memory = max(psutil.virtual_memory().percent, self._cgroups.memory_percent() or 0.0)
+        # The tree's own use is part of c, also where a quota's use is counted out of sight, above a container's root.
+        cpu = min(100.0, max(self._processors_percent(), self._cgroups.cpu_percent() or 0.0, own_cpu))
+        self.newest = Load(memory, cpu, own_memory, own_cpu)
+        self.load = self.newest if self._first else self.load.smoothed(self.newest)
+        self._first = False
+        return self.load
+
+    def _read_limits(self) -> None:
+        self._processors = os.sched_getaffinity(0)
+        self.cores = min(len(self._processors), self._cgroups.cores() or math.inf)
+        self.memory_bytes = min(psutil.virtual_memory().total, self._cgroups.memory_limit() or math.inf)
+
+    def _processors_percent(self) -> float:
+        """Returns how busy the processors are that this process may run on."""
+        busy = psutil.cpu_percent(percpu=True)
+        allowed = [percent for number, percent in enumerate(busy) if number in self._processors] or busy
+        return sum(allowed) / len(allowed)
+
+
+class Rate:
+    """The rate at which a worker has lately settled seeds."""
+
+    def __init__(self) -> None:
+        self._settled_at: deque[float] = deque()  # by the monotonic clock
+        self._started_at = time.monotonic()
+
+    def count(self) -> None:
+        """Counts a seed as settled now."""
+        self._settled_at.append(time.monotonic())
+
+    def per_second(self) -> float:
+        """Returns the rate over the last RATE_WINDOW_SECONDS, or since the start when that is less."""
+        now = time.monotonic()
+        while self._settled_at and self._settled_at[0] < now - RATE_WINDOW_SECONDS:
+            self._settled_at.popleft()
+        return len(self._settled_at) / min(RATE_WINDOW_SECONDS, max(1.0, now - self._started_at))
+
+
+class NodeHeadroom:
+    """Says how many more seeds this worker may claim now, and whether it may send one more request.
+
+    Args:
+        limits: How much of the node may be used.
+        batch_max: BATCH_MAX: the most seeds in one claim.
+        claim_ahead_s: CLAIM_AHEAD_SECONDS: a worker holds no more seeds than it settles in that time, at its rate.
+
+    Attributes:
+        limits: As given, or as an operator has set them since.
+        pace: How fast pages may be started; None: there is no CPU limit.
+        rate: The rate at which this worker settles seeds.
+        sampler: Measures the load.
+    """
+
+    def __init__(self, limits: Limits, *, batch_max: int, claim_ahead_s: float) -> None:
+        self._batch_max = batch_max
+        self._claim_ahead_s = claim_ahead_s
+        self.pace: Pace | None = None
+        self.limits = limits
+        self.rate = Rate()
+        self.sampler = Sampler()
+        self._answer_bytes = 0.0  # of the largest lately
+        self._lack = ""
+        self._lacked_at = -math.inf  # by the monotonic clock
+
+    @property
+    def limits(self) -> Limits:
+        """How much of the node may be used."""
+        return self._limits
+
+    @limits.setter
+    def limits(self, limits: Limits) -> None:
+        self._limits = limits
+        if limits.cpu_percent >= NO_LIMIT_PERCENT:
+            self.pace = None
+        elif self.pace is None:
+            self.pace = Pace(limits.cpu_percent)
+        else:  # it knows by now what a page costs
+            self.pace.limit_percent = limits.cpu_percent
+
+    def lacks(self, what: str) -> None:
+        """Notes that the node had none left of something that a request needs, such as file descriptors."""
+        self._lack, self._lacked_at = what, time.monotonic()
+
+    def short_of(self) -> str:
+        """Returns what the node has no more of, such as `memory` or `CPU`; empty while nothing is missing."""
+        if time.monotonic() < self._lacked_at + LACK_SECONDS:
+            return self._lack
+        return short_of(self._limits, self.sampler.load)
+
+    def room(self, carrying: int, workers_here: int, slow_visits: int = 0) -> int:
+        """Returns how many seeds may be claimed now; 0: none.
+
+        Args:
+            carrying: Number of seeds that the worker holds.
+            workers_here: Number of workers on this node, from 1.
+            slow_visits: How many of `carrying` are held up on slow lanes: FIRST_BATCH others may be held beside them.
+        """
+        if time.monotonic() < self._lacked_at + LACK_SECONDS:
+            return 0
+        by_load = batch_size(self._limits, self.sampler.load, carrying, workers_here)
+        at_this_rate = int(self.rate.per_second() * self._claim_ahead_s)
+        by_rate = max(self._limits.first_batch + slow_visits, at_this_rate) - carrying
+        return max(0, min(by_load, by_rate, self._batch_max))
+
+    def start_wait_s(self, workers_here: int) -> float:
+        """Returns the seconds until one more page may be started; 0: now, and it counts as started.
+
+        Args:
+            workers_here: Number of workers on this node, from 1.
+        """
+        return self.pace.wait_s(self.sampler.load, workers_here) if self.pace else 0.0
+
+    def answered(self, size_bytes: int) -> None:
+        """Notes how large an answer was."""
+        self._answer_bytes = max(size_bytes, self._answer_bytes * ANSWER_FADES)
+
+    def may_send(self, running: int, workers_here: int) -> bool:
+        """Returns whether the memory left has room for the answers of all running requests and one more.
+
+        What has come of these counts twice, because memory that was free when it was measured may be used by now. One
+        request may always run, and as many as take MIN_ANSWERS_PERCENT: a crawl on a full node goes on.
+
+        Args:
+            running: Number of requests whose answers aren't here yet.
+            workers_here: Number of workers on this node, from 1.
+        """
+        if running == 0 or self._limits.memory_percent >= NO_LIMIT_PERCENT:
+            return True
+        room_percent = max(self._limits.memory_percent - self.sampler.newest.memory, MIN_ANSWERS_PERCENT)
+        room_bytes = room_percent / 100 * self.sampler.memory_bytes / max(workers_here, 1)
+        return (running + 1) * ANSWER_COPIES * self._answer_bytes <= room_bytes

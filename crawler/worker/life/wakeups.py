@@ -1,0 +1,126 @@
+"""Listens on the frontier's wake channel, so that an idle worker learns of new work without polling Redis."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+from crawler.frontier.node_orders import NODES_CHANGED
+from crawler.plans.registry import SITES_CHANGED
+from crawler.servers.redis_retry import until_redis_answers
+from crawler.worker.turns.fair_share import WorkerStarved
+from crawler.worker.turns.turns import CrawlDelay, HostBackoff
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+    from crawler.base.events import Events
+
+TURN_WAKE_SECONDS = 1.0  # turns are released all the time, so they wake a worker only once in this time
+PING_SECONDS = 15.0  # of silence, until Redis is asked for a sign of life
+SILENT_SECONDS = 40.0  # of silence, until the connection is given up: two pings had time to be answered
+JITTER_SECONDS = 0.005  # most by which a wake-up is delayed, so that workers don't all try for the claim lock at once
+# What scripts say of a host: ms, host.
+HOST_MESSAGE = re.compile(rb"(backoff|crawl-delay) (\d{1,9}) (\S+)")
+STARVED_MESSAGE = re.compile(rb"starved (\S+)")  # what a worker says of itself: its name
+POLITENESS_MESSAGE = re.compile(rb"politeness (\S+)")  # what an operator's order says: its host
+HOST_EVENTS = {b"backoff": HostBackoff, b"crawl-delay": CrawlDelay}
+
+
+class SitesChanged(NamedTuple):
+    """Event: a site's definition in Redis has changed, or may have while nobody listened."""
+
+
+class NodesChanged(NamedTuple):
+    """Event: an operator wants something else of a node's workers, or may have wanted it while nobody listened."""
+
+
+class PolitenessChanged(NamedTuple):
+    """Event: operators want something else of a host."""
+
+    host: str
+
+
+class WakeUps:
+    """Turns messages of other workers and of commands into wake-ups and events of this worker.
+
+    Publishes `SitesChanged`, `NodesChanged`, `PolitenessChanged`, `HostBackoff`, `CrawlDelay` and `WorkerStarved`.
+
+    Args:
+        channel: The wake channel of the worker's frontier.
+        wake: Set when a seed may have become claimable.
+    """
+
+    def __init__(self, redis: Redis, channel: str, wake: asyncio.Event, events: Events) -> None:
+        self._redis = redis
+        self._channel = channel
+        self._wake = wake
+        self._events = events
+        self._turns_wake_from = 0.0  # from when a released turn wakes the worker again, by the event loop's clock
+        self._turn_timer: asyncio.TimerHandle | None = None  # wakes the worker then, for turns released before
+
+    async def listen(self) -> None:
+        """Listens until cancelled, through every outage of Redis."""
+        await until_redis_answers("wake-ups", self._subscribe)
+
+    async def _subscribe(self) -> None:
+        async with self._redis.pubsub() as subscription:
+            await subscription.subscribe(self._channel)
+            now = asyncio.get_running_loop().time
+            heard_at = now()
+            while True:
+                message = await subscription.get_message(timeout=PING_SECONDS)
+                if message is not None:
+                    heard_at = now()
+                    await self._take(message["type"], message["data"])
+                elif now() - heard_at < SILENT_SECONDS:
+                    await subscription.ping()
+                else:  # as when a firewall has dropped an idle connection: it looks well for ever
+                    raise RedisConnectionError("no sign of life on the connection")
+
+    async def _take(self, kind: str, data: bytes) -> None:
+        """Acts on what was heard: a message; or that the subscription stands, also after redis-py made it anew."""
+        if kind == "subscribe":  # whatever was published before, nobody has heard
+            self._events.publish(SitesChanged())
+            self._events.publish(NodesChanged())
+            self._wake.set()
+        elif kind == "message" and self._wakes(data):
+            await asyncio.sleep(random.uniform(0, JITTER_SECONDS))
+            self._wake.set()
+
+    def _wakes(self, message: bytes) -> bool:
+        """Publishes the event that a message stands for, if any; returns whether the message wakes the worker now."""
+        if of_host := HOST_MESSAGE.fullmatch(message):
+            kind, milliseconds, host = of_host.groups()
+            self._events.publish(HOST_EVENTS[kind](host.decode("utf-8", "replace"), int(milliseconds) / 1000))
+            return False
+        if starved := STARVED_MESSAGE.fullmatch(message):
+            self._events.publish(WorkerStarved(starved[1].decode("utf-8", "replace")))
+            return False
+        if changed := POLITENESS_MESSAGE.fullmatch(message):
+            self._events.publish(PolitenessChanged(changed[1].decode("utf-8", "replace")))
+            return False
+        if message == SITES_CHANGED.encode():
+            self._events.publish(SitesChanged())
+        if message == NODES_CHANGED.encode():
+            self._events.publish(NodesChanged())
+        return message != b"turn" or self._turn_wakes()
+
+    def hold_turns(self, seconds: float) -> None:
+        """Lets no released turn wake the worker for so long."""
+        self._turns_wake_from = max(self._turns_wake_from, asyncio.get_running_loop().time() + seconds)
+
+    def _turn_wakes(self) -> bool:
+        """Returns whether a released turn wakes the worker now; if not, a timer wakes it as soon as it may."""
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        if now >= self._turns_wake_from:
+            self._turns_wake_from = now + TURN_WAKE_SECONDS
+            return True
+        if self._turn_timer is None or self._turn_timer.when() < now:
+            self._turn_timer = loop.call_at(self._turns_wake_from, self._wake.set)
+        return False

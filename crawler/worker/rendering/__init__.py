@@ -1,0 +1,1 @@
+"""Which pages a browser of this worker renders, and how many at once."""

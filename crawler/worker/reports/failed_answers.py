@@ -1,0 +1,100 @@
+"""What hosts answered for pages that this worker has seen fail, on its way to where people look at it."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, NamedTuple
+
+from redis.exceptions import RedisError
+
+from crawler.telemetry import failed_answers
+from crawler.telemetry.failed_answers import FailedAnswer
+from crawler.frontier.session import SessionEnding, SessionRenewed
+from crawler.base.redaction import HIDDEN, names_secret
+from crawler.base.text import inert
+from crawler.worker.claiming.visits import VisitEnded
+
+if TYPE_CHECKING:
+    from redis import Redis
+    from scrapy.http import Headers
+
+    from crawler.base.events import Events
+    from crawler.frontier.keys import Keys
+    from crawler.base.redaction import Redaction
+
+BODY_CHARACTERS_MAX = 2_000  # of an answer: enough to tell an error page, a login and a captcha from each other
+# Taken of it. What is beyond those characters goes only once secrets are hidden: half of one is none that is known.
+BODY_BYTES = 4_096
+HEADER_CHARACTERS_MAX = 2_000  # of all headers
+WAITING_MAX = 20  # that wait to be told, of a site and reason; some seconds' worth
+KINDS_MAX = 100  # of sites and reasons that wait
+KEPT_FOR = ("fail", "retry")  # Redis makes a failure of the last retry
+HIDDEN_HEADERS = ("set-cookie", "www-authenticate", "proxy-authenticate")  # beside those with a secret's name
+
+
+class AnswerHead(NamedTuple):
+    """What is kept of an answer while its page may fail: it costs less than a microsecond.
+
+    Attributes:
+        body: Its first `BODY_BYTES`.
+    """
+
+    url: str
+    status: int
+    headers: Headers
+    body: bytes
+
+
+class FailedAnswers:
+    """Keeps answers of pages that failed, and tells them after a renewal of the session, in the session's thread.
+
+    Args:
+        bytes_max: Of all workers' answers in Redis; 0: none are kept.
+        redaction: Hides the secrets of this process, which a page may repeat.
+    """
+
+    def __init__(self, keys: Keys, events: Events, bytes_max: int, redaction: Redaction) -> None:
+        self._keys = keys
+        self._bytes_max = bytes_max
+        self._redaction = redaction
+        self._lock = threading.Lock()
+        self._waiting: dict[tuple[str, str], dict[str, AnswerHead]] = {}  # by site and reason: by fingerprint
+        self._now_s = 0  # of the last renewal, by the partitions' clocks
+        events.subscribe(VisitEnded, self._visit_ended)
+        events.subscribe(SessionRenewed, lambda event: self._tell(event.redis, event.now_s))
+        events.subscribe(SessionEnding, lambda event: self._tell(event.redis, self._now_s))
+
+    def _visit_ended(self, event: VisitEnded) -> None:
+        visit, settlement = event.visit, event.settlement
+        if settlement.operation not in KEPT_FOR or visit.answer is None or not self._bytes_max:
+            return
+        kind = visit.seed.site, settlement.reason
+        with self._lock:
+            if kind in self._waiting or len(self._waiting) < KINDS_MAX:
+                waiting = self._waiting.setdefault(kind, {})
+                if len(waiting) < WAITING_MAX:
+                    waiting[visit.claimed.fingerprint.hex()] = visit.answer
+
+    def _tell(self, redis: Redis, now_s: int) -> None:
+        """Adds what waits to Redis; what Redis doesn't get of it is lost. Blocking."""
+        self._now_s = now_s
+        with self._lock:
+            waiting, self._waiting = self._waiting, {}
+        for (site, reason), heads in waiting.items():
+            answers = [(fingerprint, self._shown(head)) for fingerprint, head in heads.items()]
+            try:
+                failed_answers.add(redis, self._keys, site, reason, answers, now_s=now_s, bytes_max=self._bytes_max)
+            except RedisError:  # away, or full: the ledger has the reasons
+                return
+
+    def _shown(self, head: AnswerHead) -> FailedAnswer:
+        """Returns an answer as text, without secrets and what acts on a screen."""
+        lines = []
+        for name, values in head.headers.items():
+            shown = name.decode("latin-1")
+            is_hidden = shown.lower() in HIDDEN_HEADERS or names_secret(shown)
+            lines += [f"{shown}: {HIDDEN if is_hidden else value.decode('latin-1')}" for value in values]
+        headers = self._redaction("\n".join(lines))[:HEADER_CHARACTERS_MAX]
+        body = self._redaction(head.body.decode("utf-8", "replace"))[:BODY_CHARACTERS_MAX]
+        body = body.replace("\r", "").expandtabs(4)
+        return FailedAnswer(self._redaction(head.url), head.status, inert(headers), inert(body))

@@ -1,0 +1,139 @@
+"""What goes wrong with pages, in a few lines: by host, how often and why, with an address of each to look at.
+
+At DEBUG each page has a line of its own. At INFO the log must stay readable whatever a host does: a dead one fails as
+many pages a second as a good one answers.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from crawler.base.errors import short
+from crawler.worker.claiming.visits import FetchFailed, VisitEnded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from crawler.base.events import Events
+
+logger = logging.getLogger(__name__)
+HOSTS_SECONDS = 60.0  # between two looks at which hosts have failed often
+HOSTS_MAX = 5  # of them that are told each time, the worst first
+OFTEN = 10  # failures of a host, since it was last told of, for a line of its own
+OTHERS_SECONDS = 600.0  # between two lines about all others: some pages are gone on any host
+REMEMBERED_HOSTS_MAX = 10_000  # in some 500 bytes each; what further ones fail is counted as one host's
+FURTHER_HOSTS = "further hosts"
+COUNTED = ("retry", "fail", "postpone")  # a release says nothing of the page
+
+
+@dataclass(slots=True)
+class HostFailures:
+    """What failed at one host since it was last told of.
+
+    Attributes:
+        since_s: When the first failure was noted.
+        url: Of the first failure.
+        why: What the error of the first failure says; empty: no more than its reason.
+        total: How many failures there were: the log looks at it each second, for thousands of hosts.
+        reasons: How often which reason was given; together they are the total.
+    """
+
+    since_s: float
+    url: str
+    why: str
+    total: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    def count(self, reason: str) -> None:
+        """Notes one more failure."""
+        self.total += 1
+        self.reasons[reason] += 1
+
+
+class FailureLog:
+    """Counts what goes wrong, and says so now and then: `tick` must be called about once a second.
+
+    Args:
+        events: Where visits end.
+        now: A clock in seconds, of any beginning.
+    """
+
+    def __init__(self, events: Events, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._hosts: dict[str, HostFailures] = {}
+        self._hosts_told_s = self._others_told_s = -math.inf  # the very first failure is told at once
+        events.subscribe(VisitEnded, self._visit_ended)
+        events.subscribe(FetchFailed, lambda event: self._note(*event))
+
+    def tick(self) -> None:
+        """Says what has to be said by now."""
+        if not self._hosts:
+            return
+        now_s = self._now()
+        if now_s >= self._hosts_told_s + HOSTS_SECONDS and (often := self._often()):
+            self._hosts_told_s = now_s
+            for host in often[:HOSTS_MAX]:
+                self._say(host, (self._hosts.pop(host),))
+        if now_s >= self._others_told_s + OTHERS_SECONDS and (others := self._others(now_s)):
+            self._others_told_s = now_s
+            self._say_together(others)
+
+    def close(self) -> None:
+        """Says all that wasn't said yet."""
+        for host in self._often()[:HOSTS_MAX]:
+            self._say(host, (self._hosts.pop(host),))
+        if self._hosts:
+            self._say_together([*self._hosts])
+
+    def _visit_ended(self, event: VisitEnded) -> None:
+        visit, settlement = event.visit, event.settlement
+        if settlement.operation in COUNTED:
+            self._note(visit.seed.host, settlement.reason, visit.seed.url, visit.why)
+        elif settlement.operation == "release":
+            _log_each(settlement.reason, visit.seed.url, visit.why)
+
+    def _note(self, host: str, reason: str, url: str, why: str) -> None:
+        why = "" if reason.endswith(why) else why  # an error that says no more than its reason
+        _log_each(reason, url, why)
+        if host not in self._hosts and len(self._hosts) >= REMEMBERED_HOSTS_MAX:
+            host = FURTHER_HOSTS
+        if host not in self._hosts:
+            self._hosts[host] = HostFailures(self._now(), url, short(why))
+        self._hosts[host].count(reason)
+
+    def _often(self) -> list[str]:
+        """Returns the hosts that have failed often, the worst first."""
+        often = [host for host, failures in self._hosts.items() if failures.total >= OFTEN]
+        return sorted(often, key=lambda host: -self._hosts[host].total)
+
+    def _others(self, now_s: float) -> list[str]:
+        """Returns the hosts that have failed seldom, or have waited in vain for a line of their own."""
+        return [
+            host
+            for host, failures in self._hosts.items()
+            if failures.total < OFTEN or now_s >= failures.since_s + OTHERS_SECONDS
+        ]
+
+    def _say_together(self, hosts: list[str]) -> None:
+        what = hosts[0] if len(hosts) == 1 else f"{len(hosts):,} hosts"
+        self._say(what, [self._hosts.pop(host) for host in hosts])
+
+    def _say(self, what: str, failures: Sequence[HostFailures]) -> None:
+        """Writes the line about one host, or several."""
+        first = min(failures, key=lambda one: one.since_s)
+        reasons = sum((one.reasons for one in failures), Counter())
+        counted = ", ".join(f"{reason} {number:,}" for reason, number in reasons.most_common())
+        total = sum(one.total for one in failures)
+        number = f"{total:,} failure{'' if total == 1 else 's'}"
+        why = f" ({first.why})" if first.why else ""
+        seconds = max(1.0, self._now() - first.since_s)  # a tick is a second
+        logger.info("%s: %s in %.0f s (%s), such as %s%s", what, number, seconds, counted, first.url, why)
+
+
+def _log_each(reason: str, url: str, why: str) -> None:
+    logger.debug("%s: %s%s", reason, url, f" ({why})" if why else "")

@@ -1,0 +1,126 @@
+"""A worker's figures in Redis, for `scrapy nodes` and for the other workers of the same node."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from crawler.telemetry import node_history
+from crawler.telemetry.node_history import NodeSample
+from crawler.frontier.scripts import even_when_full
+from crawler.frontier.session import RENEWALS_PER_SESSION, SessionEnding, SessionLost, SessionRenewed, owner_node
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+    from crawler.base.events import Events
+    from crawler.frontier.keys import Keys
+    from crawler.worker.life.headroom import Load
+
+TOLD_AT_ONCE = ("drained", "sinks_down", "redis_full", "why_no_browser")
+SAMPLE_SECONDS = node_history.STEPS[0].seconds
+IDLE_SECONDS = 40  # between two writings of a worker that carries nothing: only its load could have changed
+
+
+def load_figures(load: Load) -> dict[str, float]:
+    """Returns a load as figures, in percent of the node."""
+    return {
+        "cpu_percent": round(load.cpu, 1),
+        "memory_percent": round(load.memory, 1),
+        "own_cpu_percent": round(load.own_cpu, 1),
+        "own_memory_percent": round(load.own_memory, 2),
+    }
+
+
+class Figures:
+    """Writes one worker's figures after each renewal of its session, in the session's thread.
+
+    With the figures it writes in how many seconds the next ones come, for whoever takes it for silent.
+
+    Args:
+        session_s: SESSION_SECONDS.
+
+    Attributes:
+        kept_s: After how many seconds the figures of a silent worker are dropped: when its session has surely lapsed.
+        latest: The figures to be written next: JSON values by name.
+        workers_here: How many workers this node had when they were last written, this one included.
+    """
+
+    def __init__(self, keys: Keys, events: Events, session_s: float) -> None:
+        self._keys = keys
+        self._interval_s = session_s / RENEWALS_PER_SESSION
+        self.kept_s = math.ceil(IDLE_SECONDS + 2 * session_s)
+        # Of the last writing: the figures whose change is told at once, though the worker is idle.
+        self._written_state: list[Any] = []
+        self._due_s = 0  # when an idle worker writes again, by the partitions' clocks
+        self._sampled_step = 0  # the step of the node's history in which this worker has written a sample
+        self.latest: dict[str, Any] = {}
+        self.workers_here = 1
+        events.subscribe(SessionRenewed, lambda event: self.write(event.redis, event.name, event.now_s))
+        events.subscribe(SessionLost, self._write_soon)
+        events.subscribe(SessionEnding, lambda event: self.remove(event.redis, event.name))
+
+    def write(self, redis: Redis, owner: str, now_s: int) -> None:
+        """Writes the figures, unless the worker is idle and has lately written that. Blocking.
+
+        A full Redis takes them, too, so that they can say that it is full.
+
+        Args:
+            owner: `HOST:...`, the id of the worker's session.
+            now_s: The time by the partitions' clocks: a node's own may be wrong.
+
+        Raises:
+            redis.exceptions.RedisError: Redis is away.
+        """
+        state = [owner, *(self.latest.get(name) for name in ("carrying", *TOLD_AT_ONCE))]
+        if state == self._written_state and not self.latest.get("carrying") and now_s < self._due_s:
+            return
+        node = owner_node(owner)
+        interval_s = self._interval_s + (0 if self.latest.get("carrying") else IDLE_SECONDS)
+        record = orjson.dumps({**self.latest, "time": now_s, "next_s": interval_s})
+        with redis.pipeline(transaction=False) as pipeline:
+            even_when_full(pipeline, self._keys.node(node), "HSET", owner, record)
+            pipeline.expire(self._keys.node(node), self.kept_s)
+            even_when_full(pipeline, self._keys.node_names, "ZADD", now_s, node)
+            pipeline.hgetall(self._keys.node(node))
+            everybody = pipeline.execute()[-1]
+        silent = [other for other, raw in everybody.items() if _written_s(raw) < now_s - self.kept_s]
+        if silent:
+            redis.hdel(self._keys.node(node), *silent)
+        self._written_state, self._due_s = state, now_s + IDLE_SECONDS
+        self.workers_here = len(everybody) - len(silent)
+        if now_s // SAMPLE_SECONDS != self._sampled_step:
+            living = (_load(raw) for other, raw in everybody.items() if other not in silent)
+            node_history.add(redis, self._keys, node, now_s, NodeSample.of(living))
+            self._sampled_step = now_s // SAMPLE_SECONDS
+
+    def _write_soon(self, _event: SessionLost) -> None:
+        """Writes at the next renewal, however idle the worker is: a Redis that lost the lease may have lost all."""
+        self._written_state = []
+
+    def remove(self, redis: Redis, owner: str) -> None:
+        """Removes the figures of a worker that leaves. Blocking.
+
+        Raises:
+            redis.exceptions.RedisError: Redis is away; the figures are dropped after `kept_s`.
+        """
+        redis.hdel(self._keys.node(owner_node(owner)), owner)
+
+
+def _load(raw: bytes) -> dict[str, Any]:
+    """Returns figures as they were written; none for junk."""
+    try:
+        figures = orjson.loads(raw)
+    except ValueError:
+        return {}
+    return figures if isinstance(figures, dict) else {}
+
+
+def _written_s(raw: bytes) -> float:
+    """Returns when figures were written, by the partitions' clocks; 0 for junk."""
+    try:
+        return float(_load(raw)["time"])
+    except (ValueError, TypeError, KeyError, OverflowError):
+        return 0.0

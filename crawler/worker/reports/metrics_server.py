@@ -1,0 +1,165 @@
+"""Serves the metrics of one worker, at METRICS_PORT. A Scrapy extension, off without that setting.
+
+It answers in the worker's event loop, from what the worker counts anyway: no page costs more for it, and nothing is
+read from Redis. A crawl whose port is taken goes on without.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from functools import partial
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Self
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+
+from crawler import __version__, config
+from crawler.cluster.work_counters import work_counters
+from crawler.base.errors import ConfigError
+from crawler.telemetry.exposition import TEXT, Metric
+from crawler.telemetry.metrics_answer import MetricsAnswer, answer
+from crawler.worker.reports.tally import counts_of
+from crawler.worker.worker import Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.crawler import Crawler
+    from scrapy.statscollectors import StatsCollector
+
+HEAD_BYTES_MAX = 8_192  # of a request; Prometheus sends some 300
+ANSWER_SECONDS = 5.0  # for one request, from its first byte to the answer's last
+CONNECTIONS_MAX = 8  # at once; a worker has one or two readers, and sockets are for hosts
+# Name among the worker's figures -> the metric's name, what its unit is of the figure's, and its sentence.
+GAUGES = {
+    "carrying": ("carried_seeds", 1.0, "W: seeds that the worker carries."),
+    "room": ("room_seeds", 1.0, "N: seeds that it has room for beside these."),
+    "memory_percent": ("node_memory_used_ratio", 0.01, "m: memory in use on the node, of 1."),
+    "cpu_percent": ("node_cpu_used_ratio", 0.01, "c: CPU in use on the node, of 1."),
+    "own_memory_percent": ("memory_used_ratio", 0.01, "M: memory that the worker uses, of the node's."),
+    "own_cpu_percent": ("cpu_used_ratio", 0.01, "C: CPU that the worker uses, of the node's."),
+    "egress_down_s": (
+        "egress_down_seconds",
+        1.0,
+        "For how long nobody on the web has answered; 0 while somebody does.",
+    ),
+}
+logger = logging.getLogger(__name__)
+
+
+class MetricsServer:
+    """Listens while the spider is open.
+
+    Args:
+        worker_of: Returns the worker, which Scrapy gives once all extensions are built.
+        token: METRICS_TOKEN, not empty.
+    """
+
+    def __init__(
+        self, worker_of: Callable[[], Worker], stats: StatsCollector, *, host: str, port: int, token: str
+    ) -> None:
+        self._worker_of = worker_of
+        self._stats = stats
+        self._host = host
+        self._port = port
+        self._token = token
+        self._server: asyncio.Server | None = None
+        self._connections: set[asyncio.StreamWriter] = set()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Builds the extension.
+
+        Raises:
+            NotConfigured: There is no METRICS_PORT.
+            ConfigError: There is one, and no METRICS_TOKEN; or a setting is wrong.
+        """
+        port, token = config.METRICS_PORT.of(crawler.settings), config.METRICS_TOKEN.of(crawler.settings)
+        if not port:
+            raise NotConfigured
+        if not token:
+            raise ConfigError("METRICS_TOKEN", "", f"{config.METRICS_TOKEN.form}, since METRICS_PORT is set")
+        assert crawler.stats is not None  # Scrapy makes the statistics before its extensions
+        host = config.METRICS_HOST.of(crawler.settings)
+        server = cls(partial(Worker.of, crawler), crawler.stats, host=host, port=port, token=token)
+        crawler.signals.connect(server.open, signal=signals.spider_opened)
+        crawler.signals.connect(server.close, signal=signals.spider_closed)
+        return server
+
+    async def open(self) -> None:
+        """Begins to listen; where that fails, the crawl goes on without."""
+        try:
+            self._server = await asyncio.start_server(self._serve, self._host, self._port, limit=HEAD_BYTES_MAX)
+        except OSError as error:
+            logger.warning("metrics can't be served at %s port %d: %s", self._host, self._port, error)
+        else:
+            logger.info("metrics are served at %s port %d", self._host, self._port)
+
+    async def close(self) -> None:
+        """Listens no more, and cuts off requests under way."""
+        if self._server is not None:
+            self._server.close()
+        for connection in [*self._connections]:
+            connection.transport.abort()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(self._connections) >= CONNECTIONS_MAX:
+            writer.transport.abort()
+            return
+        self._connections.add(writer)
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                await self._answer(await reader.readuntil(b"\r\n\r\n"), writer)
+        except (OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
+            logger.debug("a request for metrics got no answer: %s", error)
+        finally:
+            self._connections.remove(writer)
+            writer.close()
+
+    async def _answer(self, head: bytes, writer: asyncio.StreamWriter) -> None:
+        """Answers a request, of which `head` is all but a body.
+
+        Raises:
+            ValueError: It is no HTTP.
+        """
+        request, *lines = head.decode("latin-1").split("\r\n")
+        method, target, _version = request.split(" ")
+        headers = {name.strip().lower(): text.strip() for name, _, text in (line.partition(":") for line in lines)}
+        if target.partition("?")[0] == "/metrics":
+            found = await answer(
+                method,
+                authorization=headers.get("authorization", ""),
+                accept=headers.get("accept", ""),
+                token=self._token,
+                read=self.metrics,
+            )
+        else:
+            found = MetricsAnswer(HTTPStatus.NOT_FOUND, {"content-type": TEXT}, b"see /metrics\n")
+        sent = {**found.headers, "content-length": str(len(found.body)), "connection": "close"}
+        status = f"HTTP/1.1 {found.status.value} {found.status.phrase}"
+        writer.write("\r\n".join([status, *(f"{name}: {text}" for name, text in sent.items()), "", ""]).encode())
+        writer.write(b"" if method == "HEAD" else found.body)
+        await writer.drain()
+
+    async def metrics(self) -> list[Metric]:
+        """Returns the worker's metrics."""
+        worker = self._worker_of()
+        counts, figures = counts_of(self._stats.get_stats()), worker.figures.latest
+        labels = {"version": __version__, "frontier": worker.frontier}
+        return [
+            Metric("headroom_worker_info", "gauge", "The worker's version and frontier.", ((labels, 1),)),
+            *work_counters(counts, "headroom_worker", lambda _label, found: found),
+            *(
+                Metric(f"headroom_worker_{name}", "gauge", about, (({}, figures[figure] * scale),))
+                for figure, (name, scale, about) in GAUGES.items()
+                if figure in figures
+            ),
+            Metric(
+                "headroom_worker_sinks_down",
+                "gauge",
+                "Sinks that the worker waits for.",
+                (({}, len(figures.get("sinks_down", ()))),),
+            ),
+        ]

@@ -1,0 +1,1 @@
+"""Addresses that others put into lists in Redis."""

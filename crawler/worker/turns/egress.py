@@ -1,0 +1,182 @@
+"""Whether this worker reaches the web at all: tells the fault of a host from that of this node's own way out.
+
+A host that gives no answer may be down; or this node's name server, proxy or network is. The latter two may also answer
+in the host's place, with what is no answer of a host: so is taken what comes by a proxy and is no HTTP, or a server
+error; and what is no HTTP from BAD_HOSTS hosts, with no other answer between. So such a failure is the
+host's only if somebody has answered this worker since: other pages do, or a host that answered before is asked again.
+Otherwise the worker is taken to have lost its way out. It then claims one seed at a time, at growing intervals, and
+hands each back untried, until somebody answers. Where there are only silent hosts to crawl it would never know: after
+EGRESS_DOUBT_SECONDS it blames the hosts all the same, unless another worker is answered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections import OrderedDict
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from redis.exceptions import RedisError
+
+from crawler.base import urls
+from crawler.frontier.keys import as_text
+from crawler.base.item import is_site_name
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from redis.asyncio import Redis
+
+    from crawler.base.events import Events
+
+logger = logging.getLogger(__name__)
+LISTEN_SECONDS = 1.0  # how long other pages may take to be answered before a host is asked for nothing else
+PROBE_FIRST_SECONDS = 1.0  # until the next seed is claimed without a way out; doubles each time
+PROBE_LONGEST_SECONDS = 15.0  # so that a node that is repaired works again soon
+PROBE_TIMEOUT_SECONDS = 10.0  # of a request without a way out, which keeps a turn of its host from others
+SHARE_SECONDS = 20.0  # between two notes in Redis that this worker is answered
+SHARED_MILLISECONDS = 60_000  # for so long such a note counts
+BAD_HOSTS = 3  # of one network, as a rule one or two are broken; more at once are hardly by chance
+PLACES_MAX = 8  # that answered last
+
+
+class Place(NamedTuple):
+    """Where somebody answered: an authority, and a site whose politeness holds there."""
+
+    authority: str
+    site: str
+
+
+class EgressChanged(NamedTuple):
+    """Event: this worker has lost its way out, or is answered again."""
+
+    is_down: bool
+
+
+class Egress:
+    """Decides whether a host or this worker's way out is at fault. Publishes `EgressChanged`.
+
+    Args:
+        key: In Redis, of the place that last answered any worker.
+        doubt_s: EGRESS_DOUBT_SECONDS; 0: a host is always at fault.
+    """
+
+    def __init__(self, redis: Redis, key: str, events: Events, *, doubt_s: float) -> None:
+        self._redis = redis
+        self._key = key
+        self._events = events
+        self._doubt_s = doubt_s
+        self._places: OrderedDict[Place, None] = OrderedDict()  # the last that answered is at the end
+        self._bad_hosts: set[str] = set()  # that have sent no HTTP since another answer; BAD_HOSTS at most
+        self._answered_at = float("-inf")  # all times are by the event loop's clock
+        self._shared_at = float("-inf")
+        self._answer = asyncio.Event()  # set with the next answer
+        self._checking = asyncio.Lock()  # one check serves all that have failed meanwhile
+        self._down_since: float | None = None
+        self._lost_at = float("-inf")  # when asking places was last in vain
+        self._probe_at = 0.0
+        self._probe_pause_s = PROBE_FIRST_SECONDS
+        self._blames_all = False  # EGRESS_DOUBT_SECONDS have passed
+
+    @property
+    def is_down(self) -> bool:
+        """Whether nobody answers this worker, so that it claims one seed at a time."""
+        return self._down_since is not None and not self._blames_all
+
+    @property
+    def down_s(self) -> float:
+        """For how many seconds nobody has answered; 0: there is a way out."""
+        return 0.0 if self._down_since is None else _now() - self._down_since
+
+    @property
+    def probe_is_due(self) -> bool:
+        """Whether a seed may be claimed without a way out, as long as no other is held."""
+        return _now() >= self._probe_at
+
+    def answered(self, place: Place) -> None:
+        """Notes that a host has answered this worker."""
+        self._answered_at = _now()
+        self._places[place] = None
+        self._places.move_to_end(place)
+        if len(self._places) > PLACES_MAX:
+            self._places.popitem(last=False)
+        self._answer.set()
+        self._bad_hosts.clear()
+        if self._down_since is not None:
+            logger.warning("hosts answer this worker again, after %.0f s: it claims seeds as before", self.down_s)
+            self._down_since, self._blames_all, self._probe_pause_s = None, False, PROBE_FIRST_SECONDS
+            self._events.publish(EgressChanged(is_down=False))
+
+    def suspects(self, host: str) -> bool:
+        """Notes that what came from a host is no HTTP; returns whether this worker's network may have sent it."""
+        if len(self._bad_hosts) < BAD_HOSTS:
+            self._bad_hosts.add(host)
+        return self.is_down or len(self._bad_hosts) >= BAD_HOSTS
+
+    async def blames(self, host: str, ask: Callable[[Place], Awaitable[None]]) -> bool:
+        """Returns whether a host that has just given no answer is at fault; False: this worker's way out may be.
+
+        Args:
+            ask: Asks a place for anything; `answered` is called if it answers.
+        """
+        failed_at = _now()
+        if not self._doubt_s:
+            return True
+        if self._down_since is None and await self._is_answered_soon():
+            return True
+        async with self._checking:
+            if self._lost_at >= failed_at:
+                return self._blames_all
+            for place in await self._places_to_ask(host):
+                if self._answered_at < failed_at:
+                    await ask(place)
+            return self._answered_at >= failed_at or await self._doubt(host)
+
+    async def share(self) -> None:
+        """Tells other workers now and then that this one is answered, and where."""
+        if self._answered_at > self._shared_at and _now() >= self._shared_at + SHARE_SECONDS:
+            self._shared_at = _now()
+            place = next(reversed(self._places))
+            with contextlib.suppress(RedisError):
+                await self._redis.set(self._key, f"{place.authority} {place.site}", px=SHARED_MILLISECONDS)
+
+    async def _is_answered_soon(self) -> bool:
+        self._answer.clear()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._answer.wait(), LISTEN_SECONDS)
+            return True
+        return False
+
+    async def _places_to_ask(self, host: str) -> list[Place]:
+        """Returns the place that last answered this worker, rather not the host itself, and another worker's."""
+        latest_first = list(reversed(self._places))
+        others = [place for place in latest_first if urls.host(place.authority) != host]
+        shared = await self._shared()
+        return list(dict.fromkeys([*(others or latest_first)[:1], *([shared] if shared else [])]))
+
+    async def _shared(self) -> Place | None:
+        """Returns the place that last answered any worker; None: Redis names none, or has junk in its place."""
+        raw = None
+        with contextlib.suppress(RedisError):
+            raw = await cast("Awaitable[bytes | None]", self._redis.get(self._key))
+        authority, _, site = as_text(raw or b"").partition(" ")
+        url = f"{authority}/"
+        is_place = urls.is_canonical(url) and urls.origin(url) == authority and is_site_name(site)
+        return Place(authority, site) if is_place else None
+
+    async def _doubt(self, host: str) -> bool:
+        """Takes the way out for lost, or probes it less often; returns whether the host is blamed all the same."""
+        now = self._lost_at = _now()
+        if self._down_since is None:
+            self._down_since = now
+            logger.warning("no host answers this worker, the last was %s: it claims one seed at a time", host)
+            self._events.publish(EgressChanged(is_down=True))
+        self._probe_at = now + self._probe_pause_s
+        self._probe_pause_s = min(2 * self._probe_pause_s, PROBE_LONGEST_SECONDS)
+        self._blames_all = now - self._down_since >= self._doubt_s and await self._shared() is None
+        return self._blames_all
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,250 @@
+"""Acquires and releases turns beside those that come with claimed seeds.
+
+All that a visit needs from its own host runs on its lane. Media on other hosts, a robots.txt that has moved to another
+host, and follow-up requests to another host need a turn of that host, which is acquired here. So does what a rendered
+page loads from other hosts, of which each turn is kept for many requests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+from typing import TYPE_CHECKING, NamedTuple
+
+from redis.exceptions import RedisError
+
+from crawler.base.errors import HostBackoffError, SessionLostError
+from crawler.frontier.queue import HOST_BACKOFF, NO_TURN, OTHERS_FIRST
+from crawler.servers.redis_retry import until_redis_answers
+from crawler.worker.turns.lanes import Lane
+from crawler.worker.claiming.outcomes import Outcome
+from crawler.worker.claiming.refused import RefusedError
+from crawler.worker.turns.turn import MAX_BACKOFF_WAIT_SECONDS, Turn
+
+if TYPE_CHECKING:
+    from crawler.base.events import Events
+    from crawler.frontier.queue import Queue
+    from crawler.frontier.session import Lease, Session
+    from crawler.worker.claiming.settler import Settler
+    from crawler.worker.claiming.visits import Visit
+
+
+MAX_POLL_SECONDS = 1.0  # longest delay between two tries for a turn: it may be released sooner than Redis said
+SHORT_POLL_SECONDS = 0.1  # likewise, while a turn of another host is held
+SURPLUS_TURN = Outcome("release", "surplus-turn")  # nothing was sent for the seed, which waits for a turn that counts
+JITTER_SECONDS = (0.005, 0.05)  # added to each delay, so that visits that wait for one turn don't all try at once
+
+
+class HostBackoff(NamedTuple):
+    """Event: a host asked for a pause, or keeps failing; this worker or another one found out."""
+
+    host: str
+    seconds: float
+
+
+class CrawlDelay(NamedTuple):
+    """Event: a host asks for a Crawl-delay, and several of its turns are held; this worker or another one found out."""
+
+    host: str
+    seconds: float
+
+
+class Turns:
+    """Acquires and releases turns for the session's owner. Publishes `HostBackoff` and `CrawlDelay`.
+
+    Args:
+        stopping: Set when the worker stops.
+
+    Attributes:
+        queued: The number of visits that wait for a turn of another host.
+    """
+
+    def __init__(
+        self, queue: Queue, session: Session, settler: Settler, *, events: Events, stopping: asyncio.Event
+    ) -> None:
+        self._queue = queue
+        self._session = session
+        self._settler = settler
+        self._events = events
+        self._stopping = stopping
+        self._used_by: dict[Turn, Visit] = {}  # turns that don't come with claimed seeds, and what they are for
+        self.queued = 0
+
+    async def acquire(self, host: str, visit: Visit) -> Lane:
+        """Waits for a turn of a host.
+
+        Never call it for a visit that holds a turn of another host: two visits could wait for each other's turns.
+
+        Args:
+            visit: What the turn is for.
+
+        Raises:
+            SessionLostError: The worker stops, or the visit has ended.
+            PageTimeoutError: The visit's time is up.
+            HostBackoffError: The host's backoff is longer than MAX_BACKOFF_WAIT_SECONDS.
+        """
+
+        async def try_acquire() -> tuple[Lane | None, float]:
+            visit.check()
+            return await self.try_acquire(host, visit.seed.site)
+
+        self.queued += 1
+        try:
+            while True:
+                lane, wait_s = await until_redis_answers(f"a turn of {host}", try_acquire)
+                if lane is not None:
+                    self.note_use(lane, visit)
+                    return lane
+                await asyncio.sleep(min(wait_s, MAX_POLL_SECONDS) + random.uniform(*JITTER_SECONDS))
+        finally:
+            self.queued -= 1
+
+    async def try_acquire(self, host: str, site: str) -> tuple[Lane | None, float]:
+        """Takes a turn of a host if one is free; else returns None and the seconds until it is worth trying again.
+
+        Args:
+            site: Name of a site whose politeness applies to the host, besides that of sites with seeds there.
+
+        Raises:
+            SessionLostError: The worker stops.
+            HostBackoffError: The host's backoff is longer than MAX_BACKOFF_WAIT_SECONDS.
+            redis.exceptions.RedisError: Redis is away; a turn that it may have given is released by the next call.
+        """
+        lease = self._lease(host)
+        if not lease.alive:
+            return None, MAX_POLL_SECONDS
+        token, number_ms = await self._queue.acquire_turn(host, site, lease.owner)
+        if token > NO_TURN:
+            return Lane(host, token, lease.partition, number_ms / 1000), 0.0
+        if token == HOST_BACKOFF and number_ms > MAX_BACKOFF_WAIT_SECONDS * 1000:
+            raise HostBackoffError(host, number_ms / 1000)
+        return None, number_ms / 1000
+
+    async def acquire_within(self, host: str, site: str, seconds: float) -> tuple[Lane | None, float]:
+        """Waits for a turn of a host for so long at most, on behalf of a visit that holds a turn of another host.
+
+        A second visit may hold the two turns the other way round. Both then wait in vain until one gives up, so the
+        wait should be short; and of random length, lest both give up at once.
+
+        Returns:
+            The lane and 0; or None and the seconds until it is worth trying again.
+
+        Raises:
+            SessionLostError: The worker stops.
+            HostBackoffError: The host's backoff is longer than MAX_BACKOFF_WAIT_SECONDS.
+        """
+        loop = asyncio.get_running_loop()
+        until, wait_s = loop.time() + seconds, 0.0
+        while True:
+            with contextlib.suppress(RedisError):
+                lane, wait_s = await self.try_acquire(host, site)
+                if lane is not None:
+                    return lane, 0.0
+            if loop.time() >= until:
+                return None, wait_s
+            await asyncio.sleep(min(max(wait_s, SHORT_POLL_SECONDS / 10), SHORT_POLL_SECONDS))
+
+    async def try_acquire_address(self, name: str, concurrency: int, delay_s: float) -> tuple[Turn | None, float]:
+        """As `try_acquire`, for a turn of an IP address.
+
+        Args:
+            name: `@` and the address.
+            concurrency: How many turns the address has.
+            delay_s: Seconds between two starts on any of these turns.
+
+        Raises:
+            SessionLostError: As `try_acquire`.
+            redis.exceptions.RedisError: As `try_acquire`.
+        """
+        lease = self._lease(name)
+        if not lease.alive:
+            return None, MAX_POLL_SECONDS
+        token, number_ms = await self._queue.acquire_address(name, lease.owner, concurrency, int(delay_s * 1000))
+        if token > NO_TURN:
+            return Turn(name, token, lease.partition, delay_s), 0.0
+        return None, number_ms / 1000
+
+    def note_use(self, turn: Turn, visit: Visit) -> None:
+        """Notes that a visit uses a turn that didn't come with its seed, until it is released."""
+        self._used_by[turn] = visit
+
+    def back_off(self, host: str, seconds: float) -> None:
+        """Has such turns of a host start nothing for so long: what uses one may have more to ask of the host."""
+        for turn in self._held_of(host):
+            turn.back_off(seconds)
+
+    def slow_down(self, host: str, crawl_delay_s: float) -> None:
+        """Has such turns of a host ask when they may be used next: its robots.txt asks for a Crawl-delay."""
+        for turn in self._held_of(host):
+            turn.slow_down(crawl_delay_s)
+
+    def change_politeness(self, host: str | None = None) -> None:
+        """Has such turns ask when they may be used next: what is asked for, or a site, has changed.
+
+        Args:
+            host: None: that of any.
+        """
+        for turn in self._held_of(host):
+            turn.change_politeness()
+
+    def users(self, partition: int) -> set[Visit]:
+        """Returns the visits that use such turns of a partition."""
+        return {visit for turn, visit in self._used_by.items() if turn.partition == partition}
+
+    async def heed_politeness(self, turn: Turn, visit: Visit) -> None:
+        """Returns when the frontier has said when a turn may be used, by its host's politeness as it is now.
+
+        Args:
+            visit: What the next request on the turn is for.
+
+        Raises:
+            RefusedError: The visit hasn't started, and the host has fewer turns by now: the seed is released.
+            SessionLostError: The session was lost, the worker stops, or the visit has ended.
+            PageTimeoutError: The visit's time is up.
+        """
+
+        async def ask() -> tuple[int, int, int]:
+            visit.check()
+            crawl_delay_ms = int(turn.crawl_delay_s * 1000)
+            return await self._queue.turn_start(turn.host, crawl_delay_ms, self._owner_of(turn), turn.token)
+
+        while True:
+            changes = turn.changes  # before the answer: another change from now on has the frontier asked again
+            surplus, wait_ms, delay_ms = await until_redis_answers(f"the politeness of {turn.host}", ask)
+            if surplus and turn.crawl_delay_s:
+                self._events.publish(CrawlDelay(turn.host, turn.crawl_delay_s))
+            if (surplus or wait_ms == OTHERS_FIRST) and not visit.started:
+                raise RefusedError(SURPLUS_TURN)
+            if wait_ms != OTHERS_FIRST:
+                turn.heed_politeness(changes, delay_ms / 1000, wait_ms / 1000)
+                return
+            await asyncio.sleep(MAX_POLL_SECONDS + random.uniform(*JITTER_SECONDS))
+
+    def release(self, turn: Turn) -> None:
+        """Releases a turn; the frontier is told with the next batch of settlements."""
+        self._used_by.pop(turn, None)
+        self._settler.release(self._session.leases[turn.partition].owner, turn.partition, turn.release())
+
+    def report(self, turn: Turn) -> None:
+        """Tells the frontier at once that a turn's host may be failing; the turn is kept.
+
+        The frontier tells all workers of a backoff that follows; of one that has begun this one is told here.
+        """
+        if turn.backoff_s:
+            self._events.publish(HostBackoff(turn.host, turn.backoff_s))
+        self._settler.release(self._session.leases[turn.partition].owner, turn.partition, turn.report())
+
+    def _held_of(self, host: str | None) -> list[Turn]:
+        return [turn for turn in self._used_by if host in (None, turn.host)]
+
+    def _lease(self, host: str) -> Lease:
+        if self._stopping.is_set():
+            raise SessionLostError("the worker stops and acquires no more turns")
+        return self._session.lease_of(host)
+
+    def _owner_of(self, turn: Turn) -> str:
+        lease = self._lease(turn.host)
+        if not lease.alive:
+            raise SessionLostError("no session in which the turn is held")
+        return lease.owner

@@ -1,0 +1,59 @@
+import pytest
+
+from crawler.base import errors
+from crawler.base.errors import ConfigError, ExtractError, HeadroomError, InputError, existing
+
+
+def test_what_exists_is_the_nearest_name_or_else_some():
+    assert existing("Demo_form", ["web", "demo_forum"], "known") == "did you mean demo_forum?"
+    assert existing("x", ["b", "a"], "known") == "known: a, b"
+    assert existing("x", [], "known") == "known: none"
+    many = existing("x", [f"plan-{number:03}" for number in range(30)], "plans")
+    assert many.startswith("plans: plan-000, ")
+    assert many.endswith(", plan-019 and 10 more")
+    assert existing("x" * 100_000, ["y" * 100_000], "known")
+
+
+def test_every_error_is_of_one_tree():
+    found = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+    assert len(found) > 5
+    assert all(issubclass(kind, HeadroomError) for kind in found)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("plan.yaml", 3, "pages", "x", "a number"), "plan.yaml:3: pages: got 'x', expected a number"),
+        (("plan.yaml", 3, "", "x", "valid YAML"), "plan.yaml:3: got 'x', expected valid YAML"),
+        (("plan.yaml", 0, "", "no such file", "a file"), "plan.yaml: got 'no such file', expected a file"),
+        (("plan.yaml", 1, "name", None, "this key"), "plan.yaml:1: name: got nothing, expected this key"),
+        (("plan.yaml", 1, "a", "x\ny", "one line"), r"plan.yaml:1: a: got 'x\ny', expected one line"),
+    ],
+)
+def test_an_input_error_says_file_line_key_value_and_expectation(arguments, expected):
+    error = InputError(*arguments)
+    assert str(error) == expected
+    assert (error.file, error.line, error.key, error.value, error.expected) == arguments
+
+
+def test_a_long_value_or_key_is_cut():
+    said = str(InputError("f" * 10_000, 1, "k" * 10_000, "v" * 10_000, "less"))
+    assert len(said) < 600
+    assert len(str(ConfigError("MAX_ATTEMPTS", "v" * 10_000, "less"))) < 200
+    assert said.endswith("..., expected less")
+
+
+@pytest.mark.parametrize("value", [16**5_000, [16**5_000], -(16**5_000)], ids=["alone", "in a list", "negative"])
+def test_a_number_that_python_writes_in_no_decimals_is_described(value):
+    error = InputError("f", 1, "pages", value, "1 to 100")
+    assert str(error) == "f:1: pages: got a number of more than 4300 digits, expected 1 to 100"
+
+
+def test_a_config_error_names_the_setting():
+    error = ConfigError("MAX_ATTEMPTS", "x", "a number")
+    assert (error.key, str(error)) == ("MAX_ATTEMPTS", "setting MAX_ATTEMPTS: got 'x', expected a number")
+
+
+def test_an_extract_error_has_a_reason_for_the_ledger():
+    assert (ExtractError("no-content").reason, str(ExtractError("no-content"))) == ("no-content", "no-content")
+    assert str(ExtractError("not-html", "image/png")) == "not-html: image/png"

@@ -1,0 +1,136 @@
+"""The item's message and its JSON Schema, and what follows from a field of `Item` by itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import uuid
+from dataclasses import fields
+from pathlib import Path
+
+import jsonschema
+import orjson
+import pytest
+from pipelines.sink_samples import message, page
+
+import crawler
+from crawler.base.item import ID_NAMESPACE, MESSAGE_SCHEMA, Item, Media, item_id, item_schema
+
+SCHEMA = orjson.loads((Path(crawler.__file__).parent / "item.schema.json").read_bytes())
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.FormatChecker())
+
+
+def test_the_file_that_ships_is_what_the_item_says():
+    """`scrapy items schema > crawler/base/item.schema.json` writes it."""
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    assert item_schema() == SCHEMA
+    assert SCHEMA["$id"].endswith(f":{MESSAGE_SCHEMA}")
+
+
+def test_an_items_id_is_a_uuid_of_version_5():
+    for fingerprint in ("", "a" * 32, "ü"):
+        assert item_id(fingerprint) == str(uuid.uuid5(ID_NAMESPACE, f"{fingerprint}:0"))
+
+
+@pytest.mark.parametrize(("described", "kind"), [(SCHEMA, Item), (SCHEMA["$defs"]["Media"], Media)])
+def test_it_has_all_fields_in_order_and_no_others(described, kind):
+    names = [field.name for field in fields(kind)]
+    assert list(described["properties"]) == described["required"] == names
+    assert described["additionalProperties"] is False
+    assert all(entry["description"] for entry in described["properties"].values())
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        page(),
+        page(author=None, published=None, language=None, extra={}, images=[], videos=[], keywords=[]),
+        page(images=[Media("https://forum.example/never-asked-for.png")]),
+        page(extra={"nested": [{"any": None}]}, content="", title="", plan=""),
+    ],
+)
+def test_real_messages_are_valid(item):
+    VALIDATOR.validate(message(item))
+    assert list(message(item))[:5] == ["id", "content", "resource", "url", "time"]  # the patent's
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"id": "no uuid"},
+        {"content": None},
+        {"resource": "../etc"},
+        {"url": "javascript:alert(1)"},
+        {"images": [{"url": "https://forum.example/a.png"}]},
+        {"extra": None},
+        {"status": "200"},
+        {"sha256": "AB"},
+        {"fingerprint": ""},
+        {"schema": MESSAGE_SCHEMA + 1},
+        {"unknown": 1},
+    ],
+)
+def test_messages_of_another_shape_are_not(change):
+    assert not VALIDATOR.is_valid({**message(page()), **change})
+
+
+def test_what_stands_beside_the_fields_is_no_part_of_the_message():
+    item = page()
+    item.visit = object()
+    item.note_clean(item.title)
+    assert message(item) == message(page())
+
+
+# Says one more field in the source of crawler/base/item.py, and looks at all that follows from it.
+ONE_MORE_FIELD = """
+import importlib.util, sys
+import crawler
+
+spec = importlib.util.find_spec("crawler.base.item")
+source = spec.loader.get_source("crawler.base.item")
+title = '    title: Annotated[str, ReadAs.LINE, "Empty when the page has none."] = ""'
+assert title in source
+made_up = '    made_up: Annotated[str | None, ReadAs.LINE, "Of the forum; null when the page names none."] = None'
+module = importlib.util.module_from_spec(spec)
+sys.modules["crawler.base.item"] = module
+exec(compile(source.replace(title, f"{title}\\n{made_up}"), spec.origin, "exec"), module.__dict__)
+
+import asyncio
+from types import SimpleNamespace
+
+from crawler import extract, sites
+from crawler.base.models import Fetched, Seed
+from crawler.pipelines.clean import CleanPipeline
+from crawler.spiders.consumer import item
+
+def read(board, markup):
+    return extract.fields(Fetched("http://board.test/1", 200, "text/html", markup.encode()), board)
+
+rules = {"name": "board", "content": {"content": "css:p", "made_up": {"select": "css:.s", "required": True}}}
+board = sites.Site.from_definition(rules)
+assert sites.Site.from_definition(board.definition()) == board
+first, second = read(board, "<b class=s> Dams &amp;\\n floods </b>"), read(board, "<p>text<b class=s>other</b>")
+assert (first.made_up, first.missing) == ("Dams & floods", ("content",))
+joined = extract.join([first, second])
+assert joined.made_up == "Dams & floods"
+
+page = Fetched("http://board.test/1", 200, "text/html", b"")
+claimed = SimpleNamespace(fingerprint=b"0" * 16)
+made = item(page, SimpleNamespace(seed=Seed(page.url, "plan", "board"), claimed=claimed), joined)
+assert made.made_up == "Dams & floods"
+made.made_up = " a  b "
+asyncio.run(CleanPipeline().process_item(made))
+assert made.made_up == "a b"
+assert module.item_schema()["properties"]["made_up"]["description"].startswith("Of the forum")
+"""
+
+
+@pytest.mark.process
+def test_a_field_is_said_once():
+    done = subprocess.run([sys.executable, "-c", ONE_MORE_FIELD], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_item_shows_nothing_of_its_page():
+    item = Item(**{field.name: "page" for field in fields(Item)} | {"id": "1", "url": "http://a.test/"})
+    assert repr(item) == "<Item 1 of http://a.test/>"

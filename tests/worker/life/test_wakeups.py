@@ -1,0 +1,151 @@
+"""Messages on the wake channel wake the worker, or become events."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from types import SimpleNamespace
+
+import pytest
+from frontier.driver import content
+from redis.asyncio import Redis
+from redis.asyncio.client import PubSub
+from scrapy.settings import Settings
+
+from crawler.base.events import Events
+from crawler.frontier.config import FrontierConfig
+from crawler.servers import redis_retry
+from crawler.base.tasks import cancel
+from crawler.worker.life import wakeups
+from crawler.worker.turns.fair_share import WorkerStarved
+from crawler.worker.turns.turns import CrawlDelay, HostBackoff
+from crawler.worker.life.wakeups import PolitenessChanged, SitesChanged, WakeUps
+
+
+@pytest.fixture
+async def redis(redis_url):
+    async with Redis.from_url(redis_url) as client:
+        yield client
+
+
+@pytest.fixture
+async def heard(redis, monkeypatch):
+    """What a listener on channel `w`, `wakeups`, was told: `wake` is set, the lists grow."""
+    monkeypatch.setattr(redis_retry, "RETRY_SECONDS", 0.0)
+    heard = SimpleNamespace(wake=asyncio.Event(), sites=[], backoffs=[], delays=[], starved=[], ordered=[])
+    events = Events()
+    events.subscribe(SitesChanged, heard.sites.append)
+    events.subscribe(HostBackoff, lambda event: heard.backoffs.append(tuple(event)))
+    events.subscribe(CrawlDelay, lambda event: heard.delays.append(tuple(event)))
+    events.subscribe(WorkerStarved, heard.starved.append)
+    events.subscribe(PolitenessChanged, lambda event: heard.ordered.append(event.host))
+    heard.wakeups = WakeUps(redis, "w", heard.wake, events)
+    listening = asyncio.create_task(heard.wakeups.listen())
+    async with asyncio.timeout(5):
+        await heard.wake.wait()  # once it has subscribed
+    assert heard.sites == [SitesChanged()]  # what was published before, it has not heard
+    heard.wake.clear()
+    heard.sites.clear()
+    yield heard
+    await cancel(listening)
+
+
+@pytest.mark.parametrize(
+    "message", [b"offer", b"turn", b"release", b"sites", b"backoff soon", b"backoff 1 ", b"crawl-delay 1", b"\xff\x00"]
+)
+async def test_any_other_message_wakes_the_worker(redis, heard, message):
+    await redis.publish("w", message)
+    async with asyncio.timeout(5):
+        await heard.wake.wait()
+    assert (len(heard.sites), heard.backoffs) == (message == b"sites", [])
+
+
+async def test_a_host_s_backoff_and_crawl_delay_are_published_and_wake_no_worker(redis, heard):
+    await redis.publish("w", b"backoff 1500 a.test:8080")
+    await redis.publish("w", b"backoff 7 \xff")
+    await redis.publish("w", b"crawl-delay 500 a.test")
+    await redis.publish("w", b"sites")
+    async with asyncio.timeout(5):
+        while not heard.sites:
+            assert not heard.wake.is_set()
+            await asyncio.sleep(0.001)
+    assert heard.backoffs == [("a.test:8080", 1.5), ("\ufffd", 0.007)]
+    assert heard.delays == [("a.test", 0.5)]
+
+
+async def test_a_starved_worker_s_message_is_published_and_wakes_no_worker(redis, heard):
+    await redis.publish("w", b"starved node:1:2:ab")
+    await redis.publish("w", b"sites")
+    async with asyncio.timeout(5):
+        while not heard.sites:
+            assert not heard.wake.is_set()
+            await asyncio.sleep(0.001)
+    assert heard.starved == [WorkerStarved("node:1:2:ab")]
+
+
+async def test_released_turns_that_are_held_back_wake_the_worker_later(redis, heard):
+    now = asyncio.get_running_loop().time
+    held_until = now() + 0.1
+    heard.wakeups.hold_turns(0.1)
+    await redis.publish("w", b"turn")
+    async with asyncio.timeout(5):
+        await heard.wake.wait()
+    assert now() >= held_until
+
+
+async def test_sites_that_changed_while_nobody_listened_are_noticed(redis, heard):
+    async with redis.pipeline(transaction=True) as pipeline:
+        await pipeline.client_kill_filter(_type="pubsub").publish("w", b"sites").execute()
+    async with asyncio.timeout(5):
+        await heard.wake.wait()
+    assert heard.sites == [SitesChanged()]
+
+
+async def test_a_connection_that_gives_no_sign_of_life_is_made_anew(redis, heard, monkeypatch):
+    monkeypatch.setattr(wakeups, "PING_SECONDS", 0.01)
+    monkeypatch.setattr(wakeups, "SILENT_SECONDS", 0.05)
+    monkeypatch.setattr(PubSub, "ping", lambda _self: asyncio.sleep(0))  # as if a firewall dropped it
+    await redis.publish("w", b"offer")  # ends the wait that began before
+    async with asyncio.timeout(5):
+        while not heard.sites:
+            heard.wake.clear()
+            await heard.wake.wait()
+
+
+async def test_a_silent_channel_of_a_redis_that_lives_is_kept(redis, heard, monkeypatch):
+    monkeypatch.setattr(wakeups, "PING_SECONDS", 0.01)
+    answered = []
+    ping = PubSub.ping
+    monkeypatch.setattr(PubSub, "ping", lambda self: answered.append(1) or ping(self))
+    await redis.publish("w", b"offer")
+    async with asyncio.timeout(5):
+        while len(answered) < 5:  # noqa: ASYNC110 -- nothing tells of a ping
+            await asyncio.sleep(0.005)
+    assert heard.sites == []
+
+
+async def test_each_database_of_a_redis_has_channels_of_its_own(redis_url):
+    server = redis_url.rpartition("/")[0]
+    wakes = []
+    async with contextlib.AsyncExitStack() as stack:
+        for number in range(2):
+            config = FrontierConfig.from_settings(_settings(f"{server}/{number}"))
+            client = await stack.enter_async_context(Redis.from_url(f"{server}/{number}"))
+            wakes.append(asyncio.Event())
+            listener = WakeUps(client, config.keys.wake("content"), wakes[-1], Events())
+            task = asyncio.create_task(listener.listen())
+            stack.push_async_callback(cancel, task)
+            await wakes[-1].wait()
+            wakes[-1].clear()
+        await config.queues(client)["content"].offer([content(1)])
+        async with asyncio.timeout(5):
+            await wakes[1].wait()
+        await client.publish(config.keys.wake("content"), b"offer")
+        assert not wakes[0].is_set()
+
+
+def _settings(url):
+    values = Settings()
+    values.setmodule("crawler.settings")
+    values.setdict({"REDIS_URL": url})
+    return values

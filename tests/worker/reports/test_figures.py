@@ -1,0 +1,137 @@
+"""A worker's figures in Redis: often while it works, seldom while it idles."""
+
+import asyncio
+
+import orjson
+import pytest
+
+from crawler.base.events import Events
+from crawler.telemetry import node_history
+from crawler.frontier.keys import Keys
+from crawler.frontier.session import SessionLost
+from crawler.servers.redis import redis_sync
+from crawler.worker.reports.figures import IDLE_SECONDS, Figures
+
+SESSION_SECONDS = 15.0
+NOW_S = 1_800_000_000
+IDLE = {"frontier": "content", "carrying": 0, "room": 5, "sinks_down": [], "redis_full": False, "cpu_percent": 1.0}
+
+
+@pytest.fixture
+def redis(redis_url):
+    with redis_sync({"REDIS_URL": redis_url}) as client:
+        yield client
+
+
+@pytest.fixture
+def keys():
+    return Keys("figures")
+
+
+@pytest.fixture
+def write(redis, keys):
+    """Returns a function that writes figures; returns how many workers the node has."""
+    beats = {}
+
+    def run(owner, figures, now_s, session_s=SESSION_SECONDS):
+        writer = beats.setdefault(owner, Figures(keys, Events(), session_s))
+        writer.latest = figures
+        writer.write(redis, owner, now_s)
+        return writer.workers_here
+
+    return run
+
+
+class _Async:
+    """A client whose answers are awaited."""
+
+    def __init__(self, redis):
+        self._redis = redis
+
+    async def hmget(self, *arguments):
+        return self._redis.hmget(*arguments)
+
+
+def written(redis, keys):
+    return {owner.decode(): orjson.loads(raw) for owner, raw in redis.hgetall(keys.node("node")).items()}
+
+
+def test_figures_are_dated_by_redis(redis, keys, write):
+    assert write("node:1:2:a", IDLE, NOW_S) == 1
+    assert written(redis, keys) == {"node:1:2:a": {**IDLE, "time": NOW_S, "next_s": IDLE_SECONDS + 3.0}}
+    write("node:1:2:a", {**IDLE, "carrying": 1}, NOW_S + 1)
+    assert written(redis, keys)["node:1:2:a"]["next_s"] == 3.0
+
+
+def test_an_idle_worker_that_lost_a_lease_writes_at_once_what_an_empty_redis_lacks(redis, keys):
+    events = Events()
+    writer = Figures(keys, events, SESSION_SECONDS)
+    writer.latest = IDLE
+    writer.write(redis, "node:1:2:a", NOW_S)
+    redis.flushdb()
+    writer.write(redis, "node:1:2:a", NOW_S + 1)
+    assert written(redis, keys) == {}
+    events.publish(SessionLost(0, "node:1:2:a"))
+    writer.write(redis, "node:1:2:a", NOW_S + 2)
+    assert written(redis, keys)["node:1:2:a"]["frontier"] == "content"
+
+
+def test_workers_of_a_node_count_each_other_and_forget_the_silent(redis, keys, write):
+    write("node:1:2:a", IDLE, NOW_S)
+    assert write("node:2:2:b", IDLE, NOW_S) == 2
+    kept_s = Figures(keys, Events(), SESSION_SECONDS).kept_s
+    assert write("node:2:2:b", IDLE, NOW_S + kept_s + 1) == 1
+    assert list(written(redis, keys)) == ["node:2:2:b"]
+
+
+def test_figures_outlast_the_time_until_the_next_ones_however_long_sessions_are(redis, keys, write):
+    for session_s in (15.0, 300.0, 3_600.0):
+        owner = f"node:{session_s:g}:2:a"
+        write(owner, IDLE, NOW_S, session_s)
+        assert redis.ttl(keys.node("node")) > written(redis, keys)[owner]["next_s"] + session_s
+
+
+def test_an_idle_worker_writes_seldom(redis, keys, write):
+    write("node:1:2:a", IDLE, NOW_S)
+    before = redis.info("commandstats")["cmdstat_hset"]["calls"]
+    for second in range(3, IDLE_SECONDS, 3):
+        write("node:1:2:a", {**IDLE, "cpu_percent": float(second)}, NOW_S + second)
+    assert redis.info("commandstats")["cmdstat_hset"]["calls"] == before
+    write("node:1:2:a", IDLE, NOW_S + IDLE_SECONDS)
+    assert written(redis, keys)["node:1:2:a"]["time"] == NOW_S + IDLE_SECONDS
+
+
+@pytest.mark.parametrize(
+    "change", [{"carrying": 3}, {"sinks_down": ["kafka"]}, {"redis_full": True}, {"why_no_browser": "none"}]
+)
+def test_a_change_is_written_at_once(redis, keys, write, change):
+    write("node:1:2:a", IDLE, NOW_S)
+    write("node:1:2:a", {**IDLE, **change}, NOW_S + 3)
+    found = written(redis, keys)["node:1:2:a"]
+    assert found == {**IDLE, **change, "time": NOW_S + 3, "next_s": found["next_s"]}
+
+
+def test_a_worker_that_carries_seeds_writes_each_time(redis, keys, write):
+    for second in (0, 3):
+        write("node:1:2:a", {**IDLE, "carrying": 3}, NOW_S + second)
+    assert written(redis, keys)["node:1:2:a"]["time"] == NOW_S + 3
+
+
+def test_a_worker_that_leaves_removes_its_figures(redis, keys, write):
+    write("node:1:2:a", IDLE, NOW_S)
+    Figures(keys, Events(), SESSION_SECONDS).remove(redis, "node:1:2:a")
+    assert written(redis, keys) == {}
+
+
+def test_a_node_s_load_is_kept_once_a_minute_for_all_of_its_workers(redis, keys, write):
+    def kept():
+        read = node_history.read(_Async(redis), keys, "node", node_history.STEPS[0], last_s=NOW_S + 60, seconds=120)
+        return [sample and (sample.carrying, sample.cpu_percent) for _begin, sample in asyncio.run(read)]
+
+    write("node:1:2:a", {**IDLE, "carrying": 2}, NOW_S)
+    assert kept() == [None, (2, 1.0), None]
+    write("node:1:2:b", {**IDLE, "carrying": 3}, NOW_S + 1)
+    write("node:1:2:a", {**IDLE, "carrying": 9}, NOW_S + 3)  # it has written one in this minute
+    assert kept() == [None, (5, 1.0), None]
+    write("node:1:2:a", {**IDLE, "carrying": 1, "cpu_percent": 30.0}, NOW_S + 60)
+    assert kept() == [None, (5, 1.0), (4, 30.0)]
