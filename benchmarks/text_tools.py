@@ -70,7 +70,7 @@ PYTHON_NAMES = {"ibm866": "cp866", "windows-874": "cp874"}
 
 THREE_LETTERS = dict(
     zip(
-        "cmn eng jpn kor vie tha ind rus ukr deu fra spa por ita nld pol tur ara pes hin".split(),  # noqa: SIM905
+        "cmn eng jpn kor vie tha ind rus ukr deu fra spa por ita nld pol tur ara pes hin".split(),
         LANGUAGES,
         strict=True,
     )

@@ -108,6 +108,7 @@ class Scheduler(BaseScheduler):
         self._done = False  # with STOP_WHEN_DONE: there is nothing left to do
         self._tasks: list[asyncio.Task[None]] = []
         self._finishing: asyncio.Task[None] | None = None
+        self._opening: asyncio.Task[None] | None = None
         self._leaving: asyncio.Future[None] | None = None
 
         worker.events.subscribe(VisitReady, self._visit_ready)
@@ -162,10 +163,13 @@ class Scheduler(BaseScheduler):
             from twisted.internet import reactor
 
             reactor.addSystemEventTrigger("before", "shutdown", self._leave_soon)  # type: ignore[arg-type]  # its own types are wrong
-        return deferred_from_coro(self._start())
+        self._opening = asyncio.create_task(self.worker.open())
+        return deferred_from_coro(self._start(self._opening))
 
-    async def _start(self) -> None:
-        await self.worker.open()
+    async def _start(self, opening: asyncio.Task[None]) -> None:
+        await opening
+        if self.worker.stopping.is_set():
+            return
         self._tasks = [
             start(self._feed(), name="feed", died=self.worker.events.publish),
             start(self._watch_for_stop(), name="watch for stop", died=self.worker.events.publish),
@@ -481,6 +485,8 @@ class Scheduler(BaseScheduler):
 
     async def _leave(self) -> None:
         self.worker.stopping.set()
+        if self._opening is not None:
+            await cancel(self._opening)  # a worker that is told to stop as it joins leaves nothing behind either
         await cancel(*self._tasks)  # first: a claim under way would bring seeds after the others were released
         await self.worker.claims.close()
         self._lanes.release_waiting()

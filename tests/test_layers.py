@@ -9,7 +9,7 @@ from pathlib import Path
 import crawler
 
 ROOT = Path(__file__).parent.parent
-LAYERS, TOP, FAST, _ = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+LAYERS, TOP, FAST, *_ = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
 FOUND = list(pkgutil.iter_modules(crawler.__path__))
 PARTS = {f"crawler.{part.name}" for part in FOUND}
 # The scheduler is a module with a layer of its own, as packages have.

@@ -13,6 +13,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
 from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler, get_reactor_settings
+from waiting import PATIENCE_SECONDS
 
 from crawler import settings as project_settings
 from crawler.frontier.session import SessionExpired
@@ -49,7 +50,7 @@ class Engine:
 
 @pytest.fixture
 async def build(redis_url):
-    """Returns a function that builds a scheduler with its worker and opens it; all are closed with the test."""
+    """Returns a function that builds a scheduler with its worker and opens it; all (`made`) are closed after it."""
     made = []
 
     async def run(**settings):
@@ -70,6 +71,7 @@ async def build(redis_url):
         await scheduler.open(None).asFuture(asyncio.get_running_loop())
         return scheduler
 
+    run.made = made
     yield run
     for scheduler in made:
         await scheduler.close("finished").asFuture(asyncio.get_running_loop())
@@ -78,7 +80,7 @@ async def build(redis_url):
 async def requests(scheduler, number):
     """Takes so many requests, as the engine does."""
     taken = []
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while len(taken) < number:
             scheduler.crawler.engine.asked.clear()
             while (request := scheduler.next_request()) is not None:
@@ -100,14 +102,14 @@ def end(request):
 
 
 async def until(condition):
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while not condition():  # noqa: ASYNC110 -- Redis has no event for it
             await asyncio.sleep(0.005)
 
 
 async def until_totals(scheduler, **expected):
     """Waits until the frontier holds so many seeds in each of the states that are named."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while expected != {state: getattr(await scheduler.worker.queue.totals(), state) for state in expected}:  # noqa: ASYNC110
             await asyncio.sleep(0.005)
 
@@ -153,7 +155,7 @@ async def test_no_request_is_given_out_whose_answer_would_have_no_memory(build):
     headroom.answered(headroom.sampler.memory_bytes)
     engine.downloader.active.add("another page")
     await offer(scheduler, content(1))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         await engine.asked.wait()
     assert scheduler.next_request() is None
     engine.downloader.active.clear()
@@ -352,6 +354,23 @@ async def test_a_worker_told_to_stop_at_once_has_released_what_it_held(build):
         counts = await redis.hgetall(scheduler.worker.config.frontier.keys.partition(0).of("content", "counts"))
         assert (counts[b"ready"], counts[b"executing"]) == (b"2", b"0")
         assert not await redis.exists(scheduler.worker.config.frontier.keys.partition(0).sessions)
+
+
+async def test_a_worker_told_to_stop_as_it_joins_leaves_nothing(build, monkeypatch):
+    joining = asyncio.Event()
+
+    async def join(_worker):
+        joining.set()
+        await asyncio.sleep(10 * PATIENCE_SECONDS)
+
+    monkeypatch.setattr(Worker, "_join", join)
+    building = asyncio.create_task(build())
+    await joining.wait()
+    (scheduler,) = build.made
+    await scheduler._leave_soon().asFuture(asyncio.get_running_loop())
+    with pytest.raises(asyncio.CancelledError):
+        await building
+    assert not scheduler._tasks
 
 
 async def test_an_idle_spider_stays_open_until_all_is_done(build):

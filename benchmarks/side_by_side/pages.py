@@ -22,7 +22,7 @@ FOLDER_PAGES = 1_000  # pages in one folder
 THREADS = 320_000
 FIRST_DAY = datetime(2024, 1, 1, tzinfo=UTC)
 MINUTES = 1_000_000  # after it, in which threads are opened: nearly two years
-WORDS = (  # noqa: SIM905 -- a list of words reads better
+WORDS = (
     "river water level station bridge road morning night report city north south rescue boat power line school "
     "hospital village market train flood dam storm wind rain warning closed open people family house street help "
     "food shelter phone number photo video news official local team volunteer doctor driver teacher farmer "

@@ -56,6 +56,9 @@ EVENTS: Mapping[str, LogEvent] = {
         "settings-set-aside", "settings"
     ),
     "%s downloads %s here; this is given up: %s": _event("foreign-handler", "handler", "scheme", "given_up"),
+    "FAST_ENGINE: it needs asyncio, which TWISTED_REACTOR isn't; Scrapy's own engine runs": _event(
+        "fast-engine-without-asyncio"
+    ),
     "FAST_ENGINE: not tested with Scrapy %s, only with %sx; Scrapy's own engine runs": _event(
         "fast-engine-off", "scrapy", "tested"
     ),

@@ -8,7 +8,7 @@ from dataclasses import fields as dataclass_fields
 from functools import lru_cache
 from hashlib import sha256
 from sys import intern
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import orjson
 
@@ -307,6 +307,18 @@ class LoadedJson:
         return cls(tuple(answers), tuple(others), left_out)
 
 
+class SentOn(NamedTuple):
+    """That a request was answered with a page of another address, to which it was redirected.
+
+    Attributes:
+        asked: The address that was asked for, canonical.
+        to: The one whose page has come.
+    """
+
+    asked: str
+    to: str
+
+
 @dataclass(frozen=True, slots=True)
 class Fetched:
     """A downloaded page as extraction sees it: no network, no framework behind it.
@@ -315,6 +327,7 @@ class Fetched:
         url: The URL that answered, after redirects on the same host.
         content_type: The Content-Type header as sent; empty when missing.
         rendered: What a browser took the page to be complete by, where one rendered it; None: none did.
+        sent_on: From where the request was sent on to this page; None: it is what was asked for.
         gaps: How much a rendered page lacks that another visit may have.
         loaded: The JSON that it loaded in a browser; None: none did render it, or its site has nothing read from that.
         is_trial: Whoever reads it raises LacksError if it lacks something, before anything else is done with it.
@@ -325,6 +338,7 @@ class Fetched:
     content_type: str
     body: bytes
     rendered: Settled | None = field(default=None, kw_only=True)
+    sent_on: SentOn | None = field(default=None, kw_only=True)
     gaps: int = field(default=0, kw_only=True)
     loaded: LoadedJson | None = field(default=None, kw_only=True)
     is_trial: bool = field(default=False, kw_only=True)

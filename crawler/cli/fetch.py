@@ -33,7 +33,7 @@ from crawler.download.page_rules import sent_headers
 from crawler.download.site_headers import SiteHeaders
 from crawler.download.web_sockets import WebSocketRequest, WebSocketResponse
 from crawler.base.errors import AnswerError, HeadroomError, PrivateAddressError, UnavailableError, UrlError
-from crawler.base.models import Fetched
+from crawler.base.models import Fetched, SentOn
 from crawler.base.redaction import without_credentials
 from crawler.render.exchange import PageAnswer
 from crawler.robots.file import MAX_FETCH_SECONDS, MAX_REDIRECTS, RobotsFile
@@ -181,13 +181,14 @@ class Fetcher:
             NoSecretError: A secret in the site's headers or cookies is missing here.
             UnavailableError: There is no answer, or not in time, or it is too large.
         """
-        address, route = split_route(canonical(url, routes=True))
-        response, route = await self._page(address, route, body, content_type, page_host or host(address))
+        asked, route = split_route(canonical(url, routes=True))
+        response, route = await self._page(asked, route, body, content_type, page_host or host(asked))
         address = canonical(response.url)
         with self._told_of(address):
             decoded = codings.decode(response.body, response.headers.getlist("Content-Encoding"), self._max_bytes)
-        kind = (response.headers.get("Content-Type") or b"").decode("latin-1")
-        return Fetched(address + route, response.status, kind, decoded)
+        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        sent_on = SentOn(asked, address) if asked != address else None
+        return Fetched(address + route, response.status, content_type, decoded, sent_on=sent_on)
 
     async def answer_to(self, request: PageRequest, page_host: str) -> PageAnswer:
         """Returns the answer to a request of a page that is rendered, be it a redirect.
@@ -237,7 +238,7 @@ class Fetcher:
             await self._judge(address)
             await self._pause(address)
             async with asyncio.timeout(self._timeout_s):
-                response = await self._send(address, of_site=headers, kind=WebSocketRequest)
+                response = await self._send(address, of_site=headers, request_class=WebSocketRequest)
         except PrivateAddressError as error:
             raise CrawlRefusesError(address, "private-address (ALLOW_PRIVATE_ADDRESSES)") from error
         except (TimeoutError, *_NO_ANSWER) as error:
@@ -368,7 +369,7 @@ class Fetcher:
         of_site: Mapping[str, str] = MappingProxyType({}),
         *,
         method: str = "",
-        kind: type[Request] = Request,
+        request_class: type[Request] = Request,
     ) -> Response:
         headers = {
             **self._settings.getdict("DEFAULT_REQUEST_HEADERS"),
@@ -380,7 +381,7 @@ class Fetcher:
             headers["Content-Type"] = content_type
         meta = {"verbatim_url": True, "download_timeout": config.DOWNLOAD_TIMEOUT.of(self._settings)}
         method = method or ("POST" if body else "GET")
-        request = kind(address, method=method, headers=headers, body=body, meta=meta)
+        request = request_class(address, method=method, headers=headers, body=body, meta=meta)
         self._proxies.process_request(request)
         return await self._handler.download_request(request)
 

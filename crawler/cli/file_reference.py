@@ -76,7 +76,7 @@ def _written(value: Any) -> str:
 def _values(key: str, entry: Mapping[str, Any], part: type[Part], schema: Mapping[str, Any]) -> str:
     """Returns what may stand under a key, in the words of the error about anything else."""
     about = _chosen(entry, schema)
-    kind = about.get("type", "object")
+    json_type = about.get("type", "object")
     if "anyOf" in about:
         names = list(_mapping(about)["properties"])
         return "a rule, or its selector alone" if "select" in names else f"keys of its own, or `{names[0]}` alone"
@@ -86,10 +86,10 @@ def _values(key: str, entry: Mapping[str, Any], part: type[Part], schema: Mappin
         return f"a {about['format']}"
     if choices := about.get("enum") or ([about["const"]] if "const" in about else []):
         return " or ".join(f"`{choice}`" for choice in choices)
-    if kind in ("integer", "number"):
+    if json_type in ("integer", "number"):
         ends = f" from {about['minimum']}" + (f" to {about['maximum']}" if "maximum" in about else " on")
-        return ("a whole number" if kind == "integer" else "a number") + ends
-    return _refusal(key, _PROBES[kind], part) or _refusal(key, _LONG, part) or "text"
+        return ("a whole number" if json_type == "integer" else "a number") + ends
+    return _refusal(key, _PROBES[json_type], part) or _refusal(key, _LONG, part) or "text"
 
 
 def _refusal(key: str, value: Any, part: type[Part]) -> str:

@@ -60,6 +60,7 @@ REASONS = {
     "not-results": "neither results nor the site's sign for none; scrapy site check SITE URL shows what is read",
     "no-xhr": "it loaded no JSON that the site's `from` names; scrapy site check SITE URL shows what it loads",
     "no-content": "the site's selectors found nothing on it; scrapy site check SITE URL shows what they read",
+    "login": "it is a login, or its host sent us on to one; a session in the site's `cookies` may open what is behind",
     "no-page": "the site's parser says that it is none, without a word for why",
     "too-many-tags": "it has more tags than are read",
     "too-many-attributes": "a tag in it has more attributes than are read",

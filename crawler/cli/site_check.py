@@ -76,6 +76,19 @@ async def search(site: Site, settings: Settings, words: list[str]) -> dict[str, 
         return shown
 
 
+def unread(shown: dict[str, Any]) -> str:
+    """Returns why a page that was to be looked at wasn't read; empty: it was, and so was the first result of a search.
+
+    Args:
+        shown: What `page` or `search` has returned.
+    """
+    if why := str(shown.get("refused", "")):
+        return why if shown["url"] in why else f"{shown['url']}: {why}"
+    if "fails" in shown and "links" not in shown and "follows" not in shown:  # else it has what a crawl goes on with
+        return f"{shown['url']}: {shown['fails']}"
+    return unread(shown["result"]) if "result" in shown else ""
+
+
 @dataclass(frozen=True, slots=True)
 class _Reader:
     """Reads pages of a site.

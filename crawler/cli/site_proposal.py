@@ -14,7 +14,7 @@ from crawler.base.models import Politeness
 from crawler.render.at_hand import why_no_browser
 from crawler.render.wish import Wish
 from crawler.sites import Site
-from crawler.sites.definition import NO_RESULTS
+from crawler.sites.results import NO_RESULTS
 from crawler.base.text import one_line
 
 if TYPE_CHECKING:

@@ -125,8 +125,8 @@ page's `lang` (`en` alone doesn't) nor the site's `timezone` nor the rule's `for
 has the time: `css:.date::attr(title)`.
 
 **An item of several pages** (`next_page`) has texts, lists and comments of all of them, and of single values (title,
-author, time) the first page's that has one; a rule with `first_page_only` is asked on the first page alone. A further
-page that says the same as one before ends it.
+author) the first page's that has one; its time is the first page's or none, since a later page has those of answers. A
+rule with `first_page_only` is asked on the first page alone. A further page that says the same as one before ends it.
 """
 
 HEADINGS = {
@@ -224,7 +224,8 @@ def _page() -> str:
         for name, value in vars(Page).items()
         if isinstance(value, property | cached_property)
     )
-    return f"A `Page` has {plain}, as it was fetched, and\n\n| attribute | |\n|---|---|\n{''.join(rows)}"
+    fetched = f"{plain}, as it was fetched (`sent_on` is None, or has the addresses `asked` for and redirected `to`)"
+    return f"A `Page` has {fetched}, and\n\n| attribute | |\n|---|---|\n{''.join(rows)}"
 
 
 def _fields() -> str:

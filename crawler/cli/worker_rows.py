@@ -36,6 +36,8 @@ def state_of(worker: dict[str, Any]) -> str:
         state = f"silent for {worker['age_s']:.0f} s"
     elif state == "lapsed" and worker["session_s"] is not None:
         state = f"lapsed {-worker['session_s']:.0f} s ago"
+    elif state == "lapsed" and worker["age_s"] is not None:
+        state = f"lapsed, heard of {worker['age_s']:.0f} s ago"
     elif worker["age_s"] is None:
         state = f"{state}, without figures so far"
     elif worker["drained"]:

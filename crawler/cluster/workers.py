@@ -9,14 +9,13 @@ import orjson
 
 from crawler.frontier import clock
 from crawler.frontier.keys import as_text
-from crawler.frontier.session import owner_node, process_of
+from crawler.frontier.session import LAPSED_SHOWN_SECONDS, owner_node, process_of
 
 if TYPE_CHECKING:
     from crawler.base.models import Frontier
     from crawler.plans.operator import Operator
 
 SPIDERS: dict[Frontier, str] = {"nav": "producer", "content": "consumer"}
-LAPSED_SHOWN_SECONDS = 3_600  # long enough for whoever looks after a crash; claims of others may forget it sooner
 REPORTED_NUMBERS = (
     "carrying",
     "pages_per_minute",
@@ -46,7 +45,7 @@ async def read_workers(operator: Operator) -> list[dict[str, Any]]:
     - `redis-full`: alive, but Redis refuses claims and offers;
     - `silent`: its session is alive, but its next report, which its last one promised, is overdue by SESSION_SECONDS;
     - `lapsed`: its session is over, and other workers get the seeds that it held. It is left out when that is
-      LAPSED_SHOWN_SECONDS ago.
+      LAPSED_SHOWN_SECONDS ago, or when another worker of its node has found it silent.
     """
     redis: Any = operator.redis  # redis-py's types don't know that answers are bytes
     now_ms = await operator.registry.now_ms()

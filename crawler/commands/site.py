@@ -136,7 +136,7 @@ class Command(ActionCommand):
 
         Raises:
             HeadroomError: The file is wrong, there is no such site, PARSER_MODULES lacks the module of its parser, or
-                the page can't be fetched or read.
+                the page can't be fetched or read, or not by a crawl; the answer is printed before, as far as it goes.
             UsageError: Options and arguments don't go together, or one that says words has none.
         """
         from scrapy.exceptions import UsageError
@@ -169,6 +169,8 @@ class Command(ActionCommand):
         else:
             shown = _summary(site, self.values)
         print_answer(opts, shown, lambda shown: print_pairs(rows(shown)))
+        if (search or rest) and (why := site_check.unread(shown)):  # a check that saw nothing must not pass
+            raise HeadroomError(why)
 
     async def do_new(self, args: list[str], opts: argparse.Namespace) -> None:
         """Proposes a site file: on stdout, or in a file.

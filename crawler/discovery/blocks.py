@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo
 from crawler.discovery import selectors
 from crawler.discovery.forms import TOKEN_NAME
 from crawler.discovery.page import Anchor, ancestors, width
-from crawler.discovery.template import NAMED
+from crawler.discovery.search_template import NAMED
 from crawler.discovery.words import NONSENSE
 from crawler.extract.dates import to_utc
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from turbohtml import Element, Text
 
-from crawler.discovery import comments, selectors
+from crawler.discovery import comment_rows, comments, selectors
 from crawler.discovery.comment_rows import name_words
 from crawler.discovery.comments import APART_SHARE
 from crawler.discovery.page import ancestors, width, within
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 OWN_SHARE = 0.6  # of a block's own text: an inner block with so much of it is the content instead
 UNLIKE_SHARE = 0.3  # is enough where the block beside it has another form: an article and the comments on it
 HELD_SHARE = 0.9  # of the text in the content of a further page, that a selector must find there
+POSTED_SHARE = 0.5  # of a first post, that the part must hold by which the other posts are read to be its text
 POSTS_SHARE = 0.8  # of the text of a block that blocks of one class must hold to be the posts of a thread
 POSTS_MIN = 2
 PART_WIDTH = 20  # of a text; shorter ones are labels, of which some are on one page alone by chance
@@ -37,12 +39,12 @@ REMOVED_SHARE = 0.5  # of the content's own text, on each page: what holds more 
 CLASSES_MAX = 100  # elements within the content that are looked at for those
 _BOXES = frozenset(
     """article blockquote center dd div dl fieldset figure form li main ol pre section table tbody td tr
-    ul""".split()  # noqa: SIM905 -- a list of words reads better
+    ul""".split()
 )
 _ASIDE = frozenset({"script", "style", "noscript", "template", "nav", "footer", "aside", "select", "textarea"})
 _MENUS = ("nav", "aside", "form")
 # At the beginning or the end of a name: `share-twitter`, `post-tags`.
-_OTHER_NAMES = frozenset("comments pager pagination replies share sharing social tags".split())  # noqa: SIM905
+_OTHER_NAMES = frozenset("comments pager pagination replies share sharing social tags".split())
 _LINKS_TO_COMMENTS = "p:has(> a[href='#comments'])"
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _INLINE = frozenset({"p", "tr", "td", "span", "b", "i", "a", "em", "strong", "img", "h1", "h2", "h3"})
@@ -75,12 +77,15 @@ def find(samples: Sequence[Sample], further: Sequence[Sample] = (), *, continues
     """
     every = [*samples, *further]
     said = comments.find(every, "")
-    if said and not _are_apart(every, said.rows):
+    if said and not _are_apart(every, said):
         if post := _first_of_alike(every, said, continues=continues):
             return post
         said = None
-    rows = said.rows if said else tuple(() for _ in every)
+    rows = said.blocks if said else tuple(() for _ in every)
     text = _block(samples, further, frozenset(chain(*rows)))
+    if said and (text is None or _are_titles(samples, text)):  # what was left out is the content then
+        said, rows = None, tuple(() for _ in every)
+        text = _block(samples, further, frozenset())
     if text is None:
         return None
     if text.rule.get("all"):
@@ -91,32 +96,84 @@ def find(samples: Sequence[Sample], further: Sequence[Sample] = (), *, continues
     said = comments.find(every, text.rule["select"]) or said
     if said is None:
         return text
-    rule = text.rule | _once(said, continues=continues)
-    return replace(text, rule=rule, comments=said.rows, by=_by(every, said))
+    elements, css = _narrowed(every, said, text.elements, text.rule["select"])
+    rule = text.rule
+    if css != text.rule["select"]:
+        parts = [top for of_page in elements for top in of_page]
+        left = [one for one in rule.get("remove", ()) if any(map(partial(_finds, one), parts))]
+        rule = {"select": css} | ({"remove": left} if left else {})
+    # A reply that isn't read is better than one that is read as what it answers.
+    once = {"first_page_only": True} if continues and any(said.posts) else {}
+    return BodyText(elements, rule | once, said.blocks, _by(every, said))
 
 
-def _are_apart(every: Sequence[Sample], rows: Sequence[Sequence[Any]]) -> bool:
+def _finds(select: str, top: Any) -> bool:
+    return top.select_one(select.removeprefix("css:")) is not None
+
+
+def _are_apart(every: Sequence[Sample], said: comments.Proposed) -> bool:
     """Returns whether an article stands before the first of what may be comments, which else is the article itself."""
-    if not all(rows):
+    if not all(said.rows):
         return True
+    rows = [of_page[::-1] if said.is_newest_first else of_page for of_page in said.rows]
     others = [*every[1:], every[0]]
     weights = [_Weights(here.page, there.page) for here, there in zip(every, others, strict=True)]
-    before = sum(one.before(of_page[0], here.title) for one, of_page, here in zip(weights, rows, every, strict=True))
-    return before >= APART_SHARE * sum(one.held(of_page[0]) for one, of_page in zip(weights, rows, strict=True))
+    before = sum(
+        one.before(of_page[0], here.title) for one, of_page, here in zip(weights, said.rows, every, strict=True)
+    )
+    firsts = [(one, said.blocks_of(of_page[0])) for one, of_page in zip(weights, rows, strict=True)]
+    return before >= APART_SHARE * sum(one.held(block) for one, first in firsts for block in first)
+
+
+def _are_titles(samples: Sequence[Sample], text: BodyText) -> bool:
+    """Returns whether what is taken for the content says no more than the titles of the pages."""
+    written = [
+        (sample.page.text_of(found[0]), sample.title) for sample, found in zip(samples, text.elements, strict=True)
+    ]
+    return all(one in title for one, title in written)
 
 
 def _first_of_alike(every: Sequence[Sample], said: comments.Proposed, *, continues: bool) -> BodyText | None:
     """Returns the first of posts that are all alike as content; None if no selector tells it from the others."""
-    rule = said.rules["text"] if isinstance(said.rules["text"], dict) else {"select": said.rules["text"]}
-    if not rule["select"].startswith("css:"):
-        return None
-    firsts = [rows[0] for rows in said.rows]
-    parts = [first.select_one(rule["select"].removeprefix("css:")) for first in firsts]
-    texts = [one.parent if rule.get("all") and one is not None else one for one in parts]  # what holds all of them
+    firsts = [rows[-1 if said.is_newest_first else 0] for rows in said.rows]
+    texts = [_text_in(said, first) for first in firsts]
     if any(one is None or one == first for one, first in zip(texts, firsts, strict=True)):
         return None
-    css = first_of(every, texts)
+    css = first_of(every, texts) or _by_place(every, said, texts)
     return _post(every, tuple((one,) for one in texts), css, continues=continues) if css else None
+
+
+def _by_place(every: Sequence[Sample], said: comments.Proposed, texts: Sequence[Any]) -> str:
+    """Returns the selector of the texts of posts by their places among all posts; empty if there is none.
+
+    Args:
+        every: The pages.
+        said: All posts.
+        texts: On each page, the text of the first post, or of the last one where the newest comes first.
+    """
+    css = said.rules["each"].removeprefix("css:")
+    post = comment_rows.last_of(css, [sample.page for sample in every]) if said.is_newest_first else css
+    within_it = next(iter(_css_of(said.rules["text"])), "")
+    tried = f"{post} + {said.body_tag}" if said.body_tag else f"{post} {within_it}"
+    if not post or not (said.body_tag or within_it):
+        return ""
+    found = [sample.page.tree.select(tried)[:1] for sample in every]
+    return f"css:{tried}" if found == [[one] for one in texts] else ""
+
+
+def _text_in(said: comments.Proposed, post: Any) -> Any:
+    """Returns what holds the text of a post, by the rule of comments; None if nothing in it does."""
+    if said.body_tag:
+        return said.blocks_of(post)[1]
+    rule = said.rules["text"]
+    found = next((post.select_one(css) for css in _css_of(rule)), None)
+    return found.parent if isinstance(rule, dict) and rule.get("all") and found is not None else found
+
+
+def _css_of(rule: RuleKeys | str) -> list[str]:
+    """Returns the CSS selector of a rule; nothing if it has none."""
+    select: str = rule["select"] if isinstance(rule, dict) else rule
+    return [select.removeprefix("css:")] if select.startswith("css:") else []
 
 
 def _post(
@@ -131,10 +188,44 @@ def _post(
         continues: Some have second pages: then what tells first posts must be more than their place.
     """
     said = comments.find(every, css)
-    if said is None or not {"author", "published"} <= said.rules.keys():
+    if said is None or not {"author", "published"} <= said.rules.keys() or (said.is_newest_first and continues):
         return None
     once = _once(said, continues=continues)
-    return BodyText(firsts, {"select": css} | once, said.rows, _by(every, said)) if once or not continues else None
+    if continues and not once:
+        return None
+    firsts, css = _narrowed(every, said, firsts, css)
+    return BodyText(firsts, {"select": css} | once, said.blocks, _by(every, said))
+
+
+def _narrowed(
+    every: Sequence[Sample], said: comments.Proposed, tops: tuple[tuple[Any, ...], ...], css: str
+) -> tuple[tuple[tuple[Any, ...], ...], str]:
+    """Returns the texts of first posts without heading and byline, where the texts of the others are read so.
+
+    Args:
+        every: The pages.
+        said: The other posts.
+        tops: On each page that is compared, what is taken for the text of the first one.
+        css: The selector of those.
+    """
+    posts = [post for of_page in said.posts for post in of_page]
+    whole: list[Any] = [sample.page.tree.select_one(css.removeprefix("css:")) for sample in every]
+    if len(posts) < len(every) or said.body_tag or None in whole:
+        return tops, css
+    # A paragraph stands for what holds all of them.
+    found = [
+        {one.parent if one.tag == "p" else one for one in post.select(select)}
+        for select in _css_of(said.rules["text"])
+        for post in posts
+    ]
+    parts = [one.pop() for one in found if len(one) == 1]
+    if len(parts) < len(posts) or not all(
+        part != top and within(part, top) for part, top in zip(parts, whole, strict=True)
+    ):
+        return tops, css
+    holds_enough = sum(width(one.text) for one in parts) >= POSTED_SHARE * sum(width(one.text) for one in whole)
+    narrower = first_of(every, parts) if holds_enough else ""
+    return (tuple((one,) for one in parts[: len(tops)]), narrower) if narrower else (tops, css)
 
 
 def _once(said: comments.Proposed, *, continues: bool) -> RuleKeys:
@@ -147,8 +238,11 @@ def _by(every: Sequence[Sample], said: comments.Proposed) -> dict[str, RuleKeys]
     found: dict[str, RuleKeys] = {}
     for name in [name for name in ("author", "published") if name in said.rules]:
         rule = said.rules[name] if isinstance(said.rules[name], dict) else {"select": said.rules[name]}
+        if rule["select"].startswith("xpath:string("):
+            continue
         css, mark, attribute = rule["select"].removeprefix("css:").partition("::")
-        elements = [post.select_one(css) for posts in said.posts for post in posts]
+        is_itself = css == "xpath:."
+        elements = [post if is_itself else post.select_one(css) for posts in said.posts for post in posts]
         if len(elements) == len(every) and all(one is not None for one in elements) and "remove" not in rule:
             select = first_of(every, elements)
             found |= {name: {**rule, "select": f"{select}{mark}{attribute}"}} if select else {}

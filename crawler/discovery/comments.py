@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 
 from turbohtml import Element, Text
 
-from crawler.discovery import answered, comment_rows, selectors
+from crawler.discovery import answered, comment_rows, cut_dates, selectors
 from crawler.discovery.comment_rows import ROWS_MAX, ROWS_MIN
 from crawler.discovery.page import width, within
 from crawler.discovery.rules import (
@@ -26,8 +26,9 @@ from crawler.discovery.rules import (
     DATED_CHARACTERS,
     NAME_WIDTH,
     NAME_WIDTH_MIN,
+    NAME_WORDS,
     author_pattern,
-    date_rule,
+    beside_date,
 )
 from crawler.base.errors import HeadroomError
 from crawler.extract import content as reading
@@ -38,19 +39,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from crawler.discovery.comment_rows import CommentElement, CommentList
-    from crawler.discovery.rules import RuleKeys
+    from crawler.discovery.rules import NamedDate, RuleKeys
     from crawler.discovery.sample import Sample
     from crawler.extract.comments import ReadComment
 
 USUAL_SHARE = 0.8  # of the rows, that have what is selected in them
 APART_SHARE = 0.3  # of the text of the first ones: an article that stands apart from its comments has so much
 LABEL_SHARE = 0.6  # of the rows: what stands in so many of them, such as `Reply`, is no comment's own text
-NAME_WORDS = 4  # of an author whose element doesn't say that it is one
 SELECTORS_MAX = 400  # that are tried within the rows
+SHOWN = 2  # the rank of a date that is shown as text, behind those in attributes, which have 0 and 1
 FOUND_MAX = 4  # answers that are kept: on the same one depends where the content is, and then what the file says
 AROUND_MAX = 6  # names around an element that are combined with its own
 _NOT_SHOWN = ("script", "style", "template", "noscript", "textarea", "option")
-_NO_TEXT_TAGS = frozenset("a b button cite em form h2 h3 h4 h5 h6 i span strong time".split())  # noqa: SIM905
+_NO_TEXT_TAGS = frozenset("a b button cite em form h2 h3 h4 h5 h6 i span strong time".split())
+_is_author_label = re.compile(r"[Aa]uthor|作者|楼主|发布者|發佈者").match
 _leads_to_posts_of = re.compile(r"[?&](?:u|uid|user|userid|author)=").search
 _UTC = ZoneInfo("UTC")
 
@@ -62,13 +64,28 @@ class Proposed(NamedTuple):
         rules: The key `content.comments`.
         is_inside: They stand in the content, and are to be removed from it.
         rows: On each page, the comments.
-        posts: On each page, the block of the same kind before them, which holds the content; none where there is none.
+        posts: On each page, the block of the same kind beside them, which holds the content; none where there is none.
+        body_tag: The tag of the block behind each of them that has its text; empty where they have it themselves.
+        removed: Selectors by which a content leaves them out.
+        is_newest_first: None is older than the one behind it, so that the last post is the one that they answer.
     """
 
     rules: RuleKeys
     is_inside: bool
     rows: tuple[tuple[Any, ...], ...]
     posts: tuple[tuple[Any, ...], ...]
+    body_tag: str = ""
+    removed: tuple[str, ...] = ()
+    is_newest_first: bool = False
+
+    @property
+    def blocks(self) -> tuple[tuple[Any, ...], ...]:
+        """On each page, the comments, with the blocks that have their texts."""
+        return tuple(tuple(one for row in rows for one in self.blocks_of(row)) for rows in self.rows)
+
+    def blocks_of(self, row: Any) -> tuple[Any, ...]:
+        """Returns a comment, and the block that has its text if that isn't the same."""
+        return (row, comment_rows.next_block(row)) if self.body_tag else (row,)
 
 
 def find(samples: Sequence[Sample], content: str) -> Proposed | None:
@@ -87,12 +104,23 @@ def _find(samples: tuple[Sample, ...], content: str) -> Proposed | None:
     best: tuple[tuple[int, ...], Proposed] | None = None
     for group in comment_rows.candidates(samples, content):
         rules = _FieldFinder(group).rules()
-        kept = _kept(rules, _read(samples, group, rules, content)) if rules else {}
+        pages = _read(samples, group, rules, content) if rules else []
+        kept = _kept(rules, pages) if pages else {}
+        is_newest_first = _is_newest_first(pages)
+        if group.is_newest_first and not is_newest_first:
+            continue  # what stands above an article, rather than answers to it
+        if is_newest_first and group.posts and not group.is_newest_first:
+            if _is_newest_first(_read(samples, group, rules | {"each": f"css:{group.css_of_all}"}, content)):
+                continue  # the first post is the newest, and no answers follow it
+            is_newest_first = False
         rank = (group.is_named, len(kept), group.nested, len(group.rows))
         if kept and (best is None or rank > best[0]):
             rows = tuple(tuple(one.page.tree.select(group.css)) for one in samples)
             posts = tuple(tuple(one.element for one in of_page) for of_page in group.posts)
-            best = rank, Proposed(kept, group.is_inside, rows, posts)
+            best = (
+                rank,
+                Proposed(kept, group.is_inside, rows, posts, group.body_tag, group.removed, is_newest_first),
+            )
     return best[1] if best else None
 
 
@@ -101,7 +129,7 @@ def _read(samples: Sequence[Sample], group: CommentList, rules: RuleKeys, conten
 
     Empty if they aren't the rows, or if too little remains of the content that they are removed from.
     """
-    text = {"content": {"select": content, "remove": [rules["each"]]}} if group.is_inside else {}
+    text = {"content": {"select": content, "remove": list(group.removed)}} if group.is_inside else {}
     try:
         site = Site.from_definition({"name": "new", "content": {"title": "css:title", **text, "comments": rules}})
         pages = [reading.fields(one.page.fetched, site) for one in samples]
@@ -112,7 +140,9 @@ def _read(samples: Sequence[Sample], group: CommentList, rules: RuleKeys, conten
     firsts = sum(width(of_page[0].text) for of_page in found if of_page)
     if text and (not all(left) or sum(left) < APART_SHARE * firsts):
         return []
-    is_whole = all(len(read[:ROWS_MAX]) == len(rows) for read, rows in zip(found, group.pages, strict=True))
+    posts = group.posts if rules["each"] == f"css:{group.css_of_all}" and group.posts else [()] * len(samples)
+    together = [(*mine, *rows) for mine, rows in zip(posts, group.pages, strict=True)]
+    is_whole = all(len(read[:ROWS_MAX]) == len(rows[:ROWS_MAX]) for read, rows in zip(found, together, strict=True))
     return found if is_whole else []
 
 
@@ -129,12 +159,19 @@ def _kept(rules: RuleKeys, pages: Sequence[Sequence[ReadComment]]) -> RuleKeys:
     return {} if len(lacking) == len(values) else {name: rule for name, rule in rules.items() if name not in lacking}
 
 
+def _is_newest_first(pages: Sequence[Sequence[ReadComment]]) -> bool:
+    """Returns whether the times of comments go down on all pages that have several."""
+    dates = [[str(one.published) for one in page if one.published] for page in pages]
+    several = [page for page in dates if len(set(page)) > 1]
+    return bool(several) and all(page == sorted(page, reverse=True) for page in several)
+
+
 @dataclass(frozen=True)
 class _Choice:
     """A selector within rows.
 
     Attributes:
-        css: The selector.
+        css: The selector; empty: the row itself.
         found: What it finds first, by the number of the row.
     """
 
@@ -144,7 +181,13 @@ class _Choice:
     @property
     def has_name(self) -> bool:
         """Whether it is more than tags."""
-        return not self.css.replace(" ", "").isalnum()
+        return bool(self.css) and not self.css.replace(" ", "").isalnum()
+
+    def select(self, attribute: str = "") -> str:
+        """Returns the selector as a rule has it, or that of an attribute."""
+        if not self.css:
+            return f"xpath:string(@{attribute})" if attribute else "xpath:."
+        return f"css:{self.css}" + (f"::attr({attribute})" if attribute else "")
 
 
 class _FieldChoice(NamedTuple):
@@ -178,7 +221,11 @@ class _FieldFinder:
         if not self._group.nested:
             rules |= answered.rules(self._group.pages, self._group.posts)
         short = {name: rule["select"] if list(rule) == ["select"] else rule for name, rule in rules.items()}
-        return {"each": f"css:{self._group.css}", **short}
+        return {"each": self._group.each, **short}
+
+    def _parted(self, choice: _Choice) -> NamedDate | None:
+        """Returns how name and date are told apart where an element has both of them and nothing else."""
+        return beside_date(self._shown(choice), self._language)
 
     @cached_property
     def _choices(self) -> list[_Choice]:
@@ -189,7 +236,8 @@ class _FieldFinder:
                 for css in _selectors(row, element):
                     found.setdefault(css, {}).setdefault(at, element)
         usual = (_Choice(css, by_row) for css, by_row in found.items() if len(by_row) >= USUAL_SHARE * len(self._rows))
-        return list(islice(usual, SELECTORS_MAX))
+        heads = [_Choice("", {at: row.element for at, row in enumerate(self._rows)})] if self._group.body_tag else []
+        return [*islice(usual, SELECTORS_MAX), *heads]
 
     def _shown(self, choice: _Choice) -> list[str]:
         """Returns the texts of what was chosen; empty if one has none, or one that is too long for a name or a date."""
@@ -202,16 +250,18 @@ class _FieldFinder:
         """Returns where the time is: rather in what is made for programs, or shown with the mouse, than in a text."""
         found: list[tuple[tuple[int, ...], _FieldChoice]] = []
         for choice in self._choices:
-            for goodness, attribute, texts in self._dates(choice):
-                rule = date_rule(texts, self._language) if all(map(_has_digit, texts)) else None
+            for place_rank, attribute, texts in self._dates(choice):
+                rule = cut_dates.rule_of(texts, self._language) if all(map(_has_digit, texts)) else None
+                if place_rank == SHOWN and (parted := self._parted(choice)):
+                    rule = parted.date
                 if rule is not None:
-                    select = f"css:{choice.css}" + (f"::attr({attribute})" if attribute else "")
-                    rank = (goodness, len(rule), max(map(len, texts)), not choice.has_name, len(found))
+                    select = choice.select(attribute)
+                    rank = (place_rank, len(rule), max(map(len, texts)), not choice.has_name, len(found))
                     found.append((rank, _FieldChoice({"select": select, **rule}, choice)))
         return min(found, key=lambda one: one[0])[1] if found else None
 
     def _dates(self, choice: _Choice) -> Iterator[tuple[int, str, list[str]]]:
-        """Yields where dates may be: how good a place it is (0: the best), its attribute (or none), and the texts."""
+        """Yields where dates may be: the rank of the place (0: the best), its attribute (or none), and the texts."""
         elements = list(choice.found.values())
         if all(one.attr("datetime") for one in elements):  # of <time>, or of an element that a site makes up
             yield 0, "", [one.attr("datetime") or "" for one in elements]
@@ -220,7 +270,7 @@ class _FieldFinder:
             if name == "title" or (name.startswith("data-") and DATE_NAME.search(name)):
                 yield 1, name, [str(one.attr(name) or "")[:DATED_CHARACTERS] for one in elements]
         if texts := self._shown(choice):
-            yield 2, "", texts
+            yield SHOWN, "", texts
 
     def _author(self, published: _FieldChoice | None) -> _FieldChoice | None:
         """Returns where the author is: in what says so, or else the first that is a name by its looks."""
@@ -234,14 +284,18 @@ class _FieldFinder:
             is_named = sum(map(_names_author, choice.found.values())) >= USUAL_SHARE * len(texts)
             tail = (sum(map(width, texts)), not choice.has_name, len(found))
             if is_apart and self._are_names(texts, is_named=is_named):
-                places = sum(self._rows[at].places[one] for at, one in choice.found.items())
+                places = sum(self._rows[at].places.get(one, 0) for at, one in choice.found.items())
                 is_called_so = sum(map(_is_called_author, choice.found.values())) >= USUAL_SHARE * len(texts)
                 rank = (0, int(not is_called_so), *tail) if is_named else (1, places, *tail)
-                found.append((rank, _FieldChoice({"select": f"css:{choice.css}"}, choice)))
+                found.append((rank, _FieldChoice({"select": choice.select()}, choice)))
             elif pattern := author_pattern(texts, list(choice.found.values())):
-                found.append(((2, 0, *tail), _FieldChoice({"select": f"css:{choice.css}", "pattern": pattern}, choice)))
+                # `Author: Ann Lee` says more than a text does that looks like a name.
+                rank = (1, -1, *tail) if _is_author_label(pattern) else (2, 0, *tail)
+                found.append((rank, _FieldChoice({"select": choice.select(), "pattern": pattern}, choice)))
+            elif parted := self._parted(choice):
+                found.append(((2, 0, *tail), _FieldChoice({"select": choice.select(), "pattern": parted.name}, choice)))
             elif removed := self._beside_name(choice):
-                rule = {"select": f"css:{choice.css}", "remove": [f"css:{removed}"]}
+                rule = {"select": choice.select(), "remove": [f"css:{removed}"]}
                 found.append(((3, 0, *tail), _FieldChoice(rule, choice)))
         return min(found, key=lambda one: one[0])[1] if found else None
 
@@ -300,6 +354,8 @@ class _FieldFinder:
         Args:
             aside: Author and time.
         """
+        if self._group.body_tag:
+            return {"select": f"xpath:following-sibling::*[1][self::{self._group.body_tag}]"}
         found: list[tuple[tuple[int, ...], RuleKeys]] = []
         for choice in self._choices:
             amounts = [self._held[at][one] for at, one in choice.found.items()]
@@ -355,6 +411,8 @@ def _overlap(choice: _Choice, other: _Choice) -> bool:
 def _selectors(row: CommentElement, element: Any) -> Iterator[str]:
     """Yields selectors of an element within a row."""
     yield from selectors.steps(element)
+    if element.tag in ("td", "th") and not selectors.classes(element) and (cell := selectors.cell_of(element)):
+        yield cell
     if tag := selectors.tag_of(element):
         around = (step for one in row.lineage(element)[1:] for step in selectors.steps(one)[:3] if step != one.tag)
         yield from (f"{outer} {tag}" for outer in islice(around, AROUND_MAX))

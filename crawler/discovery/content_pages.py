@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from crawler.discovery import comments, fields, scripted
+from crawler.discovery import comments, fields, next_links, scripted
+from crawler.discovery.comment_rows import ROWS_MAX, ROWS_MIN
 from crawler.discovery.inquiry import FIRST_ERROR, page_of
 from crawler.discovery.sample import Sample
 from crawler.base.errors import HeadroomError
@@ -20,13 +21,17 @@ if TYPE_CHECKING:
 
 SAMPLES = 2  # content pages that are compared
 FURTHER = 2  # that are looked through for what not every page has, such as images
+COUNTED = 50  # results that are asked how many comments they have
 
 
 async def samples_of(inquiry: Inquiry, results: Sequence[Result], front: ParsedPage) -> list[Sample]:
-    """Returns the content pages that are compared: the first and the last result that can be had."""
+    """Returns the content pages that are compared: the first and the last result that can be had, and further ones.
+
+    One of them has comments, where any result says so.
+    """
     samples: list[Sample] = []
     own = [one for one in results if urlsplit(one.url).hostname == urlsplit(front.url).hostname]
-    for result in [*own[:1], *own[:0:-1]][: SAMPLES + FURTHER + 1]:
+    for result in _in_order(own)[: SAMPLES + FURTHER + 1]:
         if len(samples) == SAMPLES + FURTHER:
             break
         why = "a result, to compare with another one" if len(samples) < SAMPLES else "a result, to see what it has more"
@@ -40,6 +45,22 @@ async def samples_of(inquiry: Inquiry, results: Sequence[Result], front: ParsedP
         if len(samples) == SAMPLES and all(scripted.is_shell(one.page) for one in samples):
             break  # further ones say as little before their scripts have run
     return samples
+
+
+def _in_order(results: Sequence[Result]) -> list[Result]:
+    """Returns results in the order in which they are asked for.
+
+    Behind those that are compared comes the one that says that it has the most comments, unless one that is asked for
+    has as many: without any nobody sees how they are read, and a link to a second page stands below many of them alone.
+    """
+    ordered = [*results[:1], *results[:0:-1]]
+    counts = {one.url: min(one.comments(), ROWS_MAX) for one in results[:COUNTED]}
+    best = max(results[:COUNTED], key=lambda one: counts[one.url], default=None)
+    asked = ordered[: SAMPLES + FURTHER]
+    if best is None or counts[best.url] < ROWS_MIN or any(counts.get(one.url, 0) >= counts[best.url] for one in asked):
+        return ordered
+    ordered.remove(best)
+    return [*ordered[:SAMPLES], best, *ordered[SAMPLES:]]
 
 
 async def read(inquiry: Inquiry, samples: Sequence[Sample]) -> tuple[dict[str, Any], Mapping[str, Fetched]]:
@@ -72,7 +93,7 @@ def _keys_of(inquiry: Inquiry, samples: Sequence[Sample]) -> dict[str, Any]:
     if "content" in content:
         content["content"] = rules["content"] | {"required": True}
         content |= _comments(inquiry, samples, content["content"])
-        if following := fields.next_page(samples):
+        if following := next_links.to_second_pages([one.page for one in samples]):
             content["next_page"] = following
     if "published" in rules:
         inquiry.notes.say(
@@ -93,5 +114,16 @@ def _comments(inquiry: Inquiry, samples: Sequence[Sample], text: Mapping[str, An
     if found is None:
         inquiry.notes.say("content.comments", "no list of comments was found on these pages")
         return {}
-    without = {"content": {**text, "remove": [*text.get("remove", ()), found.rules["each"]]}}
+    if found.body_tag:
+        inquiry.notes.say(
+            "content.comments", "each is two blocks: `each` finds the head, and `text` what stands behind it"
+        )
+    if found.is_newest_first and any(found.posts):
+        inquiry.notes.say("content.comments", "the newest comes first, so the last one is the text that they answer")
+    if text.get("first_page_only") and " ~ " in found.rules["each"]:
+        inquiry.notes.say(
+            "content.comments",
+            "of each further page, the first one is left out: nothing but its place tells the first post of a thread",
+        )
+    without = {"content": {**text, "remove": [*text.get("remove", ()), *found.removed]}}
     return {"comments": found.rules} | (without if found.is_inside else {})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
-from crawler.discovery.template import QUERY, SearchTemplate
+from crawler.discovery.search_template import QUERY, SearchTemplate
 from crawler.extract.declared import Declared
 from crawler.sites.search import check_encoding
 from crawler.base.urls import origin_as_written

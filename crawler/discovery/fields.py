@@ -14,9 +14,8 @@ from zoneinfo import ZoneInfo
 
 from turbohtml import Element
 
-from crawler.discovery import body_text, selectors
+from crawler.discovery import body_text, comment_rows, cut_dates, next_links, selectors
 from crawler.discovery.page import ancestors, width, within
-from crawler.discovery.paging import NEXT
 from crawler.discovery.rules import (
     AUTHOR_NAME,
     AUTHOR_PATH,
@@ -28,8 +27,6 @@ from crawler.discovery.rules import (
     as_pattern,
     author_in,
     author_pattern,
-    date_rule,
-    has_date,
     is_in_one_piece,
     says_author,
 )
@@ -69,7 +66,7 @@ def compare(samples: Sequence[Sample], further: Sequence[Sample] = ()) -> dict[s
     rules: dict[str, RuleKeys] = {}
     every = [*samples, *further]
     titles, title = _title(samples, further)
-    text = body_text.find(samples, further, continues=bool(next_page(every)))
+    text = body_text.find(samples, further, continues=bool(next_links.to_second_pages([one.page for one in every])))
     contents = text.elements[: len(samples)] if text else ((), ())
     said = text.comments[: len(samples)] if text else ()
     near = _Near(samples, further, titles, contents, said)
@@ -151,29 +148,6 @@ def _is_read(rule: RuleKeys, whole: RuleKeys, samples: Sequence[Sample]) -> bool
     return all(bool(parted.content) == bool(all_of_it.content) for parted, all_of_it in pages)
 
 
-def next_page(samples: Sequence[Sample]) -> str:
-    """Returns the selector of a content page's link to its own second page; empty if no page has one.
-
-    A link to the next article isn't one: the address of a second page is that of the first with a 2, at its end or
-    in place of a 1.
-    """
-    for sample in samples:
-        for anchor in sample.page.anchors:
-            marks = f"{anchor.element.attr('rel') or ''} {anchor.element.attr('class') or ''}".lower().split()
-            is_next = {"next", "nxt"} & set(marks) or NEXT.fullmatch(anchor.text)
-            if is_next and _is_second(anchor.url, sample.page.url) and (css := first_of([sample], [anchor.element])):
-                return css
-    return ""
-
-
-def _is_second(there: str, here: str) -> bool:
-    ours, theirs = (re.split(r"(\d+)", url) for url in (here, there))
-    if len(ours) == len(theirs):
-        return [pair for pair in zip(ours, theirs, strict=True) if pair[0] != pair[1]] == [("1", "2")]
-    first = re.escape(here.rstrip("/").removesuffix(".html"))
-    return bool(re.fullmatch(first + r"(?:[?&][\w-]+=2|[/_-](?:page[/_-]?)?2/?)(?:\.html)?", there))
-
-
 class _Near:
     """Elements of two pages that hold a field, in pairs, those nearest to the titles first."""
 
@@ -188,9 +162,12 @@ class _Near:
         self.samples, self.further = samples, further
         self.titles, self.comments = titles, comments
         of_others = comments or [()] * len(samples)
+        named = [
+            _named_comments(sample, title, text) for sample, title, text in zip(samples, titles, contents, strict=True)
+        ]
         self._left_out = [
-            frozenset(one for top in (*text, *said) for one in (top, *top.select("*")))
-            for text, said in zip(contents, of_others, strict=True)
+            frozenset(one for top in tops for one in (top, *top.select("*")))
+            for tops in ((*text, *said, *more) for text, said, more in zip(contents, of_others, named, strict=True))
         ]
 
     def rule(self, read: Callable[[Sample, Any, str], str], *, may_be_equal: Callable[[str], bool]) -> str:
@@ -231,6 +208,23 @@ class _Near:
                 found.append((distance if distance >= 0 else -BEFORE_TITLE * distance, element, value))
         found.sort(key=lambda one: one[0])
         return [(element, value) for _distance, element, value in found[:CANDIDATES_MAX]]
+
+
+def _named_comments(sample: Sample, title: Any, content: Sequence[Any]) -> list[Any]:
+    """Returns the blocks behind a content whose names say that they are comments: what they say isn't the page's own.
+
+    Args:
+        sample: The page.
+        title: Its title; None: it isn't known.
+        content: Its content; nothing is told without it.
+    """
+    if not content:
+        return []
+    order, own = sample.page.order, {*content, title}
+    around = {outer for one in own if one is not None for outer in (one, *ancestors(one))}
+    last = max(order[one] for one in content)
+    blocks = (one for one in sample.page.tree.select("[id], [class]") if order[one] > last and one not in around)
+    return [one for one in blocks if comment_rows.says_comment(one)]
 
 
 def _title(samples: Sequence[Sample], further: Sequence[Sample]) -> tuple[list[Any], RuleKeys]:
@@ -350,7 +344,9 @@ def _in_attribute(near: _Near, css: str) -> RuleKeys | None:
     beside = near.rule(lambda sample, one, _: _stated(sample, one.attr("title") or ""), may_be_equal=lambda _css: True)
     for select in filter(None, (css, beside)):
         titles = _values(near, select, "title")
-        rule = date_rule(titles, language) if len(titles) == len(texts) and all(map(_has_digit, titles)) else None
+        rule = (
+            cut_dates.rule_of(titles, language) if len(titles) == len(texts) and all(map(_has_digit, titles)) else None
+        )
         days = [
             {(to_utc(said, _UTC, language=language) or "")[:10] for said in both}
             for both in zip(titles, texts, strict=False)
@@ -392,7 +388,7 @@ def _cut_out(near: _Near) -> RuleKeys | None:
 
     def has_digits(_sample: Sample, element: Any, written: str) -> str:
         title = element.attr("title") or ""
-        found = next(filter(has_date, (title, written)), "")
+        found = next(filter(cut_dates.has_date, (title, written)), "")
         return found[:DATED_CHARACTERS]
 
     css = near.rule(has_digits, may_be_equal=lambda _css: True)
@@ -401,9 +397,9 @@ def _cut_out(near: _Near) -> RuleKeys | None:
     found = [one.page.tree.select_one(css.removeprefix("css:")) for one in [*near.samples, *near.further]]
     language = near.samples[0].page.language
     titles = [(element.attr("title") or "") if element is not None else "" for element in found]
-    if (rule := date_rule(titles, language)) is not None:
+    if (rule := cut_dates.rule_of(titles, language)) is not None:
         return {"select": f"{css}::attr(title)", **rule}
-    rule = date_rule([element.text if element is not None else "" for element in found], language)
+    rule = cut_dates.rule_of([element.text if element is not None else "" for element in found], language)
     return {"select": css, **rule} if rule is not None else None
 
 

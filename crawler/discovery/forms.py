@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from crawler.discovery.template import QUERY, SearchTemplate, escaped
+from crawler.discovery.search_template import QUERY, SearchTemplate, escaped
 from crawler.sites.search import check_encoding
 
 if TYPE_CHECKING:
@@ -99,27 +99,27 @@ def _fields(form: Any, words: Any) -> tuple[list[_Field], list[str]]:
     left_out = []
     has_button = False
     for element in form.select("input, select, button")[:MAX_FIELDS]:
-        name, kind = element.attr("name") or "", (element.attr("type") or "").lower()
+        name, input_type = element.attr("name") or "", (element.attr("type") or "").lower()
         if not name or name in fields or element.attr("disabled") is not None:
             continue
         if element == words:
             fields[name] = _Field(name, "", is_words=True)
             continue
         value = _selected(element) if element.tag == "select" else element.attr("value") or ""
-        if kind in ("checkbox", "radio") and element.attr("checked") is None:
+        if input_type in ("checkbox", "radio") and element.attr("checked") is None:
             continue
-        if kind in ("image", "button", "reset", "file") or (kind in _TEXTS and element.tag == "input"):
+        if input_type in ("image", "button", "reset", "file") or (input_type in _TEXTS and element.tag == "input"):
             continue
-        is_button = kind == "submit" or element.tag == "button"
+        is_button = input_type == "submit" or element.tag == "button"
         if is_button:
-            if has_button or kind not in ("submit", ""):
+            if has_button or input_type not in ("submit", ""):
                 continue  # a browser sends only the one that is pressed: without a mouse, the first
             has_button = True
         if TOKEN_NAME.search(name):
             left_out.append(f"the field {name[:40]}, which looks like a token of one visitor")
         elif value and len(value) <= MAX_VALUE_CHARACTERS:
             fields[name] = _Field(
-                name, value if kind not in ("checkbox", "radio") else value or "on", is_button=is_button
+                name, value if input_type not in ("checkbox", "radio") else value or "on", is_button=is_button
             )
     return list(fields.values()), left_out
 

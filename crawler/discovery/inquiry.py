@@ -10,7 +10,7 @@ from crawler.base.errors import ExtractError
 
 if TYPE_CHECKING:
     from crawler.discovery.proposal import Notes
-    from crawler.discovery.template import SearchTemplate
+    from crawler.discovery.search_template import SearchTemplate
     from crawler.discovery.visitor import Visitor
     from crawler.base.models import Fetched
     from crawler.sites import Site

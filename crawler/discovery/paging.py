@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from crawler.discovery import selectors
-from crawler.discovery.template import (
+from crawler.discovery import next_links
+from crawler.discovery.search_template import (
     NAMED,
     SearchTemplate,
     escaped,
@@ -18,7 +17,6 @@ from crawler.discovery.template import (
     with_parameter,
     without_parameter,
 )
-from crawler.sites.selector import Selector
 from crawler.base.urls import origin_as_written
 
 if TYPE_CHECKING:
@@ -27,11 +25,6 @@ if TYPE_CHECKING:
     from crawler.discovery.page import Anchor, ParsedPage
 
 MAX_NUMBER = 1_000  # that a parameter of the second or a near page has; a larger one is an id
-NEXT = re.compile(
-    r"(?:next|older|more|下一?[页頁]|下頁|后一?页|次へ|次の|다음|weiter|suivante?|siguiente).{0,12}|[>\u00bb\u203a\u2192]{1,2}",
-    re.IGNORECASE,
-)
-_XPATH_BLANKS = re.compile(r"[ \t\r\n]+")  # as normalize-space() has them: a no-break space isn't one
 _DIGITS = re.compile(r"\d{1,4}")
 _PAGE_NAMES = re.compile(r"p|pg|pn|page|page_?(no|num|number|index)|current(_?page)?", re.IGNORECASE)
 _OFFSET_NAMES = re.compile(r"offset|start|from|skip", re.IGNORECASE)
@@ -85,13 +78,13 @@ def pages(page: ParsedPage, template: SearchTemplate, word: str, results: int) -
         word: That was searched for; empty: the page is a list of pages, no answer to a search.
         results: How many results the page has.
     """
-    following = _next_link(page)
+    following = next(iter(next_links.next_links(page)), None)
     by_number = _by_number(page, template, word, results, following)
     if by_number:
         return Pages(by_number)
     if following is None:
         return None
-    selector = _selector(page, following)
+    selector = next_links.selector_of(page, following)
     return Pages(replace(template, paging={"kind": "link"}), selector) if selector else None
 
 
@@ -106,7 +99,7 @@ def by_address(page: ParsedPage, template: SearchTemplate, word: str) -> SearchT
     Returns:
         The search for its first page, without paging; None if no such link says the word.
     """
-    step = _second(_steps(page, word, template.encoding), _next_link(page))
+    step = _second(_steps(page, word, template.encoding), next(iter(next_links.next_links(page)), None))
     made = of_url(step.url, word, template.encoding) if step and step.name else None
     if not step or not made:
         return None
@@ -157,35 +150,6 @@ def counting(name: str, value: str, results: int) -> dict[str, Any]:
     if _OFFSET_NAMES.fullmatch(name) and is_first:
         return {"kind": "offset", "step": results} | ({"first": 1} if value == "1" else {})
     return {}
-
-
-def _selector(page: ParsedPage, following: Anchor) -> str:
-    """Returns the selector of the link to the next page: by its name, or else by its text; empty if there is none."""
-    found = selectors.first_of([(page.tree, following.element)])
-    by_name = f"css:{found.css}" if found else ""
-    text = _XPATH_BLANKS.sub(" ", following.element.text).strip(" ")
-    # What can't be seen in a text isn't written into a file.
-    is_plain = bool(text) and " ".join(text.split()) == following.text and "'" not in text
-    by_text = f"xpath://a[normalize-space()='{text}']" if is_plain else ""
-    both = [by_name, by_text] if "next" in by_name else [by_text, by_name]
-    return next((select for select in both if select and _leads_on(select, page, following)), "")
-
-
-def _leads_on(select: str, page: ParsedPage, following: Anchor) -> bool:
-    """Returns whether what a selector finds first on a page leads to the next one."""
-    with contextlib.suppress(ValueError):  # the text of the link is longer than a selector may be
-        found = Selector.parse(select).search(page.tree)
-        return bool(found) and page.absolute(found[0].attr("href") or "") == following.url
-    return False
-
-
-def _next_link(page: ParsedPage) -> Anchor | None:
-    host = urlsplit(page.url).netloc
-    own = [anchor for anchor in page.anchors if urlsplit(anchor.url).netloc == host]
-    marked = [anchor for anchor in own if "next" in (anchor.element.attr("rel") or "").lower().split()]
-    said = [anchor for anchor in own if NEXT.fullmatch(anchor.text)]
-    classed = [anchor for anchor in own if "next" in (anchor.element.attr("class") or "").lower().split()]
-    return next(iter([*marked, *said, *classed]), None)
 
 
 def _by_number(
@@ -258,7 +222,7 @@ def _step(anchor: Anchor, page: ParsedPage, word: str, encoding: str) -> _Step |
         if len(changed) > 1:  # the second page may begin with the number that a page's size is, too
             changed = [one for one in changed if not _SIZE.search(one[0])] or changed
         # A parameter that all links carry, such as the size of a page, says nothing of the page.
-        changed = changed[-1:] if len(changed) == 1 or _is_next(anchor) or number is not None else []
+        changed = changed[-1:] if len(changed) == 1 or next_links.says_next(anchor) or number is not None else []
         if not changed:
             return None
         name, value = changed[0]
@@ -273,7 +237,3 @@ def _numbers(path: str, other: str) -> list[int]:
     """Returns the numbers of a path that another one hasn't got, each of which is a segment, perhaps with a name."""
     values = [NAMED.sub("", part) for part in path.split("/") if part not in other.split("/")]
     return [int(value) for value in values if _DIGITS.fullmatch(value)]
-
-
-def _is_next(anchor: Anchor) -> bool:
-    return bool(NEXT.fullmatch(anchor.text)) or "next" in (anchor.element.attr("rel") or "").lower().split()

@@ -12,7 +12,7 @@ from crawler.discovery import content_pages, declared, forms, known_kinds, listi
 from crawler.discovery.inquiry import FIRST_ERROR, Inquiry, page_of
 from crawler.discovery.page import ParsedPage
 from crawler.discovery.proposal import Notes, SiteProposal, write
-from crawler.discovery.template import SearchTemplate, based, of_url
+from crawler.discovery.search_template import SearchTemplate, based, of_url
 from crawler.discovery.words import common
 from crawler.base.errors import ExtractError, HeadroomError
 from crawler.extract import content as reading

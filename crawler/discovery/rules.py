@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from zoneinfo import ZoneInfo
 
 from turbohtml import Text
 
 from crawler.discovery import cut_dates, selectors
+from crawler.discovery.page import width
+from crawler.extract.dates import to_utc
 from crawler.sites.pattern import Pattern
 
 if TYPE_CHECKING:
@@ -27,9 +29,22 @@ author_in = re.compile(
     r"(?:^|(?<=\s))(?P<label>(?:[Bb]y|BY|[Aa]uthor|作者|楼主|发布者|發佈者)\s*[:\uff1a]?\s*)"
     r"(?P<name>[^\s|,:][^|,]{1,40}?)(?P<end>,?\s+(?:on|at|in)\s|\s*[|,\u00b7\u2022]|\s+(?=\d)|$)"
 ).search
-_IN_FIGURES = re.compile(
-    r"\d{1,2}([/-])\d{1,2}\1(?:\d{4}|\d{2})(?:(?P<before>,? )\d{1,2}:\d{2}(?P<second>:\d{2})?(?P<half> [AaPp][Mm])?)?"
-)
+
+_BREAKS = (" - ", " \u2013 ", " \u2014 ", " | ", " \u00b7 ", " \u2022 ", " / ")  # between a name and a date on one line
+NAME_WORDS = 4  # of an author whose element doesn't say that it is one
+_UTC = ZoneInfo("UTC")
+
+
+class NamedDate(NamedTuple):
+    """How a name and a date on one line are told apart.
+
+    Attributes:
+        name: The pattern of the name.
+        date: The keys of the rule of the date.
+    """
+
+    name: str
+    date: RuleKeys
 
 
 def as_pattern(text: str) -> str:
@@ -60,49 +75,47 @@ def author_pattern(texts: Sequence[str], elements: Sequence[Any] = ()) -> str:
     behind = rf"{end}\d" if end.isspace() else end or "$"
     pattern = f"{label}(.+?){behind}"
     reads = Pattern.parse(pattern).parts
-    is_read = all(next(reads(one.string, 1), "") == one["name"] and not has_date(one["name"]) for one in found)
+    is_read = all(
+        next(reads(one.string, 1), "") == one["name"] and not cut_dates.has_date(one["name"]) for one in found
+    )
     return pattern if is_read else ""
+
+
+def beside_date(texts: Sequence[str], language: str) -> NamedDate | None:
+    """Returns how the parts of texts such as `Jan. 2, 2026 - Ann Lee` are told apart; None if they have no such parts.
+
+    Args:
+        texts: Of one element on several pages, or in several comments.
+        language: BCP 47 tag of the pages.
+    """
+    for mark in (mark for mark in _BREAKS if texts and all(mark in text for text in texts)):
+        first = [text.partition(mark)[::2] for text in texts]
+        last = [text.rpartition(mark)[::2] for text in texts]
+        sign = as_pattern(mark)
+        for dates, names, date, name in (
+            ([one[0] for one in first], [one[1] for one in first], f"^(.+?){sign}", f"{sign}(.+)$"),
+            ([one[1] for one in last], [one[0] for one in last], f"^.+{sign}(.+)$", f"^(.+){sign}"),
+        ):
+            rule = cut_dates.rule_of(dates, language) if _differ_as_names(names) else None
+            if rule is not None and "pattern" not in rule:
+                return NamedDate(name, {"pattern": date, **rule})
+    return None
+
+
+def _differ_as_names(texts: Sequence[str]) -> bool:
+    """Returns whether texts may be names, as they stand beside a date; not all of them are of one person."""
+    may_be = all(
+        NAME_WIDTH_MIN <= width(one) <= NAME_WIDTH
+        and any(map(str.isalpha, one))
+        and not one[0].isdigit()
+        and len(one.split()) <= NAME_WORDS
+        and not to_utc(one, _UTC)
+        for one in texts
+    )
+    return may_be and len(set(texts)) > 1
 
 
 def is_in_one_piece(name: str, element: Any) -> bool:
     """Returns whether a name stands in an element, or in one within it, and doesn't go on from one into another."""
     nodes = (node for node in element.descendants if isinstance(node, Text))
     return any(name in " ".join(str(node.data).split()) for node in nodes)
-
-
-def date_rule(texts: Sequence[str], language: str) -> RuleKeys | None:
-    """Returns the `pattern` and the `format` by which a date is read in all texts; None if some has none that is sure.
-
-    Where day and month are figures, most texts can be read in two ways, but all of them together only in one.
-
-    Args:
-        texts: Of one element on several pages, or in several comments.
-        language: BCP 47 tag of the pages.
-    """
-    written = [_IN_FIGURES.fullmatch(" ".join(text.split())) for text in texts]
-    formats = [_formats(match) if match else set() for match in written]
-    sure = set.intersection(*formats) if formats else set()
-    return {"format": sure.pop()} if len(sure) == 1 else cut_dates.rule_of(texts, language)
-
-
-def has_date(written: str) -> bool:
-    """Returns whether a text has a date in figures, or with the name of a month, in it."""
-    return any(re.search(form, written) for form in cut_dates.PATTERNS)
-
-
-def _formats(date: re.Match[str]) -> set[str]:
-    """Returns the formats in which a date in figures can be read."""
-    year = "%Y" if re.match(r"\d+\D\d+\D\d{4}", date[0]) else "%y"
-    clock = ""
-    if date["before"]:
-        hour, half = ("%I", " %p") if date["half"] else ("%H", "")
-        clock = f"{date['before']}{hour}:%M{':%S' if date['second'] else ''}{half}"
-    days = (f"%m{date[1]}%d{date[1]}{year}{clock}", f"%d{date[1]}%m{date[1]}{year}{clock}")
-    return {form for form in days if _reads(date[0], form)}
-
-
-def _reads(date: str, form: str) -> bool:
-    try:
-        return datetime.strptime(date, form).year > 0  # noqa: DTZ007 -- only whether it can be read
-    except ValueError:
-        return False

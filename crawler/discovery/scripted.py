@@ -12,7 +12,7 @@ from crawler import sites
 from crawler.discovery import blocks, empty, fields, loaded, paging, past_the_end
 from crawler.discovery.inquiry import FIRST_ERROR, page_of
 from crawler.discovery.page import ParsedPage, width
-from crawler.discovery.template import SearchTemplate, of_url, with_parameter
+from crawler.discovery.search_template import SearchTemplate, of_url, with_parameter
 from crawler.base.errors import HeadroomError, InputError
 from crawler.extract import results as searching
 from crawler.base.urls import host, origin_as_written

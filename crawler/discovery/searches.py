@@ -10,7 +10,7 @@ from crawler import sites
 from crawler.discovery import blocks, declared, empty, forms, paging, scripted
 from crawler.discovery.inquiry import FIRST_ERROR, page_of
 from crawler.discovery.page import ParsedPage
-from crawler.discovery.template import based
+from crawler.discovery.search_template import based
 from crawler.discovery.words import NONSENSE
 from crawler.base.errors import HeadroomError
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from crawler.discovery.blocks import Block
     from crawler.discovery.inquiry import Inquiry
-    from crawler.discovery.template import SearchTemplate
+    from crawler.discovery.search_template import SearchTemplate
     from crawler.base.models import Fetched
 
 _ROUND = frozenset({10, 20, 25, 30, 40, 50, 100, 200, 250, 500, 1000})  # what applications call a full page of results

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import chain, islice, product
 from typing import TYPE_CHECKING, Any
 
+from turbohtml import Element
+
 from crawler.discovery.page import ancestors
 
 if TYPE_CHECKING:
@@ -21,14 +23,20 @@ if TYPE_CHECKING:
 MAX_STEPS = 24  # names of an element, or around it, that are combined
 MAX_TRIED = 500  # selectors; each is run on some pages, at 50 us or more
 MAX_NAME_CHARACTERS = 60
+MAX_BEFORE = 100  # elements and texts before a cell in its row, among which it is counted
 _NAME = re.compile(r"-?[A-Za-z_][A-Za-z0-9_-]*")
 # Names that a build makes anew each time, such as `css-1x2y3z`, `sc-bdVaJa`, `_3kf9d`.
 _MADE_UP = re.compile(
     r"(?:css|sc|jss|jsx|emotion|svelte|astro)-|_*[A-Za-z]*\d+[A-Za-z]+\w{2,}|.*[_-]{2}[A-Za-z0-9]{5}$"
 )
+_STEP = re.compile(
+    r"(?P<tag>[a-z][a-z0-9]*)?(?:\.(?P<name>[\w-]+))?(?:#(?P<id>[\w-]+))?"
+    r"(?:\[(?P<attribute>[\w-]+)(?P<begins>\^)?='?(?P<value>[\w:.-]+)'?\])?"
+)
 _NAMING = ("rel", "itemprop", "property")  # attributes that say what an element is
 _DATED = re.compile(r"\d[-/.]\d|\d{4}")  # a date that is shown with the mouse
 _PLAIN = frozenset({"html", "body", "div", "span", "a"})  # tags that say nothing by themselves
+_VAGUE = frozenset({"b", "dd", "dt", "i", "li", "p", "small", "td", "th", "tr"})  # and those that say little
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +107,7 @@ def first_of(wanted: Sequence[tuple[Document, Any]]) -> CssChoice | None:
 
 def _candidates(elements: Sequence[Any]) -> Iterator[str]:
     """Yields selectors that all elements fulfil, the best first."""
-    own = _common([steps(element) for element in elements])
+    own = _common([[*steps(element), *_pictured(element)] for element in elements])
     around = _common([[step for one in ancestors(element) for step in steps(one)] for element in elements])
     around = [step for step in around if step not in _PLAIN]
     own = own[:MAX_STEPS]
@@ -108,8 +116,9 @@ def _candidates(elements: Sequence[Any]) -> Iterator[str]:
     cells = (f"{outer} {cell} {inner}" for cell in _cells(elements) for outer in ["", *near] for inner in own)
     triples = (f"{outer} {middle} {inner}" for middle, outer, inner in product(near, near, own[:3]) if outer != middle)
     plain = [step for step in own if step in _PLAIN or step.endswith("[title]")]
-    named = [step for step in own if step not in plain]
-    return islice(chain(named, pairs, (cell.strip() for cell in cells), triples, plain), MAX_TRIED)
+    vague = [step for step in own if step in _VAGUE]
+    named = [step for step in own if step not in (*plain, *vague)]
+    return islice(chain(named, pairs, vague, (cell.strip() for cell in cells), triples, plain), MAX_TRIED)
 
 
 def _common(lists: Sequence[Sequence[str]]) -> list[str]:
@@ -145,6 +154,33 @@ def steps(element: Any) -> list[str]:
     return [*named, tag] if tag else named
 
 
+def xpath_of(css: str) -> str:
+    """Returns the XPath of a selector of one name or of two within each other; empty for any other selector."""
+    steps_of_path = []
+    for part in css.split(" > "):
+        match = _STEP.fullmatch(part)
+        if match is None:
+            return ""
+        found = match.groupdict()
+        path = found["tag"] or "*"
+        path += f"[contains(concat(' ', normalize-space(@class), ' '), ' {found['name']} ')]" if found["name"] else ""
+        path += f"[@id='{found['id']}']" if found["id"] else ""
+        if found["attribute"]:
+            name, value = f"@{found['attribute']}", f"'{found['value']}'"
+            path += f"[starts-with({name}, {value})]" if found["begins"] else f"[{name}={value}]"
+        steps_of_path.append(path)
+    return "/".join(steps_of_path)
+
+
+def _pictured(element: Any) -> list[str]:
+    """Returns `li:has(> i.fa-calendar)` for an element without a name that begins with a picture that has one."""
+    first = next((one for one in element if isinstance(one, Element) or str(getattr(one, "data", "")).strip()), None)
+    tag = tag_of(element)
+    if classes(element) or not tag or not isinstance(first, Element) or first.text.strip() or not tag_of(first):
+        return []
+    return [f"{tag}:has(> {first.tag}.{name})" for name in classes(first)]
+
+
 def _cells(elements: Sequence[Any]) -> list[str]:
     """Returns `td:nth-child(n)` if all elements lie in cells of that column."""
     columns = set()
@@ -152,9 +188,16 @@ def _cells(elements: Sequence[Any]) -> list[str]:
         cell = next((one for one in ancestors(element) if one.tag in ("td", "th")), None)
         if cell is None or cell.parent is None:
             return []
-        siblings = [one for one in cell.parent if getattr(one, "tag", "") in ("td", "th")]
-        columns.add((cell.tag, siblings.index(cell) + 1))
-    return [f"{tag}:nth-child({at})" for tag, at in columns] if len(columns) == 1 else []
+        columns.add(cell_of(cell))
+    return list(columns) if len(columns) == 1 and "" not in columns else []
+
+
+def cell_of(cell: Any) -> str:
+    """Returns `td:nth-child(n)`, which finds a cell of a table by its column; empty behind `MAX_BEFORE` others."""
+    before = [*islice(cell.previous_siblings, MAX_BEFORE + 1)]
+    if len(before) > MAX_BEFORE:
+        return ""
+    return f"{cell.tag}:nth-child({sum(isinstance(one, Element) for one in before) + 1})"
 
 
 def _is_stable(name: str) -> bool:

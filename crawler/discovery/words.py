@@ -18,7 +18,7 @@ _USUAL = frozenset(
     cookies content demo feed first forgot forum from guest have help home hide index last latest license links list
     login logout main menu more news next page pages password popular powered privacy policy post posted posts previous
     privacy read recent register search share show sign site sitemap skip tags term terms that their this thread topic
-    topics user users view wiki will with word your""".split()  # noqa: SIM905
+    topics user users view wiki will with word your""".split()
 )
 
 

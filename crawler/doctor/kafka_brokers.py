@@ -139,9 +139,9 @@ def _would_be_made(admin: KafkaAdminClient, names: list[str]) -> tuple[list[Topi
     except KafkaError as error:  # a broker before 2.4 can't be asked
         return [], {}, str(error)
     errors = {one["name"]: for_code(one["error_code"]) for one in answers if one["error_code"]}
-    errors = {name: kind for name, kind in errors.items() if kind is not TopicAlreadyExistsError}  # by now
-    unasked = next((kind.__name__ for kind in errors.values() if kind.retriable), "")  # a worker tries again
-    refused = {name: kind.__name__ for name, kind in errors.items() if not kind.retriable}
+    errors = {name: error for name, error in errors.items() if error is not TopicAlreadyExistsError}  # by now
+    unasked = next((error.__name__ for error in errors.values() if error.retriable), "")  # a worker tries again
+    refused = {name: error.__name__ for name, error in errors.items() if not error.retriable}
     made = [
         Topic.of("", one["replication_factor"], None, one.get("configs") or {})
         for one in answers

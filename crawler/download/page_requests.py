@@ -165,7 +165,7 @@ class PageRequests:
     # -- How it is had ------------------------------------------------------------------------------------------------
 
     async def _response(self, asked: PageRequest) -> Response:
-        if asked.kind not in CACHED or asked.method != "GET":
+        if asked.resource_type not in CACHED or asked.method != "GET":
             return await self._download(asked)
         origin = next((value for name, value in asked.headers if name.lower() == "origin"), "")
         has_own = bool(self._site.headers or self._site.cookies)
@@ -189,8 +189,8 @@ class PageRequests:
         meta = state.meta(dont_redirect=True)
         if urls.is_canonical(asked.url):
             meta["verbatim_url"] = True
-        kind = WebSocketRequest if asked.kind == "WebSocket" else Request
-        request = kind(
+        request_class = WebSocketRequest if asked.resource_type == "WebSocket" else Request
+        request = request_class(
             asked.url,
             method=asked.method,
             headers=sent_headers(asked),
@@ -202,19 +202,10 @@ class PageRequests:
         try:
             return await engine.download_async(request)
         except asyncio.CancelledError:  # the browser has died, or the page has gone on: middlewares aren't told of it
-            self._free_turns(state)
+            if state.in_flight and state.lane is not None:
+                state.lane.mark_start()  # the host may have got the request as late as now
+            self._worker.turns.end_request(state)  # the visit may go on, and its lane with others
             raise
-
-    def _free_turns(self, state: RequestState) -> None:
-        """Frees the turns of a request that was cut off on its way; the visit may go on, and its lane with others."""
-        if state.in_flight and state.lane is not None:
-            state.in_flight = False
-            state.lane.mark_start()  # the host may have got the request as late as now
-            state.lane.finish()
-        if state.address is not None:
-            address, state.address = state.address, None
-            address.back_off(address.pause_s())
-            self._worker.turns.release(address)
 
     # -- What becomes of it -------------------------------------------------------------------------------------------
 
@@ -228,7 +219,7 @@ class PageRequests:
         if outcome.operation == "fail" and outcome.reason in (NOT_ASKED_BY_PAGES.reason, "bad-url"):
             return
         url = urls.canonical(asked.url)
-        if outcome.leaves_gap and asked.kind in NEEDED:
+        if outcome.leaves_gap and asked.resource_type in NEEDED:
             self.gaps.setdefault(url, outcome)
             if self._is_own(url):
                 self.own_gap = self.own_gap or outcome

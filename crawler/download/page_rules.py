@@ -13,13 +13,13 @@ from crawler.download.trackers import is_tracker
 if TYPE_CHECKING:
     from crawler.render.exchange import PageRequest
 
-DOCUMENTS = frozenset({"Document"})  # kinds by the browser's protocol: a page, or a frame in it
+DOCUMENTS = frozenset({"Document"})  # types of resources by the browser's protocol: a page, or a frame in it
 DATA = frozenset({"XHR", "Fetch"})
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 # Headers that are the crawl's own, or that say what its connection is like. `Sec-...` are the browser's, too.
 OWN_HEADERS = frozenset(
     """accept-encoding connection content-length dnt host if-modified-since if-none-match keep-alive proxy-connection
-    te trailer transfer-encoding upgrade upgrade-insecure-requests user-agent""".split()  # noqa: SIM905 -- words
+    te trailer transfer-encoding upgrade upgrade-insecure-requests user-agent""".split()
 )
 
 
@@ -30,8 +30,8 @@ def may_ask(request: PageRequest, url: str, *, is_own: bool) -> bool:
         url: The request's, canonical.
         is_own: It is of the page's host, or of one that its site's file names.
     """
-    is_read = request.method in SAFE_METHODS or (request.method == "POST" and request.kind in DATA)
-    return is_read and (is_own or not (request.kind in DOCUMENTS or is_tracker(url)))
+    is_read = request.method in SAFE_METHODS or (request.method == "POST" and request.resource_type in DATA)
+    return is_read and (is_own or not (request.resource_type in DOCUMENTS or is_tracker(url)))
 
 
 def sent_headers(request: PageRequest) -> list[tuple[str, str]]:

@@ -92,12 +92,12 @@ def make_response(url: str, head: Head, body: bytes, address: str, flags: list[s
     """
     content_type = dict.get(head.headers, b"Content-Type")
     if dict.__contains__(head.headers, b"Content-Encoding"):
-        kind = Response
+        response_class = Response
     else:
-        kind = _response_class(content_type[-1]) if content_type else Response
-        if kind is Response:
-            kind = responsetypes.from_args(headers=head.headers, url=url, body=body)
-    response = kind(
+        response_class = _response_class(content_type[-1]) if content_type else Response
+        if response_class is Response:
+            response_class = responsetypes.from_args(headers=head.headers, url=url, body=body)
+    response = response_class(
         url=url,
         status=head.status,
         body=body,

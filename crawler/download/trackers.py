@@ -10,7 +10,7 @@ DOMAINS = frozenset(
     connect.facebook.net hotjar.com clarity.ms bat.bing.com mixpanel.com segment.io segment.com amplitude.com
     fullstory.com newrelic.com nr-data.net sentry.io scorecardresearch.com quantserve.com chartbeat.com
     hm.baidu.com mc.yandex.ru top-fwz1.mail.ru cnzz.com umeng.com plausible.io matomo.cloud
-    cloudflareinsights.com""".split()  # noqa: SIM905 -- a list of words reads better
+    cloudflareinsights.com""".split()
 )
 
 

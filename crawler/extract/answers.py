@@ -15,8 +15,8 @@ from crawler.base.models import Fetched, LoadedJson
 if TYPE_CHECKING:
     from crawler.extract.field_kinds import Scalar
     from crawler.extract.readers import HtmlReader, Reader
-    from crawler.sites.definition import Rule
     from crawler.sites.pattern import Pattern
+    from crawler.sites.rule import Rule
     from crawler.sites.selector import Selector
 
 OTHERS_SHOWN = 5  # addresses of other JSON, in an error

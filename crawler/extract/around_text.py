@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from turbohtml import Element, Text
 
-from crawler.base import text
+from crawler.extract.extents import Extents
 from crawler.extract.html_text import HtmlText
+from crawler.extract.lines import line_of
 from crawler.extract.page_parts import MAX_CANDIDATES, SMALL_CHARACTERS, class_names, is_hiding, naming
-from crawler.extract.templates import MAX_DEPTH
+from crawler.extract.page_templates import MAX_DEPTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 LINKS_SHARE = 0.7  # of the letters of a list of links
 WHOLE_SHARE = 0.7  # of a text: what holds so much of it is the text, however it is styled and wherever it stands
 MAX_CHANGE_CHARACTERS = 200  # of a line that says when a page was changed
-MAX_COUNTED = 1_000  # characters of a list whose letters are counted
 
 _FRAME = "footer, form, header, [role=banner], [role=contentinfo]"
 _accompanies = naming(
@@ -54,32 +54,31 @@ def text_of(body: Element, title: Element | None, besides: frozenset[Any]) -> tu
         title: The heading that is the title; None if it is no heading.
         besides: Elements that are no part of it, such as comments, or those that other pages have, too.
     """
-    skip = {*besides, *_accompanying(body), *_unseen(body)}
+    extents = Extents(body)
+    skip = {*besides, *_accompanying(body, extents), *_unseen(body, extents)}
     skip |= {title, *_above(title, body)} if title is not None else set()
     skip.discard(body)
-    skip.update(_headings_of_nothing(body, skip))
-    skip.update(_change_line(body, skip))
+    skip.update(_headings_of_nothing(body, skip, extents))
+    skip.update(_change_line(body, skip, extents))
     return HtmlText(marked=True).of(body, skip), frozenset(skip)
 
 
-def _accompanying(body: Element) -> Iterator[Element]:
+def _accompanying(body: Element, extents: Extents) -> Iterator[Element]:
     """Yields the frame of a text, the small parts of it that are named for something else, and lists of links."""
     yield from body.select(_FRAME)
     for element in body.select("[class], [id]"):
-        is_named = _accompanies(class_names(element)) is not None and not _is_named_by_heading(element)
-        if is_named and len(element.text) < SMALL_CHARACTERS:
+        is_named = _accompanies(class_names(element)) is not None and extents.characters(element) < SMALL_CHARACTERS
+        if is_named and not _is_named_by_heading(element):
             yield element
-    for element in chain(body.select("ul, ol, div, section"), _with_link_to_comments(body)):
-        links = element.select("a")
-        if links and _width("".join(link.text for link in links)) > LINKS_SHARE * _width(element.text.strip()):
-            yield element
+    boxes = chain(body.select("ul, ol, div, section"), _with_link_to_comments(body))
+    yield from (one for one in boxes if extents.links_share(one) > LINKS_SHARE)
 
 
-def _with_link_to_comments(body: Element) -> Iterator[Element]:
-    """Yields the paragraphs that link to the page's comments, which may say no more than how many there are."""
-    for link in body.select('a[href*="#comment"], a[href*="#respond"]'):
-        if (paragraph := link.closest("p")) is not None:
-            yield paragraph
+def _with_link_to_comments(body: Element) -> dict[Element, None]:
+    """Returns the paragraphs that link to the page's comments, which may say no more than how many there are."""
+    links = body.select('a[href*="#comment"], a[href*="#respond"]')
+    found = dict.fromkeys(one for link in links if (one := link.closest("p")) is not None)
+    return {one: None for one in found if body in one.ancestors}
 
 
 def _is_named_by_heading(element: Element) -> bool:
@@ -91,16 +90,15 @@ def _is_named_by_heading(element: Element) -> bool:
     return words == anchor
 
 
-def _unseen(body: Element) -> Iterator[Element]:
+def _unseen(body: Element, extents: Extents) -> Iterator[Element]:
     """Yields what nobody sees: it is out of the picture, or for nobody's ears, and more than an icon."""
     whole = body.text
     found = [one for one in body.select("[class]") if is_hiding(one)]
     found += (one for one in body.select("[style]") if _unseen_style(one.attr("style") or "") is not None)
     for element in body.select("[aria-hidden=true]")[:MAX_CANDIDATES]:
-        written = element.text.strip()
-        if element.tag in _BLOCKS or (written and whole.count(written) > 1):
+        if element.tag in _BLOCKS or ((written := element.text.strip()) and whole.count(written) > 1):
             found.append(element)
-    yield from (one for one in found if len(one.text) < WHOLE_SHARE * len(whole))
+    yield from (one for one in found if extents.characters(one) < WHOLE_SHARE * len(whole))
 
 
 def _above(title: Element, body: Element) -> Iterator[Element]:
@@ -116,25 +114,39 @@ def _above(title: Element, body: Element) -> Iterator[Element]:
         yield from above
 
 
-def _headings_of_nothing(body: Element, skip: set[Any]) -> Iterator[Element]:
+def _headings_of_nothing(body: Element, skip: set[Any], extents: Extents) -> Iterator[Element]:
     """Yields the headings of what is left out, and those of nothing but such headings."""
+    headings = body.select(_HEADINGS)
+    below = _below(headings, extents)
     found: set[Any] = set()
-    for heading in reversed(body.select(_HEADINGS)):
-        below = next((one for one in heading.next_siblings if _has_text(one)), None)
-        is_deeper = isinstance(below, Element) and (below.tag not in _HEADING_TAGS or below.tag > heading.tag)
-        if is_deeper and (below in skip or below in found):
+    for heading in reversed(headings):
+        next_one = below.get(heading)
+        is_deeper = isinstance(next_one, Element) and (next_one.tag not in _HEADING_TAGS or next_one.tag > heading.tag)
+        if is_deeper and (next_one in skip or next_one in found):
             found.add(heading)
             yield heading
 
 
-def _change_line(body: Element, skip: set[Any]) -> Iterator[Element]:
+def _below(headings: list[Element], extents: Extents) -> dict[Any, Any]:
+    """Returns what stands next below each heading in its box and has a text: all of a box is walked through once."""
+    found: dict[Any, Any] = {}
+    for box in dict.fromkeys(one.parent for one in headings if one.parent is not None):
+        last = None
+        for one in reversed([*box]):
+            if isinstance(one, Element) and one.tag in _HEADING_TAGS:
+                found[one] = last
+            last = one if extents.has_text(one) else last
+    return found
+
+
+def _change_line(body: Element, skip: set[Any], extents: Extents) -> Iterator[Element]:
     """Yields the last line of a text if it says when the page was changed, and by whom."""
     around = body
     for _ in range(MAX_DEPTH):
-        last = next((one for one in reversed([*around]) if _has_text(one) and one not in skip), None)
+        last = next((one for one in reversed([*around]) if extents.has_text(one) and one not in skip), None)
         if not isinstance(last, Element):
             return
-        line = text.line(HtmlText().of(last)) if len(last.text) <= MAX_CHANGE_CHARACTERS else ""
+        line = line_of(last) if extents.characters(last) <= MAX_CHANGE_CHARACTERS else ""
         if _says_change(line):
             yield last
             return
@@ -143,8 +155,3 @@ def _change_line(body: Element, skip: set[Any]) -> Iterator[Element]:
 
 def _has_text(node: Any) -> bool:
     return bool((node.data if isinstance(node, Text) else node.text if isinstance(node, Element) else "").strip())
-
-
-def _width(written: str) -> int:
-    """Returns how many letters a text has; of a long one, or one without, how many characters."""
-    return (sum(map(str.isalpha, written)) if len(written) <= MAX_COUNTED else 0) or len(written)

@@ -1,6 +1,6 @@
 """Content pages of sites without selectors: what they declare, then what their parts are named, then trafilatura.
 
-What other pages of the same template have, too, is left out of all that isn't declared (templates.py).
+What other pages of the same template have, too, is left out of all that isn't declared (page_templates.py).
 
 Wrong is worse than empty: what isn't found where it is usual is left out, and each field says how sure it is.
 """
@@ -24,6 +24,8 @@ from crawler.extract.dates import to_utc
 from crawler.extract.declared import folded
 from crawler.extract.field_kinds import Fields
 from crawler.extract.html_text import HtmlText
+from crawler.extract.lines import line_of
+from crawler.extract.login import is_login
 from crawler.extract.page_parts import SMALL_CHARACTERS, PageParts
 
 if TYPE_CHECKING:
@@ -42,17 +44,17 @@ _MAIL_LABELS = frozenset({"from", "date", "subject"})  # all of them stand above
 _AUTHOR_LABELS = frozenset(
     """reportedby reporter submittedby submitter openedby createdby creator postedby writtenby author autor auteur
     autore gemeldetvon erstelltvon rapport\u00e9par informador autora
-    \u4f5c\u8005 \u62a5\u544a\u4eba \u63d0\u4ea4\u8005 \u5831\u544a\u8005""".split()  # noqa: SIM905 -- likewise
+    \u4f5c\u8005 \u62a5\u544a\u4eba \u63d0\u4ea4\u8005 \u5831\u544a\u8005""".split()
 )
 # Likewise before a time, in lists alone: tables are of anything, and say when a book was published, or a bridge opened.
 _DATE_LABELS = frozenset(
     """published publishedon publicationdate dateofpublication datepublished posted postedon submitted submittedon
     created createdon ver\u00f6ffentlicht publi\u00e9le publicado \u53d1\u5e03\u65f6\u95f4 \u53d1\u5e03\u65e5\u671f
-    \u767c\u5e03\u6642\u9593 \u767c\u5e03\u65e5\u671f \u516c\u958b\u65e5""".split()  # noqa: SIM905 -- likewise
+    \u767c\u5e03\u6642\u9593 \u767c\u5e03\u65e5\u671f \u516c\u958b\u65e5""".split()
 )
 # These count beside an author; alone they may be of anything that the text tells of.
 _DATE_LABELS_BESIDE_AUTHOR = frozenset(
-    "date datum fecha data \u65e5\u671f \u65f6\u95f4 \u65e5\u4ed8 \ub0a0\uc9dc".split()  # noqa: SIM905 -- likewise
+    "date datum fecha data \u65e5\u671f \u65f6\u95f4 \u65e5\u4ed8 \ub0a0\uc9dc".split()
 )
 
 
@@ -65,7 +67,7 @@ def read_article(document: Document, site: Site) -> Fields:
 
     Raises:
         ExtractError: Those of `Document.html`; `too-large` or `too-many-tags` beyond an article's size; `no-content` if
-            no article is found.
+            no article is found; `login` for a page that is one.
     """
     page = document.page
     if len(page.body) > MAX_ARTICLE_BYTES:
@@ -74,7 +76,10 @@ def read_article(document: Document, site: Site) -> Fields:
     elements = len(tree.select("*"))
     if elements > MAX_ELEMENTS:
         raise ExtractError("too-many-tags", f"{elements} elements, an article has at most {MAX_ELEMENTS}")
-    return _Article(document, site, elements).fields()
+    found = _Article(document, site, elements).fields()
+    if is_login(page.url, tree, found.content):
+        raise ExtractError("login", "it asks for a password, and its address is a login's")
+    return found
 
 
 class _Article:
@@ -121,7 +126,7 @@ class _Article:
         line = next(below, None)
         if line is None or line.tag not in ("p", "div"):
             return None
-        written = text.line(HtmlText().of(line))
+        written = line_of(line)
         signed = by_name(written) if len(written) <= MAX_DATE_CHARACTERS else None
         if signed is None or signed.start() != 0:
             return None
@@ -141,7 +146,7 @@ class _Article:
             within = label.closest("table, dl")
             if value is None or within is None or value.tag not in ("td", "dd") or folded(label.text) not in labels:
                 continue
-            yield within, HtmlText().of(value)
+            yield within, line_of(value)
 
     @cached_property
     def _letter(self) -> tuple[dict[str, str], str] | None:
@@ -168,7 +173,7 @@ class _Article:
         for label in self._parts.outside_asides("li > em:first-child, li > b:first-child, li > strong:first-child"):
             line, within = label.parent, label.closest("ul")
             if isinstance(line, Element) and within is not None:
-                written = text.line(HtmlText().of(line))
+                written = line_of(line)
                 found.setdefault(within, {})[folded(label.text)] = written.partition(":")[2]
         return next((head for head in found.values() if head.keys() >= _MAIL_LABELS), self._mail_lines)
 
@@ -191,7 +196,7 @@ class _Article:
         for labels, lists in ((_DATE_LABELS, None), (_DATE_LABELS_BESIDE_AUTHOR, with_author)):
             for within, written in self._labelled(labels, "dt"):
                 if lists is None or within in lists:
-                    yield text.line(written)
+                    yield written
 
     def _content(self, heading: Element | None) -> tuple[str, tuple[str, ...]]:
         self._sure["content"] = self._sure["images"] = "guess"

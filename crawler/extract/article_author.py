@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING
 from turbohtml import Element, Text
 
 from crawler.base import text
+from crawler.extract.article_icons import behind_icons
+from crawler.extract.author_links import is_named_by, looks_like_name, slug_of_author
 from crawler.extract.dates import to_utc
 from crawler.extract.declared import folded
-from crawler.extract.html_text import HtmlText
-from crawler.extract.templates import AUTHOR
+from crawler.extract.lines import line_of, lines_of
+from crawler.extract.page_templates import AUTHOR
+from crawler.extract.references import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,29 +26,31 @@ if TYPE_CHECKING:
 
     from crawler.extract.article_places import Places
     from crawler.extract.declared import Declared
-    from crawler.extract.templates import PageComparison
+    from crawler.extract.page_templates import PageComparison
     from crawler.base.item import Sureness
 
 MAX_NAME_CHARACTERS, MAX_NAME_WORDS = 60, 6
 MAX_SMALL_WORDS = 2  # of a name in small letters; more are the words of a sentence
 MAX_NODES = 200  # of a line
+MAX_LINKS = 50  # by a title, that are looked at
 
 BREAK = "\n"  # between the blocks of a line, of which each says something of its own
-_BLOCKS = frozenset("br dd div dt h2 h3 h4 h5 h6 li p section td tr ul".split())  # noqa: SIM905 -- tags
+_BLOCKS = frozenset("br dd div dt h2 h3 h4 h5 h6 li p section td tr ul".split())
 _DECLARED = "[rel~=author], [itemprop~=author]"
 _AUTHORS = (
     "[class*=author i], [class*=byline i], [class*=username i], [class*=poster i], [class*=writer i], [id*=author i]"
 )
+_LINKED = 'a[href*="/aut" i]'  # of which some are of all that an author wrote
 _ARTICLE = '[itemscope][itemtype*="Article" i], [itemscope][itemtype*="Posting" i]'
 _COMMENT = '[itemtype$="/Comment" i], [itemtype$="/UserComments" i]'
 _METAS = tuple(
     """author article:author dc.creator dcterms.creator parsely-author sailthru.author
-    citation_author""".split()  # noqa: SIM905 -- words
+    citation_author""".split()
 )
 _BY = r"(?<!\w)(?:by|von|par|por|di|door|av|\u4f5c\u8005[:\uff1a]?)"
 by_name = re.compile(
     _BY + r"\s+(\S[^\d\n]{0,59}?)"
-    r"(?:$|(?:\s+(?:on|at|am|le|el|il|op|den)|\s*[,|\u00b7\u2022\u2013\u2014-])\s+\d)",
+    r"(?:(?:\s+(?-i:on|at))?$|(?:\s+(?:on|at|am|le|el|il|op|den)|\s*[,|\u00b7\u2022\u2013\u2014-])\s+\d)",
     re.IGNORECASE,
 ).search
 _ends_as_by = re.compile(_BY + r"\s*[:\uff1a]?\s*$", re.IGNORECASE).search
@@ -54,7 +59,7 @@ _SIGNED = frozenset(
     """written posted published submitted started created authored reported opened added contributed modified changed
     edited updated asked story text words report article ago geschrieben ver\u00f6ffentlicht erstellt verfasst
     publi\u00e9 \u00e9crit post\u00e9 escrito publicado pubblicato scritto geschreven geplaatst skrevet
-    skriven""".split()  # noqa: SIM905 -- likewise
+    skriven""".split()
 )
 _last_word = re.compile(r"(?<!\w)([^\W\d_]+)\s*$").search
 _in_section = re.compile(r"(?<!\w)in\s+[^\d\n]{1,40}$", re.IGNORECASE).search
@@ -121,6 +126,8 @@ class AuthorReader:
         guesses = chain(
             (name for line in self._places.lines for name in signed_names(line)),
             (self._name_in(one) for one in named),
+            self._linked(),
+            (one for one in behind_icons(self._places.lines, "person") if looks_like_name(self._name(one))),
             listed,
             (name for one in signed for name in signed_names(one)),
             (self._declared.metas.get(name, "") for name in _METAS),
@@ -136,6 +143,17 @@ class AuthorReader:
         for element in self._places.beside_text(css):
             if not self._places.is_apart(element, in_header=True) and not self._is_of_comment(element, created):
                 yield element
+
+    def _linked(self) -> Iterator[str]:
+        """Yields the names by the title that link to all that their authors wrote, together."""
+        links = (one for line in self._places.lines for one in (line, *line.select(_LINKED)) if one.tag == "a")
+        found: dict[str, str] = {}  # by the end of the address, to which several links may lead
+        for link in islice(links, MAX_LINKS):
+            if slug := slug_of_author(link):
+                name = self._name(line_of(link))
+                found[slug] = found.get(slug) or (name if is_named_by(name, slug) else "")
+        if found and all(found.values()):
+            yield ", ".join(dict.fromkeys(found.values()))
 
     def _is_of_other_article(self, element: Element) -> bool:
         """Returns whether an element is of an item that tells of another page."""
@@ -156,11 +174,12 @@ class AuthorReader:
 
     def _name_in(self, element: Element) -> str:
         """Returns the name that an element has, with or without words before it; empty if it has none."""
-        return next(filter(None, map(self._name, signed_names(element))), "") or self._name(HtmlText().of(element))
+        written = (*signed_names(element), *lines_of(element))
+        return next(filter(None, map(self._name, written)), "")
 
     def _name(self, written: str) -> str:
         """Returns a name without the words before it; empty if it is none."""
-        name = _label("", text.line(written)).strip(" ,;:")
+        name = _label("", text.line(name_of(written))).strip(" ,;:")
         is_name = (
             0 < len(name) <= MAX_NAME_CHARACTERS
             and len(name.split()) <= (MAX_SMALL_WORDS if name.islower() else MAX_NAME_WORDS)
@@ -222,7 +241,7 @@ def _pieces(line: Element) -> Iterator[tuple[str, bool]]:
     for node in islice(line.descendants, MAX_NODES):
         if isinstance(node, Element) and node.tag == "a":
             link = node
-            yield text.line(HtmlText().of(node)), True
+            yield line_of(node), True
         elif isinstance(node, Element) and node.tag in _BLOCKS:
             yield BREAK, False
         elif isinstance(node, Text) and (link is None or link not in node.ancestors):

@@ -6,10 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawler.base import text
 from crawler.extract.article_author import signed_names
-from crawler.extract.html_text import HtmlText
-from crawler.extract.templates import lineage
+from crawler.extract.lines import line_of
+from crawler.extract.page_templates import lineage
 
 if TYPE_CHECKING:
     from turbohtml import Element
@@ -18,11 +17,12 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS = 200  # of such a line
 MAX_LOOKED_AT = 2_000  # elements that may be one
+MAX_READ = 100_000_000  # characters of all of them together, whose texts are in each other; a long page has 30 million
 
 _HOLDERS = "p, div, footer, li, span, small, td, address, em, i"
-_says_change = re.compile(
-    r"(?<!\w)(?:(?:last|was)\s+)?(?:chang|modifi|edit|updat|revis|ge\u00e4nder|bearbeit|aktualisier)\w*", re.IGNORECASE
-).search
+_STEMS = r"(?:chang|modifi|edit|updat|revis|ge\u00e4nder|bearbeit|aktualisier)"
+_has_stem = re.compile(_STEMS, re.IGNORECASE).search  # in a text as it stands on the page, which takes no time to read
+_says_change = re.compile(rf"(?<!\w)(?:(?:last|was)\s+)?{_STEMS}\w*", re.IGNORECASE).search
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,15 @@ class Change:
 def last_change(places: Places) -> Change:
     """Returns what the only line outside of the text says that tells of a change, its time and by whom it was."""
     found: dict[Element, Change] = {}
+    read = 0
     for element in places.parts.tree.select(_HOLDERS)[:MAX_LOOKED_AT]:
-        if len(element.text) > 2 * MAX_CHARACTERS or not (change := _change_in(element)).name:
+        written = element.text
+        read += len(written)
+        if read > MAX_READ:
+            return Change()  # whether there is another such line, nobody knows
+        if len(written) > 2 * MAX_CHARACTERS or _has_stem(written) is None:
+            continue
+        if not (change := _change_in(element)).name:
             continue
         if places.parts.is_aside(element) or places.is_in_text(element):
             continue
@@ -53,7 +60,7 @@ def last_change(places: Places) -> Change:
 
 
 def _change_in(element: Element) -> Change:
-    written = text.line(HtmlText().of(element))
+    written = line_of(element)
     said = _says_change(written) if len(written) <= MAX_CHARACTERS else None
     name = next(signed_names(element), "") if said is not None else ""
     if said is None or not name or name not in written[said.end() :]:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from turbohtml import Element
 
-from crawler.extract.page_parts import class_names, naming
-from crawler.extract.templates import lineage
+from crawler.extract.page_parts import MAX_CANDIDATES, class_names, naming
+from crawler.extract.page_templates import lineage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +25,7 @@ MIN_PARAGRAPH = 60  # characters of a paragraph of a text
 MAX_LINE = 200  # characters of what stands between a title and its text
 MAX_LINES = 30  # of those
 MAX_LOOKED_AT = 500  # elements behind a title, of which some are such lines
+MAX_BOXES = 10  # of a sidebar that may be about the text; a page has two or three
 MAX_BELOW = 2  # parts right below a title, where no paragraph follows
 LEAD = 1  # paragraphs that may stand above what says who wrote a text, and when
 
@@ -47,6 +48,11 @@ _header_names = _named("banner header masthead page-?header site-?header top-?ba
 _own_names = naming(
     "(?:article|entry|node|post|story)[-_]{0,2}(?:byline|date|details|foot|footer|head|header|info|meta) by-?line meta"
 )
+# The class of a box that says whose the page's one text is, and of when, though it stands in a sidebar.
+_own_box = re.compile(
+    r"(?:[a-z]+[-_]{1,2})*(?:article|entry|post|story)[-_]{1,2}(?:authors?|byline|date|details|info|meta)"
+).fullmatch
+_SIDEBARS = naming("menu nav navbar navigation sidebar sidebars")
 
 
 class Places:
@@ -84,13 +90,16 @@ class Places:
         return found[:MAX_LINES]
 
     def beside_text(self, css: str) -> Iterator[Element]:
-        """Yields what a selector finds beside the text, and in no aside: what stands by the title first."""
+        """Yields what a selector finds beside the text: by the title first, and last in boxes of a sidebar."""
         by_title = [
             one for line in self.lines for one in (line, *line.select(css)) if one is not line or one.matches(css)
         ]
         yield from by_title
         known = frozenset(by_title)
         yield from (one for one in self.parts.outside_asides(css) if one not in known and not self.is_in_text(one))
+        for box in self._own_boxes:
+            found = (box, *box.select(css)[:MAX_CANDIDATES])
+            yield from (one for one in found if one is not box or one.matches(css))
 
     def is_by_title(self, element: Element) -> bool:
         """Returns whether an element stands between the title and the text."""
@@ -114,7 +123,7 @@ class Places:
             in_header: What stands in a header of the whole page is apart, too.
         """
         if self.parts.is_aside(element):
-            return True
+            return not self._is_in_own_box(element)
         for one in lineage(element):
             if one in self._around:
                 return False
@@ -131,7 +140,7 @@ class Places:
 
     def is_behind(self, element: Element) -> bool:
         """Returns whether an element stands below the article's text, and not in what is named for that text."""
-        if self.is_by_title(element):
+        if self.is_by_title(element) or self._is_in_own_box(element):
             return False
         for one in lineage(element):
             if _own_names.search(class_names(one)) or (one.tag == "footer" and one.parent in self._around):
@@ -144,6 +153,28 @@ class Places:
     def is_of_article(self, element: Element) -> bool:
         """Returns whether an element stands in the article, or right between its title and its text."""
         return self.is_by_title(element) or (self._body is not None and self._body in lineage(element))
+
+    @cached_property
+    def _own_boxes(self) -> dict[Any, None]:
+        """The boxes of a sidebar that are named for the page's text, in the page's order.
+
+        Where several have one name, they are of other texts, and so is one that stands by their titles.
+        """
+        named: dict[str, list[Element]] = {}
+        for element in self._elements:
+            for name in filter(_own_box, class_names(element).split()):
+                named.setdefault(name, []).append(element)
+        single = (found[0] for found in named.values() if len(found) == 1)
+        own = (one for one in single if self._is_in_sidebar(one) and not self._is_of_another(one))
+        return dict.fromkeys(islice(own, MAX_BOXES))
+
+    def _is_in_sidebar(self, element: Element) -> bool:
+        """Returns whether all that makes an element an aside are sidebars and navigation."""
+        asides = [one for one in lineage(element) if one in self.parts.asides]
+        return bool(asides) and all(one.tag in _APART_TAGS or _SIDEBARS.search(class_names(one)) for one in asides)
+
+    def _is_in_own_box(self, element: Element) -> bool:
+        return bool(self._own_boxes) and not self._own_boxes.keys().isdisjoint(lineage(element))
 
     @cached_property
     def _elements(self) -> list[Element]:
@@ -171,7 +202,10 @@ class Places:
         """Where the text begins; None if nothing says so."""
         if self._body is not None and self._heading is not None and self._body not in self._heading.ancestors:
             start = self._order[self._body]
-            return start if start > self._order[self._heading] else None
+            if start <= self._order[self._heading]:
+                return None
+            # What stands first in an article is about it, whether its title stands in the article, too, or above it.
+            return self._paragraphs[0] if self.parts.is_body_whole and self._paragraphs else start
         return self._paragraphs[0] if self._paragraphs else None
 
     def _is_line(self, element: Element) -> bool:

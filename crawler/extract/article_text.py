@@ -20,7 +20,7 @@ from crawler.extract import shape
 from crawler.extract.around_text import text_of
 from crawler.extract.document import absolute, html_of
 from crawler.extract.lxml_tree import parse_by_lxml
-from crawler.extract.templates import BLOCK, MAX_DEPTH, innermost, lineage
+from crawler.extract.page_templates import BLOCK, MAX_DEPTH, innermost, lineage
 
 if TYPE_CHECKING:
     from crawler.extract.document import Document

@@ -1,28 +1,28 @@
 """When an article was published: what the page declares, then what stands by its title, then what is named for a time.
 
 A time elsewhere, as that of another story, of an answer or of today, is none of the page's. Where nothing says when it
-was published, the time of its last change counts.
+was published, the time of its last change counts, as a guess: wikis say no other, and an item has no field for it.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from turbohtml import Text
 
-from crawler.base import text
 from crawler.extract.article_change import Change, last_change
+from crawler.extract.article_icons import behind_icons
 from crawler.extract.dates import Day, Guess, to_utc
 from crawler.extract.declared import first_text
-from crawler.extract.html_text import HtmlText
+from crawler.extract.lines import line_of
 from crawler.extract.page_parts import class_names
-from crawler.extract.templates import DAY, INSTANT
+from crawler.extract.page_templates import DAY, INSTANT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from crawler.extract.article_places import Places
     from crawler.extract.declared import Declared
-    from crawler.extract.templates import PageComparison
+    from crawler.extract.page_templates import PageComparison
     from crawler.base.item import Sureness
     from crawler.sites import Site
 
@@ -44,7 +44,7 @@ _PUBLISHED = ("datePublished", "dateCreated", "uploadDate")
 _METAS = tuple(
     """article:published_time og:article:published_time article:published datepublished date dc.date dc.date.issued
     dcterms.created dcterms.date dcterms.issued pubdate publishdate publish_date publication_date parsely-pub-date
-    sailthru.date citation_publication_date citation_date weibo:article:create_at""".split()  # noqa: SIM905 -- words
+    sailthru.date citation_publication_date citation_date weibo:article:create_at""".split()
 )
 _DATES = (
     ", ".join(
@@ -55,6 +55,13 @@ _DATES = (
 )
 _TIMES = "[datetime]:not(del, ins), abbr.published[title]"
 _is_later = re.compile(r"modif|updat|lastmod|last.?edit|edited|changed", re.IGNORECASE).search
+# The same at the end of a text: behind other words, as in `Edited by Ann Lee`, no time of a change follows.
+_leads_to_change = re.compile(
+    r"(?:(?:modif|updat|chang)\w*|lastmod|last.?edit\w*|edited)(?:\s+(?:on|at|le|am|date|time))*\W*$"
+    r"|(?<!\w)last.(?:modif|updat|chang|edit)\w*\s+by\s[^.;]*$",
+    re.IGNORECASE,
+).search
+_tells_making = re.compile(r"(?<!\w)(?:asked|created|posted|published|started|submitted)(?!\w)", re.IGNORECASE).search
 # An offset, or Z, stands behind a time of day: in 03-11-2026 there is none, nor in MARZ.
 _has_zone = re.compile(
     r"(?:\d[:h]\d\d(?:[:.,]\d+)*|T\d{2,6})\s?(?:[ap]\.?m\.?\s?)?\(?(?:Z|[+-]\d\d:?\d\d)\b|(?:GMT|UTC)\b|^\d{10,13}$",
@@ -72,11 +79,13 @@ class _Written:
         words: As they stand on the page.
         sure: How sure the time is if they are read.
         is_outside: They stand outside of the article, where today's date may be.
+        is_of_change: They tell when the page was changed, and perhaps published long before.
     """
 
     words: str
     sure: Sureness = "exact"
     is_outside: bool = False
+    is_of_change: bool = False
 
 
 class TimeReader:
@@ -130,7 +139,13 @@ class TimeReader:
     def named(self) -> list[Element]:
         """The places beside the text that are named for a date, or for what stands beside one, and have a number."""
         found = islice(self._places.beside_text(_DATES), MAX_DATES)
-        return [one for one in found if _is_short_with_number(_line_of(one))]
+        return [one for one in found if _is_short_with_number(line_of(one))]
+
+    @cached_property
+    def _behind_icons(self) -> list[str]:
+        """What stands by the title behind icons of calendars and clocks, and has a number."""
+        found = behind_icons(self._places.lines, "time")
+        return [*islice((one for one in found if _is_short_with_number(one)), MAX_DATES)]
 
     def _candidates(self, listed: Iterable[str], lines: Iterable[Element]) -> Iterator[_Written]:
         """Yields what may be the time, best first; what tells of a change comes last."""
@@ -140,18 +155,26 @@ class TimeReader:
         changed = [one for one in (*marked, *titled) if _is_of_change(one)]
         yield from self._near(marked, _attribute, without=changed)
         yield from self._near(titled, _attribute, without=changed)
-        yield from self._near([one for one in marked if one in changed], _attribute)
+        near_changes = self._near([one for one in marked if one in changed], _attribute)
+        yield from (replace(one, is_of_change=True) for one in near_changes)
         yield from self._linked()
         yield from map(_Written, listed)
-        later = [one for one in self.named if _is_later(f"{_line_of(one)} {class_names(one)}")]
-        yield from self._near(self.named, _line_of, without=later)
+        later = [one for one in self.named if _is_named_for_change(one)]
+        yield from self._near(self.named, line_of, without=later)
+        yield from (_Written(one, "guess") for one in self._behind_icons if _is_later(one) is None)
         for line in lines:
-            if _is_short_with_number(_line_of(line)):
-                yield _Written(_line_of(line), "guess", is_outside=not self._places.is_of_article(line))
-        yield from (_Written(first_text(one.get("dateModified")), "guess") for one in self._own)
-        yield from (_Written(_attribute(one)) for one in changed[:MAX_DATES])
-        yield from (_Written(_line_of(one)) for one in later)
-        yield _Written(self.change.date)
+            if _is_short_with_number(line_of(line)):
+                is_outside = not self._places.is_of_article(line)
+                yield _Written(line_of(line), "guess", is_outside, is_of_change=_tells_change(line_of(line)))
+        changes = (
+            (first_text(one.get("dateModified")) for one in self._own),
+            map(_attribute, changed[:MAX_DATES]),
+            (line for line in map(line_of, later) if not _tells_making(line)),
+            (one for one in self._behind_icons if _is_later(one) is not None),
+        )
+        yield from (_Written(line) for line in map(line_of, later) if _tells_making(line))
+        yield from (_Written(one, is_of_change=True) for one in chain.from_iterable(changes))
+        yield _Written(self.change.date, is_of_change=True)
 
     @property
     def _own(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -175,7 +198,7 @@ class TimeReader:
 
     def _has_whole_title(self, element: Element) -> bool:
         """Returns whether the attribute of an element says when that was of which its text tells only a part."""
-        title, written = element.attr("title") or "", _line_of(element)
+        title, written = element.attr("title") or "", line_of(element)
         if not (_has_year(title) and 0 < len(written) <= MAX_DATE_CHARACTERS) or _has_year(written):
             return False
         is_time = any(map(str.isdigit, written)) or self._utc(written) is not None
@@ -204,17 +227,20 @@ class TimeReader:
         return datetime.fromisoformat(found).date() in {(now + shift).date() for shift in shifts}
 
     def _sure(self, one: _Written, found: str) -> Sureness:
+        if one.is_of_change:
+            return "guess"
         knows_zone = self._site.timezone != "UTC" or _has_zone(one.words) is not None
         is_guess = isinstance(found, Guess) or not knows_zone
         return "day" if isinstance(found, Day) else "guess" if is_guess else one.sure
 
 
+def _tells_change(line: str) -> bool:
+    """Returns whether a line says when a page was changed, and not when it was made."""
+    return _is_later(line) is not None and _tells_making(line) is None
+
+
 def _attribute(element: Element) -> str:
     return element.attr("datetime") or element.attr("title") or ""
-
-
-def _line_of(element: Element) -> str:
-    return text.line(HtmlText().of(element))
 
 
 def _is_short_with_number(line: str) -> bool:
@@ -223,6 +249,16 @@ def _is_short_with_number(line: str) -> bool:
 
 def _is_of_change(element: Element) -> bool:
     """Returns whether the names of an element, or the text right before it, say that it is the time of a change."""
-    names, before = class_names(element), element.previous_sibling
-    words = before.data if isinstance(before, Text) else ""
-    return _is_later(words) is not None or (_is_later(names) is not None and "publish" not in names)
+    names = class_names(element)
+    return _follows_change(element) or (_is_later(names) is not None and "publish" not in names)
+
+
+def _is_named_for_change(element: Element) -> bool:
+    """Returns whether what a place for a date says, or is named for, or the text right before it, tells of a change."""
+    return _is_later(f"{line_of(element)} {class_names(element)}") is not None or _follows_change(element)
+
+
+def _follows_change(element: Element) -> bool:
+    """Returns whether the text right before an element ends with words such as `Last edited on`."""
+    before = element.previous_sibling
+    return isinstance(before, Text) and _leads_to_change(before.data[-MAX_DATE_CHARACTERS:]) is not None

@@ -12,9 +12,10 @@ from crawler.base.item import Comment
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# A number as it stands, `1,234` too; of `1.2k` nobody knows the rest.
+# A number as it stands, `1,234` too; of `1.2k` or `2 Mio` nobody knows the rest, but `3 Kommentare` are three.
 _number = re.compile(
-    r"(?<![\d.,])(?:\d{1,3}(?:[,.\u00a0 ]\d{3})+|\d{1,15})(?![\d.,]*\s?[kKmM\u4e07\u842c\u5343])"
+    r"(?<![\d.,])(?:\d{1,3}(?:[,.\u00a0 ]\d{3})+|\d{1,15})"
+    r"(?![\d.,]*\s?(?:(?:[kK]|[mM](?:il\w*|io|ln|rd)?)(?![^\W\d_])|[\u4e07\u842c\u5343]))"
 ).search
 _not_digit = re.compile(r"\D").sub
 

@@ -12,7 +12,7 @@ from crawler.extract.answers import Answers, AnswersReader, RenderedReader
 from crawler.extract.article import read_article
 from crawler.extract.comments import ReadComment, count_in, joined
 from crawler.extract.document import Document, absolute
-from crawler.extract.field_kinds import BY_MARK, KINDS, Fields, Scalar
+from crawler.extract.field_kinds import BY_MARK, FIELD_KINDS, Fields, Scalar
 from crawler.extract.parser import run_parser
 from crawler.extract.readers import HtmlReader, JsonReader, TextReader
 from crawler.base.item import ReadAs
@@ -24,8 +24,12 @@ if TYPE_CHECKING:
     from crawler.extract.readers import CommentRow, Reader
     from crawler.base.models import Fetched
     from crawler.sites import Site
-    from crawler.sites.definition import CommentRules, Content, Joined, Kind, Rule
+    from crawler.sites.comments import CommentRules
+    from crawler.sites.content import Content
+    from crawler.sites.joined import Joined
+    from crawler.sites.page_type import PageType
     from crawler.sites.pattern import Pattern
+    from crawler.sites.rule import Rule
 
 MAX_COMMENTS = 1_000  # of an item, where its site has no other number
 _LINE = BY_MARK[ReadAs.LINE]
@@ -78,6 +82,8 @@ def fields(
 def join(parts: Sequence[Fields], *, max_comments: int = MAX_COMMENTS) -> Fields:
     """Returns the pages of one item as one: texts in order, lists united, single values from the first that has one.
 
+    A time is the first page's alone: on a later one it is that of an answer.
+
     Args:
         parts: At least one, in the order of the pages.
         max_comments: How many comments are kept.
@@ -91,7 +97,7 @@ def join(parts: Sequence[Fields], *, max_comments: int = MAX_COMMENTS) -> Fields
         lists = [value for value in values if isinstance(value, list)]
         extra[name] = list(dict.fromkeys(entry for value in lists for entry in value)) if lists else values[0]
     return Fields.of(
-        {name: kind.join([getattr(part, name) for part in parts]) for name, kind in KINDS.items()},
+        {name: kind.join([getattr(part, name) for part in parts]) for name, kind in FIELD_KINDS.items()},
         extra=extra,
         next_page=parts[-1].next_page,
         joined=parts[0].joined,
@@ -114,7 +120,7 @@ def _by_rules(document: Document, site: Site, content: Content, *, continues: bo
     """Reads a page where the site's rules say."""
     page, reader = document.page, _reader(document, content.type, content.xhr)
     values = {
-        name: None if continues and rule.first_page_only else KINDS[name].read(reader, rule, site)
+        name: None if continues and rule.first_page_only else FIELD_KINDS[name].read(reader, rule, site)
         for name, rule in content.field_rules.items()
     }
     extra = read_extra(
@@ -157,7 +163,7 @@ def joined_fields(page: Fetched, site: Site, *, joined: Joined) -> Fields:
         ExtractError: The answer isn't what the site says (`not-json` ...).
     """
     reader = _reader(Document(page), joined.type)
-    values = {name: KINDS[name].read(reader, rule, site) for name, rule in joined.field_rules.items()}
+    values = {name: FIELD_KINDS[name].read(reader, rule, site) for name, rule in joined.field_rules.items()}
     return Fields.of(values, extra=read_extra(reader, joined.extra))
 
 
@@ -171,13 +177,13 @@ def _joined_urls(reader: Reader, content: Content, page: Fetched, site: Site) ->
     return tuple(urls)
 
 
-def _reader(document: Document, kind: Kind, xhr: Pattern | None = None) -> Reader:
+def _reader(document: Document, page_type: PageType, xhr: Pattern | None = None) -> Reader:
     if xhr:
         loaded = Answers.of(document.page, xhr)
         return RenderedReader(HtmlReader(document.html), AnswersReader(loaded, document.html.base))
-    if kind == "json":
+    if page_type == "json":
         return JsonReader(document.json, document.page.url)
-    if kind == "text":
+    if page_type == "text":
         return TextReader(document.text, document.page.url)
     return HtmlReader(document.html)
 
@@ -226,7 +232,7 @@ def _cleaned(found: Fields, page: Fetched, site: Site) -> Fields:
     """Brings what a parser has read into the form that rules give."""
     comments = found.comments[:MAX_COMMENTS]
     is_cut = len(found.comments) > MAX_COMMENTS
-    values = {name: kind.clean(getattr(found, name), page, site) for name, kind in KINDS.items()}
+    values = {name: kind.clean(getattr(found, name), page, site) for name, kind in FIELD_KINDS.items()}
     return Fields.of(
         values,
         extra={

@@ -62,7 +62,7 @@ _AGO = re.compile(
 )
 _MAIL = re.compile(r"(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}(?::\d{2})?(?: (?:[+-]\d{4}|GMT|UTC))?")
 # What tells a time of day, where a date turns out to be at midnight.
-_TIME_OF_DAY = re.compile(r"\d\s?[:hH时時点點시]|\d{9}|T\d\d|[ap]\.?m\b", re.IGNORECASE)
+_TIME_OF_DAY = re.compile(r"\d\s?[:hH时時点點시]|\d{9}|T\d\d|[ap]\.?m\b|, midnight$", re.IGNORECASE)
 _SHIFT = timedelta(seconds=1)  # of the present, by which a relative date shows itself
 
 

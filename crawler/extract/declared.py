@@ -16,6 +16,7 @@ import orjson
 
 from crawler.base import page_json, text
 from crawler.extract.microdata import microdata
+from crawler.extract.references import has_references, is_of_markup, name_of, references_in, unescaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -38,7 +39,7 @@ ARTICLES = frozenset(
     """advertisercontentarticle analysisnewsarticle article askpublicnewsarticle backgroundnewsarticle blogposting
     creativework discussionforumposting liveblogposting medicalscholarlyarticle newsarticle opinionnewsarticle question
     recipe report reportagenewsarticle reviewnewsarticle satiricalarticle scholarlyarticle socialmediaposting
-    techarticle""".split()  # noqa: SIM905 -- a list of words reads better
+    techarticle""".split()
 )
 WEB_PAGES = frozenset({"webpage", "itempage", "aboutpage", "qapage", "medicalwebpage"})
 _WITHIN = ("@graph", "mainEntity", "hasPart")  # where the page's own object may be, within another one
@@ -123,10 +124,27 @@ class Declared:
             one = entry
             if isinstance(one, dict) and "name" not in one:
                 one = self._by_id.get(str(one.get("@id", "")), {})
-            name = first_text(one.get("name")) if isinstance(one, dict) else first_text(one)
+            name = name_of(first_text(one.get("name")) if isinstance(one, dict) else first_text(one))
             if name and "://" not in name:
                 found[name] = None
         return tuple(found)
+
+    def as_shown(self, title: str) -> str:
+        """Returns a title of the page, written or declared, without references that it has since it was escaped twice.
+
+        It is about them if a heading has them as well. Those without which no page about markup can be written stand
+        for a character only if a heading says so. What was escaped even more often is empty.
+        """
+        references = references_in(title[:MAX_TITLE_CHARACTERS]) if "&" in title else []
+        if not references or any(one in heading for heading in self._headings for one in references):
+            return title
+        plain = unescaped(title)
+        if has_references(plain):
+            return ""
+        said = folded(plain)
+        headings = map(folded, self._headings)
+        is_said = any(said in one or (one in said and len(one) >= ALIKE_SHARE * len(said)) for one in headings)
+        return plain if is_said or not all(map(is_of_markup, references)) else title
 
     def may_be_own(self, one: dict[str, Any]) -> bool:
         """Returns whether an object says nothing by which it must be of another page."""
@@ -203,12 +221,17 @@ class Declared:
         return (path, parts.query) if path or parts.query else None
 
     @cached_property
+    def _headings(self) -> list[str]:
+        """The texts of the page's headings, the long ones cut, except those that tell of other pages."""
+        headings = self._tree.select("h1, h2, h3")[:MAX_HEADINGS]
+        return [one.text[:MAX_TITLE_CHARACTERS] for one in headings if one.closest(_BESIDE) is None]
+
+    @cached_property
     def _titles(self) -> list[set[str]]:
         """The words of each title that the page has for itself, and of its headings."""
-        headings = (one for one in self._tree.select("h1, h2, h3")[:MAX_HEADINGS] if one.closest(_BESIDE) is None)
         element = self._tree.select_one("title")
         written = [element.text if element is not None else "", self.metas.get("og:title", "")]
-        titles = (one[:MAX_TITLE_CHARACTERS].casefold() for one in (*written, *(one.text for one in headings)))
+        titles = (one[:MAX_TITLE_CHARACTERS].casefold() for one in (*written, *self._headings))
         return [words for title in titles if (words := {*_words(title)})]
 
 

@@ -14,15 +14,16 @@ from crawler.base.errors import ExtractError, ScriptRouteError, UrlError
 from crawler.extract.declared import Declared
 from crawler.extract.encoding import UNICODE, decode, utf8
 from crawler.extract.feeds import parse_feed
+from crawler.extract.login import refuse_login
 from crawler.extract.markup import parse_html
+from crawler.extract.page_templates import PageTemplates
 from crawler.extract.sitemaps import parse_sitemap
-from crawler.extract.templates import Templates
 from crawler.base.urls import LinkResolver
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from crawler.extract.templates import PageComparison
+    from crawler.extract.page_templates import PageComparison
     from crawler.base.models import Fetched
 
 MAX_BODY_BYTES = 10_000_000  # a page of 10 MB takes a second to clean; larger ones are no articles
@@ -31,7 +32,7 @@ SNIFF_BYTES = 1_024  # are looked at if the Content-Type says nothing; as many a
 _QUERY_CHARACTERS = "%/:?@!$&'()*+,;=-._~#[]"  # aren't escaped in a query
 _MARKUP_TYPES = frozenset({"", "text/html", "application/xhtml+xml", "application/xml", "text/xml"})
 _VAGUE_TYPES = frozenset({"text/plain", "application/octet-stream", "application/x-unknown", "*/*"})
-_BINARY_KINDS = frozenset({"audio", "font", "image", "video"})
+_BINARY_TYPES = frozenset({"audio", "font", "image", "video"})
 _BINARY_STARTS = (b"%pdf-", b"\x89png", b"gif8", b"\xff\xd8\xff", b"pk\x03\x04")
 _MARKUP_STARTS = (b"<!doctype html", b"<html", b"<head", b"<body", b"<title", b"<div", b"<h1", b"<p")
 
@@ -60,8 +61,8 @@ def parse_text(page: Fetched) -> str:
         ExtractError: `empty-body`, `too-large`, or `not-text` where its type or its bytes are those of something else.
     """
     _check_size(page)
-    kind = page.content_type.partition("/")[0].strip().lower()
-    if kind not in _BINARY_KINDS and not page.body[:SNIFF_BYTES].lower().startswith(_BINARY_STARTS):
+    top_level_type = page.content_type.partition("/")[0].strip().lower()
+    if top_level_type not in _BINARY_TYPES and not page.body[:SNIFF_BYTES].lower().startswith(_BINARY_STARTS):
         text = decode(page)[0]
         if "\0" not in text[:SNIFF_BYTES]:
             return text
@@ -78,9 +79,9 @@ class Document:
         page: As downloaded.
     """
 
-    def __init__(self, page: Fetched, templates: Templates | None = None) -> None:
+    def __init__(self, page: Fetched, templates: PageTemplates | None = None) -> None:
         self.page = page
-        self._templates = templates or Templates()
+        self._templates = templates or PageTemplates()
 
     @cached_property
     def comparison(self) -> PageComparison:
@@ -89,8 +90,10 @@ class Document:
 
     @cached_property
     def html(self) -> HtmlDocument:
-        """The page as HTML; raises what `HtmlDocument` raises."""
-        return HtmlDocument(self.page)
+        """The page as HTML; raises what `HtmlDocument` raises, or `login` where the request was sent on to one."""
+        document = HtmlDocument(self.page)
+        refuse_login(self.page, document.tree)
+        return document
 
     @cached_property
     def text(self) -> str:
@@ -156,6 +159,8 @@ def base_url(href: str, url: str) -> str:
         href: Of the page's `<base>`; empty for none. A base of another scheme is ignored, as in browsers.
         url: Of the page.
     """
+    if not href:
+        return url
     base = absolute([href.partition("#")[0]], url)  # a script's route is no part of a base
     return base[0] if base else url
 
@@ -218,11 +223,11 @@ def _check_size(page: Fetched) -> None:
 
 
 def _looks_like_markup(page: Fetched) -> bool:
-    kind = page.content_type.partition(";")[0].strip().lower()
+    media_type = page.content_type.partition(";")[0].strip().lower()
     start = page.body[:SNIFF_BYTES].replace(b"\0", b"").lower()  # without NULs, UTF-16 reads like ASCII
-    if kind in _MARKUP_TYPES:
+    if media_type in _MARKUP_TYPES:
         return b"<" in page.body and not start.startswith(_BINARY_STARTS)
-    return kind in _VAGUE_TYPES and any(tag in start for tag in _MARKUP_STARTS)
+    return media_type in _VAGUE_TYPES and any(tag in start for tag in _MARKUP_STARTS)
 
 
 _something = re.compile(rb"[^ \t\r\n\0]").search

@@ -11,6 +11,7 @@ from crawler.extract import shape
 from crawler.extract.comments import ReadComment, in_item
 from crawler.extract.dates import Day, Guess, to_utc
 from crawler.extract.document import absolute
+from crawler.extract.references import name_of
 from crawler.base.item import READ_FIELDS, Item, Media, ReadAs, Sureness
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from crawler.extract.readers import Reader
     from crawler.base.models import Fetched
     from crawler.sites import Site
-    from crawler.sites.definition import Rule
+    from crawler.sites.rule import Rule
 
 SURENESS_OF: dict[type[str], Sureness] = {Day: "day", Guess: "guess"}
 MAX_DATES = 5  # tried for one field; a page that has more texts than that in its place has no date
@@ -85,6 +86,10 @@ class Instant(FieldKind):
     def clean(self, value: str | None, page: Fetched, site: Site) -> str | None:
         return to_utc(value, site.zone) if value else None
 
+    def join(self, values: Sequence[str | None]) -> str | None:
+        """Returns the first page's, be it none: where a later page has a date, it is that of an answer."""
+        return values[0]
+
 
 @dataclass(frozen=True)
 class MediaUrls(FieldKind):
@@ -102,15 +107,19 @@ class MediaUrls(FieldKind):
         return tuple(dict.fromkeys(url for urls in values for url in urls))
 
 
+def _names(words: str) -> str:
+    return text.line(name_of(words))
+
+
 BY_MARK: dict[ReadAs, FieldKind] = {
     ReadAs.LINE: Text(text.line, between=" "),
-    ReadAs.NAMES: Text(text.line, between=", "),
+    ReadAs.NAMES: Text(_names, between=", "),
     ReadAs.INSTANT: Instant(),
     ReadAs.PARAGRAPHS: LongText(shape.clean, between="\n"),
     ReadAs.IMAGES: MediaUrls("images"),
     ReadAs.VIDEOS: MediaUrls("videos"),
 }
-KINDS = {name: BY_MARK[mark] for name, mark in READ_FIELDS.items()}  # by a field's name
+FIELD_KINDS = {name: BY_MARK[mark] for name, mark in READ_FIELDS.items()}  # by a field's name
 
 
 def _declared(name: str, kind: FieldKind) -> tuple[str, Any, Any]:
@@ -121,7 +130,7 @@ def _declared(name: str, kind: FieldKind) -> tuple[str, Any, Any]:
 
 
 _ReadFields: Any = make_dataclass(
-    "_ReadFields", [_declared(name, kind) for name, kind in KINDS.items()], frozen=True, slots=True
+    "_ReadFields", [_declared(name, kind) for name, kind in FIELD_KINDS.items()], frozen=True, slots=True
 )
 
 
@@ -167,7 +176,7 @@ class Fields(_ReadFields):  # type: ignore[misc]  # mypy knows no dataclass that
 
     def filled(self, more: Fields) -> Fields:
         """Returns these fields, with those of further ones that they lack."""
-        values = {name: getattr(self if self.has(name) else more, name) for name in KINDS}
+        values = {name: getattr(self if self.has(name) else more, name) for name in FIELD_KINDS}
         extra = more.extra | self.extra
         missing = (name for name in self.missing if not more.has(name))
         return replace(self, **values, extra=extra, missing=tuple(missing))
@@ -181,7 +190,7 @@ class Fields(_ReadFields):  # type: ignore[misc]  # mypy knows no dataclass that
             "truncated": list(self.truncated),
             "canonical_url": self.canonical_url,
         }
-        for name in KINDS:
+        for name in FIELD_KINDS:
             value = getattr(self, name)
             values[name] = [Media(url) for url in value] if isinstance(value, tuple) else value
         if type(values["published"]) in SURENESS_OF:

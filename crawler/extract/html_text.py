@@ -22,14 +22,17 @@ MAX_CHARACTERS = 40_000_000  # likewise: the largest page has 10 million
 # Elements whose text no reader sees, or that isn't part of what the author wrote.
 _INVISIBLE = frozenset(
     """audio button canvas embed head iframe math noscript object option script select style svg template textarea
-    video""".split()  # noqa: SIM905 -- a list of words reads better
+    video""".split()
 ) | {HIDDEN_TEMPLATE}
 _BLOCKS = frozenset(
     """address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset figcaption
     figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section summary table
-    tbody tfoot thead tr ul""".split()  # noqa: SIM905
+    tbody tfoot thead tr ul""".split()
 )
 _CELLS = frozenset({"td", "th"})
+# What highlighters of code name the numbers of its lines, in a cell or a span: Pygments, Rouge, Chroma, Hexo, GitHub.
+_LINE_NUMBERS = frozenset("blob-num gutter hljs-ln-numbers lineno linenos linenumber ln lnt rouge-gutter".split())
+_NUMBERED = ", ".join(f".{name}" for name in sorted(_LINE_NUMBERS))
 _hidden_style = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE).search
 
 
@@ -164,7 +167,19 @@ def _is_hidden(element: Element) -> bool:
         element.attr("hidden") is not None
         or (style is not None and _hidden_style(style) is not None)
         or (element.tag == "a" and _is_permalink(element))
+        or _numbers_lines(element)
     )
+
+
+def _numbers_lines(element: Element) -> bool:
+    """Returns whether an element has nothing but the numbers of lines of code, which are no part of it."""
+    names = element.attr("class")
+    if not names:
+        return False
+    named = names.split() if isinstance(names, str) else names
+    if _LINE_NUMBERS.isdisjoint(named) or element.select_one(_NUMBERED) is not None:
+        return False  # of hundreds within each other only the innermost is read, lest it take quadratic time
+    return "".join(element.text.split()).isdigit()
 
 
 def _has_permalink(top: Node, whole: str) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 # Languages in which pages are expected. The fewer there are, the fewer mistakes are made with short texts.
-LANGUAGES = tuple("zh en ja ko vi th id ru uk de fr es pt it nl pl tr ar fa hi".split())  # noqa: SIM905 -- one line
+LANGUAGES = tuple("zh en ja ko vi th id ru uk de fr es pt it nl pl tr ar fa hi".split())
 LANGUAGE_MIN_LETTERS = 12  # of fewer, in an alphabet, one in ten is misjudged
 LANGUAGE_MIN_CHARACTERS = 4  # in a script of one language
 LANGUAGE_MIN_CONFIDENCE = 0.5  # on average over the parts; texts of symbols or in other languages have less

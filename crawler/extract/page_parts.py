@@ -14,7 +14,8 @@ from turbohtml import Element
 
 from crawler.base import text
 from crawler.extract.html_text import HtmlText
-from crawler.extract.templates import lineage
+from crawler.extract.lines import line_of
+from crawler.extract.page_templates import lineage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,19 +51,30 @@ _aside_names = naming(
     related(?:-posts)? replies respond share sharing sidebar sidebars social sponsored trackbacks trending widgets?
     comentarios commenti kommentare reacties"""
 )
+# Of the line that says who wrote an article, and links to what others say of it; a list of comments is larger.
+_byline_with_comments = re.compile(
+    r"(?<![a-z])(?:author|auteur|autore?|by-?line|firma)[-_]{1,2}"
+    r"(?:comentarios|commentaires|commenti|comments|kommentare|reacties|replies)(?![a-z])"
+)
 _list_names = naming("answers responses")  # of what answers a text, where each answer has such a name, too
 _LISTED = "[class*=answer i], [class*=response i]"
 # Of one comment; a list of them, a form, a link or a number has other names.
 _comment_names = re.compile(
-    r"(?<![\w-])(?:[a-z]+-)?comment(?:[-_]?(?:body|box|container|content|entry|item|message|text|wrapper)|[-_]?\d+)?"
-    r"(?![\w-])"
+    r"(?<![\w-])(?:[a-z]+-|[a-z_-]+__)?"
+    r"comment(?:[-_]?(?:body|box|container|content|entry|item|message|text|wrapper)|[-_]?\d+)?(?![\w-])"
 ).search
-_COMMENT_TAGS = frozenset("article blockquote dd div li section table td tr".split())  # noqa: SIM905 -- words
+# Of the part of a comment that says who wrote it, and when; of a block's element, as in `comment__info__username`.
+_comment_head_name = re.compile(
+    r"(?<![\w-])(?:[a-z]+-)?comment(?:__|--?|_)(?:author|by-?line|date|head|header|info|meta|time|user|username)"
+    r"(?:__[\w-]+)?(?![\w-])"
+)
+_COMMENT_TAGS = frozenset("article blockquote dd div li section table td tr".split())
 _COMMENT_BODIES = """[itemprop=text], .markdown-body, .markup, [class*=comment-body i], [class*=comment-content i],
     [class*=comment-text i], [class*=comment_body i], [class*=comment_content i], [class*=comment_text i],
+    [class*=comment__body i], [class*=comment__content i], [class*=comment__text i],
     [class*=commentbody i], [class*=commentcontent i], [class*=commenttext i]"""
 # Classes of style sheets for what nobody sees; where another one says so, wide screens show it.
-_HIDING = frozenset("d-none hidden hide is-hidden js-hidden tw-hidden".split())  # noqa: SIM905 -- likewise
+_HIDING = frozenset("d-none hidden hide is-hidden js-hidden tw-hidden".split())
 _is_shown_on_some = re.compile(r"(?<!\S)(?:\w+:|d-\w+-)(?:block|flex|grid|inline|table)").search
 _ends_as_sentence = re.compile(r"\w.*[.!?\u2026\u3002\uff01\uff1f][\"')\u2019\u201d\u300d\uff09]*$").search
 _teaser_names = naming("teaser")
@@ -87,6 +99,7 @@ _BODIES = (
 _ANY_BODY = ", ".join(_BODIES)
 _TELLING = f"{_ANY_BODY}, audio, embed, h1, h2, h3, h4, h5, h6, iframe, img, object, picture, video"
 _REGIONS = ("main article", "article", "main", "[role=main]", "#content", "#main")
+_ANY_REGION = ", ".join(_REGIONS)
 
 
 class PageParts:
@@ -99,6 +112,8 @@ class PageParts:
     def __init__(self, tree: turbohtml.Document) -> None:
         self.tree = tree
         self._replies: frozenset[Any] = frozenset()  # the parts of a thread after its first post, once it is known
+        self._known_asides: dict[Any, bool] = {}  # what is known so far: whether an element is an aside, or is in one
+        self._has_said: dict[Any, bool] = {}  # likewise: whether a quote in a box has a text beside it there
 
     @cached_property
     def headings(self) -> list[tuple[Element, str]]:
@@ -109,7 +124,7 @@ class PageParts:
         found = []
         for level in ("h1", "h2", "h3"):
             for heading in self.tree.select(level)[:MAX_HEADINGS]:
-                words = text.line(HtmlText().of(heading))
+                words = line_of(heading)
                 if words and not any(map(_is_of_site, lineage(heading))):
                     found.append((heading, words))
         return sorted(found, key=lambda one: any(map(_is_page_header, lineage(one[0]))))
@@ -129,7 +144,7 @@ class PageParts:
         holds_title = {parent for heading, _ in self.headings if heading.tag == "h1" for parent in lineage(heading)}
         found = {*self.tree.select(_ASIDE), *self.tree.select(_COMMENT)}
         for element in self.tree.select("[class], [id]"):
-            names = class_names(element)
+            names = _without_byline(element)
             if _aside_names.search(names) or (_list_names.search(names) and element.select_one(_LISTED) is not None):
                 found.add(element)
         return frozenset(one for one in found - holds_title if one.tag not in ("html", "body", "main"))
@@ -141,14 +156,34 @@ class PageParts:
         It has the text if nothing is between it and the title but lines about it: no sentence, no picture, and no
         heading such as "Comments".
         """
-        heading = next((heading for heading, _words in self.headings), None)
-        first = next(filter(_is_comment, self.tree.select(f"[class*=comment i], [id*=comment i], {_COMMENT}")), None)
-        if heading is None or first is None or not self._is_right_below(heading, first):
-            return None
+        first = self._first_post
         box = first
-        while (inner := box.select_one(_COMMENT_BODIES)) is not None:
+        while box is not None and (inner := box.select_one(_COMMENT_BODIES)) is not None:
             box = inner
         return box
+
+    @cached_property
+    def _first_post(self) -> Element | None:
+        """The first comment, if it has the text."""
+        heading = next((heading for heading, _words in self.headings), None)
+        first = next(filter(_is_comment, self.tree.select(f"[class*=comment i], [id*=comment i], {_COMMENT}")), None)
+        return first if heading is not None and first is not None and self._is_right_below(heading, first) else None
+
+    @cached_property
+    def _head_of_post(self) -> frozenset[Any]:
+        """The parts of the first comment, if that has the text, which say who wrote it and when."""
+        if self._first_post is None or self._comment_with_text is self._first_post:
+            return frozenset()
+        named = self._first_post.select("[class]")[:MAX_CANDIDATES]
+        others = {one for one in named if _is_comment(one)}  # which answer the post, and stand in it
+        others -= {*lineage(self._comment_with_text)} if self._comment_with_text is not None else set()
+        found: set[Any] = set()
+        for element in named:
+            around = [*lineage(element)]
+            is_within = not found.isdisjoint(around)
+            if others.isdisjoint(around) and _is_comment_head(element, any_name=is_within):
+                found.add(element)
+        return frozenset(found)
 
     def _is_right_below(self, heading: Element, comment: Element) -> bool:
         """Returns whether a comment stands below a heading, with nothing in between that is or has a text."""
@@ -178,7 +213,30 @@ class PageParts:
 
     def is_aside(self, element: Element) -> bool:
         """Returns whether an element is within something that isn't part of the article."""
-        return any(one in self.asides or one in self._replies for one in lineage(element))
+        if self._replies and not self._replies.isdisjoint(lineage(element)):
+            return True
+        found = False
+        unknown = []
+        for one in lineage(element):
+            if one in self._known_asides:
+                found = self._known_asides[one]
+                break
+            unknown.append(one)
+            if one in self.asides and one not in self._head_of_post:
+                found = True
+                break
+        self._known_asides.update(dict.fromkeys(unknown, found))
+        return found
+
+    def _is_quoted(self, element: Element) -> bool:
+        """Returns whether an element is a quote, or in one: forums use `<blockquote>` for posts, which stand alone."""
+        quote = element.closest("blockquote")
+        box = None if quote is None else quote.parent
+        if box is None:
+            return False
+        if box not in self._has_said:
+            self._has_said[box] = any(map(_is_said, box))
+        return self._has_said[box]
 
     @cached_property
     def body(self) -> Element | None:
@@ -198,13 +256,18 @@ class PageParts:
                     return self.first_post(found[0])
         return None
 
+    @property
+    def is_body_whole(self) -> bool:
+        """Whether the body may hold all of an article, the line that says who wrote it included, rather than a text."""
+        return self.body is not None and self.body.matches(_ANY_REGION) and not self.body.matches(_ANY_BODY)
+
     def _with_text(self, css: str, *, above: bool) -> list[Element]:
         """Returns the elements that a selector finds and that have a text, those that end above the title if asked.
 
         Above a title that the page's `<title>` has, too, there are none, and none is a quote or a teaser.
         """
         found = [one for one in self.outside_asides(css) if len(one.text.strip()) >= MIN_TEXT_CHARACTERS]
-        found = [one for one in found if not _is_quoted(one) and not _is_teaser(one)]
+        found = [one for one in found if not self._is_quoted(one) and not _is_teaser(one)]
         title, words = next((one for one in self.headings if one[0].tag == "h1"), (None, ""))
         if title is None or not found:
             return [] if above else found
@@ -223,9 +286,8 @@ class PageParts:
     def _innermost(self, body: Element) -> Element:
         """Returns the innermost element in another one that is named for a text, too, and has all of its sentences."""
         for _ in range(MAX_WITHIN):
-            inner = next(
-                (one for one in body.select(_ANY_BODY) if not self.is_aside(one) and not _is_quoted(one)), None
-            )
+            named = body.select(_ANY_BODY)[:MAX_CANDIDATES]
+            inner = next((one for one in named if not self.is_aside(one) and not self._is_quoted(one)), None)
             if inner is None or len(inner.text.strip()) < MIN_TEXT_CHARACTERS or self._has_sentence(body, inner):
                 break
             body = inner
@@ -277,6 +339,14 @@ def class_names(element: Element) -> str:
     return f"{classes if isinstance(classes, str) else ' '.join(classes)} {element.attr('id') or ''}".lower()
 
 
+def _without_byline(element: Element) -> str:
+    """Returns the names of an element without one of a byline beside the word for comments, if it may be a byline."""
+    names = class_names(element)
+    if _byline_with_comments.search(names) is None or len(element.text) >= SMALL_CHARACTERS:
+        return names
+    return _byline_with_comments.sub(" ", names)
+
+
 def is_hiding(element: Element) -> bool:
     """Returns whether a class of an element says that nobody sees it."""
     names = class_names(element)
@@ -290,20 +360,27 @@ def _is_comment(element: Element) -> bool:
     return is_comment and len(element.text.strip()) >= MIN_TEXT_CHARACTERS
 
 
+def _is_comment_head(element: Element, *, any_name: bool) -> bool:
+    """Returns whether an element is the part of a comment that says who wrote it, and when, by its names.
+
+    Args:
+        element: In a comment.
+        any_name: It is in such a part, and need not be named so, too.
+    """
+    names = class_names(element)
+    without = names.replace("comment", " ") if any_name else _comment_head_name.sub(" ", names)
+    return (any_name or without != names) and _aside_names.search(without) is None
+
+
 def _is_teaser(element: Element) -> bool:
     """Returns whether an element announces another article."""
     is_named = element.tag == "article" and _teaser_names.search(class_names(element)) is not None
     return is_named and element.select_one("h1") is None
 
 
-def _is_quoted(element: Element) -> bool:
-    """Returns whether an element is a quote, or within one: forums use `<blockquote>` for posts, which stand alone."""
-    quote = element.closest("blockquote")
-    beside = () if quote is None or quote.parent is None else quote.parent
-    return any(
-        one is not quote and (one.tag == "p" if isinstance(one, Element) else len(one.text.strip()) >= MIN_SENTENCE)
-        for one in beside
-    )
+def _is_said(node: Any) -> bool:
+    """Returns whether a node is the text in which a quote beside it is quoted; another quote isn't."""
+    return node.tag == "p" if isinstance(node, Element) else len(node.text.strip()) >= MIN_SENTENCE
 
 
 def _kind(node: Any) -> tuple[str, str] | None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from crawler.extract.document import HtmlDocument
     from crawler.extract.field_kinds import Scalar
-    from crawler.sites.definition import Rule
+    from crawler.sites.rule import Rule
     from crawler.sites.selector import Selector
 
 MAX_VALUES = 1_000  # of one field; a page with more images is a trap
@@ -100,8 +100,10 @@ class HtmlReader:
         selected = rule.select.search(self._top)
         if isinstance(selected, str):  # the string that an XPath makes: nobody knows which of its lines a browser shows
             return cut([selected] if selected else [], rule)
-        found = self._shown(matches(selected))[: None if _takes_more(rule) else 1]
+        found = self._shown(matches(selected))
         removed = _removed(self._top, rule) | self._hidden if self._hidden else _removed(self._top, rule)
+        if rule.pattern is None:
+            return [self._value(match, removed, rule, date=date) for match in found[: MAX_VALUES if rule.all else 1]]
         return cut((self._value(match, removed, rule, date=date) for match in found), rule)
 
     def urls(self, rule: Rule, tags: str) -> tuple[str, ...]:

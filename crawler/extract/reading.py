@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from crawler.extract.field_kinds import Fields
-    from crawler.extract.templates import Marks, Templates
+    from crawler.extract.page_templates import Marks, PageTemplates
     from crawler.base.models import Fetched
     from crawler.sites import Site
 
@@ -51,7 +51,7 @@ def read(
     *,
     max_links: int,
     parser_modules: Collection[str] = (),
-    templates: Templates | None = None,
+    templates: PageTemplates | None = None,
 ) -> Reading:
     """Reads a content page.
 

@@ -27,13 +27,19 @@ if TYPE_CHECKING:
     from crawler.extract.readers import Reader
     from crawler.base.models import Fetched
     from crawler.sites import Site
-    from crawler.sites.definition import Kind, ResultsKind
+    from crawler.sites.page_type import PageType, ResultsType
     from crawler.sites.pattern import Pattern
     from crawler.sites.selector import Selector
 
 MAX_LINKS = 1_000  # of a page, unless the caller says otherwise
 MAX_LINKS_LOOKED_AT = 10_000  # more than `MAX_LINKS`, since a link may stand on a page several times; 10 us each
-_READ_AS: dict[ResultsKind, Kind] = {"html": "html", "json": "json", "text": "text", "feed": "json", "sitemap": "json"}
+_READ_AS: dict[ResultsType, PageType] = {
+    "html": "html",
+    "json": "json",
+    "text": "text",
+    "feed": "json",
+    "sitemap": "json",
+}
 MAX_LISTS = 1_000  # that a page of results may name at once: as many pages as a plan may want
 MAX_CURSOR_CHARACTERS = 2_000  # it becomes part of a URL
 
@@ -135,8 +141,8 @@ def followed(page: Fetched, site: Site, *, max_links: int = MAX_LINKS, document:
     follow = site.follow
     if follow is None:
         return Links()
-    kind, xhr = (site.content.type, site.content.xhr) if site.content else ("html", None)
-    source = _Sources(document or Document(page), kind, xhr).holding(follow.links)
+    page_type, xhr = (site.content.type, site.content.xhr) if site.content else ("html", None)
+    source = _Sources(document or Document(page), page_type, xhr).holding(follow.links)
     page_url = canonical(page.url, routes=True)
     max_links = min(max_links, follow.per_page)
     return source.chosen(source.values(follow.links), site, max_links, lambda url: follow.wants(url, page_url))
@@ -148,8 +154,8 @@ def _path(url: str) -> str:
 
 def _words(url: str, site: Site) -> set[tuple[str, str]]:
     """Returns the parameters of an address that hold the words of its site's search."""
-    template = parse_qsl(urlsplit(site.search.url).query)
-    names = {name for name, value in template if "{query}" in value}
+    parameters = parse_qsl(urlsplit(site.search.url).query)
+    names = {name for name, value in parameters if "{query}" in value}
     return {pair for pair in parse_qsl(urlsplit(url).query, encoding=site.search.encoding) if pair[0] in names}
 
 
@@ -191,19 +197,21 @@ class _Source:
         max_links: Most links that it may have; 0: as many as the caller says.
     """
 
-    def __init__(self, document: Document, kind: ResultsKind, since: str = "") -> None:
-        self.type = _READ_AS[kind]
-        self.max_links = MAX_SITEMAP_PAGES if kind == "sitemap" else 0
+    def __init__(self, document: Document, page_type: ResultsType, since: str = "") -> None:
+        self.type = _READ_AS[page_type]
+        self.max_links = MAX_SITEMAP_PAGES if page_type == "sitemap" else 0
         self.base, self.encoding = document.page.url, "utf-8"
         self._document = document
         self._text, self._marked_text = HtmlText(), HtmlText(marked=True)  # those of all its parts, which they bound
         self.value: Any
-        if kind == "html":
+        if page_type == "html":
             self.value, self.base, self.encoding = document.html.tree, document.html.base, document.html.encoding
-        elif kind == "sitemap":
+        elif page_type == "sitemap":
             self.value = changed_since(document.sitemap, since)
         else:
-            self.value = document.feed if kind == "feed" else document.json if kind == "json" else document.text
+            self.value = (
+                document.feed if page_type == "feed" else document.json if page_type == "json" else document.text
+            )
 
     def find(self, selector: Selector) -> Any:
         """Returns the matches of a selector; of a phrase, whether a reader sees it."""
@@ -279,9 +287,9 @@ class _Sources:
         ExtractError: As `links`.
     """
 
-    def __init__(self, document: Document, kind: ResultsKind, xhr: Pattern | None, since: str = "") -> None:
+    def __init__(self, document: Document, page_type: ResultsType, xhr: Pattern | None, since: str = "") -> None:
         self._page, self._xhr = document.page, xhr
-        self._document = _Source(document, kind, since)
+        self._document = _Source(document, page_type, since)
 
     def holding(self, selector: Selector) -> _Source:
         """Returns the source that a selector is about.

@@ -12,8 +12,10 @@ import re2
 
 from crawler.base import text
 from crawler.extract.content import read_extra
-from crawler.extract.field_kinds import KINDS, SURENESS_OF
-from crawler.sites.definition import MAX_ROW_CHARACTERS, ROW_FIELDS
+from crawler.extract.declared import folded
+from crawler.extract.field_kinds import FIELD_KINDS, SURENESS_OF
+from crawler.extract.references import has_references, is_of_markup, references_in, unescaped
+from crawler.sites.results import MAX_ROW_CHARACTERS, ROW_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,7 +55,7 @@ def read_row(reader: Reader, site: Site, texts: Sequence[Any]) -> Row:
     fields = site.results.fields
     said: dict[str, Any] = {}
     if fields:
-        said = {name: KINDS[name].read(reader, rule, site) for name, rule in fields.field_rules.items()}
+        said = {name: FIELD_KINDS[name].read(reader, rule, site) for name, rule in fields.field_rules.items()}
         sureness = {name: SURENESS_OF[type(value)] for name, value in said.items() if type(value) in SURENESS_OF}
         said |= {"extra": read_extra(reader, fields.extra), "sureness": sureness}
     folded = _folded(" ".join(map(str, texts))[:MAX_TEXT_CHARACTERS])
@@ -114,7 +116,9 @@ def with_row(found: Fields, said: str, page: Fetched, site: Site) -> Fields:
     for name in ROW_FIELDS:
         value = row.get(name)
         is_open = not found.has(name) or found.sureness.get(name) == "guess"
-        if isinstance(value, str) and is_open and (clean := KINDS[name].clean(value, page, site)):
+        if name == "title" and isinstance(value, str) and has_references(value):
+            value = _title(value, found.title)
+        if isinstance(value, str) and is_open and (clean := FIELD_KINDS[name].clean(value, page, site)):
             values[name] = clean
     extra = row.get("extra")
     defined = site.results.fields.extra if site.results.fields else {}
@@ -131,6 +135,24 @@ def with_row(found: Fields, said: str, page: Fetched, site: Site) -> Fields:
         words = SURENESS_OF.values()
         sureness |= {name: sure for name, sure in said_sure.items() if name in values and sure in words}
     return replace(found, **values, extra=found.extra | more, missing=missing, sureness=sureness)
+
+
+def _title(said: str, own: str) -> str:
+    """Returns the title that a row has with references, for which it was escaped twice, or which it is about.
+
+    Args:
+        said: By the row.
+        own: That of the page, which decides; empty for none.
+
+    Returns:
+        Empty where the page's own is to be taken.
+    """
+    plain = unescaped(said)
+    if not own:
+        return said if all(map(is_of_markup, references_in(said))) else plain
+    own_folded, plain_folded = folded(own), folded(plain)
+    is_said = own_folded in plain_folded or plain_folded in own_folded
+    return plain if is_said and not has_references(plain) and not has_references(own) else ""
 
 
 def _dumped(said: dict[str, Any]) -> str:

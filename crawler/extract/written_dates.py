@@ -27,7 +27,7 @@ _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
 _NOT_ASCII_DIGIT = re.compile(r"[^\D0-9]")
 _HALF_BY_DOTS = re.compile(r"\b([ap])\.?\s?m\b\.?", re.IGNORECASE)
 _VIETNAMESE_MONTH = re.compile(r"\btháng[\s-]+(\d{1,2})\b", re.IGNORECASE)
-_VIETNAMESE_NUMBERS = "một hai ba tư năm sáu bảy tám chín mười mười_một mười_hai".split()  # noqa: SIM905 -- one line
+_VIETNAMESE_NUMBERS = "một hai ba tư năm sáu bảy tám chín mười mười_một mười_hai".split()
 _VIETNAMESE_WORD = re.compile(
     rf"\btháng ({'|'.join(name.replace('_', ' ') for name in reversed(_VIETNAMESE_NUMBERS))})\b", re.IGNORECASE
 )
@@ -42,6 +42,9 @@ _ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925, "民國": 1911, "民国
 _ERA = re.compile(rf"({'|'.join(_ERAS)})\s?(\d{{1,3}}|元)\s?年")
 # `Tue Nov 03 06:05:00 +0000 2026`: C's ctime, `date`, and Twitter's API have the year behind the time.
 _YEAR_LAST = re.compile(r"([A-Za-z]{3})\s+(\d{1,2}) (\d{1,2}:\d{2}(?::\d{2})?) (?:([+-]\d{4}|[A-Z]{3,4}) )?(\d{4})$")
+# `Dec. 3, 2018, noon` and `..., midnight`, as Django writes 12:00 and 0:00 of that day; and `12 noon` anywhere.
+_NOON = re.compile(r"(?:(?<=\d{4}),? (?:at )?|\b12(?::00)? )noon\b", re.IGNORECASE)
+_MIDNIGHT_BEHIND_DAY = re.compile(r"(?<=\d{4}), midnight$", re.IGNORECASE)
 _NAMED_ZONE = re.compile(r"\b([ECMP])(?:astern|entral|ountain|acific)(?: (?:Standard|Daylight))? Time\b", re.IGNORECASE)
 _MOSCOW = re.compile(r"по (?:московскому времени|москве)", re.IGNORECASE)
 # The time of a place whose zone this module doesn't know.
@@ -359,6 +362,7 @@ def _plain(text: str) -> str:
         text = _CJK_NUMBER.sub(_in_figures, text)
         text = _ERA.sub(lambda match: f"{_ERAS[match[1]] + (1 if match[2] == '元' else int(match[2]))}年", text)
         text = _MOSCOW.sub("МСК", text)
+    text = _MIDNIGHT_BEHIND_DAY.sub(", 12:00 am", _NOON.sub(", 12:00 pm", text))
     text = _HALF_BY_DOTS.sub(r"\1m", text)
     text = _YEAR_LAST.sub(r"\1 \2, \5 \3 \4", text)
     text = _NAMED_ZONE.sub(lambda match: f"{match[1].upper()}T", text)

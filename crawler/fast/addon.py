@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Self
 
 import scrapy
 from scrapy import signals
-from scrapy.core.engine import ExecutionEngine
 from scrapy.downloadermiddlewares.stats import DownloaderStats
 from scrapy.exceptions import NotConfigured
-from scrapy.utils.asyncio import is_asyncio_available
+from scrapy.utils.misc import load_object
+from scrapy.utils.reactor import is_asyncio_reactor_installed, is_reactor_installed
+from twisted.internet.asyncioreactor import AsyncioSelectorReactor
 
 from crawler.base import scrapy_private
 from crawler.fast.downloader import LeanDownloader
@@ -45,7 +46,7 @@ logger = logging.getLogger(__name__)
 
 
 class FastEngine:
-    """The add-on, on unless FAST_ENGINE is false or Scrapy's version isn't one of `TESTED_VERSIONS`.
+    """The add-on, on unless FAST_ENGINE is false, there is no asyncio, or Scrapy's version is not of `TESTED_VERSIONS`.
 
     Its order in ADDONS should be high: an add-on before it that replaces Scrapy's downloader statistics (scrapy-poet
     does) keeps its own.
@@ -72,6 +73,9 @@ class FastEngine:
             raise ValueError(f"FAST_ENGINE: {error}") from None
         if not is_on:
             raise NotConfigured
+        if not _runs_on_asyncio(settings):
+            logger.info("FAST_ENGINE: it needs asyncio, which TWISTED_REACTOR isn't; Scrapy's own engine runs")
+            raise NotConfigured
         if not scrapy.__version__.startswith(TESTED_VERSIONS):
             logger.info(  # no warning: all works, only in more time
                 "FAST_ENGINE: not tested with Scrapy %s, only with %sx; Scrapy's own engine runs",
@@ -96,6 +100,15 @@ class FastEngine:
         scrapy_private.replace_engine(crawler, partial(_create_engine, crawler))
 
 
+def _runs_on_asyncio(settings: BaseSettings) -> bool:
+    """Returns whether a crawl will have an asyncio loop, by its settings: its reactor may not be installed yet."""
+    if not settings.getbool("TWISTED_REACTOR_ENABLED", default=True):
+        return True
+    if reactor := settings["TWISTED_REACTOR"]:
+        return issubclass(load_object(reactor), AsyncioSelectorReactor)
+    return is_reactor_installed() and is_asyncio_reactor_installed()
+
+
 def _replace_downloader_stats(settings: BaseSettings) -> None:
     """Puts `LeanDownloaderStats` at the order of Scrapy's middleware, unless that is switched off or replaced."""
     orders = settings.getdict("DOWNLOADER_MIDDLEWARES")
@@ -107,10 +120,8 @@ def _replace_downloader_stats(settings: BaseSettings) -> None:
         settings.set_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", LeanDownloaderStats, order)
 
 
-def _create_engine(crawler: Crawler) -> ExecutionEngine:
-    """Returns the engine for a crawler; Scrapy's own without an asyncio loop, on which this one runs its tasks."""
-    kind = LeanEngine if is_asyncio_available() else ExecutionEngine
-    return kind(crawler, lambda _spider: crawler.stop_async())
+def _create_engine(crawler: Crawler) -> LeanEngine:
+    return LeanEngine(crawler, lambda _spider: crawler.stop_async())
 
 
 def _tune_garbage_collector() -> None:

@@ -172,6 +172,7 @@ class LeanEngine(ExecutionEngine):
         slot.active.add(request)
         slot.active_size += size
         try:
+            await _engine_has_looked()
             if self._only_filters_output and isinstance(result, Response):
                 await self._scrape_response(result, request)
             else:
@@ -297,6 +298,15 @@ class LeanEngine(ExecutionEngine):
             return output
         some = await self.scraper.call_spider_async(response, request)
         return some if isinstance(some, AsyncIterator) else as_async_generator(some)
+
+
+async def _engine_has_looked() -> None:
+    """Returns when the engine has looked for the next request, as it does in Scrapy before a callback adds some.
+
+    `LeanEngine._fetch` has it look by a timer that is due at once: asyncio runs that behind the next step of each task.
+    """
+    for _ in range(2):
+        await asyncio.sleep(0)
 
 
 def _split(manager: SpiderMiddlewareManager) -> tuple[list[BaseSpiderMiddleware], list[Any]]:

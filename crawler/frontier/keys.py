@@ -93,11 +93,11 @@ class Keys:
 
     @property
     def node_names(self) -> str:
-        """Sorted set: node -> when it was last heard of, in s since the epoch."""
+        """Sorted set: node -> when it was last heard of, in s since the epoch; dropped with the node's history."""
         return f"{self.prefix}:{{plans}}:nodes"
 
     def node(self, name: str) -> str:
-        """Hash: owner -> JSON of that worker's figures. Expires when the node is silent."""
+        """Hash: owner -> JSON of that worker's figures. Expires an hour after the node fell silent."""
         return f"{self.prefix}:{{plans}}:node:{name}"
 
     def node_history(self, name: str) -> str:

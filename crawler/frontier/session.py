@@ -42,10 +42,25 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 STUCK_SECONDS = 60  # the event loop, or the session's thread: far longer than both of them ever take
-FIRST_RENEWAL_SECONDS = 1.0  # from the opening on: the worker's first figures are written with it
+FIRST_RENEWAL_SECONDS = 1.0  # from the opening on: by then the worker has figures of its load to write
 RENEWALS_PER_SESSION = 5  # so that four may fail before the session lapses
+LAPSED_SHOWN_SECONDS = 3_600  # how long a worker that is gone is named: for whoever looks some time after a crash
 # Longest time between two looks at the deadlines: the event loop's clock stands still while the machine sleeps.
 WATCH_SECONDS = 0.25
+
+
+class SessionOpened(NamedTuple):
+    """Event, published by `Session.open` in the thread that calls it: nothing is claimed yet, and nothing renewed.
+
+    Attributes:
+        redis: The client that will be that thread's, for subscribers that have something to write.
+        name: The session's.
+        now_s: By the partitions' clocks, since the epoch.
+    """
+
+    redis: Redis
+    name: str
+    now_s: int
 
 
 class SessionRenewed(NamedTuple):
@@ -178,7 +193,9 @@ class Lease:
 
 
 class Session:
-    """Keeps one worker's leases alive. Publishes `SessionRenewed`, `SessionEnding`, `SessionExpired` and `SessionLost`.
+    """Keeps one worker's leases alive.
+
+    Publishes `SessionOpened`, `SessionRenewed`, `SessionEnding`, `SessionExpired` and `SessionLost`.
 
     Args:
         redis: A synchronous client for the session's thread alone. Its timeout must be short beside `seconds`: while
@@ -272,9 +289,10 @@ class Session:
             FrontierError: The frontier was migrated since it was looked at; likewise.
         """
         self._loop = loop
-        if not self._renew():
+        if not (now_ms := self._renew()):
             raise RedisConnectionError("no session could be opened")
         if self._thread is None:
+            self._tell(SessionOpened(self._redis, self.name, now_ms // 1000))
             self._thread = tasks.start_thread(self._run, name="session", died=self._publish_on_loop)
 
     def close(self) -> bool:
@@ -313,13 +331,18 @@ class Session:
                 continue
             try:
                 if now_ms := self._renew():
-                    self._events.publish(SessionRenewed(self._redis, self.name, now_ms // 1000))
-            except RedisError as error:
-                self._warn("session renewed, but a subscriber to its renewals failed: %s", error)
+                    self._tell(SessionRenewed(self._redis, self.name, now_ms // 1000))
             except FrontierError:
                 raise
             except Exception:  # a worker whose session is renewed no more would lose all that it holds
                 logger.exception("session thread")
+
+    def _tell(self, event: SessionOpened | SessionRenewed) -> None:
+        """Publishes an event to those who write to Redis; that it is away to one of them ends no session."""
+        try:
+            self._events.publish(event)
+        except RedisError as error:
+            self._warn("session renewed, but a subscriber to its renewals failed: %s", error)
 
     def _renew(self) -> int:
         """Renews the leases; those that couldn't be reached last, and of each Redis that is away only one.

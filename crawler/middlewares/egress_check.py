@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from crawler.worker.claiming.visits import Visit
     from crawler.worker.worker import Worker
 
-TURN_SECONDS = 2.0  # longest wait for a turn of the host, whose other pages might be answered meanwhile
+TURN_SECONDS = 8.0  # longest wait for a turn of the host, whose other pages may be answered meanwhile
+LOOK_SECONDS = 1.0  # between two looks whether they were
 
 
 class EgressCheck:
@@ -32,14 +34,20 @@ class EgressCheck:
         self._worker = worker
 
     async def ask(self, place: Place, visit: Visit) -> None:
-        """Asks a place for its robots.txt on a turn of its host; does nothing when none is free in time."""
+        """Asks a place for its robots.txt on a turn of its host; needless once anybody has answered.
+
+        Does nothing when no turn is free in time.
+        """
         host = urls.host(place.authority)
         if host == visit.lane.host and not visit.lane.released:
             await self._ask(place, visit, visit.lane)
             return
-        lane = None
+        lane, begun_at = None, asyncio.get_running_loop().time()
         with contextlib.suppress(HeadroomError, RedisError):
-            lane, _ = await self._worker.turns.acquire_within(host, place.site, TURN_SECONDS)
+            while lane is None and asyncio.get_running_loop().time() < begun_at + TURN_SECONDS:
+                if self._worker.egress.answered_since(begun_at):
+                    return
+                lane, _ = await self._worker.turns.acquire_within(host, place.site, LOOK_SECONDS)
         if lane is not None:
             try:
                 await self._ask(place, visit, lane)

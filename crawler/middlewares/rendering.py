@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from crawler.worker.claiming.visits import Visit
 
 HTML_TYPES = (b"text/html", b"application/xhtml+xml")
-KINDS = {"images": "Image", "fonts": "Font", "media": "Media"}  # the browser's names of what a site wants
+RESOURCE_TYPES = {"images": "Image", "fonts": "Font", "media": "Media"}  # the browser's names of what a site wants
 
 
 class RenderMiddleware:
@@ -253,7 +253,7 @@ def wish_of(rendering: Rendering, given: StepValues, wants_json: Callable[[str],
         selector=settle.selector.text.partition(":")[2].strip() if settle.selector else "",
         quiet_seconds=settle.quiet,
         cap_seconds=settle.cap,
-        extra_kinds=frozenset(KINDS[name] for name in rendering.wants if name in KINDS),
+        extra_types=frozenset(RESOURCE_TYPES[name] for name in rendering.wants if name in RESOURCE_TYPES),
         steps=tuple(step.played(given) for step in rendering.steps),
         page_seconds=rendering.seconds or 0.0,
         wants_json=wants_json,
@@ -261,8 +261,8 @@ def wish_of(rendering: Rendering, given: StepValues, wants_json: Callable[[str],
 
 
 def _is_html(response: Response) -> bool:
-    kind = (response.headers.get("Content-Type") or b"text/html").partition(b";")[0]
-    return kind.strip().lower() in HTML_TYPES
+    media_type = (response.headers.get("Content-Type") or b"text/html").partition(b";")[0]
+    return media_type.strip().lower() in HTML_TYPES
 
 
 def _response(rendered: Rendered, response: Response) -> Response:

@@ -149,7 +149,7 @@ class TurnMiddleware:
             await visit.run(self._worker.turns.heed_politeness(lane, visit))
         await visit.run(lane.start_again())
         if self._ip_budget is not None and state.address is not None:
-            self._release_address(state)
+            self._worker.turns.release_address(state)
             await self._acquire_address(self._ip_budget, request, state, lane)
         visit.check()
         if not self._is_ours(visit):
@@ -242,7 +242,9 @@ class TurnMiddleware:
             return
         visit, egress = state.visit, self._worker.egress
         with visit.deadline.paused():  # finding that out takes none of the page's time, and is done when that is up
-            is_at_fault = await visit.run(egress.blames(lane.host, lambda place: self._ask(place, visit)))
+            is_at_fault = await visit.run(
+                egress.blames(lane.host, visit.seed.site, lambda place: self._ask(place, visit))
+            )
         if not is_at_fault:
             raise RefusedError(NO_EGRESS)
 
@@ -306,23 +308,11 @@ class TurnMiddleware:
             sign: What the request says of its host; None: nothing.
             backoff_s: The pause that the host asked for, in seconds.
         """
-        turns, lane = self._worker.turns, state.lane
-        if state.in_flight and lane is not None:  # if not, another middleware answered or refused the request
-            state.in_flight = False
-            lane.back_off(backoff_s)
+        if state.in_flight and state.lane is not None:  # if not, another middleware answered or refused the request
+            state.lane.back_off(backoff_s)
             if sign is not None:
-                self._record(lane, sign, state)
-            lane.finish()
-        self._release_address(state)
-        if state.acquired and lane is not None:
-            state.acquired, state.lane = False, None
-            turns.release(lane)
-
-    def _release_address(self, state: RequestState) -> None:
-        if (address := state.address) is not None:
-            state.address = None
-            address.back_off(address.pause_s())  # the address's delay applies to all of its turns
-            self._worker.turns.release(address)
+                self._record(state.lane, sign, state)
+        self._worker.turns.end_request(state)
 
 
 def _says_little(sign: HostSign, state: RequestState) -> bool:

@@ -325,5 +325,5 @@ def _now() -> float:
 
 def _ending(response: Response) -> str:
     """Returns the ending of a file's name by its type, such as `.png`; empty for what is no image or video."""
-    kind = (response.headers.get("Content-Type") or b"").decode("latin-1").partition(";")[0].strip().lower()
-    return (mimetypes.guess_extension(kind) if kind.startswith(("image/", "video/")) else None) or ""
+    media_type = (response.headers.get("Content-Type") or b"").decode("latin-1").partition(";")[0].strip().lower()
+    return (mimetypes.guess_extension(media_type) if media_type.startswith(("image/", "video/")) else None) or ""

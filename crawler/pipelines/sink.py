@@ -131,7 +131,7 @@ def chosen_sinks(settings: BaseSettings) -> dict[str, Sink]:
     Raises:
         ConfigError: As `chosen_classes`, or a setting of a chosen sink can't be used.
     """
-    return {name: kind.from_settings(settings) for name, kind in chosen_classes(settings).items()}
+    return {name: sink_class.from_settings(settings) for name, sink_class in chosen_classes(settings).items()}
 
 
 def chosen_classes(settings: BaseSettings) -> dict[str, type[Sink]]:
@@ -187,7 +187,8 @@ class SinkPipeline:
         sinks = chosen_sinks(crawler.settings)
         if not sinks:
             raise NotConfigured
-        places = [f"{name}: {kind.place(crawler.settings)}" for name, kind in chosen_classes(crawler.settings).items()]
+        chosen = chosen_classes(crawler.settings)
+        places = [f"{name}: {sink_class.place(crawler.settings)}" for name, sink_class in chosen.items()]
         media = media_place(crawler.settings) or "nowhere (FILES_STORE is empty)"
         logger.info("items go to %s; images and videos to %s", "; ".join(places), media)
         process = CrawlProcess(crawler)

@@ -17,7 +17,7 @@ class PageRequest:
         url: Of http or https, without a fragment.
         fragment: With its `#`, of what the page itself shows; empty for nearly all.
         headers: As the browser would send them, its cookies among them.
-        kind: The resource type of the browser's protocol: Document, Script, Stylesheet, XHR, Fetch, Image, Font ...
+        resource_type: Of the browser's protocol: Document, Script, Stylesheet, XHR, Fetch, Image, Font ...
             `WebSocket` is for one that the page wants opened at the address.
         is_page: Whether it is for what the page itself shows: its document, a redirect of it, or where the page leads
             itself by a script or a `meta refresh`. What can't be had of these is not rendered.
@@ -27,7 +27,7 @@ class PageRequest:
     method: str
     headers: tuple[tuple[str, str], ...]
     body: bytes
-    kind: str
+    resource_type: str
     is_page: bool
     fragment: str = ""
 

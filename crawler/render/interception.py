@@ -151,13 +151,13 @@ def _request(event: dict[str, Any], *, is_of_page_frame: bool) -> PageRequest | 
     body = b"".join(base64.b64decode(entry.get("bytes", "")) for entry in entries)
     if not asked["url"].startswith(("http://", "https://")) or (asked.get("hasPostData") and not body):
         return None
-    kind = event.get("resourceType", "Other")
+    resource_type = event.get("resourceType", "Other")
     return PageRequest(
         url=asked["url"],
         method=asked["method"],
         headers=tuple(asked["headers"].items()),
         body=body,
-        kind=kind,
-        is_page=kind == "Document" and is_of_page_frame,
+        resource_type=resource_type,
+        is_page=resource_type == "Document" and is_of_page_frame,
         fragment=asked.get("urlFragment", ""),
     )

@@ -79,7 +79,7 @@ class JsonLog:
 def _is_json(answer: PageAnswer) -> bool:
     """Returns whether an answer is JSON: by its type, or by itself, since many send it as text."""
     body = answer.body.lstrip()
-    kind = next((value for name, value in answer.headers if name.lower() == b"content-type"), b"")
-    if b"json" in kind.lower():
+    content_type = next((value for name, value in answer.headers if name.lower() == b"content-type"), b"")
+    if b"json" in content_type.lower():
         return bool(body)
     return body.startswith((b"{", b"[")) and page_json.may_be_json(body)

@@ -23,7 +23,7 @@ MAX_DOCUMENTS = 20  # that a page leads itself to, redirects counted: as many ho
 # An answer reaches its page within ms; on a busy machine, where quiet would else come too early, later. Of what workers
 # ask for, the browser doesn't tell.
 DELIVERY_SECONDS = 2.0
-DATA_KINDS = frozenset({"XHR", "Fetch"})
+DATA_TYPES = frozenset({"XHR", "Fetch"})
 
 
 class PageTraffic:
@@ -100,10 +100,10 @@ class PageTraffic:
 
     async def ask(self, request: PageRequest) -> PageAnswer | None:
         """Returns the answer to one request of the page; None: it is refused, or can't be had."""
-        if not self._wish.wants(_kind(request)) or not self._may_ask(request):
+        if not self._wish.wants(_resource_type(request)) or not self._may_ask(request):
             return None
         number = self._requests
-        if request.kind == "Document":
+        if request.resource_type == "Document":
             self.origins.add(origin_as_written(request.url))
         try:
             with self.waiting():
@@ -115,7 +115,7 @@ class PageTraffic:
         self._delivering[request.url] = time.monotonic() + DELIVERY_SECONDS
         if request.is_page and answer.status // 100 != REDIRECTION:
             self.document = answer
-        if request.kind in DATA_KINDS:
+        if request.resource_type in DATA_TYPES:
             self.json.note(number, request, answer)
         return answer
 
@@ -128,11 +128,11 @@ class PageTraffic:
         return self._requests <= MAX_REQUESTS
 
 
-def _kind(request: PageRequest) -> str:
-    """Returns the kind of what is asked for; the browser calls favicons Other, and EventSource XHR."""
+def _resource_type(request: PageRequest) -> str:
+    """Returns the type of resource that is asked for; the browser calls favicons Other, and EventSource XHR."""
     accepted = next((value for name, value in request.headers if name.lower() == "accept"), "")
     if accepted.startswith("text/event-stream"):
         return "EventSource"
-    if request.kind == "Other" and accepted.startswith("image/"):
+    if request.resource_type == "Other" and accepted.startswith("image/"):
         return "Image"
-    return request.kind
+    return request.resource_type

@@ -10,8 +10,9 @@ if TYPE_CHECKING:
 
     from crawler.render.steps import RenderStep
 
-# Without these a page may lack text. EventSource has no place here: its answer never ends.
-NEEDED_KINDS = frozenset({"Document", "Script", "Stylesheet", "XHR", "Fetch", "Preflight", "Other"})
+# Types of resources of the browser's protocol without which a page may lack text. EventSource has no place here: its
+# answer never ends.
+NEEDED_TYPES = frozenset({"Document", "Script", "Stylesheet", "XHR", "Fetch", "Preflight", "Other"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class Wish:
         selector: CSS. The page has settled as soon as it matches; empty: when network and DOM are quiet.
         quiet_seconds: So long no request may be on its way, and no node of the DOM may change.
         cap_seconds: From the document's arrival: then the page is taken as it is.
-        extra_kinds: What the page may load beyond NEEDED_KINDS: Image, Font, Media, Manifest, TextTrack.
+        extra_types: What the page may load beyond NEEDED_TYPES: Image, Font, Media, Manifest, TextTrack.
         width: Of the window, in pixels.
         height: Likewise.
         steps: What is done on the page before it is read.
@@ -33,7 +34,7 @@ class Wish:
     selector: str = ""
     quiet_seconds: float = 0.5
     cap_seconds: float = 15.0
-    extra_kinds: frozenset[str] = frozenset()
+    extra_types: frozenset[str] = frozenset()
     width: int = 1_280
     height: int = 720
     steps: tuple[RenderStep, ...] = ()
@@ -45,9 +46,9 @@ class Wish:
         """Whether a tab that the page opens is kept, since a step leads there."""
         return any(step.action == "tab" for step in _flat(self.steps))
 
-    def wants(self, kind: str) -> bool:
-        """Returns whether the page may load what is of this kind."""
-        return kind in NEEDED_KINDS or kind in self.extra_kinds
+    def wants(self, resource_type: str) -> bool:
+        """Returns whether the page may load resources of this type."""
+        return resource_type in NEEDED_TYPES or resource_type in self.extra_types
 
 
 def _flat(steps: tuple[RenderStep, ...]) -> Iterator[RenderStep]:

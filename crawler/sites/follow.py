@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field, field_validator
 
 from crawler.base.errors import UrlError
-from crawler.sites.pattern import PatternField  # noqa: TC001 -- pydantic reads the annotations
+from crawler.sites.pattern import PatternField
 from crawler.sites.selector import Selector, SelectorField
 from crawler.base.urls import canonical, host, hostname, without_host_dot
 from crawler.base.yamlfile import Part

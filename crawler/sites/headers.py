@@ -17,7 +17,7 @@ _BINDINGS = "SITE_SECRET_HOSTS"  # the setting that binds secrets to hosts, whic
 # Headers by which a crawl says who it is, what it takes, where the request ends, and to whom it goes.
 _OF_THE_CRAWL = frozenset(
     """accept-encoding connection content-length content-type cookie expect host keep-alive range te trailer
-    transfer-encoding upgrade user-agent""".split()  # noqa: SIM905 -- a list of words reads better
+    transfer-encoding upgrade user-agent""".split()
 )
 _KEEPS_BACK = ("proxy-", "if-", "sec-", "forwarded", "x-forwarded-")
 _secrets = re.compile(r"\$\{([^{}]*)\}")

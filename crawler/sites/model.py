@@ -15,22 +15,16 @@ from crawler.base import yamlfile
 from crawler.base.errors import UrlError
 from crawler.base.item import SITE_NAME
 from crawler.base.models import Politeness
-from crawler.base.redaction import has_credentials
-from crawler.sites import search as searching
-from crawler.sites.definition import (
-    LANGUAGES,
-    NO_CREDENTIALS,
-    NO_RESULTS,
-    NO_SEARCH,
-    Content,
-    PolitenessField,
-    Results,
-    Search,
-)
+from crawler.sites.content import Content
+from crawler.sites.errors import SiteError
 from crawler.sites.follow import Follow
 from crawler.sites.headers import Cookies, Headers, secrets_in
+from crawler.sites.page_type import LANGUAGES
+from crawler.sites.politeness import PolitenessField
 from crawler.sites.rendering import Render
-from crawler.sites.search import SearchTarget, SiteError
+from crawler.sites.results import NO_RESULTS, Results
+from crawler.sites.search import NO_SEARCH, Search, SearchTarget, fill_body, query_text, since_value
+from crawler.sites.url_template import check_no_credentials, fill_url, has_script_route
 from crawler.base.urls import canonical, host
 from crawler.base.yamlfile import Part
 
@@ -181,9 +175,9 @@ class Site(Part):
     @model_validator(mode="after")
     def _html_where_rendered(self) -> Self:
         types = {"content": self.content.type if self.content else "html", "results": self.results.type}
-        for name, kind in types.items():
-            if getattr(self.render, name).when != "never" and kind != "html":
-                raise ValueError(f"render.{name}: never beside {name}.type: {kind}")
+        for name, page_type in types.items():
+            if getattr(self.render, name).when != "never" and page_type != "html":
+                raise ValueError(f"render.{name}: never beside {name}.type: {page_type}")
         return self
 
     @model_validator(mode="after")
@@ -199,7 +193,7 @@ class Site(Part):
             ("search.url", self.search.url, "results"),
             ("results.link", self.results.link or "", "content"),
         ):
-            if getattr(self.render, name).when == "never" and searching.has_script_route(template):
+            if getattr(self.render, name).when == "never" and has_script_route(template):
                 raise ValueError(
                     f"{key}: a URL without #/ and #!, or render.{name}: always; only a script knows what is behind them"
                 )
@@ -306,16 +300,16 @@ class Site(Part):
         per_page = min(per_page, search.max_per_page)
         values: dict[str, str | int] = {
             "base": self._place(),
-            "query": searching.query_text(words, search, self.name),
+            "query": query_text(words, search, self.name),
             "per_page": per_page,
             "sort": dict(search.sort).get(sort, ""),  # type: ignore[call-overload]  # a plan's sort is any string here
-            "since": searching.since_value(since, search, self.zone),
+            "since": since_value(since, search, self.zone),
         }
         return values, per_page
 
     def link(self, value: str) -> str:
         """Returns the URL that `results.link` makes of a value that a page of results has."""
-        return searching.fill_url(self.results.link or "{value}", {"base": self._place(), "value": value})
+        return fill_url(self.results.link or "{value}", {"base": self._place(), "value": value})
 
     def address_of(self, url: str) -> str:
         """Returns what is fetched for a content page: by `content.fetch`, or else the page itself.
@@ -343,7 +337,7 @@ class Site(Part):
     def _address(self, template: str, values: Mapping[str, str]) -> str:
         """Returns the canonical URL that a template makes of values; empty where that is none."""
         try:
-            return canonical(searching.fill_url(template, {"base": self.base, **values}))
+            return canonical(fill_url(template, {"base": self.base, **values}))
         except UrlError:
             return ""
 
@@ -372,7 +366,7 @@ class Site(Part):
         """Where the description is by which the site is to be searched, and that is yet to be read; empty for none."""
         if not self.search.description:
             return ""
-        return canonical(searching.fill_url(self.search.description, {"base": self._place()}))
+        return canonical(fill_url(self.search.description, {"base": self._place()}))
 
     def described(self, keys: Mapping[str, Any]) -> Self:
         """Returns the site with what its description says, where its file doesn't.
@@ -457,9 +451,9 @@ class Site(Part):
         paging = self.search.paging
         if paging:
             values = {**values, paging.kind: paging.position(page, per_page)}
-        body = searching.fill_body(self.search, values)
+        body = fill_body(self.search, values)
         try:
-            filled = searching.fill_url(self.search.url, values, self.search.encoding)
+            filled = fill_url(self.search.url, values, self.search.encoding)
             url = canonical(filled, routes=self.has_routes("nav"))
         except UrlError as error:
             raise SiteError(f"site {self.name}: {error}") from None
@@ -471,8 +465,7 @@ def _checked_base(value: str) -> str:
         url = canonical(value)
     except UrlError:
         raise ValueError("an http(s) URL") from None
-    if has_credentials(value):
-        raise ValueError(NO_CREDENTIALS)
+    check_no_credentials(value)
     if "?" in url or "#" in value:
         raise ValueError("an http(s) URL without ? and #")
     return url.rstrip("/")

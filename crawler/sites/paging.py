@@ -7,16 +7,35 @@ checked, which pages are known from the start, and how the next page is asked fo
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Protocol, get_args
 from urllib.parse import quote
 
 import orjson
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from crawler.base.yamlfile import Part
 
 if TYPE_CHECKING:
-    from crawler.sites.definition import Search
+    from collections.abc import Collection, Mapping
+
+
+class PagedSearch(Protocol):
+    """What of a site's `search` a paging has to know."""
+
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def body(self) -> Mapping[str, JsonValue]: ...
+
+    @property
+    def body_type(self) -> Literal["json", "form"]: ...
+
+    @property
+    def encoding(self) -> str: ...
+
+    @property
+    def placeholders(self) -> Collection[str]: ...
 
 
 class Paging(Part):
@@ -27,7 +46,7 @@ class Paging(Part):
     names_next: ClassVar[bool] = False  # whether pages of results name the next one, where `results.next` says
     names_all: ClassVar[bool] = False  # whether the first page names all others at once, likewise
 
-    def check(self, search: Search) -> None:
+    def check(self, search: PagedSearch) -> None:
         """Looks whether the rest of a site's `search` goes with this paging.
 
         Raises:
@@ -40,7 +59,7 @@ class Paging(Part):
     def position(self, page: int, per_page: int) -> int | str:
         """Returns the value of the placeholder for a page that is known from the start, by its number from 1."""
 
-    def next_request(self, search: Search, url: str, body: str, found: str) -> tuple[str, str] | None:
+    def next_request(self, search: PagedSearch, url: str, body: str, found: str) -> tuple[str, str] | None:
         """Returns the URL and the body that ask for the next page, where `names_next`.
 
         Args:
@@ -102,7 +121,7 @@ class Cursors(Paging):
     )
     names_next = True
 
-    def check(self, search: Search) -> None:
+    def check(self, search: PagedSearch) -> None:
         super().check(search)
         if not _parameter(search):
             raise ValueError("{cursor} to be all of one parameter: name={cursor}")
@@ -110,7 +129,7 @@ class Cursors(Paging):
     def position(self, page: int, per_page: int) -> int | str:
         return ""
 
-    def next_request(self, search: Search, url: str, body: str, found: str) -> tuple[str, str] | None:
+    def next_request(self, search: PagedSearch, url: str, body: str, found: str) -> tuple[str, str] | None:
         name = _parameter(search)
         if search.body and not body:
             return None
@@ -133,13 +152,13 @@ class _Links(Paging):
     has_placeholder = False
     names_next = True
 
-    def check(self, search: Search) -> None:
+    def check(self, search: PagedSearch) -> None:
         """Nothing: any search may have links."""
 
     def position(self, page: int, per_page: int) -> int | str:
         return ""
 
-    def next_request(self, search: Search, url: str, body: str, found: str) -> tuple[str, str] | None:
+    def next_request(self, search: PagedSearch, url: str, body: str, found: str) -> tuple[str, str] | None:
         return found, ""  # GET, as browsers do, also where the search was a POST
 
 
@@ -167,15 +186,15 @@ class Indexes(_Links):
 
 
 AnyPaging = Annotated[PageNumbers | Offsets | Cursors | NextLinks | Indexes, Field(discriminator="kind")]
-# The names of the kinds that have a placeholder, which are also those of the placeholders.
-KINDS = frozenset(
+# The names of the placeholders, which are also those of the kinds of paging that have one.
+PLACEHOLDERS = frozenset(
     get_args(kind.model_fields["kind"].annotation)[0]
     for kind in get_args(get_args(AnyPaging)[0])
     if kind.has_placeholder
 )
 
 
-def _parameter(search: Search) -> str:
+def _parameter(search: PagedSearch) -> str:
     """Returns the parameter, or key of the body, that takes the cursor; empty when there is none."""
     query = (pair.partition("=") for pair in search.url.partition("?")[2].split("&"))
     pairs = list(search.body.items()) if search.body else [(name, value) for name, _, value in query]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from crawler.sites.selector import Selector, SelectorField  # noqa: TC001 -- pydantic reads the annotations
+from crawler.sites.selector import Selector, SelectorField
 from crawler.sites.steps import MAX_STEPS, PageStep
 from crawler.base.yamlfile import Part, ShortPart
 

@@ -1,37 +1,173 @@
-"""The templates of a site's search: how words become the URL and the body of a request.
-
-A template has named placeholders in braces. All values are percent-encoded in the site's encoding and filled in within
-one pass, so nothing in a word can act as a separator or as another placeholder.
-"""
+"""How a site is searched: how words become the URL and the body of a request."""
 
 from __future__ import annotations
 
 import codecs
-import difflib
-import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlencode
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Literal, Self
+from urllib.parse import urlencode
 
 import orjson
+from pydantic import Field, JsonValue, ValidationInfo, field_validator, model_validator
 
-from crawler.base.errors import HeadroomError
-from crawler.base.urls import is_script_route
+from crawler.sites.errors import SiteError
+from crawler.sites.paging import PLACEHOLDERS, AnyPaging
+from crawler.sites.url_template import check_absolute, check_template, fill_all, placeholders_in
+from crawler.base.yamlfile import Part
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
     from zoneinfo import ZoneInfo
 
-    from crawler.sites.definition import Search
+Sort = Literal["newest", "relevance"]
+ShortText = Annotated[str, Field(max_length=200)]
+_ANY_DAY = date(2026, 11, 23)  # that a format has to write
+_ALLOWED = PLACEHOLDERS | {"base", "query", "per_page", "sort", "since"}
 
-PLACEHOLDERS = frozenset({"base", "query", "per_page", "sort", "since"})  # and that of the site's paging
 
-_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+class Search(Part):
+    """How the site is searched: by GET, or by POST if there is a `body`."""
 
+    encoding: ShortText = Field(
+        "utf-8",
+        description="How the words are written in the URL or in a form. A plan with a word that it can't write is "
+        "refused.",
+        examples=["gbk"],
+    )
+    join: str = Field(
+        " ",
+        max_length=20,
+        description="What stands between the words of a combination: a space, or what the site wants to find them all.",
+        examples=[" AND "],
+    )
+    sort: dict[Sort, ShortText] = Field(
+        {},
+        description="What the site calls each order of results; it becomes {sort}. An order that a plan wants and the "
+        "site doesn't name leaves the parameter out.",
+        examples=[{"newest": "date", "relevance": "score"}],
+    )
+    since_format: ShortText = Field(
+        "",
+        description="How {since}, a plan's first day, is written: a strftime format, or `epoch` for seconds since "
+        "1970. The day begins in the site's `timezone`.",
+        examples=["%Y-%m-%d"],
+    )
+    max_per_page: int = Field(
+        1_000,
+        ge=1,
+        le=10_000,
+        description="Most results that the site gives on a page. {per_page} never asks for more, so that offsets are "
+        "right.",
+        examples=[50],
+    )
+    paging: AnyPaging | None = Field(
+        None,
+        description="How further pages of results are asked for. Without it a search has one page.",
+        examples=[{"kind": "page"}],
+    )
+    body_type: Literal["json", "form"] = Field(
+        "json",
+        description="What `body` is sent as: JSON, or the fields of a form.",
+        examples=["form"],
+    )
+    description: str = Field(
+        "",
+        max_length=2_000,
+        description="In place of `url`: the address of the site's OpenSearch description, or of a page that names one; "
+        "{base} stands for the site's. It is read when a plan with the site is checked or submitted, and says `url`, "
+        "`paging` and `encoding`, and how results are read unless `results` does.",
+        examples=["{base}/opensearch.xml"],
+    )
+    url: Annotated[str, Field(max_length=2_000)] = Field(
+        "",
+        description="The address of a page of results, with placeholders: {base}, {query} (the words), {per_page}, "
+        "{sort}, {since}, and {page}, {offset} or {cursor} as `paging` says. Values are percent-encoded; a parameter "
+        "that is only a placeholder without a value is left out.",
+        examples=["{base}/search?q={query}&page={page}"],
+    )
+    body: dict[str, JsonValue] = Field(
+        {},
+        description="The body of the request; with one, the search is a POST. Its texts may hold the placeholders of "
+        "`url` except {base}; one that is nothing but a placeholder keeps the value's type, so that {page} is a number "
+        "in JSON.",
+        examples=[{"q": "{query}", "page": "{page}"}],
+    )
 
-class SiteError(HeadroomError):
-    """A site doesn't exist, or can't do what a plan asks of it."""
+    @field_validator("encoding")
+    @classmethod
+    def _encoding(cls, value: str) -> str:
+        return check_encoding(value)
+
+    @field_validator("since_format")
+    @classmethod
+    def _since_format(cls, value: str) -> str:
+        if not value or value == "epoch":
+            return value
+        directives = value.replace("%%", "")
+        written = _ANY_DAY.strftime(directives)
+        if written == directives or "%" in written:  # what isn't a directive stays as it is
+            raise ValueError("epoch, or a strftime format such as %Y-%m-%d")
+        return value
+
+    @field_validator("description")
+    @classmethod
+    def _description(cls, value: str) -> str:
+        check_template(value, frozenset({"base"}))
+        if value:
+            check_absolute(value)
+        return value
+
+    @field_validator("url")
+    @classmethod
+    def _url(cls, value: str, info: ValidationInfo) -> str:
+        if not value:
+            return value
+        check_template(value, _ALLOWED)
+        check_absolute(value)
+        cls._check_placeholders(placeholders_in(value), info)
+        return value
+
+    @field_validator("body")
+    @classmethod
+    def _body(cls, value: dict[str, JsonValue], info: ValidationInfo) -> dict[str, JsonValue]:
+        names = placeholders_in(value)
+        for text in _strings(value):
+            check_template(text, _ALLOWED - {"base"})
+        cls._check_placeholders(names, info)
+        if info.data.get("body_type") == "form" and any(isinstance(part, dict | list) for part in value.values()):
+            raise ValueError("single values, no lists or mappings, in a form")
+        return value
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if bool(self.url) == bool(self.description):
+            raise ValueError("url, or description in its place")
+        if self.paging:
+            self.paging.check(self)
+        return self
+
+    @staticmethod
+    def _check_placeholders(names: set[str], info: ValidationInfo) -> None:
+        paging = info.data.get("paging")
+        for name in names & PLACEHOLDERS:
+            if "paging" in info.data and (paging is None or paging.kind != name):
+                raise ValueError(f"paging: {{kind: {name}}} beside {{{name}}}")
+        if "sort" in names and not info.data.get("sort", True):
+            raise ValueError("sort: {newest: ..., relevance: ...} beside {sort}")
+        if "since" in names and not info.data.get("since_format", True):
+            raise ValueError("since_format beside {since}")
+
+    @cached_property
+    def placeholders(self) -> set[str]:
+        """The names of the placeholders in `url` and `body`."""
+        return placeholders_in(self.url) | placeholders_in(self.body)
+
+    @property
+    def names_next(self) -> bool:
+        """Whether only the first page is known, and each page of results names the next one."""
+        return self.paging is not None and self.paging.names_next
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,34 +185,6 @@ class SearchTarget:
     method: str = "GET"
     body: str = ""
     page: int = 1
-
-
-def check_template(template: str, allowed: frozenset[str]) -> str:
-    """Returns the template.
-
-    Raises:
-        ValueError: The template has another placeholder, or a brace that belongs to none.
-    """
-    known = ", ".join(f"{{{name}}}" for name in sorted(allowed))
-    for name in placeholders(template):
-        if name not in allowed:
-            near = difflib.get_close_matches(name, allowed, 1)
-            meant = f" (did you mean {{{near[0]}}}?)" if near else ""
-            raise ValueError(f"only the placeholders {known}, not {{{name}}}{meant}")
-    if re.search(r"[{}]", _PLACEHOLDER.sub("", template)):
-        raise ValueError(f"braces only around a placeholder ({known})")
-    return template
-
-
-def placeholders(template: Any) -> set[str]:
-    """Returns the names of the placeholders in a template, or in all the strings of a nested one."""
-    if isinstance(template, str):
-        return set(_PLACEHOLDER.findall(template))
-    if isinstance(template, Mapping):
-        return set().union(*map(placeholders, template.values()))
-    if isinstance(template, Sequence):
-        return set().union(*map(placeholders, template))
-    return set()
 
 
 def query_text(words: Sequence[str], search: Search, site: str) -> str:
@@ -103,34 +211,11 @@ def since_value(since: date | None, search: Search, zone: ZoneInfo) -> str | int
     return midnight.strftime(search.since_format)
 
 
-def check_no_script_route(template: str) -> None:
-    """Raises ValueError if the URLs that a template makes could only be opened by a browser's script."""
-    if has_script_route(template):
-        raise ValueError("a URL without #/ and #!: no server gets to see what is behind them")
-
-
-def has_script_route(template: str) -> bool:
-    """Returns whether the URLs that a template makes could only be opened by a browser's script."""
-    return is_script_route(template.partition("#")[2])
-
-
-def fill_url(template: str, values: Mapping[str, str | int], encoding: str = "utf-8") -> str:
-    """Fills a URL template: `base` as it is, all other values percent-encoded."""
-
-    def value(match: re.Match[str]) -> str:
-        name = match[1]
-        return str(values[name]) if name == "base" else quote(str(values[name]), safe="", encoding=encoding)
-
-    head, mark, query = template.partition("?")
-    pairs = [pair for pair in query.split("&") if not _is_void(pair.partition("=")[2], values)]
-    return _PLACEHOLDER.sub(value, head + mark + "&".join(pairs))
-
-
 def fill_body(search: Search, values: Mapping[str, str | int]) -> str:
     """Returns the request body, or an empty string for a site that searches by GET."""
     if not search.body:
         return ""
-    filled = _fill(search.body, values)
+    filled = fill_all(search.body, values)
     if search.body_type == "json":
         return orjson.dumps(filled).decode()
     return urlencode(filled, encoding=search.encoding)
@@ -150,19 +235,13 @@ def check_encoding(name: str) -> str:
     return "gbk" if codec.name == "gb2312" else codec.name
 
 
-def _fill(template: Any, values: Mapping[str, str | int]) -> Any:
-    """Fills the template of a body. A string that is just a placeholder becomes the value in its own type."""
-    if isinstance(template, str):
-        whole = _PLACEHOLDER.fullmatch(template)
-        return values[whole[1]] if whole else _PLACEHOLDER.sub(lambda match: str(values[match[1]]), template)
-    if isinstance(template, Mapping):
-        return {key: _fill(value, values) for key, value in template.items() if not _is_void(value, values)}
-    if isinstance(template, Sequence):
-        return [_fill(value, values) for value in template]
-    return template
+def _strings(value: JsonValue) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _strings(part)
 
 
-def _is_void(template: Any, values: Mapping[str, str | int]) -> bool:
-    """Returns whether a parameter is nothing but a placeholder without a value: it is left out."""
-    whole = _PLACEHOLDER.fullmatch(template) if isinstance(template, str) else None
-    return whole is not None and values[whole[1]] == ""
+# Of a site that can't be searched: there is no search page.
+NO_SEARCH = Search.model_construct(url="")

@@ -20,7 +20,7 @@ BASE, KEYWORDS = "{base}", "{keywords}"
 _TEXT = "text:"
 _NAMED_KEYS = frozenset(
     """Enter Tab Escape Backspace Delete Insert Space Home End PageUp PageDown
-    ArrowUp ArrowDown ArrowLeft ArrowRight F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12""".split()  # noqa: SIM905 -- words
+    ArrowUp ArrowDown ArrowLeft ArrowRight F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12""".split()
 )
 _HELD_KEYS = frozenset({"Control", "Shift", "Alt", "Meta"})
 _COOKIE_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")  # a token of RFC 9110

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _FUNCTIONS = frozenset(
     """last position count id local-name namespace-uri name string concat starts-with contains substring-before
     substring-after substring string-length normalize-space translate boolean not true false lang number sum floor
-    ceiling round text node comment processing-instruction and or div mod""".split()  # noqa: SIM905 -- easier to read
+    ceiling round text node comment processing-instruction and or div mod""".split()
 )
 _string = re.compile(r"\"[^\"]*\"|'[^']*'")
 _called = re.compile(r"([\w:.-]+)\s*\(").findall

@@ -22,7 +22,7 @@ from crawler.config import crawl_settings
 from crawler.config.check import check, complete
 from crawler.download.other_handlers import warn_of_other_handlers
 from crawler.base.errors import ExtractError, UnavailableError, UrlError
-from crawler.base.models import Fetched, Frontier
+from crawler.base.models import Fetched, Frontier, SentOn
 from crawler.spiders.trial import Trial
 from crawler.worker.claiming.outcomes import (
     OUT_OF_MEMORY,
@@ -299,12 +299,14 @@ def _state_of(request: Request | None) -> RequestState:
 
 def fetched(response: Response) -> Fetched:
     """Returns of a response what extraction reads."""
-    state = state_of(response.request)
+    state, request = state_of(response.request), response.request
+    asked = request.meta.get("redirect_urls", [request.url])[0] if request else response.url
     return Fetched(
         url=response.url + state.route if state else response.url,
         status=response.status,
         content_type=(response.headers.get("Content-Type") or b"").decode("latin-1"),
         body=response.body,
+        sent_on=SentOn(asked, response.url) if asked != response.url else None,
         rendered=state.rendered if state else None,
         gaps=state.gaps if state else 0,
         loaded=state.loaded if state else None,

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from crawler.extract import Fields, Links
     from crawler.sites import Site
-    from crawler.sites.definition import Joined
     from crawler.sites.follow import Follow
+    from crawler.sites.joined import Joined
     from crawler.worker.claiming.visits import Visit
 
 NODE = socket.gethostname()
@@ -71,7 +71,8 @@ class ConsumerSpider(FrontierSpider):
 
         Links are offered first, also those of a page that turns out to hold no item.
         """
-        if site.address_of(visit.seed.url) != visit.seed.url:
+        address = site.address_of(visit.seed.url)
+        if address != visit.seed.url:
             page = replace(page, url=visit.seed.url)  # what was fetched is its twin
         follow = site.follow
         if follow and all(seed.depth >= follow.depth for seed in visit.seeds):

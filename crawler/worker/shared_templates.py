@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from redis.exceptions import RedisError
 
 from crawler.base import tasks
-from crawler.extract import Templates
-from crawler.extract.templates import KEY_BYTES, MAX_PAGES
+from crawler.extract import PageTemplates
+from crawler.extract.page_templates import KEY_BYTES, MAX_PAGES
 from crawler.frontier.keys import partition_of
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class SharedTemplates:
     """
 
     def __init__(self, redis: Redis, keys: Keys, partitions: int, events: Events) -> None:
-        self.known = Templates()
+        self.known = PageTemplates()
         self._redis, self._keys, self._partitions, self._events = redis, keys, partitions, events
         self._waiting: dict[bytes, str] = {}  # templates to exchange, with their hosts
         self._forget_at_s = time.monotonic() + KEPT_SECONDS

@@ -114,7 +114,7 @@ class Worker:
         self.queues = config.frontier.queues(redis)
         self.queue = self.queues[frontier]
         self.session = Session(session_redis, keys, partitions=partitions, seconds=session_s, events=self.events)
-        self.figures = Figures(keys, self.events, session_s)
+        self.figures = Figures(keys, self.events, session_s, self._identity())
         self.tally = Tally(keys, self.events, stats)
         self._failed_answers = FailedAnswers(keys, self.events, config.failed_answers_bytes, config.redaction)
         self.newest_items = NewestItems(keys, self.events, config.newest_items_bytes)
@@ -242,7 +242,14 @@ class Worker:
         )
         await durability.log_advice(self.redis, self.config.frontier.session_s)
         scripts.read_ahead()
-        await asyncio.to_thread(self.session.open, asyncio.get_running_loop())
+        opening = asyncio.ensure_future(asyncio.to_thread(self.session.open, asyncio.get_running_loop()))
+        try:
+            await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            while not opening.done():  # a thread can't be cancelled, however often: what it opens is closed after it
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.wait([opening])
+            raise
 
     async def close(self) -> None:
         """Sends the settlements left, ends the session and disconnects. Does nothing if it isn't open."""
@@ -384,10 +391,12 @@ class Worker:
         if self._service_manager:
             self._service_manager.beat(is_ready=self.session.alive)
 
+    def _identity(self) -> dict[str, Any]:
+        return {"version": __version__, "frontier": self.frontier}
+
     def _figures(self) -> dict[str, Any]:
         return {
-            "version": __version__,
-            "frontier": self.frontier,
+            **self._identity(),
             "carrying": self.claims.carrying,
             "pages_per_minute": round(self.headroom.rate.per_second() * 60),
             "room": self.room(),

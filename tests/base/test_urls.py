@@ -439,12 +439,12 @@ def test_only_its_own_canonical_form_is_canonical(url, expected):
 PIECES = """/ // .. ../ ./ . a b.c thread %2e %2E %41 %zz é 漢 \\ ? # & = utm_source=x sid=3 SID=%33 q=1 @ u:p@
     : :80 :8080 http: https:// http://x.org HTTP://x.org http://x.org:8080 //other.org/ mailto:x
     ' " < [ | ^ ` { ~ $ ! * ( + , ;
-    \x00 \x7f xn--a 127.1 0x7f 1.2.3.4 \ud800 C: C|""".split()  # noqa: SIM905 -- a list of words reads better
+    \x00 \x7f xn--a 127.1 0x7f 1.2.3.4 \ud800 C: C|""".split()
 PIECES += [" ", "\t"]
 BASES = """http://x.org/ http://x.org/a/b?x=1#f http://x.org:8080/a/b/c/ https://u:p@x.org/x http://10.0.0.1:80/ ftp://x/y
-    mailto:a http://x.org/a/b/../c;d? http://X.org:80/A garbage http://xn--fsq.org/x/""".split()  # noqa: SIM905
+    mailto:a http://x.org/a/b/../c;d? http://X.org:80/A garbage http://xn--fsq.org/x/""".split()
 BASES += r"""http://x.org/a/.. http://x.org/a/%2e/b http://x.org//a//b http://x.org/a\b/c http://x.org/a;sid=1/b;c/d
-    http://x.org/a/b?c=/d/e#/f http://0x7f/a/b http://xn--a/b/c http://x.org/a/b:c/%2E%2e""".split()  # noqa: SIM905
+    http://x.org/a/b?c=/d/e#/f http://0x7f/a/b http://xn--a/b/c http://x.org/a/b:c/%2E%2e""".split()
 BASES += ["http://x.org/" + "a/" * 480]
 
 

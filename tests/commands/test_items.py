@@ -35,7 +35,7 @@ def send(kafka_server, topic_prefix):
 
         def send(*values):
             for value in values:
-                producer.send(f"{topic_prefix}demo_forum", value).get(10)
+                producer.send(f"{topic_prefix}demo_forum", value).get(PATIENCE_SECONDS)
 
         yield send
 
@@ -111,7 +111,7 @@ def test_a_misspelt_site_is_told_the_nearest_that_has_a_topic(tail, send):
 def test_tail_shows_who_else_wants_an_item(scrapy, options, kafka_server, topic_prefix):
     told = Also.of(Seed("https://forum.example/thread/1", "flood", "demo_forum", keywords=("洪水",)))
     with closing(KafkaProducer(bootstrap_servers=kafka_server.bootstrap)) as producer:
-        producer.send(f"{topic_prefix}demo_forum.also", orjson.dumps(told)).get(10)
+        producer.send(f"{topic_prefix}demo_forum.also", orjson.dumps(told)).get(PATIENCE_SECONDS)
     words = ("items", "tail", "demo_forum.also", "--from-start", "--count", "1")
     assert scrapy(*words, **options).stdout == f"{told.time}  flood  https://forum.example/thread/1\n"
     assert orjson.loads(scrapy(*words, "--json", **options).stdout) == orjson.loads(orjson.dumps(told))

@@ -8,7 +8,7 @@ import urllib.request
 
 import pytest
 from commands.answers import error_of, json_of, lines_of
-from waiting import until
+from waiting import PATIENCE_SECONDS, until
 
 PASSWORD = "correct horse battery\n"
 
@@ -42,6 +42,6 @@ def test_it_listens_until_it_is_told_to_stop(scrapy, spawn, users):
     lines_of(scrapy("monitor", "user", "add", "ann", settings=users, stdin=PASSWORD))
     process = spawn("monitor", "--listen", "127.0.0.1:0", settings=users)
     address = until(lambda: re.search(r"http://127\.0\.0\.1:\d+/", process.log.read_text()), "the monitor's address")[0]
-    with urllib.request.urlopen(address + "login", timeout=10) as answer:
+    with urllib.request.urlopen(address + "login", timeout=PATIENCE_SECONDS) as answer:
         assert b"<form" in answer.read()
     assert process.stop() == 0

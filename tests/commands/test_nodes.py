@@ -96,6 +96,12 @@ async def test_a_lapsed_worker_is_forgotten_after_an_hour(scrapy, operator):
     assert (worker["owner"], worker["state"], worker["carrying"]) == ("a-node:10:1:x", "lapsed", None)
 
 
+async def test_a_worker_whose_seeds_others_have_is_told_by_its_last_report(scrapy, operator):
+    await add_worker(operator, "a-node:10:1:x", age_s=30.0)
+    await operator.redis.zrem(operator.keys.partition(0).sessions, "a-node:10:1:x")
+    assert lines_of(scrapy("nodes"))[1].startswith("a-node 10 content lapsed, heard of 3")
+
+
 async def test_a_worker_that_has_just_begun_says_so(scrapy, operator):
     await operator.redis.zadd(operator.keys.partition(0).sessions, {"a-node:10:1:x": 10**15})
     assert lines_of(scrapy("nodes"))[1] == "a-node 10 alive, without figures so far"

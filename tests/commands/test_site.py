@@ -32,6 +32,12 @@ follow: {links: "css:a", deny: [/user/], per_page: 2}
 """
 
 
+def unread(done):
+    """Returns the JSON of a check that couldn't look at its page, and the line that it has ended with."""
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1), done
+    return json.loads(done.stdout), done.stderr.removeprefix("error: ").rstrip("\n")
+
+
 def page_of_five(path, number):
     """Returns status, type and body of a page of a search with five pages, whose end is another one on each path."""
     number = min(number, 5) if path == "/ends/same" else number
@@ -158,9 +164,9 @@ def test_a_content_page_is_shown_field_by_field(check, origin):
 
 def test_a_page_that_a_crawl_refuses_for_its_address_is_not_asked_for(check, origin):
     url = f"{origin}/gzip"
-    shown = json_of(check("demo_forum", url, "--json", settings={"ALLOW_PRIVATE_ADDRESSES": 0}))
+    shown, error = unread(check("demo_forum", url, "--json", settings={"ALLOW_PRIVATE_ADDRESSES": 0}))
     why = f"a crawl refuses {url}: private-address (ALLOW_PRIVATE_ADDRESSES)"
-    assert (shown["url"], shown["refused"]) == (url, why)
+    assert (shown["url"], shown["refused"], error) == (url, why, why)
     assert "fields" not in shown
     assert json_of(check("demo_forum", url, "--json"))["refused"] == ""
 
@@ -169,16 +175,19 @@ def test_robots_txt_is_obeyed_after_a_redirect_too(check, origin):
     private = f"{origin}/private/1"
     why = f"a crawl refuses {private}: robots ({origin}/robots.txt forbids it; ROBOTSTXT_OBEY)"
     for url in (private, f"{origin}/to-thread?/private/1"):
-        shown = json_of(check("demo_forum", url, "--json"))
-        assert (shown["url"], shown["refused"]) == (private, why)
-    assert f"refused  {why}" in check("demo_forum", private).stdout
+        shown, error = unread(check("demo_forum", url, "--json"))
+        assert (shown["url"], shown["refused"], error) == (private, why, why)
+    done = check("demo_forum", private)
+    assert f"refused  {why}" in done.stdout
+    assert (done.returncode, done.stderr) == (1, f"error: {why}\n")
     assert "private/1 answered 4" in error_of(check("demo_forum", private, settings={"ROBOTSTXT_OBEY": 0}))
 
 
 @pytest.mark.parametrize(("status", "asked"), [(503, False), (404, True)])
 def test_a_robots_txt_without_an_answer_keeps_the_page_from_being_asked_for(check, origin, monkeypatch, status, asked):
     monkeypatch.setattr(Handler, "robots_status", status)
-    shown = json_of(check("demo_forum", f"{origin}/gzip", "--json"))
+    done = check("demo_forum", f"{origin}/gzip", "--json")
+    shown = json_of(done) if asked else unread(done)[0]
     assert ("fields" in shown) == asked
     assert ("robots-unreachable" in shown["refused"]) != asked
 
@@ -492,7 +501,9 @@ def test_each_way_in_which_a_search_ends_is_said(check, board, path, results, pa
     paging = {"kind": "link" if "next" in results else "page"}
     address = f"{{base}}/ends/{path}?q={{query}}&page=" + ("1" if "next" in results else "{page}")
     site = board(search={"url": address, "paging": paging}, results={"links": "css:a.title"} | results)
-    end = json_of(check(site, "--search", "any words", "--json"))["past_the_end"]
+    shown, error = unread(check(site, "--search", "any words", "--json"))
+    assert "/thread/1" in error  # the first result, which is gone
+    end = shown["past_the_end"]
     assert (end.get("page"), end["says"]) == (page, says)
 
 
@@ -521,7 +532,9 @@ def test_a_site_with_a_description_is_not_called_one_that_cannot_be_searched(che
 
 def test_a_search_that_a_crawl_refuses_or_that_finds_no_page_of_results_is_said(check, board, origin):
     private = board(search={"url": "{base}/private/{query}"})
-    assert "robots" in json_of(check(private, "--search", "a", "--json"))["refused"]
+    shown, error = unread(check(private, "--search", "a", "--json"))
+    assert "robots" in shown["refused"]
+    assert error == shown["refused"]
     gone = board(search={"url": "{base}/gone/1033?q={query}"})
     assert "status 404: a crawl fails it as http-404" in error_of(check(gone, "--search", "a"))
     assert error_of(check(gone, f"{origin}/1", "--search", "a")).endswith("expected a URL or --search, not both")

@@ -26,7 +26,7 @@ SYSTEM = (
     "/etc/nsswitch.conf",
     sys.base_prefix,
 )
-KEPT = ("/opt", "/source", "/wheels", "/var/lib/headroom", "/run/secrets", "/root/.cache")
+KEPT = ("/opt", "/source", "/wheels", "/var/lib/headroom", "/run/secrets", "/var/cache/pip")
 WORKER_UID = 10001
 IMAGE_PYTHON = "/image-python"  # has `python`, as the image's base has, which a distribution may only call python3
 

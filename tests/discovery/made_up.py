@@ -7,6 +7,7 @@ other articles and the like around it, as sites have.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from html import escape
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
@@ -96,7 +97,7 @@ class Request:
     raw: str
 
 
-class Site:
+class Site(ABC):
     """A site of a shape that a subclass has."""
 
     articles = ENGLISH
@@ -110,8 +111,9 @@ class Site:
     def article(self, number):
         return next((one for one in self.articles if str(one.number) == str(number)), None)
 
+    @abstractmethod
     def respond(self, request):
-        raise NotImplementedError
+        """Returns the answer to a request."""
 
     def shown(self, url):
         return None

@@ -170,11 +170,49 @@ def table(one):
     return f'<main><h1>{one.title}</h1><div class="text">{one.text}</div></main><table><tbody>{rows}</tbody></table>'
 
 
+def glossary(one):
+    """Comments that are terms and what they mean: date and author, and then the text."""
+    rows = ""
+    for at, (author, time, text, _parent) in enumerate(remarks(one)):
+        hour, minute = int(time[11:13]), time[14:]
+        when = f"Oct. {int(time[8:10])}, 2026, {hour % 12 or 12}:{minute} {'a.m.' if hour < 12 else 'p.m.'}"
+        rows += f'<dt id="c{one.number}{at}">{when} - {author}</dt> <dd><p>{text}</p></dd>'
+    form = '<form><p><label for="id_comment">Comment:</label><textarea id="id_comment"></textarea></p></form>'
+    return (
+        f'<main><h1>{one.title}</h1><div class="text">{one.text}</div><h3>Comments:</h3><dl id="comments">{rows}</dl>'
+        f"{form}</main>"
+    )
+
+
+def two_rows(one):
+    """Comments of which each is two rows of a table, whose cells have no names."""
+    rows = "".join(
+        f'<tr><th><a href="/message/{at}">message {at}</a></th><th>Author: {author}</th><th>Date: {time}</th></tr>'
+        f'<tr><td colspan="3" class="said"><pre>{text}</pre></td></tr>'
+        for at, (author, time, text, _parent) in enumerate(remarks(one))
+    )
+    return (
+        f'<main><h1>{one.title}</h1><div class="text">{one.text}</div><table class="comments"><tr><th colspan="3">'
+        f"Comments</th></tr>{rows}</table></main>"
+    )
+
+
+def two_blocks(one):
+    """Comments of which each is a head and a text, side by side with those of all others."""
+    rows = "".join(
+        f'<div class="comment-head"><a href="/user/{at}" class="author">{author}</a> · <time datetime="{time}">then'
+        f'</time></div><div class="comment-said">{text}</div>'
+        for at, (author, time, text, _parent) in enumerate(remarks(one))
+    )
+    return f'<main><h1>{one.title}</h1><div class="text">{one.text}</div><section>{rows}</section></main>'
+
+
 NESTED, SAID_SO = (wordpress,), (tracker, thread, attributed)
 
 
 @pytest.fixture(
-    params=[wordpress, tracker, thread, declared, attributed, loose, table], ids=lambda shape: shape.__name__
+    params=[wordpress, tracker, thread, declared, attributed, loose, table, glossary, two_rows, two_blocks],
+    ids=lambda shape: shape.__name__,
 )
 def shape(request):
     return request.param
@@ -295,6 +333,52 @@ def test_comments_within_the_content_are_told_to_stand_there():
     pages = samples(declared)
     assert comments.find(pages, "css:main").is_inside
     assert not comments.find(pages, "css:.text").is_inside
+
+
+@pytest.mark.parametrize("shape", [glossary, two_rows, two_blocks], ids=lambda shape: shape.__name__)
+def test_comments_of_two_blocks_are_left_out_of_a_content_with_both(shape):
+    pages = samples(shape)
+    found = comments.find(pages, "css:main")
+    assert found.is_inside
+    content = {"select": "css:main", "remove": list(found.removed)}
+    site = Site.from_definition({"name": "s", "content": {"content": content}})
+    for one, sample in zip(ENGLISH, pages, strict=False):
+        text = reading.fields(sample.page.fetched, site).content
+        assert all(paragraph in text for paragraph in one.paragraphs)
+        assert not any(author in text or said in text for author, _time, said, _parent in remarks(one))
+
+
+def test_the_head_of_a_comment_may_be_a_name_alone():
+    def shape(one):
+        rows = "".join(f"<dt>{author}</dt><dd>{text}</dd>" for author, _time, text, _parent in remarks(one))
+        return f'<main><h1>{one.title}</h1><div class="text">{one.text}</div><dl class="replies">{rows}</dl></main>'
+
+    pages = samples(shape)
+    found = comments.find(pages, "css:.text")
+    assert found.rules == {
+        "each": "css:dl.replies > dt",
+        "text": "xpath:following-sibling::*[1][self::dd]",
+        "author": "xpath:.",
+    }
+
+
+def test_a_list_of_terms_is_no_list_of_comments():
+    def shape(one):
+        rows = "".join(f"<dt>{said[:20]}</dt><dd>{said}</dd>" for _author, _time, said, _parent in remarks(one))
+        return f'<main><h1>{one.title}</h1><div class="text">{one.text}</div><dl class="replies">{rows}</dl></main>'
+
+    assert comments.find(samples(shape), "css:.text") is None
+
+
+def test_a_term_without_a_meaning_has_none_of_the_next_one():
+    pages = samples(glossary)
+    rules = comments.find(pages, "css:.text").rules
+    page = pages[0].page
+    body = page.fetched.body.replace(b"<dd>", b"<i hidden></i><dd>", 1)
+    lacking = ParsedPage(Fetched(page.url, 200, "text/html", body))
+    written = [text for _author, _time, text, _parent in remarks(ENGLISH[0])]
+    assert [one.text for one in read(glossary, rules, page).comments] == written
+    assert [one.text for one in read(glossary, rules, lacking).comments] == ["", *written[1:]]
 
 
 def test_pages_without_comments_do_not_hinder_those_that_have_some():

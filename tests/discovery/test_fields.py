@@ -7,7 +7,7 @@ import re
 import pytest
 from discovery.made_up import ENGLISH, ORIGIN, page
 
-from crawler.discovery import fields, rules
+from crawler.discovery import cut_dates, fields, rules
 from crawler.discovery.page import ParsedPage
 from crawler.discovery.sample import Sample
 from crawler.extract import content as reading
@@ -166,4 +166,72 @@ def test_a_time_that_an_attribute_says_more_exactly_is_read_there(shown, rule):
 
 
 def test_a_day_that_could_be_a_month_on_all_pages_is_left():
-    assert rules.date_rule(["01/05/2025 11:37 AM", "02/06/2025 02:58 PM"], "") is None
+    assert cut_dates.rule_of(["01/05/2025 11:37 AM", "02/06/2025 02:58 PM"], "") is None
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("names", ["id=comments", "class=comment-list"])
+def test_a_date_below_the_content_in_what_is_named_for_comments_is_not_the_page_s(count, names):
+    def shape(one):
+        said = "".join(
+            f"<dt>2026-11-{at + one.number % 9 + 1:02} - {one.author}</dt><dd>It was number {at + one.number}.</dd>"
+            for at in range(count)
+        )
+        return f"<h1>{one.title}</h1><article>{one.text}</article><dl {names}>{said}</dl>"
+
+    rules, read = compared(shape)
+    assert not {"author", "published"} & rules.keys()
+    assert not any(one.published or one.author for one in read)
+
+
+def test_a_date_above_the_content_of_a_post_is_read_whatever_the_names_around_it():
+    def shape(one):
+        return (
+            f"<h1>{one.title}</h1><div class=comments-area><div class=comment><p class=comment-head><b class=author>"
+            f"{one.author}</b> <time>{one.date}</time></p><div class=comment-text>{one.text}</div></div></div>"
+        )
+
+    rules, read = compared(shape)
+    assert [one.author for one in read] == [one.author for one in ENGLISH[:4]]
+    assert [one.published[:10] for one in read] == [one.date[:10] for one in ENGLISH[:4]]
+    assert rules["published"] == {"select": "css:time"}
+
+
+def test_a_date_without_a_name_is_told_by_the_picture_before_it():
+    rules, read = compared(
+        lambda one: (
+            f"<h1>{one.title}</h1><ul class=links><li><i class='fa fa-user'></i> <a href='/author/{one.number}/'>"
+            f"{one.author}</a></li><li><i class='fa fa-calendar'></i> {one.date}</li></ul><article>{one.text}</article>"
+        )
+    )
+    assert rules["published"] == {"select": "css:li:has(> i.fa-calendar)"}
+    assert [one.published[:16] for one in read] == [one.date.replace(" ", "T") for one in ENGLISH[:4]]
+
+
+@pytest.mark.parametrize(
+    ("texts", "name", "date"),
+    [
+        (["Jan. 2, 2026, 5:19 p.m. - Ann Lee", "Jan. 3, 2026, noon - Bob"], " - (.+)$", "^(.+?) - "),
+        (["2026-01-02 | Ann - Lee", "2026-01-03 | bob77"], r" \| (.+)$", r"^(.+?) \| "),
+        (["Ann \u00b7 2 January 2026", "Bob \u00b7 3 January 2026"], "^(.+) \u00b7 ", "^.+ \u00b7 (.+)$"),
+    ],
+)
+def test_a_name_and_a_date_on_one_line_are_told_apart(texts, name, date):
+    found = rules.beside_date(texts, "en")
+    assert found == rules.NamedDate(name, {"pattern": date})
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["2026-01-02 - Reply", "2026-01-03 - Reply"],
+        ["2026-01-02 - 3 comments", "2026-01-03 - 5 comments"],
+        ["2026-01-02 - Ann", "2026-01-03, Bob"],
+        ["2026-01-02 - a text that goes on and on", "2026-01-03 - another one of those texts"],
+        ["Eve - Ann", "Eve - Bob"],
+        ["01/02/2026 - Ann", "02/03/2026 - Bob"],
+        [],
+    ],
+)
+def test_no_line_is_parted_that_is_no_name_and_date(texts):
+    assert rules.beside_date(texts, "en") is None

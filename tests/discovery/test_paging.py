@@ -7,7 +7,7 @@ from discovery.made_up import ORIGIN, page
 
 from crawler.discovery import paging
 from crawler.discovery.page import ParsedPage
-from crawler.discovery.template import SearchTemplate
+from crawler.discovery.search_template import SearchTemplate
 from crawler.base.models import Fetched
 from crawler.sites.selector import Selector
 

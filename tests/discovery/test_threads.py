@@ -8,10 +8,12 @@ import pytest
 from discovery import made_up
 from discovery.made_up import ENGLISH, ORIGIN, PEOPLE, Visitor
 
-from crawler.discovery import comments, fields, propose
+from crawler.discovery import comments, fields, next_links, propose
 from crawler.discovery.page import ParsedPage
 from crawler.discovery.sample import Sample
+from crawler.extract import content as reading
 from crawler.base.models import Fetched
+from crawler.sites import Site
 
 SAID = (
     "I was there on the second day and it was not as bad as this says, number {}.",
@@ -128,6 +130,18 @@ def weblog(one):
     )
 
 
+def headed(one):
+    """Posts of a forum with heading and byline above their texts, in one block with them."""
+    rows = "".join(
+        f'<div id="{one.number}{at}" class="card my-3"><div class="row"><div class="col-md-10"><h4 class="subject">'
+        f'{"Re: " if at else ""}{one.title}</h4><p>By: <a href="/member/{at}/">{author}</a> on {time[:10]} '
+        f'{time[11:16]}</p><div class="post-content">{text}</div></div><div class="col-md-2"><div class="username">'
+        f"<b>{author}</b></div><div>Posts: {one.number + at}</div></div></div></div>"
+        for at, (author, time, text) in enumerate(posts(one))
+    )
+    return f'<div class="container"><h1>{one.title}</h1><div class="row"><div class="col-12">{rows}</div></div></div>'
+
+
 SHAPES = {
     avatars: "css:ul.posts > li:not([data-index='0'])",
     unnumbered: "css:ul.posts > li ~ li",
@@ -135,6 +149,7 @@ SHAPES = {
     boxed: "css:div.box ~ div.box",
     journal: "css:div.has-notes",
     weblog: "css:div.comment",
+    headed: "css:div.card ~ div.card",
 }
 
 
@@ -193,3 +208,144 @@ def test_no_part_is_removed_that_is_all_of_the_content_on_a_page():
     ]
     assert fields.compare(samples[:2], samples[2:])["content"] == {"select": "css:article"}
     assert fields.compare(samples[:2])["content"] == {"select": "css:article", "remove": ["css:.tags"]}
+
+
+def paged(one, number):
+    """A page of a thread of two pages, with links to both of them above it, one of which leads nowhere."""
+    hrefs = [f"?page={number - 1}" if number > 1 else "", f"?page={number + 1}" if number < 2 else ""]
+    links = "".join(f'<li><a href="{href}">{sign}</a></li>' for href, sign in zip(hrefs, "«»", strict=True))
+    return made_up.page(one.title, f"<ul class=pagination>{links}</ul>{headed(one)}")
+
+
+def paged_samples():
+    return [
+        Sample(ParsedPage(Fetched(f"{ORIGIN}/a/{one.number}/", 200, "text/html", page.encode())), one.title)
+        for one in ENGLISH[:4]
+        for page in [paged(one, 1)]
+    ]
+
+
+def proposed(samples):
+    """Returns the site that is proposed for some content pages."""
+    rules = fields.compare(samples[:2], samples[2:])
+    found = comments.find(samples, rules["content"]["select"])
+    following = next_links.to_second_pages([one.page for one in samples])
+    content = rules | ({"next_page": following} if following else {})
+    return Site.from_definition({"name": "s", "content": content | ({"comments": found.rules} if found else {})})
+
+
+def test_the_first_post_of_a_later_page_is_one_of_its_replies_where_a_link_leads_back():
+    site = proposed(paged_samples())
+    one = ENGLISH[0]
+    address = f"{ORIGIN}/a/{one.number}/"
+    first = reading.fields(Fetched(address, 200, "text/html", paged(one, 1).encode()), site)
+    assert first.next_page == f"{address}?page=2"
+    assert comparable(first.content) == comparable("".join(one.paragraphs))
+    assert len(first.comments) == len(SAID)
+    last = reading.fields(Fetched(first.next_page, 200, "text/html", paged(one, 2).encode()), site, continues=True)
+    assert not last.next_page
+    assert not last.content
+    assert len(last.comments) == 1 + len(SAID)
+
+
+@pytest.mark.parametrize("rules", ["", '<div class="rules">Be kind to all others here.</div>'])
+@pytest.mark.parametrize("first", ["Open? {}", "Is it open, or is it not yet? {}"])
+def test_the_text_of_a_first_post_is_read_as_those_of_its_replies_are(first, rules):
+    """Be it so short on some page that what stands around it there is as long."""
+    end = '</div></div><div class="col-md-2">'
+    found = [
+        (one, made_up.page(one.title, headed(one).replace(end, rules + end)))
+        for one in [*(replace(one, paragraphs=(first.format(one.number),)) for one in ENGLISH[:2]), *ENGLISH[2:4]]
+    ]
+    samples = [
+        Sample(ParsedPage(Fetched(f"{ORIGIN}/a/{one.number}/", 200, "text/html", page.encode())), one.title)
+        for one, page in found
+    ]
+    site = proposed(samples)
+    for (one, _page), sample in zip(found, samples, strict=True):
+        read = reading.fields(sample.page.fetched, site)
+        more = "Be kind to all others here." if rules else ""
+        assert comparable(read.content) == comparable("".join(one.paragraphs) + more)
+        assert read.author == one.author
+        assert len(read.comments) == len(SAID)
+
+
+async def test_the_first_post_of_a_later_page_is_no_text_of_the_item_where_no_link_leads_back():
+    def shape(one):
+        return f'{headed(one)}<a href="/a/{one.number}?page=2">Next</a>'
+
+    proposal = await propose(f"{ORIGIN}/", Visitor(Shaped(shape)), word="flood")
+    content = proposal.definition["content"]
+    assert content["next_page"] == "xpath://a[normalize-space()='Next']"
+    assert content["content"] == {"select": "css:div.post-content", "first_page_only": True, "required": True}
+    assert content["comments"]["each"] == "css:div.card ~ div.card"
+    assert "of each further page, the first one is left out" in proposal.text
+
+
+def newest_first(one):
+    """A tracker whose messages are two rows of a table each, the newest first: the last one is what was reported."""
+    rows = "".join(
+        f'<tr><th><a href="/message/{at}">message {at}</a></th><th>Author: {author}</th><th>Date: {time}</th></tr>'
+        f'<tr><td colspan="3" class="content"><pre>{text}</pre></td></tr>'
+        for at, (author, time, text) in reversed([*enumerate(dated(one))])
+    )
+    return (
+        f'<main><table class="form"><tr><th>Title</th><td>{one.title}</td></tr></table><p>Created on <b>{one.date}</b> '
+        f'by <b>{one.author}</b>, last changed by <b>{PEOPLE[one.number % 3]}</b>.</p><table class="messages">'
+        f'<tr><th colspan="3" class="header">Messages</th></tr>{rows}</table></main>'
+    )
+
+
+def dated(one):
+    """Returns the posts, the first of which was before all others."""
+    (author, _time, text), *others = posts(one)
+    return [(author, "2025-10-01T08:00:00Z", text), *others]
+
+
+async def test_the_last_post_is_the_text_where_the_newest_comes_first():
+    proposal = await propose(f"{ORIGIN}/", Visitor(Shaped(newest_first)), word="flood")
+    assert len(proposal.fields) == 4
+    assert "the newest comes first" in proposal.text
+    assert "each is two blocks" in proposal.text
+    for read in proposal.fields.values():
+        one = next(one for one in ENGLISH if one.title == read.title)
+        assert comparable(read.content) == comparable("".join(one.paragraphs))
+        written = [(author, time, comparable(text)) for author, time, text in reversed(dated(one)[1:])]
+        assert [(c.author, c.published, f"<p>{comparable(c.text)}</p>") for c in read.comments] == written
+
+
+async def test_a_thread_that_begins_with_the_newest_post_is_not_about_that_one():
+    def shape(one):
+        rows = "".join(
+            f'<div class="post"><b class="username">{author}</b><time datetime="{time}">then</time><div class="body">'
+            f"{text}</div></div>"
+            for author, time, text in reversed(dated(one))
+        )
+        return f'<h1>{one.title}</h1><div class="all">{rows}</div>'
+
+    proposal = await propose(f"{ORIGIN}/", Visitor(Shaped(shape)), word="flood")
+    for read in proposal.fields.values():
+        one = next(one for one in ENGLISH if one.title == read.title)
+        assert comparable("".join(one.paragraphs)) in comparable(read.content)
+
+
+def test_what_stands_above_an_article_is_no_answer_to_it():
+    def shape(one, times):
+        teasers = "".join(
+            f'<div class="entry"><b class="author">{PEOPLE[at]}</b><time datetime="{time}">then</time>'
+            f'<div class="body">{SAID[at].format(one.number)}</div></div>'
+            for at, time in enumerate(times)
+        )
+        own = f'<b class="author">{one.author}</b><time datetime="2025-01-01T10:00:00Z">then</time>'
+        return f'<h1>{one.title}</h1>{teasers}<div class="entry">{own}<div class="body text">{one.text}</div></div>'
+
+    for times, is_thread in (
+        (("2026-10-03", "2026-10-02", "2026-10-01"), True),
+        (("2026-10-01", "2026-10-03", "2026-10-02"), False),
+    ):
+        samples = [
+            Sample(ParsedPage(Fetched(f"{ORIGIN}/a/{one.number}", 200, "text/html", page.encode())), one.title)
+            for one in ENGLISH[:4]
+            for page in [made_up.page(one.title, shape(one, times))]
+        ]
+        assert (comments.find(samples, "css:.text") is not None) == is_thread

@@ -227,6 +227,13 @@ def test_11_a_clock_that_is_wrong(redis, own_redis, wrong, state, status):
     assert f"{'ahead of' if wrong[0] == '+' else 'behind'} Redis's" in found["clock"]["text"]
 
 
+def start_seconds():
+    """Returns how long the command takes to start here and now."""
+    began = time.monotonic()
+    subprocess.run([*SCRAPY_DOCTOR, "--help"], cwd=ROOT, check=True, capture_output=True)
+    return time.monotonic() - began
+
+
 @pytest.mark.faults
 def test_12_servers_that_are_silent_cost_15_seconds_at_the_longest(tmp_path):
     """A frozen Redis, and listeners that never answer in the place of Kafka and MongoDB."""
@@ -236,12 +243,11 @@ def test_12_servers_that_are_silent_cost_15_seconds_at_the_longest(tmp_path):
         os.kill(frozen.pid, signal.SIGSTOP)
         stack.callback(os.kill, frozen.pid, signal.SIGCONT)
         sinks = {"KAFKA_BOOTSTRAP_SERVERS": f"127.0.0.1:{silent[0]}", "MONGO_URL": f"mongodb://127.0.0.1:{silent[1]}"}
-        began = time.monotonic()
-        subprocess.run([*SCRAPY_DOCTOR, "--help"], cwd=ROOT, check=True, capture_output=True)
-        start_s = time.monotonic() - began
+        start_s = start_seconds()
         began = time.monotonic()
         found, status = run(SCRAPY_DOCTOR, sinks | {"ITEM_SINKS": "files,kafka,mongo"}, frozen)
         taken_s = time.monotonic() - began
+        start_s = max(start_s, start_seconds())  # other work on the machine may have begun meanwhile
     assert [name for name, row in found.items() if row["state"] == "stops"] == ["redis", "kafka", "mongo"]
     assert found["disk"]["state"] == "ok"
     assert status == 1

@@ -14,6 +14,7 @@ from crawl import crawl_to_every_sink
 from documents.walk import ROOT, blocks
 from kafka import KafkaProducer
 from pipelines.sink_samples import page
+from waiting import PATIENCE_SECONDS
 
 PAGE = ROOT / "docs" / "downstream.md"
 TOPIC, KAFKA, MONGO = "items.demo_forum", "127.0.0.1:9092", "mongodb://127.0.0.1:27017"  # in its text
@@ -55,7 +56,7 @@ def test_the_reader_of_kafka_prints_each_item_once(kafka_server, topic_prefix, t
     with closing(KafkaProducer(bootstrap_servers=kafka_server.bootstrap)) as producer:
         for number in (1, 2, 1, 3, 2, 1, 4):  # at least once: some come again
             one = page(number)
-            producer.send(topic, orjson.dumps(one), key=one.fingerprint.encode()).get(10)
+            producer.send(topic, orjson.dumps(one), key=one.fingerprint.encode()).get(PATIENCE_SECONDS)
     script = reader("KafkaConsumer", topic=(TOPIC, topic), address=(KAFKA, kafka_server.bootstrap))
     for number, line in enumerate(lines_of(script, tmp_path, 4), 1):
         assert f"Thread {number}" in line

@@ -10,11 +10,13 @@ from hostile.hostile_wire_certificates import Authority
 from hostile.hostile_wire_server import HOLD, Host
 from scrapy import Request
 from scrapy.utils.test import get_crawler
+from waiting import PATIENCE_SECONDS
 
 from crawler.download.dns import DnsCache
 from crawler.download.handler import CurlDownloadHandler
 from crawler.middlewares.turns import TurnMiddleware
 from crawler.worker.claiming.request_state import RequestState
+from crawler.worker.turns.turns import Turns
 
 PLAIN = {"User-Agent": "test", "Accept": "text/html"}
 
@@ -79,11 +81,14 @@ def sent(get):
     egress = SimpleNamespace(is_down=False, answered=lambda _place: None)
     headroom = SimpleNamespace(answered=lambda _size: None)
     tally = SimpleNamespace(answered=lambda _host, _status, _size: None)
-    worker = SimpleNamespace(session=session, turns=None, egress=egress, headroom=headroom, tally=tally)
+    turns = object.__new__(Turns)  # no turn is acquired for a request alone, so that nobody is told of one
+    worker = SimpleNamespace(session=session, turns=turns, egress=egress, headroom=headroom, tally=tally)
     middleware = TurnMiddleware(worker, None)
 
     async def sent(url, visit):
-        request = Request(url, headers=PLAIN, meta=RequestState(visit, visit.lane).meta(download_timeout=5.0))
+        request = Request(
+            url, headers=PLAIN, meta=RequestState(visit, visit.lane).meta(download_timeout=PATIENCE_SECONDS)
+        )
         await middleware.process_request(request)
         return middleware.process_response(request, await get.handler.download_request(request))
 
@@ -113,7 +118,7 @@ async def held():
 
 async def all_ended(host):
     """Waits until a host's connections have ended, of which there is one at least."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while not host.asked or any(one.ended is None for one in host.asked):  # noqa: ASYNC110 -- other threads say so
             await asyncio.sleep(0.01)
 

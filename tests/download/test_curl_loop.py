@@ -11,6 +11,7 @@ import pytest
 from download.conftest import all_ended
 from hostile.hostile_wire_bodies import answer
 from hostile.hostile_wire_server import HOLD, RESET
+from waiting import PATIENCE_SECONDS
 
 from crawler.download.curl_loop import MULTI_FAILED, SUCCESS, CurlLoop
 
@@ -98,7 +99,7 @@ async def test_a_transfer_may_end_after_its_waiter_was_cancelled(curl_loop, open
     waiting = asyncio.create_task(asyncio.wait([running]))
     running.cancel()
     await waiting
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while curl_loop._running:  # noqa: ASYNC110 -- it ends all the same
             await asyncio.sleep(0.01)
     curl_loop.stop(handle.curl)

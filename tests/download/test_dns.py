@@ -13,6 +13,7 @@ import time
 from unittest.mock import Mock
 
 import pytest
+from waiting import PATIENCE_SECONDS
 
 from crawler.download import dns
 from crawler.download.dns import KEEP_NONE_SECONDS, KEEP_SECONDS, MAX_ADDRESSES, NO_ADDRESSES, DnsCache, HostAddresses
@@ -95,7 +96,7 @@ async def test_a_slow_name_has_no_address_until_its_answer_comes(monkeypatch):
     assert await cache.resolve("a.test") == NO_ADDRESSES
     assert cache.cached("a.test") == NO_ADDRESSES
     go.set()
-    await asyncio.wait(cache._lookups.values(), timeout=5)
+    await asyncio.wait(cache._lookups.values(), timeout=PATIENCE_SECONDS)
     await asyncio.sleep(0)
     assert cache.cached("a.test") == HostAddresses(("8.8.8.8",), ("8.8.8.8",))  # a late answer counts
 

@@ -9,18 +9,7 @@ import pytest
 
 from crawler.download.page_requests import PageRequests
 from crawler.worker.turns.lanes import Lane
-from crawler.worker.claiming.request_state import RequestState
-
-
-async def test_a_request_that_is_cut_off_on_its_way_frees_its_turns():
-    lane, address, released = Lane("a.test", 1, 0, 0.0), Lane("@127.0.0.1", 2, 0, 0.0), []
-    await lane.start()
-    state = RequestState(visit=None, lane=lane, address=address, in_flight=True)
-    requests = SimpleNamespace(_worker=SimpleNamespace(turns=SimpleNamespace(release=released.append)))
-    PageRequests._free_turns(requests, state)
-    assert (lane.idle, state.in_flight, state.address, released) == (True, False, None, [address])
-    PageRequests._free_turns(requests, state)  # what a middleware has ended is left
-    assert released == [address]
+from crawler.worker.turns.turns import Turns
 
 
 @pytest.mark.parametrize("is_on_its_way", [True, False])
@@ -38,9 +27,9 @@ async def test_a_cancelled_request_has_its_turns_freed(monkeypatch, is_on_its_wa
 
     requests = object.__new__(PageRequests)
     requests._crawler = SimpleNamespace(engine=SimpleNamespace(download_async=download_async))
-    requests._visit, requests._worker = None, None
+    requests._visit, requests._worker = None, SimpleNamespace(turns=object.__new__(Turns))
     page_request = SimpleNamespace(
-        url="http://a.test/data", kind="XHR", method="GET", headers=(), body=b"", fragment=""
+        url="http://a.test/data", resource_type="XHR", method="GET", headers=(), body=b"", fragment=""
     )
     monkeypatch.setattr("crawler.download.page_requests.sent_headers", lambda _asked: {})
     sending = asyncio.ensure_future(requests._download_on(page_request, lane))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import urllib.error
 import urllib.request
 
-from waiting import until
+from waiting import PATIENCE_SECONDS, until
 
 from testbed.servers.process import free_port
 
@@ -21,7 +21,7 @@ def test_a_worker_serves_its_metrics_to_who_has_the_token(crawl):
             f"http://127.0.0.1:{port}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}
         )
         try:
-            with urllib.request.urlopen(request, timeout=5) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
                 return answer.read().decode()
         except urllib.error.URLError:
             return ""

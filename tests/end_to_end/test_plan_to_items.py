@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from contextlib import closing
 from types import SimpleNamespace
 
 import pytest
+import topics
 from crawl import CRAWL_SECONDS, crawl_to_every_sink
-from kafka import KafkaConsumer
 from pymongo import MongoClient
 from waiting import until
 
@@ -63,10 +62,9 @@ def delivered(fork_server, redis_server, forum, kafka_server, mongo_server, tmp_
         with MongoClient(mongo_server.url) as client:
             items = client[crawl.settings["KEY_PREFIX"]]["items"]
             in_mongo = {document.pop("_id"): document for document in items.find()}
-    options = {"auto_offset_reset": "earliest", "consumer_timeout_ms": 2_000}
-    with closing(KafkaConsumer(bootstrap_servers=kafka_server.bootstrap, **options)) as consumer:
-        consumer.subscribe([f"{crawl.settings['TOPIC_PREFIX']}{site}" for site in ("board", "ajax")])
-        messages = list(consumer)
+    messages = topics.records(
+        kafka_server.bootstrap, *(f"{crawl.settings['TOPIC_PREFIX']}{site}" for site in ("board", "ajax"))
+    )
     return SimpleNamespace(files=in_files, mongo=in_mongo, kafka=messages, ledger=ledger, media=folder / "media")
 
 

@@ -101,3 +101,69 @@ def test_a_time_behind_the_text_is_of_something_else(around):
 
 def test_what_is_named_for_one_text_may_stand_behind_it():
     assert read(after=f"<div class=post-meta>Posted {TIME}</div>").published == "2026-01-18T13:53:42Z"
+
+
+@pytest.mark.parametrize(
+    ("line", "published"),
+    [
+        ("<i class='fa fa-calendar'></i> March 15, 2017", "2017-03-15T00:00:00Z"),
+        ("<i class='fa fa-clock-o'></i> <span>2017-03-15 10:20Z</span>", "2017-03-15T10:20:00Z"),
+        ("<span class=material-symbols-outlined>calendar_today</span> March 15, 2017", "2017-03-15T00:00:00Z"),
+        ("<i class='fa fa-clock'></i> 5 min read", None),
+    ],
+)
+def test_the_icon_of_a_calendar_or_a_clock_stands_before_a_time(line, published):
+    found = read(f"<ul class=links><li>Dora</li><li>{line}</li><li>News</li></ul>")
+    assert found.published == published
+    assert found.sureness.get("published") in ("day", "guess", None)
+
+
+def test_a_date_behind_an_icon_that_tells_of_a_change_counts_last():
+    changed = "<li><i class='fa fa-calendar'></i> Updated March 15, 2017</li>"
+    both = f"<ul class=links>{changed}<li><i class='fa fa-calendar'></i> March 3, 2017</li></ul>"
+    assert (read(both).published, read(both).sureness["published"]) == ("2017-03-03T00:00:00Z", "day")
+    alone = read(f"<ul class=links>{changed}</ul>")
+    assert (alone.published, alone.sureness["published"]) == ("2017-03-15T00:00:00Z", "guess")
+
+
+@pytest.mark.parametrize("text", ["4mo", "3h", "2 d", "28 Oct '25", "yesterday"])
+def test_the_title_of_a_short_relative_time_is_the_time(text):
+    found = read(f"<ul class=about><li title='Oct. 28, 2025, 12:05 a.m.'>{text}</li></ul>")
+    assert (found.published, found.sureness["published"]) == ("2025-10-28T00:05:00Z", "guess")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "<div class=pagedate>Last edited <span class=date>2017-06-08 03:11:13Z</span></div>",
+        "<div class=pagedate>Last edited <time datetime=2017-06-08T03:11:13Z>8 June</time></div>",
+        "<div class=lastmod>2017-06-08 03:11:13Z</div>",
+    ],
+)
+def test_a_time_of_a_change_is_only_a_guess_of_when_a_page_was_published(line):
+    for found in (read(after=line), read(line)):
+        assert (found.published, found.sureness["published"]) == ("2017-06-08T03:11:13Z", "guess")
+
+
+@pytest.mark.parametrize(
+    "place", ["<time datetime=2017-06-08T03:11:13Z>8 June</time>", "<span class=date>2017-06-08 03:11:13Z</span>"]
+)
+@pytest.mark.parametrize(
+    ("before", "sure"),
+    [
+        ("Last edited ", "guess"),
+        ("Updated on ", "guess"),
+        ("Modified: ", "guess"),
+        ("This page was last changed by Ann Lee on ", "guess"),
+        ("Edited by Ann Lee ", "exact"),
+        ("This guide was updated for the new edition. ", "exact"),
+    ],
+)
+def test_words_make_a_time_one_of_a_change_only_if_they_lead_to_it(before, place, sure):
+    found = read(f"<p>{before}{place}</p>")
+    assert (found.published, found.sureness["published"]) == ("2017-06-08T03:11:13Z", sure)
+
+
+def test_names_for_updates_do_not_make_a_change_of_a_time_when_something_was_asked():
+    found = read(before="<div class=post-update-info>asked 2017-06-08 03:11:13Z</div><p>a</p><p>b</p>")
+    assert (found.published, found.sureness["published"]) == ("2017-06-08T03:11:13Z", "exact")

@@ -57,6 +57,29 @@ def test_comments_are_read_row_by_row_and_one_within_another_answers_it():
     assert found.content == "Text"
 
 
+def test_the_text_of_a_comment_may_be_the_block_behind_its_row():
+    pairs = sites.parse(
+        """
+name: pairs
+content:
+  content: css:article
+  comments:
+    each: css:dl.comments > dt
+    text: xpath:following-sibling::*[1][self::dd]
+    author: css:b
+""",
+        "pairs.yaml",
+    )
+    page = html(
+        "<article>Text</article><dl class=comments><dt><b>Li</b><dd>One<dt><b>Wang</b><dt><b>Ann</b><dd>Two</dl>"
+    )
+    assert [(one.author, one.text) for one in extract.fields(page, pairs).comments] == [
+        ("Li", "One"),
+        ("Wang", ""),
+        ("Ann", "Two"),
+    ]
+
+
 def test_comments_of_json_name_what_they_answer_and_end_at_the_maximum():
     comments = [
         {"id": 7, "html": "<p>One</p>", "user": {"name": "Li"}, "n": 2, "at": 1762150000},
@@ -107,3 +130,22 @@ def test_numbers_that_begin_anew_on_each_page_are_those_of_the_page():
     first, second = ([ReadComment("a", key="1"), ReadComment("b", key="2", answers="1")] for _ in range(2))
     third = [ReadComment("c", answers="2"), ReadComment("d", answers="9")]
     assert [one.parent for one in in_item(joined([first, second, third]))] == [None, 0, None, 2, 1, None]
+
+
+@pytest.mark.parametrize(
+    ("written", "number"),
+    [
+        ("3 Kommentare", 3),
+        ("12 messages", 12),
+        ("1,234 mentions", 1_234),
+        ("1.2k", None),
+        ("1.2 K likes", None),
+        ("2 Mio. Aufrufe", None),
+        ("5 million", None),
+        ("3 mil", None),
+        ("4M", None),
+        ("3\u4e07", None),
+    ],
+)
+def test_a_number_that_was_rounded_is_none_and_a_word_behind_it_rounds_nothing(written, number):
+    assert count_in(written) == number

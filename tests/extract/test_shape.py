@@ -31,6 +31,12 @@ def read(page):
         ("<table><tr><td>q<td><table><tr><td>1<td>2</table>r<td>s</table>", "q\n1\t2\nr s"),
         ("<table><tr><td>only<tr><td>one</table>", "only\none"),
         ("<pre>a<table><tr><td>1<td>2</table></pre>b", "a\n1 2\nb"),
+        (
+            "<table><tr><td class=gutter><pre>1<br>2</pre><td class=code><pre>if x:\n  y</pre></table>z",
+            "if x:\n  y\nz",
+        ),
+        ("<pre><span class='linenos'> 9</span>if x:\n<span class=linenos>10</span>  y</pre>z", "if x:\n  y\nz"),
+        ("<table><tr><td class=gutter>1<td>km</table><b class=ln>ten</b>", "km\nten"),
         ("<table><tr><td>a&#xd800;<td>b\ud801</table>", "a\ufffd\tb?"),
     ],
 )

@@ -40,6 +40,18 @@ def test_scrapys_own_parts_stay_where_a_method_that_is_overridden_is_gone(monkey
     assert "no Downloader._enqueue_request" in caplog.text
 
 
+def test_scrapys_own_parts_stay_without_asyncio(caplog):
+    """They wait for asyncio's futures, which no other reactor brings to an end."""
+    caplog.set_level("INFO")
+    settings = Settings({"TWISTED_REACTOR": "twisted.internet.selectreactor.SelectReactor"})
+    with pytest.raises(NotConfigured):
+        FastEngine(get_crawler()).update_settings(settings)
+    assert settings["STATS_CLASS"] == Settings()["STATS_CLASS"]
+    assert "it needs asyncio" in caplog.text
+    FastEngine(get_crawler()).update_settings(settings := Settings({"TWISTED_REACTOR_ENABLED": False}))
+    assert settings["STATS_CLASS"] == LeanStats
+
+
 def test_a_switch_that_is_neither_true_nor_false_is_refused():
     with pytest.raises(ValueError, match=r"^FAST_ENGINE: "):
         FastEngine(get_crawler()).update_settings(Settings({"FAST_ENGINE": "perhaps"}))

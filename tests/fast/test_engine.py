@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 from fast.conftest import PageHandler
 from fast.virtual_crawl import ENGINES, WAYS, PageSpider, crawl
-from scrapy import Request
+from scrapy import Request, signals
 from scrapy.core.downloader import Downloader
 
 
@@ -131,3 +131,24 @@ def test_a_spider_that_closes_waits_for_the_items_that_it_started_with():
     crawler = crawl(Items, settings, fast=True)  # Scrapy's own engine waits for ever
     assert crawler.items == [{"seconds": 1}, {"seconds": 2}]
     assert crawler.stats.get_value("finish_reason") == "closespider_itemcount"
+
+
+class Lazy(PageSpider):
+    """Starts with a request whenever the scheduler has none, as Scrapy's documentation shows it."""
+
+    async def start(self):
+        for number in (1, 2, 4):
+            if self.crawler.engine.needs_backout():
+                await self.crawler.signals.wait_for(signals.scheduler_empty)
+            yield Request(f"http://a.test/{number}")
+
+    def parse(self, response):
+        yield {"page": response.url[-1]}
+        if response.url.endswith("1"):
+            yield Request("http://a.test/3")
+
+
+@ENGINES
+def test_the_next_request_is_looked_for_before_a_callback_adds_some(fast):
+    crawler = crawl(Lazy, {"CONCURRENT_REQUESTS": 1}, fast=fast)
+    assert [item["page"] for item in crawler.items] == ["1", "2", "3", "4"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import sys
@@ -12,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
+import topics
 from crawl import Crawl
-from kafka import KafkaConsumer, TopicPartition
 from pymongo import MongoClient
 from waiting import until
 
@@ -183,24 +182,13 @@ class Rig(Crawl):
             return Counter(one["url"] for one in client[self.database]["items"].find({}, {"url": 1}))
 
     def _in_kafka(self):
-        consumer = KafkaConsumer(bootstrap_servers=self.kafka_server.bootstrap, auto_offset_reset="earliest")
-        with contextlib.closing(consumer):
-            parts = [
-                TopicPartition(topic, part)
-                for topic in consumer.topics()
-                if topic.startswith(self.topics)
-                for part in consumer.partitions_for_topic(topic)
-            ]
-            ends = consumer.end_offsets(parts) if parts else {}
-            consumer.assign(parts)
-            by_id, urls = Counter(), set()
-            while any(consumer.position(part) < end for part, end in ends.items()):
-                for messages in consumer.poll(1_000).values():
-                    for message in messages:
-                        value = json.loads(message.value)
-                        by_id[value["id"]] += 1
-                        urls.add(value["url"])
-            return by_id, urls
+        bootstrap = self.kafka_server.bootstrap
+        by_id, urls = Counter(), set()
+        for record in topics.records(bootstrap, *topics.names(bootstrap, self.topics)):
+            value = json.loads(record.value)
+            by_id[value["id"]] += 1
+            urls.add(value["url"])
+        return by_id, urls
 
 
 class ClusterRig(Rig):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import itertools
 import json
 import re
 
 import pytest
+import topics
 from crawl import CRAWL_SECONDS, crawl_to_every_sink
-from kafka import KafkaConsumer, TopicPartition
 from pymongo import MongoClient
 from waiting import until
 
@@ -56,18 +54,10 @@ def items_by_plan(crawl, kafka_server):
     files, kafka, mongo = {}, {}, {}
     for item in crawl.items():
         files.setdefault(item["id"], set()).add(item["plan"])
-    topics = [f"{crawl.settings['TOPIC_PREFIX']}{SITE}{suffix}" for suffix in ("", ".also")]
-    options = {"bootstrap_servers": kafka_server.bootstrap, "auto_offset_reset": "earliest"}
-    with contextlib.closing(KafkaConsumer(**options)) as consumer:
-        partitions = [
-            TopicPartition(topic, part) for topic in topics for part in consumer.partitions_for_topic(topic) or ()
-        ]
-        consumer.assign(partitions)
-        ends = consumer.end_offsets(partitions)
-        while any(consumer.position(part) < ends[part] for part in partitions):
-            for record in itertools.chain(*consumer.poll(1_000).values()):
-                message = json.loads(record.value)
-                kafka.setdefault(message["id"], set()).add(message["plan"])
+    names = [f"{crawl.settings['TOPIC_PREFIX']}{SITE}{suffix}" for suffix in ("", ".also")]
+    for record in topics.records(kafka_server.bootstrap, *names):
+        message = json.loads(record.value)
+        kafka.setdefault(message["id"], set()).add(message["plan"])
     with MongoClient(crawl.environment["MONGO_URL"]) as client:
         for document in client[crawl.environment["MONGO_DATABASE"]]["items"].find():
             mongo[document["_id"]] = set(document["plans"])

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import orjson
 import pytest
+from waiting import PATIENCE_SECONDS
 
 from crawler.frontier.keys import Keys
 from crawler.frontier.node_orders import NODES_CHANGED, NodeOrder, NodeOrders
@@ -62,7 +63,7 @@ async def test_workers_of_both_frontiers_are_told(orders, redis):
         await orders.change("a", lambda order: replace(order, drained=True))
         messages = []
         while len(messages) < 2:
-            message = await heard.get_message(ignore_subscribe_messages=True, timeout=10)
+            message = await heard.get_message(ignore_subscribe_messages=True, timeout=PATIENCE_SECONDS)
             if message is not None and message["type"] == "message":
                 messages.append(message["data"])
     assert messages == [NODES_CHANGED.encode()] * 2

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 from frontier.driver import content, ends, nav
+from waiting import PATIENCE_SECONDS
 
 
 async def test_new_seeds_are_ready_and_counted(frontier):
@@ -69,7 +70,7 @@ async def test_an_offer_wakes_its_frontier_once(frontier):
         await frontier.offer(content(1))  # known already, so nobody is woken
         await frontier.redis.publish(frontier.keys.wake("content"), "end")
         heard = []
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             while b"end" not in heard:
                 message = await channel.get_message(ignore_subscribe_messages=True, timeout=None)
                 heard += [message["data"]] if message else []

@@ -104,7 +104,7 @@ async def test_a_crawl_over_all_nodes(driver, redis_cluster, redis_settings):
     assert await driver.problems() == []
     with contextlib.closing(redis_sync(redis_settings)) as client:  # figures lie with the plans
         for workers, owner in enumerate(("node:1:1:a", "node:2:1:b"), 1):
-            own = figures.Figures(driver.keys, Events(), 15.0)
+            own = figures.Figures(driver.keys, Events(), 15.0, {})
             own.write(client, owner, 1)
             assert own.workers_here == workers
 

@@ -31,8 +31,9 @@ from crawler.base.tasks import TaskDied, cancel
 
 async def test_what_a_lapsed_session_held_is_claimed_by_the_next(frontier):
     await frontier.offer(content(1))
-    await frontier.session("C", 50)
+    await frontier.session("C")
     assert len((await frontier.claim("C")).seeds) == 1
+    await frontier.session("C", 1, what="renew")
 
     async def reclaimed():
         return (await frontier.claim("A")).seeds
@@ -227,7 +228,7 @@ def test_the_thread_renews_and_ends_cleanly(frontier, redis_settings, opened):
     first = deadline_of(frontier, redis_settings, session.name)
     wait(lambda: deadline_of(frontier, redis_settings, session.name) > first)
     assert session.alive
-    assert beats
+    wait(lambda: beats)  # told of once Redis has answered
     assert session.close()
     assert not session.alive
     assert deadline_of(frontier, redis_settings, session.name) is None

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 from frontier.driver import LONG_MS, content, ends, nav, turns
+from waiting import PATIENCE_SECONDS
 
 from crawler.frontier import scripts
 from crawler.frontier.settlement import TurnRelease
@@ -31,7 +32,7 @@ async def held(frontier, host="a.test"):
 async def messages(channel, number):
     """Returns a subscription's next messages. No offers: a cluster's nodes pass on late what was published before."""
     heard = []
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while len(heard) < number:
             message = await channel.get_message(ignore_subscribe_messages=True, timeout=None)
             heard += [message["data"]] if message and message["data"] != b"offer" else []
@@ -549,7 +550,12 @@ async def test_turns_of_a_host_are_shared_with_whoever_was_given_too_little(fron
         await frontier.finish("A", of_turn)
         answer = await frontier.claim()
         assert len(answer.seeds) == (5 if number == 2 else 0)
-    assert len({claimed.turn for claimed in (await frontier.claim("B", max_seeds=20)).seeds}) == 2
+
+    async def claimed_by_b():
+        return (await frontier.claim("B", max_seeds=20)).seeds
+
+    seeds = await frontier.until(claimed_by_b)  # in the same millisecond the host is left alone
+    assert len({claimed.turn for claimed in seeds}) == 2
 
 
 async def test_what_is_left_to_others_is_announced_and_asked_for_again_soon(frontier):
@@ -566,7 +572,11 @@ async def test_what_is_left_to_others_is_announced_and_asked_for_again_soon(fron
         assert answer.seeds == []
         assert answer.wait_ms <= 100
         assert await messages(channel, 2) == [b"turn", b"turn"]
-    assert len((await frontier.claim("B", max_seeds=5)).seeds) == 5
+
+    async def claimed_by_b():
+        return (await frontier.claim("B", max_seeds=5)).seeds
+
+    assert len(await frontier.until(claimed_by_b)) == 5  # in the same millisecond the host is left alone
 
 
 async def test_nothing_is_left_to_who_has_enough_or_has_gone(frontier):

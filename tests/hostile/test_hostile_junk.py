@@ -417,7 +417,7 @@ def test_junk_in_kafka_is_reported_and_skipped(kafka_server, junkyard):
     with closing(KafkaProducer(bootstrap_servers=kafka_server.bootstrap)) as producer:
         for value in junk.values():
             producer.send(f"{prefix}hostile", value=value, key=value[:1_000], headers=[("x", value[:1_000])])
-        producer.send(f"{prefix}hostile", json.dumps(good).encode()).get(10)
+        producer.send(f"{prefix}hostile", json.dumps(good).encode()).get(PATIENCE_SECONDS)
     done = junkyard.run(
         *("items", "tail", "hostile", "--from-start", "--count", "1"),
         settings={"TOPIC_PREFIX": prefix},

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import uuid
-from contextlib import closing
 
 import pytest
 import redis
+import topics
 from crawl import Crawl
 from hostile.pages import page, serving
-from kafka import KafkaConsumer
 from pymongo import MongoClient
 from waiting import until
 
@@ -174,8 +173,7 @@ def documents(url, database):
 
 def messages(bootstrap, topic):
     """Returns key, headers and value of each message."""
-    with closing(KafkaConsumer(topic, bootstrap_servers=bootstrap, auto_offset_reset="earliest")) as consumer:
-        found = [one for batch in consumer.poll(10_000).values() for one in batch]
+    found = topics.records(bootstrap, topic)
     assert found
     return [(one.key, one.headers, one.value) for one in found]
 

@@ -7,11 +7,12 @@ from types import SimpleNamespace
 import pytest
 from samples import RecordedVisit
 
+from crawler.worker.turns.turns import turns
 from crawler.worker.turns.lanes import Lane
 
 
-class Turns:
-    """Acquires any turn at once."""
+class Turns(turns.Turns):
+    """Acquires any turn at once, and tells the frontier nothing."""
 
     def __init__(self):
         self.acquired = []
@@ -60,7 +61,7 @@ class Egress:
     def suspects(self, host):
         return self.suspects_itself
 
-    async def blames(self, host, ask):
+    async def blames(self, _host, _site, _ask):
         return self.blames_host
 
 

@@ -109,7 +109,7 @@ async def test_when_a_page_s_time_is_up_the_host_may_still_be_innocent(
     request, visit = recorded.request(), recorded.visit
     await middleware.process_request(request)
 
-    async def blames(_host, _ask):
+    async def blames(_host, _site, _ask):
         for _ in range(3):  # the time would be up meanwhile
             await asyncio.sleep(0)
         visit.check()

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 from scrapy import Request
+from waiting import PATIENCE_SECONDS
 
 from crawler.base.errors import FrontierError, HostBackoffError, SessionLostError
 from crawler.middlewares.turns import TurnMiddleware
@@ -154,7 +155,7 @@ async def test_a_visit_that_is_released_doesn_t_wait_for_the_delay(middleware, r
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     recorded.visit.release()
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         await waiting
     assert not recorded.lane._in_use.locked()
 

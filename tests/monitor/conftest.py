@@ -14,6 +14,7 @@ import pytest
 from argon2 import PasswordHasher
 from commands.conftest import _made_up_names, claim, fail, operator  # noqa: F401 -- fixtures
 from scrapy.settings import Settings
+from waiting import PATIENCE_SECONDS
 
 from crawler.monitor import slow_actions
 from crawler.monitor import users as users_module
@@ -53,7 +54,7 @@ class Running:
 
     def close(self):
         asyncio.run_coroutine_threadsafe(self.server.stop(), self._loop).result(10)
-        self._thread.join(10)
+        self._thread.join(PATIENCE_SECONDS)
         assert not self._thread.is_alive()
         self._loop.close()
 
@@ -117,7 +118,7 @@ class Browser:
         return self.post("/login", name=name, password=password)
 
     def _ask(self, method, path, body, headers):
-        connection = http.client.HTTPConnection(urlsplit(self.address).netloc, timeout=10)
+        connection = http.client.HTTPConnection(urlsplit(self.address).netloc, timeout=PATIENCE_SECONDS)
         sent = {**self.sends, **{name.replace("_", "-"): value for name, value in headers.items()}}
         if self.cookies:
             sent["cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())

@@ -15,6 +15,7 @@ from commands.conftest import content_seed
 from commands.test_nodes import add_worker
 from monitor.conftest import Browser, Running, settings_at, text_of
 from needs import started
+from waiting import PATIENCE_SECONDS
 
 from crawler.telemetry import history
 from crawler.monitor.gatherer import Gatherer
@@ -72,7 +73,7 @@ async def test_what_was_done_over_time_as_json_and_csv(browser, operator):
 
 def events_of(browser):
     """Returns the connection of an event stream, and a function that reads its next event's name."""
-    connection = http.client.HTTPConnection(urlsplit(browser.address).netloc, timeout=20)
+    connection = http.client.HTTPConnection(urlsplit(browser.address).netloc, timeout=PATIENCE_SECONDS)
     cookie = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
     connection.request("GET", "/events", headers={"cookie": cookie})
     answer = connection.getresponse()

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import orjson
 import pytest
-from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka import KafkaAdminClient, KafkaProducer
 from kafka.admin import (
     ACL,
     ACLOperation,
@@ -23,6 +23,7 @@ from kafka.errors import (
 )
 from needs import started
 from pipelines.sink_samples import SETTINGS, Outages, deliver_through_a_kill, message, page, pipeline, wait_in_vain
+from topics import records
 
 from crawler.base.errors import ConfigError, SinkRejectedError
 from crawler.base.item import Comment, Item
@@ -46,20 +47,6 @@ async def kafka(kafka_server, topic_prefix):
     kafka = sink(kafka_server.bootstrap, topic_prefix)
     yield kafka
     await kafka.close_spider()
-
-
-def records(bootstrap: str, topic: str) -> list:
-    """Reads a topic from its start to its present end with a consumer that shares nothing with the sink."""
-    with closing(KafkaConsumer(bootstrap_servers=bootstrap, group_id=None)) as consumer:
-        partitions = [TopicPartition(topic, number) for number in consumer.partitions_for_topic(topic)]
-        consumer.assign(partitions)
-        ends = consumer.end_offsets(partitions)
-        consumer.seek_to_beginning(*partitions)
-        found = []
-        while any(consumer.position(partition) < end for partition, end in ends.items()):
-            for some in consumer.poll(timeout_ms=1_000).values():
-                found += some
-        return found
 
 
 async def test_a_message_is_the_items_json_under_its_fingerprint(kafka, kafka_server, topic_prefix):

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
+from waiting import PATIENCE_SECONDS
 
 from crawler import sites
 from crawler.base.errors import FrontierError, PlanError
@@ -36,13 +37,13 @@ async def test_a_changed_definition_gets_the_next_version_and_is_announced(regis
     site = sites.load("mediawiki").named("wiki", "https://a.test")
     async with redis.pubsub() as channel:
         await channel.subscribe(KEYS.wake("nav"))
-        await channel.get_message(timeout=5)
+        await channel.get_message(timeout=PATIENCE_SECONDS)
         await registry.save_sites((site,))
         await registry.save_sites((site,))
         assert await registry.versions(["wiki", "none"]) == {"wiki": 1, "none": 0}
         await registry.save_sites((site.named("wiki", "https://b.test"),))
         assert await registry.versions(["wiki"]) == {"wiki": 2}
-        heard = [(await channel.get_message(timeout=5))["data"] for _ in range(2)]
+        heard = [(await channel.get_message(timeout=PATIENCE_SECONDS))["data"] for _ in range(2)]
     assert heard == [SITES_CHANGED.encode()] * 2
     assert (await registry.site("wiki")).base == "https://b.test"
 

@@ -14,6 +14,7 @@ import psutil
 import pytest
 import pytest_asyncio
 from render.conftest import LIMITS
+from waiting import PATIENCE_SECONDS
 
 from crawler.render.errors import BrowserDiedError, BrowserMissingError, PageCrashedError, RenderTimeoutError
 from crawler.render.profile import ProfileFolder
@@ -213,7 +214,7 @@ async def test_a_browser_ends_with_its_worker_and_the_next_one_removes_its_folde
     assert any("--type=renderer" in process.cmdline() for process in processes)
     worker.kill()
     await worker.wait()
-    gone, alive = await asyncio.to_thread(psutil.wait_procs, processes, timeout=20)
+    gone, alive = await asyncio.to_thread(psutil.wait_procs, processes, timeout=PATIENCE_SECONDS)
     assert gone
     assert not alive
     left = list(folder.iterdir())

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("chromium_path")
 ORIGIN = "https://hostile.example"
 ALL = Wish(
     selector=TRIED,
-    extra_kinds=frozenset({"Image", "Font", "Media", "Manifest", "TextTrack", "Ping", "Prefetch", "EventSource"}),
+    extra_types=frozenset({"Image", "Font", "Media", "Manifest", "TextTrack", "Ping", "Prefetch", "EventSource"}),
 )
 BOTH = Guards(has_namespace=True, has_switches=True)
 NAMESPACE = Guards(has_namespace=True, has_switches=False)

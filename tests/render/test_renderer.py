@@ -32,7 +32,7 @@ async def test_a_page_is_what_its_scripts_make_of_it(renderer, site):
     assert (page.url, page.status, page.settled) == (PAGE + "#/new", 200, "quiet")
     assert (b"X-Made", b"yes") in page.headers
     assert page.answers == (JsonAnswer("https://forum.example/posts.json", b'["one", "two"]'),)
-    assert [(request.kind, request.is_page) for request in site.asked] == [
+    assert [(request.resource_type, request.is_page) for request in site.asked] == [
         ("Document", True),
         ("Script", False),
         ("XHR", False),
@@ -76,7 +76,7 @@ async def test_images_are_not_asked_for_unless_they_are_wanted(renderer, site):
     site.add(PAGE, "<link rel=icon href=/icon.png><img src=/a.png><script>navigator.sendBeacon('/seen')</script>")
     await renderer.render(PAGE, wish=QUICK, fetch=site)
     assert site.urls() == [PAGE]
-    await renderer.render(PAGE, wish=Wish(quiet_seconds=0.1, extra_kinds=frozenset({"Image"})), fetch=site)
+    await renderer.render(PAGE, wish=Wish(quiet_seconds=0.1, extra_types=frozenset({"Image"})), fetch=site)
     assert "https://forum.example/a.png" in site.urls()
 
 

@@ -8,6 +8,7 @@ import pytest
 from commands.answers import error_of
 from needs import started
 from servers.secured import PASSWORD, USER, SecuredKafka, SecuredMongo
+from waiting import PATIENCE_SECONDS
 
 from crawler.doctor.checks import GROUPS
 from crawler.doctor.examination import examine
@@ -37,7 +38,7 @@ def mongo(server_folder):
 
 def test_kafka_takes_messages_over_tls_from_who_has_the_password(kafka):
     with closing(kafka_producer(kafka.settings)) as producer:
-        assert producer.send("secured", b"x").get(10).offset == 0
+        assert producer.send("secured", b"x").get(PATIENCE_SECONDS).offset == 0
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,9 @@ PAGES = {
     "/ignored/2?n=3": page("two", "/ignored/2?n=4"),
     "/no-page/1": page("one", "/no-page/2"),
     "/no-page/2": [answer(b"\x89PNG\r\n\x1a\n" + bytes(100))],
+    "/members/1": page("one", "/members/2"),
+    "/members/2": [b"HTTP/1.1 302 Found\r\nLocation: /login?next=/members/2\r\nContent-Length: 0\r\n\r\n"],
+    "/login?next=/members/2": page("two <input type=password>"),
 }
 
 
@@ -68,6 +71,7 @@ def test_a_further_page_that_cannot_be_had_is_named_in_the_item(host, crawl, mon
         "gone": (["one"], ["/gone/2"]),
         "broken": (["one", "two"], ["/broken/3"]),
         "no-page": (["one"], ["/no-page/2"]),
+        "members": (["one"], ["/members/2"]),
         "twice": (["one"], []),
         "ignored": (["one", "two"], []),
     }
@@ -76,6 +80,6 @@ def test_a_further_page_that_cannot_be_had_is_named_in_the_item(host, crawl, mon
     with MongoClient(mongo_server.url) as client:
         documents = client[mongo_database]["items"].find()
         gaps = {document["url"].split("/")[-2]: document["gaps"] for document in documents}
-    assert gaps == {"without-body": 0, "gone": 0, "broken": 1, "no-page": 0, "twice": 0, "ignored": 0}
+    assert gaps == {"without-body": 0, "gone": 0, "broken": 1, "no-page": 0, "members": 0, "twice": 0, "ignored": 0}
     assert crawl.unfinished() == {}
     assert sum(one.path == "/broken/3" for one in host.asked) == 2  # each try is made

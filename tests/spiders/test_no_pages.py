@@ -40,3 +40,26 @@ def test_a_page_that_comes_later_is_delivered_whole(host, crawl):
     assert crawl.unfinished() == {host.url + path: ("failed", reason) for path, reason in failed.items()}
     asked = [one.path for one in host.pages()]
     assert {path: asked.count(path) for path in ANSWERS} == dict.fromkeys(ANSWERS, 2) | {"/no-content": 1}
+
+
+def redirect(to):
+    return f"HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
+
+
+def test_a_login_to_which_a_page_leads_is_no_item(crawl):
+    form = b"<form method=post><input name=user><input type=password name=key></form>"
+    pages = {
+        "/members": [redirect("/login/?next=/members")],
+        "/members?page=2": [redirect("/login/?theme=dark&next=%2Fmembers%3Fpage%3D2")],
+        "/moved": [redirect("/new/?from=list")],
+    }
+    host = Host(lambda path: pages.get(path) or [answer(PAGE.replace(b"</body>", form + b"</body>"))])
+    try:
+        crawl.settings |= {"ALLOW_PRIVATE_ADDRESSES": 1}
+        crawl.site()
+        crawl.offer(host.url + path for path in pages)
+        crawl.finish()
+    finally:
+        host.close()
+    assert [item["url"].removeprefix(host.url) for item in crawl.items()] == ["/new/?from=list"]
+    assert crawl.unfinished() == {host.url + path: ("failed", "login") for path in pages if "members" in path}

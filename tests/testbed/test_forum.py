@@ -16,6 +16,7 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 from parsel import Selector
+from waiting import PATIENCE_SECONDS
 
 from testbed.forum import content, files, kinds
 from testbed.forum.content import expected_results, threads
@@ -49,7 +50,7 @@ class Client:
 
     def __init__(self, origin):
         self.origin = origin
-        self.connection = http.client.HTTPConnection(urlsplit(origin).netloc, timeout=20)
+        self.connection = http.client.HTTPConnection(urlsplit(origin).netloc, timeout=PATIENCE_SECONDS)
 
     def get(self, path, method="GET"):
         self.connection.request(method, path)
@@ -383,14 +384,14 @@ class TestProcess:
             assert other.get("/robots.txt").status == 200
             other.connection.close()
             process.send_signal(stop)
-            assert process.wait(timeout=10) == 0
+            assert process.wait(timeout=PATIENCE_SECONDS) == 0
 
     @pytest.mark.parametrize("options", [["--port"], ["--access-log", "/nonesuch/access.log", "--port", "0"]])
     def test_what_stops_the_start_is_one_line(self, forum, options):
         if options == ["--port"]:
             options = ["--port", str(urlsplit(forum.origin).port)]
         command = [sys.executable, "-m", "testbed.forum", *options]
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
         assert (ended.returncode, ended.stdout) == (1, "")
         assert ended.stderr.startswith("forum: ")
         assert ended.stderr.count("\n") == 1

@@ -10,7 +10,7 @@ import pytest
 import redis
 from kafka import KafkaConsumer, KafkaProducer
 from pymongo import MongoClient, ReplaceOne
-from waiting import has_ended, until
+from waiting import PATIENCE_SECONDS, has_ended, until
 
 from crawler.base.errors import UnavailableError
 from testbed.servers import Process, Redis, Server, kafka
@@ -173,7 +173,7 @@ def test_kafka_keeps_what_it_acknowledged_over_a_kill(kafka_server, topic_prefix
         producer = KafkaProducer(bootstrap_servers=kafka_server.bootstrap, acks="all")
         futures = [producer.send(f"{topic_prefix}pages", value) for value in values]
         for future in futures:
-            future.get(20)
+            future.get(PATIENCE_SECONDS)
         producer.close()
 
     write([b"1", b"2"])

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import threading
 import time
 
+import orjson
 import pytest
 import redis as sync_redis
 from samples import Stats
 from scrapy.settings import Settings
-from waiting import until
+from waiting import PATIENCE_SECONDS, until
 
 from crawler import settings as project_settings
 from crawler.base.errors import FrontierError, UnavailableError
 from crawler.frontier.keys import SCHEMA_VERSION
+from crawler.frontier.session import owner_node
 from crawler.servers.redis import redis_async, redis_sync
 from crawler.worker.config import WorkerConfig
 from crawler.worker.worker import Worker
@@ -65,6 +69,40 @@ async def test_a_frontier_that_is_migrated_at_that_moment(build, client, monkeyp
     until(lambda: len(client.client_list()) == before, "its connections to be closed")
     assert list(tmp_path.iterdir()) == []
     await worker.close()
+
+
+@pytest.mark.process
+async def test_it_is_named_before_it_claims_anything(build, client):
+    """A worker that dies with its first pages is named as gone, since this is kept for longer than its session."""
+    worker = build()
+    await worker.open()
+    try:
+        reports = client.hgetall(worker.config.frontier.keys.node(owner_node(worker.session.name)))
+        assert orjson.loads(reports[worker.session.name.encode()])["frontier"] == "content"
+    finally:
+        await worker.close()
+
+
+@pytest.mark.process
+async def test_one_that_is_told_to_stop_while_its_session_opens_leaves_nothing(build, client, monkeypatch):
+    worker, may_go_on = build(), threading.Event()
+    opened = worker.session._refuse_other_format
+
+    def slowly():
+        may_go_on.wait(PATIENCE_SECONDS)
+        opened()
+
+    monkeypatch.setattr(worker.session, "_refuse_other_format", slowly)
+    keys = worker.config.frontier.keys
+    opening = asyncio.create_task(worker.open())
+    await asyncio.to_thread(until, lambda: client.exists(keys.partition(0).sessions), "its session")
+    for _ in range(3):  # as `tasks.cancel` does while it waits
+        opening.cancel()
+        await asyncio.sleep(0)
+    may_go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    assert not client.exists(keys.partition(0).sessions, keys.node(owner_node(worker.session.name)))
 
 
 async def test_a_redis_that_nobody_answers_at(build, tmp_path):

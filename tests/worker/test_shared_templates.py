@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 
 from crawler.base.events import Events
 from crawler.extract import Marks
-from crawler.extract.templates import KEY_BYTES, MARK_BYTES, MAX_MARKS, MAX_PAGES
+from crawler.extract.page_templates import KEY_BYTES, MARK_BYTES, MAX_MARKS, MAX_PAGES
 from crawler.frontier.keys import Keys
 from crawler.worker import shared_templates
 from crawler.worker.shared_templates import KEPT_SECONDS, MAX_TEMPLATES_OF_HOST, MAX_WAITING, SharedTemplates

@@ -45,10 +45,10 @@ async def show(asked: WebRequest) -> Response:
     if not is_shown(asked.monitor.settings, path):
         raise RefusedRequestError(404, "error.nothing")
     folder = Path(config.FILES_STORE.of(asked.monitor.settings))
-    kind = await asyncio.to_thread(_media_type, folder, path)
-    if kind is None:
+    media_type = await asyncio.to_thread(_media_type, folder, path)
+    if media_type is None:
         raise RefusedRequestError(404, "error.nothing")
-    return FileResponse(folder / path, media_type=kind, headers=POLICY)
+    return FileResponse(folder / path, media_type=media_type, headers=POLICY)
 
 
 def is_shown(settings: Mapping[str, Any], path: Any) -> bool:
@@ -67,4 +67,4 @@ def _media_type(folder: Path, path: str) -> str | None:
             beginning = opened.read(MARK_BYTES)
     except OSError:
         return None
-    return next((kind for mark, kind in MARKS.items() if mark.match(beginning)), None)
+    return next((media_type for mark, media_type in MARKS.items() if mark.match(beginning)), None)

@@ -113,10 +113,10 @@ def outcome_of_error(error: BaseException) -> Outcome:
         return own
     if isinstance(error, AnswerError):
         return Outcome("fail" if error.reason in PERMANENT_ERRORS else "retry", error.reason)
-    for kind in type(error).__mro__:
-        if kind.__name__ in _BY_EXCEPTION:
-            return _BY_EXCEPTION[kind.__name__]
-        if kind.__name__ == "IgnoreRequest":
+    for error_class in type(error).__mro__:
+        if error_class.__name__ in _BY_EXCEPTION:
+            return _BY_EXCEPTION[error_class.__name__]
+        if error_class.__name__ == "IgnoreRequest":
             return Outcome("fail", "ignored")
     return NODE_LACKS if node_lacks(error) else UNKNOWN_ERROR
 

@@ -100,5 +100,5 @@ def _paths_or_none(component: Any) -> tuple[str, ...]:
 
 def _paths(component: Any) -> Iterator[str]:
     """Yields the import paths of a component and of the classes that it derives from."""
-    for kind in getattr(load_object(component), "__mro__", ()):
-        yield f"{kind.__module__}.{kind.__qualname__}"
+    for base in getattr(load_object(component), "__mro__", ()):
+        yield f"{base.__module__}.{base.__qualname__}"

@@ -10,17 +10,28 @@ import orjson
 from crawler.telemetry import node_history
 from crawler.telemetry.node_history import NodeSample
 from crawler.frontier.scripts import even_when_full
-from crawler.frontier.session import RENEWALS_PER_SESSION, SessionEnding, SessionLost, SessionRenewed, owner_node
+from crawler.frontier.session import (
+    LAPSED_SHOWN_SECONDS,
+    RENEWALS_PER_SESSION,
+    SessionEnding,
+    SessionLost,
+    SessionOpened,
+    SessionRenewed,
+    owner_node,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from redis import Redis
 
     from crawler.base.events import Events
     from crawler.frontier.keys import Keys
     from crawler.worker.life.headroom import Load
 
-TOLD_AT_ONCE = ("drained", "sinks_down", "redis_full", "why_no_browser")
+TOLD_AT_ONCE = ("drained", "sinks_down", "redis_full", "why_no_browser", "why_no_claims")
 SAMPLE_SECONDS = node_history.STEPS[0].seconds
+FORGOTTEN_MAX = 1_000  # names of nodes forgotten at once, a minute
 IDLE_SECONDS = 40  # between two writings of a worker that carries nothing: only its load could have changed
 
 
@@ -35,29 +46,35 @@ def load_figures(load: Load) -> dict[str, float]:
 
 
 class Figures:
-    """Writes one worker's figures after each renewal of its session, in the session's thread.
+    """Writes one worker's figures when its session is opened, and after each renewal in the session's thread.
 
-    With the figures it writes in how many seconds the next ones come, for whoever takes it for silent.
+    The first are written before the worker claims anything, so that one that dies at once is named as gone. With the
+    figures it writes in how many seconds the next ones come, for whoever takes it for silent.
 
     Args:
         session_s: SESSION_SECONDS.
+        first: What is known of the worker before its load is measured.
 
     Attributes:
-        kept_s: After how many seconds the figures of a silent worker are dropped: when its session has surely lapsed.
+        kept_s: After how many seconds another worker of the node drops the figures of one that is silent: when its
+            session has surely lapsed. Where none is left on the node, they are kept for LAPSED_SHOWN_SECONDS more.
         latest: The figures to be written next: JSON values by name.
-        workers_here: How many workers this node had when they were last written, this one included.
+        workers_here: How many workers this node had when they were last written, this one included: those whose next
+            figures weren't overdue by SESSION_SECONDS.
     """
 
-    def __init__(self, keys: Keys, events: Events, session_s: float) -> None:
+    def __init__(self, keys: Keys, events: Events, session_s: float, first: Mapping[str, Any]) -> None:
         self._keys = keys
+        self._session_s = session_s
         self._interval_s = session_s / RENEWALS_PER_SESSION
         self.kept_s = math.ceil(IDLE_SECONDS + 2 * session_s)
         # Of the last writing: the figures whose change is told at once, though the worker is idle.
         self._written_state: list[Any] = []
         self._due_s = 0  # when an idle worker writes again, by the partitions' clocks
         self._sampled_step = 0  # the step of the node's history in which this worker has written a sample
-        self.latest: dict[str, Any] = {}
+        self.latest = dict(first)
         self.workers_here = 1
+        events.subscribe(SessionOpened, lambda event: self.write(event.redis, event.name, event.now_s))
         events.subscribe(SessionRenewed, lambda event: self.write(event.redis, event.name, event.now_s))
         events.subscribe(SessionLost, self._write_soon)
         events.subscribe(SessionEnding, lambda event: self.remove(event.redis, event.name))
@@ -74,27 +91,37 @@ class Figures:
         Raises:
             redis.exceptions.RedisError: Redis is away.
         """
-        state = [owner, *(self.latest.get(name) for name in ("carrying", *TOLD_AT_ONCE))]
+        is_cut_off = bool(self.latest.get("egress_down_s"))
+        state = [owner, is_cut_off, *(self.latest.get(name) for name in ("carrying", *TOLD_AT_ONCE))]
         if state == self._written_state and not self.latest.get("carrying") and now_s < self._due_s:
             return
         node = owner_node(owner)
-        interval_s = self._interval_s + (0 if self.latest.get("carrying") else IDLE_SECONDS)
+        is_idle = self.latest.get("carrying") == 0  # the first figures don't say: the next come soon
+        interval_s = self._interval_s + (IDLE_SECONDS if is_idle else 0)
         record = orjson.dumps({**self.latest, "time": now_s, "next_s": interval_s})
         with redis.pipeline(transaction=False) as pipeline:
             even_when_full(pipeline, self._keys.node(node), "HSET", owner, record)
-            pipeline.expire(self._keys.node(node), self.kept_s)
+            pipeline.expire(self._keys.node(node), self.kept_s + LAPSED_SHOWN_SECONDS)
             even_when_full(pipeline, self._keys.node_names, "ZADD", now_s, node)
             pipeline.hgetall(self._keys.node(node))
             everybody = pipeline.execute()[-1]
-        silent = [other for other, raw in everybody.items() if _written_s(raw) < now_s - self.kept_s]
+        reports = {other: _load(raw) for other, raw in everybody.items()}
+        silent = [other for other, report in reports.items() if _number(report, "time") < now_s - self.kept_s]
         if silent:
             redis.hdel(self._keys.node(node), *silent)
         self._written_state, self._due_s = state, now_s + IDLE_SECONDS
-        self.workers_here = len(everybody) - len(silent)
-        if now_s // SAMPLE_SECONDS != self._sampled_step:
-            living = (_load(raw) for other, raw in everybody.items() if other not in silent)
+        living = [report for other, report in reports.items() if other not in silent and self._lives(report, now_s)]
+        self.workers_here = len(living)
+        if "cpu_percent" in self.latest and now_s // SAMPLE_SECONDS != self._sampled_step:
             node_history.add(redis, self._keys, node, now_s, NodeSample.of(living))
+            names, forgotten_s = self._keys.node_names, now_s - node_history.KEPT_SECONDS
+            if forgotten := redis.zrange(names, "-inf", forgotten_s, byscore=True, offset=0, num=FORGOTTEN_MAX):
+                redis.zrem(names, *forgotten)
             self._sampled_step = now_s // SAMPLE_SECONDS
+
+    def _lives(self, report: Mapping[str, Any], now_s: int) -> bool:
+        """Returns whether the next figures of whoever wrote these aren't overdue by SESSION_SECONDS."""
+        return _number(report, "time") + _number(report, "next_s") + self._session_s >= now_s
 
     def _write_soon(self, _event: SessionLost) -> None:
         """Writes at the next renewal, however idle the worker is: a Redis that lost the lease may have lost all."""
@@ -104,7 +131,7 @@ class Figures:
         """Removes the figures of a worker that leaves. Blocking.
 
         Raises:
-            redis.exceptions.RedisError: Redis is away; the figures are dropped after `kept_s`.
+            redis.exceptions.RedisError: Redis is away; the figures are dropped later, as those of a silent worker are.
         """
         redis.hdel(self._keys.node(owner_node(owner)), owner)
 
@@ -118,9 +145,9 @@ def _load(raw: bytes) -> dict[str, Any]:
     return figures if isinstance(figures, dict) else {}
 
 
-def _written_s(raw: bytes) -> float:
-    """Returns when figures were written, by the partitions' clocks; 0 for junk."""
+def _number(figures: Mapping[str, Any], name: str) -> float:
+    """Returns one of some figures; 0 for junk."""
     try:
-        return float(_load(raw)["time"])
+        return float(figures[name])
     except (ValueError, TypeError, KeyError, OverflowError):
         return 0.0

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from crawler.sites import Site
 
-# Of one entry: eight times the longest URL, so there is room for each character as `\\uXXXX` in JSON, and for what
+# Of one entry: eight times the longest URL, so there is room for each character as a JSON escape of six, and for what
 # `ignore` drops.
 ENTRY_BYTES_MAX = 1 << 16
 REFUSED = ":refused"  # ends the key of the hash that keeps a list's refused entries

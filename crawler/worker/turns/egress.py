@@ -2,8 +2,10 @@
 
 A host that gives no answer may be down; or this node's name server, proxy or network is. The latter two may also answer
 in the host's place, with what is no answer of a host: so is taken what comes by a proxy and is no HTTP, or a server
-error; and what is no HTTP from BAD_HOSTS hosts, with no other answer between. So such a failure is the
-host's only if somebody has answered this worker since: other pages do, or a host that answered before is asked again.
+error; and what is no HTTP from BAD_HOSTS hosts, with no other answer between. So such a failure is the host's only if
+somebody has answered this worker since: other pages do, or a host that answered before is asked again, one of another
+site where there is any, for all hosts of a site may go away at once. That answer stands for PROVEN_SECONDS for whatever
+else fails of the site that it was asked for: a polite host isn't asked for each failure.
 Otherwise the worker is taken to have lost its way out. It then claims one seed at a time, at growing intervals, and
 hands each back untried, until somebody answers. Where there are only silent hosts to crawl it would never know: after
 EGRESS_DOUBT_SECONDS it blames the hosts all the same, unless another worker is answered.
@@ -38,7 +40,8 @@ PROBE_TIMEOUT_SECONDS = 10.0  # of a request without a way out, which keeps a tu
 SHARE_SECONDS = 20.0  # between two notes in Redis that this worker is answered
 SHARED_MILLISECONDS = 60_000  # for so long such a note counts
 BAD_HOSTS = 3  # of one network, as a rule one or two are broken; more at once are hardly by chance
-PLACES_MAX = 8  # that answered last
+PROVEN_SECONDS = 10.0  # for so long another failure of the same site is the host's: asking costs another host a turn
+SITES_MAX = 8  # that answered last, of which places are kept
 
 
 class Place(NamedTuple):
@@ -67,7 +70,9 @@ class Egress:
         self._key = key
         self._events = events
         self._doubt_s = doubt_s
-        self._places: OrderedDict[Place, None] = OrderedDict()  # the last that answered is at the end
+        # By site, the one that answered last at the end: its last place, and the one before that if there is one.
+        self._places: OrderedDict[str, tuple[Place, Place]] = OrderedDict()
+        self._proven: dict[str, float] = {}  # site -> until when its hosts are at fault for what fails
         self._bad_hosts: set[str] = set()  # that have sent no HTTP since another answer; BAD_HOSTS at most
         self._answered_at = float("-inf")  # all times are by the event loop's clock
         self._shared_at = float("-inf")
@@ -97,9 +102,11 @@ class Egress:
     def answered(self, place: Place) -> None:
         """Notes that a host has answered this worker."""
         self._answered_at = _now()
-        self._places[place] = None
-        self._places.move_to_end(place)
-        if len(self._places) > PLACES_MAX:
+        of_site = self._places.get(place.site)
+        if of_site is None or of_site[0] != place:
+            self._places[place.site] = (place, of_site[0] if of_site else place)
+        self._places.move_to_end(place.site)
+        if len(self._places) > SITES_MAX:
             self._places.popitem(last=False)
         self._answer.set()
         self._bad_hosts.clear()
@@ -114,30 +121,38 @@ class Egress:
             self._bad_hosts.add(host)
         return self.is_down or len(self._bad_hosts) >= BAD_HOSTS
 
-    async def blames(self, host: str, ask: Callable[[Place], Awaitable[None]]) -> bool:
+    def answered_since(self, moment: float) -> bool:
+        """Returns whether anybody has answered this worker since a moment by the event loop's clock."""
+        return self._answered_at >= moment
+
+    async def blames(self, host: str, site: str, ask: Callable[[Place], Awaitable[None]]) -> bool:
         """Returns whether a host that has just given no answer is at fault; False: this worker's way out may be.
 
         Args:
+            site: Of the page that failed.
             ask: Asks a place for anything; `answered` is called if it answers.
         """
         failed_at = _now()
         if not self._doubt_s:
             return True
-        if self._down_since is None and await self._is_answered_soon():
+        if self._down_since is None and (failed_at < self._proven.get(site, 0.0) or await self._is_answered_soon()):
             return True
         async with self._checking:
             if self._lost_at >= failed_at:
                 return self._blames_all
-            for place in await self._places_to_ask(host):
+            for place in await self._places_to_ask(host, site):
                 if self._answered_at < failed_at:
                     await ask(place)
-            return self._answered_at >= failed_at or await self._doubt(host)
+            if self._answered_at < failed_at:
+                return await self._doubt(host)
+            self._proven[site] = _now() + PROVEN_SECONDS
+            return True
 
     async def share(self) -> None:
         """Tells other workers now and then that this one is answered, and where."""
         if self._answered_at > self._shared_at and _now() >= self._shared_at + SHARE_SECONDS:
             self._shared_at = _now()
-            place = next(reversed(self._places))
+            place, _before = next(reversed(self._places.values()))
             with contextlib.suppress(RedisError):
                 await self._redis.set(self._key, f"{place.authority} {place.site}", px=SHARED_MILLISECONDS)
 
@@ -148,12 +163,16 @@ class Egress:
             return True
         return False
 
-    async def _places_to_ask(self, host: str) -> list[Place]:
-        """Returns the place that last answered this worker, rather not the host itself, and another worker's."""
-        latest_first = list(reversed(self._places))
+    async def _places_to_ask(self, host: str, site: str) -> list[Place]:
+        """Returns the place that last answered this worker, and another worker's.
+
+        Of those that answered this worker it is rather one of another site, and rather not the host itself.
+        """
+        latest_first = [place for of_site in reversed(self._places.values()) for place in of_site]
         others = [place for place in latest_first if urls.host(place.authority) != host]
+        foreign = [place for place in others if place.site != site]
         shared = await self._shared()
-        return list(dict.fromkeys([*(others or latest_first)[:1], *([shared] if shared else [])]))
+        return list(dict.fromkeys([*(foreign or others or latest_first)[:1], *([shared] if shared else [])]))
 
     async def _shared(self) -> Place | None:
         """Returns the place that last answered any worker; None: Redis names none, or has junk in its place."""

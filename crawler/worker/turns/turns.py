@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from crawler.base.events import Events
     from crawler.frontier.queue import Queue
     from crawler.frontier.session import Lease, Session
+    from crawler.worker.claiming.request_state import RequestState
     from crawler.worker.claiming.settler import Settler
     from crawler.worker.claiming.visits import Visit
 
@@ -225,6 +226,24 @@ class Turns:
         """Releases a turn; the frontier is told with the next batch of settlements."""
         self._used_by.pop(turn, None)
         self._settler.release(self._session.leases[turn.partition].owner, turn.partition, turn.release())
+
+    def end_request(self, state: RequestState) -> None:
+        """Ends a request's use of its lane, and releases the turns that were acquired for it alone; at most once."""
+        lane = state.lane
+        if state.in_flight and lane is not None:
+            state.in_flight = False
+            lane.finish()
+        self.release_address(state)
+        if state.acquired and lane is not None:
+            state.acquired, state.lane = False, None
+            self.release(lane)
+
+    def release_address(self, state: RequestState) -> None:
+        """Releases the turn of a request's IP address, if it has one; the address's delay applies to all its turns."""
+        if (address := state.address) is not None:
+            state.address = None
+            address.back_off(address.pause_s())
+            self.release(address)
 
     def report(self, turn: Turn) -> None:
         """Tells the frontier at once that a turn's host may be failing; the turn is kept.

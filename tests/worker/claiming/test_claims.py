@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 from frontier.driver import FrontierDriver, content
 from samples import Leases, Stats
+from waiting import PATIENCE_SECONDS
 
 from crawler.base.events import Events
 from crawler.frontier import scripts
@@ -158,12 +159,12 @@ async def test_others_are_claimed_while_a_partition_is_silent_and_its_answer_com
         host for number in range(9) if partition_of(host := f"h{number}.test", PARTITIONS) == frozen.partition
     }
     await parts.driver.offer(content(1, "slow.test"), *(content(1, host) for host in others))
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         _states, hosts = await claimed_once_each(parts)
     assert hosts == others
     assert not parts.wake.is_set()
     frozen.thawed.set()
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         await parts.wake.wait()
     _, late = await claimed_once_each(parts)
     assert late == {"slow.test"}

@@ -6,6 +6,7 @@ import asyncio
 import tracemalloc
 
 import pytest
+from waiting import PATIENCE_SECONDS
 
 from crawler.base.errors import PageTimeoutError, SessionLostError
 from crawler.base.events import Events
@@ -73,7 +74,7 @@ async def test_a_finish_carries_the_note(recorded):
 
 
 async def test_a_released_visit_ends_once_and_cancels_its_fetches(recorded):
-    running = asyncio.create_task(recorded.visit.run(asyncio.sleep(60)))
+    running = asyncio.create_task(recorded.visit.run(asyncio.sleep(10 * PATIENCE_SECONDS)))
     await asyncio.sleep(0)
     recorded.visit.release()
     recorded.visit.release()
@@ -93,17 +94,17 @@ async def test_an_abandoned_visit_publishes_nothing(recorded):
 
 async def test_its_fetches_are_cancelled_when_the_deadline_passes(recorded):
     recorded.visit.deadline.start(0.02)
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         with pytest.raises(PageTimeoutError):
-            await recorded.visit.run(asyncio.sleep(60))
+            await recorded.visit.run(asyncio.sleep(10 * PATIENCE_SECONDS))
         with pytest.raises(PageTimeoutError):  # nor does it start another
-            await recorded.visit.run(asyncio.sleep(60))
+            await recorded.visit.run(asyncio.sleep(10 * PATIENCE_SECONDS))
     recorded.end_callback()
     assert recorded.outcomes == [("finish", "")]  # the spider decides otherwise, by the error
 
 
 async def test_a_fetch_that_somebody_else_cancels_leaves_the_visit_as_it_is(recorded):
-    running = asyncio.create_task(recorded.visit.run(asyncio.sleep(60)))
+    running = asyncio.create_task(recorded.visit.run(asyncio.sleep(10 * PATIENCE_SECONDS)))
     await asyncio.sleep(0)
     running.cancel()
     await asyncio.wait([running])

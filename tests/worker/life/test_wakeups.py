@@ -11,6 +11,7 @@ from frontier.driver import content
 from redis.asyncio import Redis
 from redis.asyncio.client import PubSub
 from scrapy.settings import Settings
+from waiting import PATIENCE_SECONDS
 
 from crawler.base.events import Events
 from crawler.frontier.config import FrontierConfig
@@ -41,7 +42,7 @@ async def heard(redis, monkeypatch):
     events.subscribe(PolitenessChanged, lambda event: heard.ordered.append(event.host))
     heard.wakeups = WakeUps(redis, "w", heard.wake, events)
     listening = asyncio.create_task(heard.wakeups.listen())
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         await heard.wake.wait()  # once it has subscribed
     assert heard.sites == [SitesChanged()]  # what was published before, it has not heard
     heard.wake.clear()
@@ -55,7 +56,7 @@ async def heard(redis, monkeypatch):
 )
 async def test_any_other_message_wakes_the_worker(redis, heard, message):
     await redis.publish("w", message)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         await heard.wake.wait()
     assert (len(heard.sites), heard.backoffs) == (message == b"sites", [])
 
@@ -65,7 +66,7 @@ async def test_a_host_s_backoff_and_crawl_delay_are_published_and_wake_no_worker
     await redis.publish("w", b"backoff 7 \xff")
     await redis.publish("w", b"crawl-delay 500 a.test")
     await redis.publish("w", b"sites")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while not heard.sites:
             assert not heard.wake.is_set()
             await asyncio.sleep(0.001)
@@ -76,7 +77,7 @@ async def test_a_host_s_backoff_and_crawl_delay_are_published_and_wake_no_worker
 async def test_a_starved_worker_s_message_is_published_and_wakes_no_worker(redis, heard):
     await redis.publish("w", b"starved node:1:2:ab")
     await redis.publish("w", b"sites")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while not heard.sites:
             assert not heard.wake.is_set()
             await asyncio.sleep(0.001)
@@ -88,7 +89,7 @@ async def test_released_turns_that_are_held_back_wake_the_worker_later(redis, he
     held_until = now() + 0.1
     heard.wakeups.hold_turns(0.1)
     await redis.publish("w", b"turn")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         await heard.wake.wait()
     assert now() >= held_until
 
@@ -96,7 +97,7 @@ async def test_released_turns_that_are_held_back_wake_the_worker_later(redis, he
 async def test_sites_that_changed_while_nobody_listened_are_noticed(redis, heard):
     async with redis.pipeline(transaction=True) as pipeline:
         await pipeline.client_kill_filter(_type="pubsub").publish("w", b"sites").execute()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         await heard.wake.wait()
     assert heard.sites == [SitesChanged()]
 
@@ -106,7 +107,7 @@ async def test_a_connection_that_gives_no_sign_of_life_is_made_anew(redis, heard
     monkeypatch.setattr(wakeups, "SILENT_SECONDS", 0.05)
     monkeypatch.setattr(PubSub, "ping", lambda _self: asyncio.sleep(0))  # as if a firewall dropped it
     await redis.publish("w", b"offer")  # ends the wait that began before
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while not heard.sites:
             heard.wake.clear()
             await heard.wake.wait()
@@ -118,7 +119,7 @@ async def test_a_silent_channel_of_a_redis_that_lives_is_kept(redis, heard, monk
     ping = PubSub.ping
     monkeypatch.setattr(PubSub, "ping", lambda self: answered.append(1) or ping(self))
     await redis.publish("w", b"offer")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while len(answered) < 5:  # noqa: ASYNC110 -- nothing tells of a ping
             await asyncio.sleep(0.005)
     assert heard.sites == []
@@ -138,7 +139,7 @@ async def test_each_database_of_a_redis_has_channels_of_its_own(redis_url):
             await wakes[-1].wait()
             wakes[-1].clear()
         await config.queues(client)["content"].offer([content(1)])
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             await wakes[1].wait()
         await client.publish(config.keys.wake("content"), b"offer")
         assert not wakes[0].is_set()

@@ -8,7 +8,7 @@ import pytest
 from crawler.base.events import Events
 from crawler.telemetry import node_history
 from crawler.frontier.keys import Keys
-from crawler.frontier.session import SessionLost
+from crawler.frontier.session import SessionLost, SessionOpened, SessionRenewed
 from crawler.servers.redis import redis_sync
 from crawler.worker.reports.figures import IDLE_SECONDS, Figures
 
@@ -34,7 +34,7 @@ def write(redis, keys):
     beats = {}
 
     def run(owner, figures, now_s, session_s=SESSION_SECONDS):
-        writer = beats.setdefault(owner, Figures(keys, Events(), session_s))
+        writer = beats.setdefault(owner, Figures(keys, Events(), session_s, {}))
         writer.latest = figures
         writer.write(redis, owner, now_s)
         return writer.workers_here
@@ -63,9 +63,21 @@ def test_figures_are_dated_by_redis(redis, keys, write):
     assert written(redis, keys)["node:1:2:a"]["next_s"] == 3.0
 
 
+def test_a_worker_is_named_from_the_opening_on_and_its_load_once_it_is_measured(redis, keys):
+    events = Events()
+    writer = Figures(keys, events, SESSION_SECONDS, {"frontier": "content"})
+    events.publish(SessionOpened(redis, "node:1:2:a", NOW_S))
+    assert written(redis, keys)["node:1:2:a"]["frontier"] == "content"
+    history = keys.node_history("node")
+    assert not redis.exists(history)
+    writer.latest = IDLE
+    events.publish(SessionRenewed(redis, "node:1:2:a", NOW_S + 1))
+    assert redis.exists(history)
+
+
 def test_an_idle_worker_that_lost_a_lease_writes_at_once_what_an_empty_redis_lacks(redis, keys):
     events = Events()
-    writer = Figures(keys, events, SESSION_SECONDS)
+    writer = Figures(keys, events, SESSION_SECONDS, {})
     writer.latest = IDLE
     writer.write(redis, "node:1:2:a", NOW_S)
     redis.flushdb()
@@ -79,16 +91,33 @@ def test_an_idle_worker_that_lost_a_lease_writes_at_once_what_an_empty_redis_lac
 def test_workers_of_a_node_count_each_other_and_forget_the_silent(redis, keys, write):
     write("node:1:2:a", IDLE, NOW_S)
     assert write("node:2:2:b", IDLE, NOW_S) == 2
-    kept_s = Figures(keys, Events(), SESSION_SECONDS).kept_s
+    kept_s = Figures(keys, Events(), SESSION_SECONDS, {}).kept_s
     assert write("node:2:2:b", IDLE, NOW_S + kept_s + 1) == 1
     assert list(written(redis, keys)) == ["node:2:2:b"]
 
 
-def test_figures_outlast_the_time_until_the_next_ones_however_long_sessions_are(redis, keys, write):
+def test_a_crash_loop_takes_no_room_from_the_other_workers_of_a_node_for_long(redis, keys):
+    for number in range(3):  # each wrote when it was opened, and died at once
+        Figures(keys, Events(), SESSION_SECONDS, {"frontier": "content"}).write(redis, f"node:{number}:2:a", NOW_S)
+    writer = Figures(keys, Events(), SESSION_SECONDS, {})
+    writer.latest = {**IDLE, "carrying": 1}
+    writer.write(redis, "node:9:2:b", NOW_S)
+    assert writer.workers_here == 4
+    writer.write(redis, "node:9:2:b", NOW_S + 2 * int(SESSION_SECONDS))
+    assert writer.workers_here == 1
+
+
+def test_nodes_that_have_long_been_silent_are_forgotten(redis, keys, write):
+    redis.zadd(keys.node_names, {"gone": NOW_S - node_history.KEPT_SECONDS - 1, "away": NOW_S - 3_600})
+    write("node:1:2:a", IDLE, NOW_S)
+    assert redis.zrange(keys.node_names, 0, -1) == [b"away", b"node"]
+
+
+def test_figures_outlast_the_time_until_the_next_ones_and_a_node_that_is_gone_is_named_for_an_hour(redis, keys, write):
     for session_s in (15.0, 300.0, 3_600.0):
         owner = f"node:{session_s:g}:2:a"
         write(owner, IDLE, NOW_S, session_s)
-        assert redis.ttl(keys.node("node")) > written(redis, keys)[owner]["next_s"] + session_s
+        assert redis.ttl(keys.node("node")) > written(redis, keys)[owner]["next_s"] + session_s + 3_500
 
 
 def test_an_idle_worker_writes_seldom(redis, keys, write):
@@ -102,7 +131,15 @@ def test_an_idle_worker_writes_seldom(redis, keys, write):
 
 
 @pytest.mark.parametrize(
-    "change", [{"carrying": 3}, {"sinks_down": ["kafka"]}, {"redis_full": True}, {"why_no_browser": "none"}]
+    "change",
+    [
+        {"carrying": 3},
+        {"sinks_down": ["kafka"]},
+        {"redis_full": True},
+        {"why_no_browser": "none"},
+        {"why_no_claims": "no host answers it"},
+        {"egress_down_s": 2},
+    ],
 )
 def test_a_change_is_written_at_once(redis, keys, write, change):
     write("node:1:2:a", IDLE, NOW_S)
@@ -119,7 +156,7 @@ def test_a_worker_that_carries_seeds_writes_each_time(redis, keys, write):
 
 def test_a_worker_that_leaves_removes_its_figures(redis, keys, write):
     write("node:1:2:a", IDLE, NOW_S)
-    Figures(keys, Events(), SESSION_SECONDS).remove(redis, "node:1:2:a")
+    Figures(keys, Events(), SESSION_SECONDS, {}).remove(redis, "node:1:2:a")
     assert written(redis, keys) == {}
 
 
@@ -133,5 +170,6 @@ def test_a_node_s_load_is_kept_once_a_minute_for_all_of_its_workers(redis, keys,
     write("node:1:2:b", {**IDLE, "carrying": 3}, NOW_S + 1)
     write("node:1:2:a", {**IDLE, "carrying": 9}, NOW_S + 3)  # it has written one in this minute
     assert kept() == [None, (5, 1.0), None]
+    write("node:1:2:b", {**IDLE, "carrying": 3}, NOW_S + 58)
     write("node:1:2:a", {**IDLE, "carrying": 1, "cpu_percent": 30.0}, NOW_S + 60)
     assert kept() == [None, (5, 1.0), (4, 30.0)]

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 from samples import Stats
 from scrapy.exceptions import NotConfigured
+from waiting import PATIENCE_SECONDS
 
 from crawler.base.errors import ConfigError
 from crawler.worker.reports import metrics_server
@@ -33,7 +34,7 @@ async def port():
 async def send(port, head):
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(head)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         try:
             return (await reader.read()).decode()
         finally:

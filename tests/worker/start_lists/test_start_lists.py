@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 from samples import Stats
+from waiting import PATIENCE_SECONDS
 
 from crawler.base.events import Events
 from crawler.frontier.rights import acl_rule
@@ -254,7 +255,7 @@ def queues_over(frontier, redis):
 
 async def until_free(frontier):
     """Waits until a dead reader keeps nobody off."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while await frontier.redis.exists(frontier.keys.start_list(LIST.key)):  # noqa: ASYNC110 -- Redis has no event
             await asyncio.sleep(0.001)
 

@@ -41,8 +41,8 @@ class Recorded:
         if place in self.answering:
             self.egress.answered(place)
 
-    async def blames(self, host="silent.test"):
-        return await self.egress.blames(host, self.ask)
+    async def blames(self, host="silent.test", site="s"):
+        return await self.egress.blames(host, site, self.ask)
 
 
 @pytest.fixture(autouse=True)
@@ -107,6 +107,28 @@ async def test_junk_in_place_of_where_others_are_answered_is_no_place(recorded, 
     recorded.redis.value = junk
     assert not await recorded.blames()
     assert recorded.asked == []
+
+
+async def test_of_a_site_that_went_away_with_all_of_its_hosts_another_site_s_host_is_asked(recorded):
+    recorded.egress.answered(WELL)
+    for number in range(3 * egress.SITES_MAX):
+        recorded.egress.answered(Place(f"http://{number}.silent.test", "many"))
+    recorded.answering = (WELL,)
+    assert await recorded.blames("0.silent.test", "many")
+    assert (recorded.asked, recorded.changes) == ([WELL], [])
+
+
+async def test_one_answer_stands_for_some_time_for_what_fails_of_the_same_site(recorded, monkeypatch):
+    recorded.egress.answered(WELL)
+    recorded.answering = (WELL,)
+    for number in range(5):
+        assert await recorded.blames(f"{number}.test", "many")
+    assert recorded.asked == [WELL]
+    assert await recorded.blames("silent.test", "other")
+    assert recorded.asked == [WELL] * 2
+    monkeypatch.setattr(egress, "_now", lambda now=egress._now: now() + egress.PROVEN_SECONDS)
+    assert await recorded.blames("5.test", "many")
+    assert recorded.asked == [WELL] * 3
 
 
 async def test_the_only_host_that_ever_answered_is_asked_itself(recorded):

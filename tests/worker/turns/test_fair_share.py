@@ -7,6 +7,7 @@ import contextlib
 
 import pytest
 from redis.asyncio import Redis
+from waiting import PATIENCE_SECONDS
 
 from crawler.base.events import Events
 from crawler.base.tasks import cancel
@@ -42,7 +43,7 @@ async def workers(redis_url, clock):
             made.append(FairShare(redis, "w", name, events))
             listening = asyncio.create_task(WakeUps(redis, "w", wake, events).listen())
             stack.push_async_callback(cancel, listening)
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(PATIENCE_SECONDS):
                 await wake.wait()  # it has subscribed
         yield made
 
@@ -55,7 +56,7 @@ def starved(worker, clock):
 
 
 async def until_it_lets_others_claim(worker):
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while not worker.lets_others_claim(holds_turns=True):  # noqa: ASYNC110 -- nothing tells of a message
             await asyncio.sleep(0.001)
 
@@ -113,7 +114,7 @@ async def test_who_hears_that_another_is_starved_does_not_say_it_too_for_a_while
         clock.now += fair_share.SAYING_SECONDS
         second.starve()
         said = []
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             async for message in subscription.listen():
                 said.append(message["data"])
                 if message["data"] == b"starved b":

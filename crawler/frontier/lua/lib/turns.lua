@@ -115,7 +115,7 @@ end
 
 -- Returns delay (ms), concurrency and burst of some sites taken together. Reads `politeness`. A site that isn't there
 -- has the defaults of crawler/base/models.py:Politeness. Values in Redis aren't trusted: they are cut to the largest that a
--- site's file may have (crawler/sites/definition.py:_Pace).
+-- site's file may have (crawler/sites/politeness.py:PolitenessPart).
 local function strictest(sites)
   local delay, concurrency, burst = 0, nil, nil
   for site in string.gmatch(sites, '[^,]+') do

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from crawler import sites
-from crawler.base.errors import InputError
-from crawler.base.models import Politeness
+from crawler.errors import InputError
+from crawler.models import Politeness
 
 GOOD = """\
 name: board
@@ -70,6 +70,7 @@ BAD = [
     ("newest: new", "newst: new", 7, "search.sort.newst"),
     ("  sort: {newest: new, relevance: rel}\n", "", 5, "search.url"),
     ("%Y-%m-%d", "yyyy", 8, "search.since_format"),
+    ("%Y-%m-%d", "%Y-%Q", 8, "search.since_format"),
     ("css:.r a", "css:.r a[", 10, "results.links"),
     ("css:.r a", "json:items", 10, "results.links"),
     ("css:.r a", ".r a", 10, "results.links"),
@@ -121,6 +122,23 @@ def test_the_error_of_a_bad_file_names_line_and_key_and_what_was_expected(old, n
         sites.parse(GOOD.replace(old, new, 1), "board.yaml")
     assert (caught.value.line, caught.value.key) == (line, key), str(caught.value)
     assert str(caught.value).startswith(f"board.yaml:{line}: {key}: got ")
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("%Y %Q", "'Q' is a bad directive"),
+        ("%Q", "with the year"),
+        ("%d/%d/%Y", "redefinition"),
+        ("%-d.%m.%Y", "'-' is a bad directive"),
+        ("%Y 100%", "stray %"),
+        ("%d %B", "with the year"),
+    ],
+)
+def test_a_format_that_reads_no_date_is_refused(written, expected):
+    bad = GOOD.replace("title: css:h1", f'published: {{select: "css:time", format: "{written}"}}')
+    with pytest.raises(InputError, match=rf"published\.format: got .*, expected a strptime format.*{expected}"):
+        sites.parse(bad, "board.yaml")
 
 
 @pytest.mark.parametrize("section", ["search", "results", "content", "politeness", "follow", "search.paging"])

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from turbohtml import Element
 
-from crawler.base import text
-from crawler.base.urls import host
+from crawler import text
+from crawler.urls import host
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
@@ -61,15 +61,15 @@ TITLE = INSTANT = Threshold(pages=3, share=0.5)
 # One person may write all articles of a week, and news of one day have one date: on all of many it is no page's own.
 AUTHOR = DAY = Threshold(pages=8, share=0.9)
 
-_PARTS = frozenset("article aside div footer form header main nav section table ul".split())  # noqa: SIM905 -- words
+_PARTS = frozenset("article aside div footer form header main nav section table ul".split())
 _HOLDERS = _PARTS | {"blockquote", "center", "dd", "dl", "fieldset", "li", "ol", "tbody", "td", "tr"}
 _WITHIN_TEXT = frozenset({"blockquote", "dd", "dl", "dt", "li", "ol", "ul"})  # what is around a block of a text
 _BLOCKS = """address article aside blockquote caption dd div dl dt figcaption footer form h1 h2 h3 h4 h5 h6 header
     legend li main nav ol p pre section summary table td th ul"""
 _BLOCK_CSS = ", ".join(_BLOCKS.split())
 _CELLS = ("caption", "td", "th")
-_LABELS = frozenset("caption dt figcaption h2 h3 h4 h5 h6 legend summary".split())  # noqa: SIM905 -- likewise
-_HEADINGS = frozenset("h1 h2 h3 h4 h5 h6 legend".split())  # noqa: SIM905 -- likewise
+_LABELS = frozenset("caption dt figcaption h2 h3 h4 h5 h6 legend summary".split())
+_HEADINGS = frozenset("h1 h2 h3 h4 h5 h6 legend".split())
 _digits = re.compile(r"\d+").sub
 
 
@@ -119,7 +119,7 @@ class KnownPages:
         return KnownPages(kept, {mark: count for mark, count in counts.items() if count > 1}, frozenset(contents))
 
 
-class Templates:
+class PageTemplates:
     """The templates that a worker knows. Comparisons may be made in another thread than pages are added in."""
 
     def __init__(self) -> None:

@@ -11,14 +11,14 @@ import pytest
 from extract.pages import html
 
 from crawler import extract, sites
-from crawler.extract import Templates
+from crawler.extract import PageTemplates
 from crawler.extract.markup import parse_html
-from crawler.extract.templates import MARK_BYTES, MAX_MARKS, MAX_PAGES, MAX_TEMPLATES, skeleton
+from crawler.extract.page_templates import MARK_BYTES, MAX_MARKS, MAX_PAGES, MAX_TEMPLATES, skeleton
 
 WEB = sites.load("web")
 WORDS = """water bridge road school people night morning village river station report storm council harvest engine
     market winter doctor letter garden window corner mountain signal teacher winner figure memory kitchen
-    ticket""".split()  # noqa: SIM905 -- a list of words reads better
+    ticket""".split()
 NAMES = ["Ada Berg", "Bo Chen", "Cy Dorn", "Di Evans", "Ed Faro", "Flo Grant", "Gus Holm"]
 LEARNED = 12  # pages that are read before the one that is judged
 
@@ -119,7 +119,7 @@ def read_and_learn(templates, fetched):
 
 @functools.cache
 def learned(make):
-    templates = Templates()
+    templates = PageTemplates()
     for number in range(LEARNED):
         read_and_learn(templates, page(number, make(number)))
     return templates
@@ -263,14 +263,14 @@ def test_the_next_candidate_takes_the_place_of_one_that_all_have():
 
 
 def test_a_page_that_is_read_again_does_not_repeat_itself():
-    templates = Templates()
+    templates = PageTemplates()
     for number in (*range(3), *[99] * 9):
         read_and_learn(templates, page(number, thread(number)))
     assert all(line in read_and_learn(templates, page(99, thread(99))).content for line in own_text(99))
 
 
 def test_copies_at_other_addresses_count_once():
-    templates = Templates()
+    templates = PageTemplates()
     for number in range(9):
         read_and_learn(templates, page(f"copy/{number}", thread(99)))
     assert (found := read_and_learn(templates, page(99, thread(99)))).title == title_of(99)
@@ -301,7 +301,7 @@ def test_kinds_of_pages_have_skeletons_of_their_own():
 
 
 def test_only_digests_are_kept_and_never_many():
-    templates = Templates()
+    templates = PageTemplates()
     for number in range(MAX_PAGES + 5):
         body = thread(number) + "".join(f"<p>Block {at} of {number}</p>" for at in range(2_000))
         marks = templates.compare(parse_html(body.encode()), f"http://a.test/{number}", None).marks
@@ -312,7 +312,7 @@ def test_only_digests_are_kept_and_never_many():
 
 
 def test_templates_that_never_repeat_are_forgotten():
-    templates = Templates()
+    templates = PageTemplates()
     for number in range(MAX_TEMPLATES + 50):
         templates.add(number.to_bytes(8, "big"), {b"page": b"marks."})
     assert len(templates._known) == MAX_TEMPLATES
@@ -340,7 +340,7 @@ def test_junk_is_no_page_or_says_nothing(marks):
 def test_a_comparison_of_any_page_takes_bounded_time(body):
     tree = parse_html(f"<!doctype html><body>{body}".encode())
     begun = time.process_time()
-    comparison = Templates().compare(tree, "http://a.test/", None)
+    comparison = PageTemplates().compare(tree, "http://a.test/", None)
     comparison.own_text()
     assert len(comparison.marks.marks) <= MAX_MARKS * MARK_BYTES
     assert time.process_time() - begun < 1.5  # some 0.1 s

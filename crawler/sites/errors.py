@@ -1,0 +1,7 @@
+"""What goes wrong with a site."""
+
+from crawler.errors import HeadroomError
+
+
+class SiteError(HeadroomError):
+    """A site doesn't exist, or can't do what a plan asks of it."""
