@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # Commands of Scrapy's that Headroom adds to.
 SCRAPYS = {"crawl": ScrapyCrawl, "runspider": ScrapyRunSpider, "settings": ScrapySettings}
-OURS = "crawler.base.scrapy_private"  # a module of Headroom's package that nobody else's has
+OURS = "crawler.discovery"  # a package in Headroom's that nobody else's has
 
 
 def __getattr__(name: str) -> type[ScrapyCommand]:

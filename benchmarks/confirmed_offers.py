@@ -19,9 +19,9 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
+from crawler.base.models import Seed
 from crawler.frontier.keys import Keys
 from crawler.frontier.queue import Queue
-from crawler.base.models import Seed
 from crawler.servers.redis import redis_async
 from crawler.servers.redis_retry import until_redis_answers
 from testbed.servers.redis_cluster import NODES, RedisCluster

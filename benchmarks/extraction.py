@@ -26,11 +26,11 @@ import parsel
 
 from benchmarks.side_by_side import pages
 from crawler import extract, sites
+from crawler.base.models import Claimed, Fetched, Seed
 from crawler.extract.document import absolute
 from crawler.extract.encoding import decode
 from crawler.extract.language import language_of
 from crawler.extract.markup import parse_html
-from crawler.base.models import Claimed, Fetched, Seed
 from crawler.pipelines.clean import CleanPipeline
 from crawler.pipelines.sink import message
 from crawler.spiders.consumer import item
@@ -41,8 +41,8 @@ from fields import read  # type: ignore[import-not-found]
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawler.extract import Fields
     from crawler.base.item import Item
+    from crawler.extract import Fields
     from crawler.sites.selector import Selector
     from crawler.worker.claiming.visits import Visit
 

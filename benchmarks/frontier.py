@@ -36,8 +36,8 @@ from benchmarks.frontier_rig import (
     Rig,
     seeds_of,
 )
-from crawler.frontier import scripts
 from crawler.base.urls import FINGERPRINT_BYTES
+from crawler.frontier import scripts
 from testbed.servers import Redis as Server
 
 if TYPE_CHECKING:

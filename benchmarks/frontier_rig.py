@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import redis as sync
 
+from crawler.base.models import Claimed, Seed
 from crawler.frontier import scripts
 from crawler.frontier.keys import Keys
 from crawler.frontier.queue import Queue
 from crawler.frontier.settlement import Settlement, TurnRelease
-from crawler.base.models import Claimed, Seed
 from crawler.servers.redis import redis_async
 
 if TYPE_CHECKING:

@@ -30,12 +30,12 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 from benchmarks.frontier_rig import BATCH, OWNERS, PLAN, SITE, URL_CHARACTERS, Rig, seeds_of
+from crawler.base.models import Seed
 from crawler.frontier import scripts
 from crawler.frontier.preflight import prepare
 from crawler.frontier.queue import NO_TURN, OFFER_BATCH
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.frontier.settlement import Operation, Settlement, TurnRelease
-from crawler.base.models import Seed
 from crawler.plans.registry import PlanRecord, Registry
 from testbed.servers import Redis as Server
 

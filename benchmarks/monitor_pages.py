@@ -33,15 +33,15 @@ from scrapy.settings import Settings
 from benchmarks.frontier_rig import PLAN, SITE, seeds_of
 from benchmarks.large_frontier import HOSTS, OTHER_PLAN, Large
 from crawler import config, sites
-from crawler.telemetry import history, host_history, newest_items, node_history, plan_yield
-from crawler.telemetry.history import DAY
-from crawler.telemetry.host_history import HostCounts
-from crawler.telemetry.node_history import NodeSample
 from crawler.base.models import Seed
 from crawler.monitor.server import Listening, MonitorServer
 from crawler.monitor.users import UserFile
 from crawler.monitor.web import NAVIGATION
 from crawler.plans.registry import Registry
+from crawler.telemetry import history, host_history, newest_items, node_history, plan_yield
+from crawler.telemetry.history import DAY
+from crawler.telemetry.host_history import HostCounts
+from crawler.telemetry.node_history import NodeSample
 from testbed.servers import Redis as Server
 
 if TYPE_CHECKING:

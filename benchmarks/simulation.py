@@ -38,9 +38,9 @@ from benchmarks import simulated_report as report
 from benchmarks.simulated_contenders import Contest, contend
 from benchmarks.simulated_nodes import Account, Spec, live
 from crawler import sites
+from crawler.base.models import Seed
 from crawler.frontier.keys import Keys
 from crawler.frontier.queue import Queue
-from crawler.base.models import Seed
 from crawler.plans.registry import Registry
 from crawler.servers.redis import redis_async
 from testbed.servers import Redis

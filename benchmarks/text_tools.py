@@ -39,11 +39,11 @@ from turbohtml.extract import dates as turbohtml_dates
 
 from benchmarks.side_by_side import pages
 from crawler.base.errors import ExtractError
+from crawler.base.models import Fetched
 from crawler.extract.article import read_article
 from crawler.extract.dates import to_utc
 from crawler.extract.encoding import decode
 from crawler.extract.language import LANGUAGES, language_of, likeliest
-from crawler.base.models import Fetched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -55,9 +55,9 @@ def offer_directly(redis_url: str, url: str) -> float:
     """Offers from this process; returns when Redis was sent the offer."""
     import asyncio
 
+    from crawler.base.models import Seed
     from crawler.frontier.keys import Keys
     from crawler.frontier.queue import Queue
-    from crawler.base.models import Seed
     from crawler.servers.redis import redis_async
 
     async def offer() -> float:

@@ -24,22 +24,22 @@ from scrapy.utils.reactor import is_reactor_installed
 from crawler import config
 from crawler.base import scrapy_private, urls
 from crawler.base.errors import ConfigError
+from crawler.base.models import Frontier
+from crawler.base.seldom import Seldom
+from crawler.base.tasks import TaskDied, cancel, start
 from crawler.extract.sitemaps import MAX_SITEMAP_BYTES
 from crawler.frontier.session import SessionExpired, SessionLost
-from crawler.base.models import Frontier
 from crawler.robots.finder import RobotsAsked
-from crawler.base.seldom import Seldom
 from crawler.servers.redis_retry import RETRY_SECONDS
-from crawler.base.tasks import TaskDied, cancel, start
+from crawler.worker.claiming.request_state import RequestState, state_of
+from crawler.worker.claiming.site_cache import UNREAD_SITE, UNREAD_SITE_SECONDS
+from crawler.worker.claiming.visits import Visit, VisitEnded
+from crawler.worker.life.orders import StopOrdered
+from crawler.worker.life.required import require_components
+from crawler.worker.life.wakeups import PolitenessChanged, SitesChanged
 from crawler.worker.turns.egress import EgressChanged
 from crawler.worker.turns.lanes import Lane, LaneEmpty, Lanes, VisitReady
-from crawler.worker.life.orders import StopOrdered
-from crawler.worker.claiming.request_state import RequestState, state_of
-from crawler.worker.life.required import require_components
-from crawler.worker.claiming.site_cache import UNREAD_SITE, UNREAD_SITE_SECONDS
 from crawler.worker.turns.turns import CrawlDelay, HostBackoff
-from crawler.worker.claiming.visits import Visit, VisitEnded
-from crawler.worker.life.wakeups import PolitenessChanged, SitesChanged
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:

@@ -34,9 +34,9 @@ def main() -> int:
 def _run(*, keep: bool, as_json: bool) -> int:
     from rich.console import Console  # imported late, as the rest: a signal may come meanwhile
 
-    from crawler.config import logs
-    from crawler.cli.output import print_error
     from crawler.base.errors import HeadroomError
+    from crawler.cli.output import print_error
+    from crawler.config import logs
     from testbed.demo import demo
     from testbed.screen import Screen
     from testbed.services import ADDRESSES, SERVER_ERRORS

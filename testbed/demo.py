@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawler import config, plans
-from crawler.cli.output import print_json
 from crawler.base.errors import HeadroomError
+from crawler.cli.output import print_json
 from crawler.frontier.ledger import Account
 from crawler.frontier.seed_info import seed_info
 from crawler.plans.operator import Operator

@@ -24,12 +24,12 @@ from rich.console import Console
 
 from crawler.cluster import audit
 from crawler.cluster.host_steering import orders_of
+from crawler.plans.operator import Operator
+from crawler.render import chromium
 from crawler.telemetry import history, host_history, node_history
 from crawler.telemetry.history import DAY, HOUR
 from crawler.telemetry.host_history import HostCounts
 from crawler.telemetry.node_history import NodeSample
-from crawler.plans.operator import Operator
-from crawler.render import chromium
 from testbed.demo import OUTPUT, start_workers, submit_plan, watch, worker_settings
 from testbed.screen import Screen
 from testbed.servers import ForumServer

@@ -8,11 +8,11 @@ from scrapy import Request
 from scrapy.http import TextResponse
 
 from crawler.base.events import Events
-from crawler.frontier.keys import partition_of
 from crawler.base.models import Claimed, Seed
-from crawler.worker.turns.lanes import Lane
+from crawler.frontier.keys import partition_of
 from crawler.worker.claiming.request_state import RequestState
 from crawler.worker.claiming.visits import PageFetched, Visit, VisitEnded
+from crawler.worker.turns.lanes import Lane
 
 
 def a_claim(url="http://a.test/", *, owner="A", number=0, depth=0, due_ms=0, tries=0, delay_s=0.0, **more):

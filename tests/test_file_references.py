@@ -12,12 +12,12 @@ import yaml
 
 from crawler import extract, plans, sites
 from crawler.base import yamlfile
-from crawler.cli.plan_reference import plan_reference
-from crawler.cli.site_reference import site_reference
 from crawler.base.errors import InputError
 from crawler.base.models import Fetched
-from crawler.plans.plan_file import PlanFile
 from crawler.base.yaml_schema import parts_of, schema_of
+from crawler.cli.plan_reference import plan_reference
+from crawler.cli.site_reference import site_reference
+from crawler.plans.plan_file import PlanFile
 
 ROOT = Path(__file__).parent.parent
 MODELS = {"site": sites.Site, "plan": PlanFile}

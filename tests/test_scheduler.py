@@ -21,13 +21,13 @@ from crawler.scheduler import Scheduler
 from crawler.servers.redis import redis_async
 from crawler.sites import Site
 from crawler.spiders.consumer import ConsumerSpider
-from crawler.worker.turns.fair_share import FairShare, WorkerStarved
-from crawler.worker.turns.lanes import Lane
 from crawler.worker.claiming.outcomes import OUT_OF_MEMORY
 from crawler.worker.claiming.request_state import state_of
-from crawler.worker.turns.turns import CrawlDelay, HostBackoff
 from crawler.worker.claiming.visits import FetchFailed
 from crawler.worker.life.wakeups import PolitenessChanged, SitesChanged
+from crawler.worker.turns.fair_share import FairShare, WorkerStarved
+from crawler.worker.turns.lanes import Lane
+from crawler.worker.turns.turns import CrawlDelay, HostBackoff
 from crawler.worker.worker import Worker
 
 HOSTS = 3

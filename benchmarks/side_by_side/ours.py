@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from crawler.frontier.ledger import Account
     from crawler.base.models import Frontier
+    from crawler.frontier.ledger import Account
 
 SITES_FOLDER = str(HERE / "sites")
 SITE, PLAN = "side_by_side", "bench"

@@ -2,8 +2,8 @@
 
 A page that several plans want is fetched once and becomes one item, with the name of the plan that asked first. Each
 further plan gets this message beside it: it names the item, and says which plan wants it and by which words. From the
-dataclass follows the message's JSON Schema; `scrapy items schema --also > crawler/base/also.schema.json` writes the file
-that ships.
+dataclass follows the message's JSON Schema; `scrapy items schema --also > crawler/base/also.schema.json` writes the
+file that ships.
 """
 
 from __future__ import annotations

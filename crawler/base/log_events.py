@@ -1,7 +1,7 @@
 """The events that the log tells of: a name for each, and names for what its message fills in.
 
-A record of the log is known by its template. Who writes JSON (`crawler/config/logs.py:JsonLines`) adds the event's name and
-its fields; docs/log-events.md lists them, and a test holds both against the code.
+A record of the log is known by its template. Who writes JSON (`crawler/config/logs.py:JsonLines`) adds the name and
+fields of its event; docs/log-events.md lists them, and a test holds both against the code.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.exceptions import UsageError
 
-from crawler.cli.command import HELP_INDENT_CHARACTERS, HeadroomCommand, HelpFormatter, help_width
 from crawler.base.errors import existing, shown
+from crawler.cli.command import HELP_INDENT_CHARACTERS, HeadroomCommand, HelpFormatter, help_width
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator, Mapping

@@ -19,10 +19,10 @@ from scrapy.utils.log import configure_logging
 from scrapy.utils.project import inside_project
 
 from crawler import addon
-from crawler.config import logs
-from crawler.cli.output import print_error
-from crawler.config.check import check, misspelt_names
 from crawler.base.errors import HeadroomError, shown
+from crawler.cli.output import print_error
+from crawler.config import logs
+from crawler.config.check import check, misspelt_names
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine

@@ -27,19 +27,19 @@ from scrapy.exceptions import (
 from scrapy.statscollectors import DummyStatsCollector
 
 from crawler import config
+from crawler.base.errors import AnswerError, HeadroomError, PrivateAddressError, UnavailableError, UrlError
+from crawler.base.models import Fetched, SentOn
+from crawler.base.redaction import without_credentials
+from crawler.base.urls import canonical, host, origin, redirect_target, split_route
 from crawler.download import codings
 from crawler.download.handler import CurlDownloadHandler
 from crawler.download.page_rules import sent_headers
 from crawler.download.site_headers import SiteHeaders
 from crawler.download.web_sockets import WebSocketRequest, WebSocketResponse
-from crawler.base.errors import AnswerError, HeadroomError, PrivateAddressError, UnavailableError, UrlError
-from crawler.base.models import Fetched, SentOn
-from crawler.base.redaction import without_credentials
 from crawler.render.exchange import PageAnswer
 from crawler.robots.file import MAX_FETCH_SECONDS, MAX_REDIRECTS, RobotsFile
 from crawler.robots.rules import MAX_FILE_BYTES, Rules, parse, product_token
 from crawler.spiders.base import FrontierSpider
-from crawler.base.urls import canonical, host, origin, redirect_target, split_route
 from crawler.worker.claiming.outcomes import REDIRECT_STATUSES, outcome_of_status
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from crawler import config
-from crawler.cli.fetch import Fetcher
 from crawler.base.errors import HeadroomError
 from crawler.base.urls import hostname
+from crawler.cli.fetch import Fetcher
 
 if TYPE_CHECKING:
     from collections.abc import Collection

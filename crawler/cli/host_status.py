@@ -6,18 +6,18 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawler import config
+from crawler.base.events import Events
+from crawler.base.text import one_line
 from crawler.cli.output import quantity, shown_count
 from crawler.cli.tables import print_pairs
 from crawler.cluster.activity import COARSE_PERIODS
-from crawler.base.events import Events
-from crawler.telemetry import host_history
 from crawler.frontier import scripts
 from crawler.frontier.host_orders import parse as parse_order
 from crawler.frontier.keys import as_count, as_text, partition_of
 from crawler.frontier.session import owner_node
 from crawler.robots.rules import group_for, product_token
 from crawler.robots.shared import SharedRobots
-from crawler.base.text import one_line
+from crawler.telemetry import host_history
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,9 +8,9 @@ from typing import Any
 import orjson
 from scrapy.exceptions import UsageError
 
+from crawler.base.errors import InputError, shown
 from crawler.cli.ledger_table import COLUMNS
 from crawler.cli.tables import print_table
-from crawler.base.errors import InputError, shown
 from crawler.frontier.ledger import FRONTIERS
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from crawler.base.text import one_line
 from crawler.cli.output import quantity
 from crawler.cli.tables import print_table
 from crawler.frontier.ledger import Account
-from crawler.base.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from crawler import sites
 from crawler.base import urls
 from crawler.base.errors import FrontierError, PlanError, ScriptRouteError, UrlError
-from crawler.frontier.queue import OFFER_BATCH
 from crawler.base.models import Seed
 from crawler.base.redaction import without_credentials
 from crawler.base.text import one_line
+from crawler.frontier.queue import OFFER_BATCH
 from crawler.worker.claiming.outcomes import SCRIPT_ROUTE
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 
-from crawler.config.check import redaction_of
 from crawler.base.errors import InputError
 from crawler.base.text import one_line
+from crawler.config.check import redaction_of
 
 if TYPE_CHECKING:
     import argparse

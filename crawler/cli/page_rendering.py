@@ -12,28 +12,28 @@ import orjson
 
 from crawler import config
 from crawler.base import page_json
+from crawler.base.errors import HeadroomError, UnavailableError
+from crawler.base.models import LoadedJson
+from crawler.base.urls import canonical, host
 from crawler.cli.fetch import CrawlRefusesError, Fetcher
 from crawler.cli.json_outline import outline
 from crawler.discovery.loaded import is_same_answer
 from crawler.download.page_rules import may_ask
-from crawler.base.errors import HeadroomError, UnavailableError
 from crawler.middlewares.rendering import HTML_TYPES, wish_of
-from crawler.base.models import LoadedJson
 from crawler.render import evidence
 from crawler.render.at_hand import why_no_browser
 from crawler.render.errors import StepFailedError
 from crawler.render.exchange import PageAnswer
 from crawler.render.wish import Wish
 from crawler.sites.steps import StepValues
-from crawler.base.urls import canonical, host
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
 
     from scrapy.settings import Settings
 
-    from crawler.download.web_sockets import CurlWebSocket
     from crawler.base.models import Fetched, JsonAnswer
+    from crawler.download.web_sockets import CurlWebSocket
     from crawler.render.exchange import PageRequest
     from crawler.render.exploration import ExplorationLimits
     from crawler.render.rendered import Rendered

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawler.base.text import one_line
 from crawler.cli.output import quantity
 from crawler.cli.tables import print_table
-from crawler.base.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

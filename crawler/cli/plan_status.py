@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from crawler.base.text import inert, one_line
 from crawler.cli.ledger_table import print_ledger
 from crawler.cli.output import format_time
 from crawler.cli.tables import print_table
 from crawler.frontier.ledger import Account
-from crawler.base.text import inert, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,15 +8,15 @@ from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from crawler.base.errors import FrontierError, InputError
+from crawler.base.models import Seed
+from crawler.base.text import inert, one_line
 from crawler.cli.ledger_words import meaning
 from crawler.cli.output import format_time
 from crawler.cluster.workers import SPIDERS, read_workers
-from crawler.base.errors import FrontierError, InputError
 from crawler.frontier.finished import TIME_UNIT_SECONDS
 from crawler.frontier.seed_info import seed_info
-from crawler.base.models import Seed
 from crawler.plans import Plan
-from crawler.base.text import inert, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

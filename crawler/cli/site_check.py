@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from crawler import config, extract
+from crawler.base.errors import ExtractError, HeadroomError, LacksError
+from crawler.base.urls import host, split_route
 from crawler.cli.fetch import CrawlRefusesError, Fetcher
 from crawler.cli.page_rendering import PageRendering
 from crawler.cli.site_joined import with_joined
 from crawler.cli.site_search import SearchTrial
-from crawler.base.errors import ExtractError, HeadroomError, LacksError
-from crawler.base.urls import host, split_route
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -7,15 +7,15 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from crawler import config, discovery
-from crawler.cli.fetch import Fetcher
-from crawler.cli.page_rendering import PageRendering
 from crawler.base.errors import HeadroomError
 from crawler.base.models import Politeness
+from crawler.base.text import one_line
+from crawler.cli.fetch import Fetcher
+from crawler.cli.page_rendering import PageRendering
 from crawler.render.at_hand import why_no_browser
 from crawler.render.wish import Wish
 from crawler.sites import Site
 from crawler.sites.results import NO_RESULTS
-from crawler.base.text import one_line
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,10 +6,10 @@ import inspect
 from dataclasses import fields
 from functools import cached_property
 
+from crawler.base.models import Fetched
 from crawler.cli.file_reference import reference
 from crawler.extract.field_kinds import Fields
 from crawler.extract.parser import Page
-from crawler.base.models import Fetched
 from crawler.sites import Site, kinds, load
 
 INTRODUCTION = """\

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from crawler import extract
 from crawler.base.errors import ExtractError
+from crawler.base.urls import canonical
 from crawler.extract import Links
 from crawler.extract.rows import Row, found_by
-from crawler.base.urls import canonical
 from crawler.worker.claiming.outcomes import outcome_of_status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from crawler.base.models import Fetched
     from crawler.cli.fetch import Fetcher
     from crawler.cli.page_rendering import PageRendering
-    from crawler.base.models import Fetched
     from crawler.sites import SearchTarget, Site
 
 PER_PAGE = 20  # results that are asked for, where a site lets itself be asked

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from scrapy.commands import BaseRunSpiderCommand
 from scrapy.utils.log import get_scrapy_root_handler, install_scrapy_root_handler
 
-from crawler.config import logs
-from crawler.cli.output import print_error
 from crawler.base.errors import HeadroomError
 from crawler.base.scrapy_private import create_crawler
+from crawler.cli.output import print_error
+from crawler.config import logs
 
 if TYPE_CHECKING:
     import argparse

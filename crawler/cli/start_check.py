@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from scrapy.utils.conf import closest_scrapy_cfg
 
 from crawler import config
-from crawler.config.check import misspelt_names, redaction_of
 from crawler.base.errors import ConfigError
 from crawler.base.text import one_line
+from crawler.config.check import misspelt_names, redaction_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

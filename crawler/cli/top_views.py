@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
-    from crawler.telemetry.host_history import HostCounts
     from crawler.plans.operator import Operator
+    from crawler.telemetry.host_history import HostCounts
 
 REASONS_SHOWN = 8
 CELL_CHARACTERS_MIN = 4  # of a column, however narrow the terminal is

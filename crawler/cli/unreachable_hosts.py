@@ -10,8 +10,8 @@ from scrapy import Request
 from scrapy.downloadermiddlewares.httpproxy import HttpProxyMiddleware
 from scrapy.exceptions import CannotResolveHostError, UnsupportedURLSchemeError
 
-from crawler.download.targets import Targets
 from crawler.base.errors import PrivateAddressError
+from crawler.download.targets import Targets
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

@@ -11,8 +11,8 @@ from crawler.telemetry.history import DAY, HOUR
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from crawler.telemetry.history import Resolution
     from crawler.plans.operator import Operator
+    from crawler.telemetry.history import Resolution
 
 # Period -> its resolution in the history, and its seconds.
 PERIODS = {

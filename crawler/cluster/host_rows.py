@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.cluster.activity import COARSE_PERIODS
 from crawler.cluster.host_steering import orders_of
+from crawler.frontier.host_orders import HostOrder
 from crawler.telemetry import host_history
 from crawler.telemetry.host_history import NOTHING
-from crawler.frontier.host_orders import HostOrder
 
 if TYPE_CHECKING:
     from crawler.plans.operator import Operator

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import RedisError
 
-from crawler.cluster.metrics import metrics
 from crawler.base.errors import HeadroomError
+from crawler.base.seldom import Seldom
+from crawler.cluster.metrics import metrics
 from crawler.telemetry.exposition import TEXT
 from crawler.telemetry.metrics_answer import MetricsAnswer, answer
-from crawler.base.seldom import Seldom
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

@@ -11,17 +11,17 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from crawler.cluster.workers import read_workers
-from crawler.telemetry import history
 from crawler.frontier import scripts
 from crawler.frontier.keys import as_count, as_text
 from crawler.frontier.ledger import COUNTS, FRONTIERS, Account
 from crawler.servers.redis_cluster import each_primary
+from crawler.telemetry import history
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from crawler.frontier.ledger import Ledger
     from crawler.base.models import Frontier
+    from crawler.frontier.ledger import Ledger
     from crawler.plans.operator import Operator
 
 SEED_STATES = ("ready", "waiting", "parked", "executing", "finished", "failed")  # of a `FrontierOverview`

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawler import config
-from crawler.cluster.workers import read_workers
 from crawler.base.errors import HeadroomError, existing, shown
+from crawler.cluster.workers import read_workers
 from crawler.frontier.node_orders import NodeOrder, NodeOrders
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.project import inside_project
 
 from crawler import addon
-from crawler.config import logs
+from crawler.base.errors import HeadroomError, existing, shown
 from crawler.cli.command import INTERRUPTED
 from crawler.cli.spider_command import SpiderCommand
 from crawler.cli.start_check import check_start
-from crawler.base.errors import HeadroomError, existing, shown
+from crawler.config import logs
 
 if TYPE_CHECKING:
     import argparse

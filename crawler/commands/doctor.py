@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from crawler.base.errors import HeadroomError
 from crawler.cli.command import HELP_INDENT_CHARACTERS, HeadroomCommand, help_width
 from crawler.cli.output import print_answer
 from crawler.cli.tables import print_table
-from crawler.base.errors import HeadroomError
 
 if TYPE_CHECKING:
     import argparse

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.exceptions import UsageError
 
+from crawler.base.text import one_line
 from crawler.cli.actions import Action, ActionCommand, Option
 from crawler.cli.output import print_answer, shown_count
 from crawler.cli.tables import print_table
-from crawler.base.text import one_line
 
 if TYPE_CHECKING:
     import argparse

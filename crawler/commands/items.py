@@ -10,11 +10,11 @@ import orjson
 from scrapy.exceptions import UsageError
 
 from crawler import config
+from crawler.base.errors import UnavailableError, existing, shown
+from crawler.base.text import one_line
 from crawler.cli.actions import FLAG, Action, ActionCommand, Option
 from crawler.cli.output import print_answer, print_json, to_json
 from crawler.cli.tables import print_pairs
-from crawler.base.errors import UnavailableError, existing, shown
-from crawler.base.text import one_line
 
 if TYPE_CHECKING:
     import argparse

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
+from crawler.base.errors import FrontierError
 from crawler.cli.command import HeadroomCommand, help_width
 from crawler.cli.ledger_words import legend
 from crawler.cli.output import print_answer
-from crawler.base.errors import FrontierError
 
 if TYPE_CHECKING:
     import argparse

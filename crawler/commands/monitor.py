@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 from scrapy.exceptions import UsageError
 
 from crawler import config
+from crawler.base.errors import HeadroomError, existing, shown
 from crawler.cli.actions import Action, ActionCommand, Option
 from crawler.cli.output import print_answer
 from crawler.cli.tables import print_table
-from crawler.base.errors import HeadroomError, existing, shown
 
 if TYPE_CHECKING:
     import argparse

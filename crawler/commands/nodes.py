@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.exceptions import UsageError
 
+from crawler.base.errors import ConfigError
+from crawler.base.text import one_line
 from crawler.cli.actions import Action, ActionCommand, Option
 from crawler.cli.output import print_answer
 from crawler.cli.tables import print_table
 from crawler.cli.worker_rows import NAMES, worker_rows
-from crawler.base.errors import ConfigError
-from crawler.base.text import one_line
 
 if TYPE_CHECKING:
     import argparse

@@ -8,11 +8,11 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from crawler.base.errors import FrontierError, UnavailableError
+from crawler.base.text import one_line
 from crawler.cli.actions import FLAG, Action, ActionCommand, Option
 from crawler.cli.ledger_words import FINISHED_PAGES
 from crawler.cli.output import print_answer, print_json, quantity
-from crawler.base.errors import FrontierError, UnavailableError
-from crawler.base.text import one_line
 
 if TYPE_CHECKING:
     import argparse
@@ -168,8 +168,8 @@ class Command(ActionCommand):
 
     def do_schema(self, _args: list[str], _opts: argparse.Namespace) -> None:
         """Prints the JSON Schema."""
-        from crawler.plans.plan_file import PlanFile
         from crawler.base.yaml_schema import schema_of
+        from crawler.plans.plan_file import PlanFile
 
         print_json(schema_of(PlanFile, "plan file"))
 

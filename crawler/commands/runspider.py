@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from scrapy.commands.runspider import Command as ScrapyRunSpider
 from scrapy.utils.spider import iter_spider_classes
 
-from crawler.config import logs
+from crawler.base.errors import HeadroomError
+from crawler.base.scrapy_private import import_file
 from crawler.cli.command import INTERRUPTED
 from crawler.cli.spider_command import SpiderCommand
 from crawler.cli.start_check import check_start
-from crawler.base.errors import HeadroomError
-from crawler.base.scrapy_private import import_file
+from crawler.config import logs
 
 if TYPE_CHECKING:
     import argparse

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.exceptions import UsageError
 
+from crawler.base.errors import HeadroomError, existing, shown
+from crawler.base.models import is_plan_name
+from crawler.base.text import one_line
 from crawler.cli.actions import FLAG, Action, ActionCommand, Option
 from crawler.cli.ledger_words import FINISHED_PAGES, REASONS, meaning
 from crawler.cli.output import print_answer, quantity
 from crawler.cli.tables import print_table
-from crawler.base.errors import HeadroomError, existing, shown
-from crawler.base.models import is_plan_name
-from crawler.base.text import one_line
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from crawler.frontier.seed_admin import Found
     from crawler.base.models import Frontier
+    from crawler.frontier.seed_admin import Found
     from crawler.plans.operator import Operator
 
 FRONTIERS: tuple[Frontier, ...] = ("content", "nav")

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from scrapy.commands.settings import Command as ScrapySettings
 
 from crawler import addon, config
+from crawler.base.errors import HeadroomError
 from crawler.cli.output import print_error
 from crawler.config.check import complete, redaction_of
-from crawler.base.errors import HeadroomError
 
 if TYPE_CHECKING:
     import argparse

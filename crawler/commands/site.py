@@ -179,9 +179,9 @@ class Command(ActionCommand):
             HeadroomError: The site can't be had or read, the name is none, or there is such a file already.
             UsageError: The word is none.
         """
-        from crawler.cli import site_proposal
         from crawler.base.errors import HeadroomError, shown
         from crawler.base.item import is_site_name
+        from crawler.cli import site_proposal
 
         url, *rest = args
         word = " ".join(_words(rest[0] if rest else None, "new: expected a WORD after the URL"))

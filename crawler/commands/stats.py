@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
+from crawler.base.text import one_line
 from crawler.cli.command import HeadroomCommand
 from crawler.cli.output import print_answer, shown_count
 from crawler.cli.tables import print_table
@@ -22,7 +23,6 @@ from crawler.cluster.activity import (
     sum_of,
 )
 from crawler.telemetry import history, host_history
-from crawler.base.text import one_line
 
 if TYPE_CHECKING:
     import argparse

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawler.cli.command import HeadroomCommand
-from crawler.cli.output import print_answer
 from crawler.base.errors import UnavailableError
 from crawler.base.tasks import cancel
+from crawler.cli.command import HeadroomCommand
+from crawler.cli.output import print_answer
 
 if TYPE_CHECKING:
     import argparse

@@ -420,7 +420,7 @@ ROBOTS_MAX_CRAWL_DELAY_SECONDS: Final = Number(
     high=3_600,
 )
 
-# -- Headroom: crawler/worker/life/headroom.py has the rule ----------------------------------------------------------------
+# -- Headroom: crawler/worker/life/headroom.py has the rule ------------------------------------------------------------
 
 NODE_MEMORY_LIMIT_PERCENT: Final = Number(
     "NODE_MEMORY_LIMIT_PERCENT",

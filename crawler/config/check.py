@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from scrapy.settings import SETTINGS_PRIORITIES
 
 from crawler import config
+from crawler.base.errors import HeadroomError, UnknownSettingError
+from crawler.base.redaction import Redaction
 from crawler.config import credentials, scrapy_cfg
 from crawler.config.names import meant_by, meant_by_file
 from crawler.config.redis_url import redis_url
 from crawler.config.setting import Flag
-from crawler.base.errors import HeadroomError, UnknownSettingError
-from crawler.base.redaction import Redaction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

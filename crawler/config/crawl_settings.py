@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 
 from crawler import config
-from crawler.config import components
 from crawler.base.errors import ConfigError
+from crawler.config import components
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import orjson
 
 from crawler import config
-from crawler.config.check import redaction_of
 from crawler.base.errors import HeadroomError
 from crawler.base.log_events import event_of
 from crawler.base.redaction import Redaction
 from crawler.base.text import inert, one_line
+from crawler.config.check import redaction_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import orjson
 from scrapy.settings import SETTINGS_PRIORITIES
 
-from crawler.config import credentials, scrapy_cfg
 from crawler.base.errors import ConfigError
 from crawler.base.redaction import HIDDEN, redacted_address
+from crawler.config import credentials, scrapy_cfg
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

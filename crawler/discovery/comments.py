@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 
 from turbohtml import Element, Text
 
+from crawler.base.errors import HeadroomError
 from crawler.discovery import answered, comment_rows, cut_dates, selectors
 from crawler.discovery.comment_rows import ROWS_MAX, ROWS_MIN
 from crawler.discovery.page import width, within
@@ -30,7 +31,6 @@ from crawler.discovery.rules import (
     author_pattern,
     beside_date,
 )
-from crawler.base.errors import HeadroomError
 from crawler.extract import content as reading
 from crawler.extract.dates import to_utc
 from crawler.sites import Site

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from crawler.base.errors import HeadroomError
 from crawler.discovery import comments, fields, next_links, scripted
 from crawler.discovery.comment_rows import ROWS_MAX, ROWS_MIN
 from crawler.discovery.inquiry import FIRST_ERROR, page_of
 from crawler.discovery.sample import Sample
-from crawler.base.errors import HeadroomError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from crawler.base.models import Fetched
     from crawler.discovery.inquiry import Inquiry
     from crawler.discovery.listing import Result
     from crawler.discovery.page import ParsedPage
-    from crawler.base.models import Fetched
 
 SAMPLES = 2  # content pages that are compared
 FURTHER = 2  # that are looked through for what not every page has, such as images

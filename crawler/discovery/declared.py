@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
+from crawler.base.urls import origin_as_written
 from crawler.discovery.search_template import QUERY, SearchTemplate
 from crawler.extract.declared import Declared
 from crawler.sites.search import check_encoding
-from crawler.base.urls import origin_as_written
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
+from crawler.base.errors import HeadroomError
 from crawler.discovery import declared, past_the_end, searches
 from crawler.discovery.inquiry import FIRST_ERROR, Inquiry, page_of
 from crawler.discovery.proposal import Notes
-from crawler.base.errors import HeadroomError
 
 if TYPE_CHECKING:
     from crawler.discovery.visitor import Visitor

@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 from turbohtml import Element
 
+from crawler.base.errors import HeadroomError
 from crawler.discovery import body_text, comment_rows, cut_dates, next_links, selectors
 from crawler.discovery.page import ancestors, width, within
 from crawler.discovery.rules import (
@@ -31,7 +32,6 @@ from crawler.discovery.rules import (
     says_author,
 )
 from crawler.discovery.sample import SHORT_CHARACTERS, first_of
-from crawler.base.errors import HeadroomError
 from crawler.extract import content as reading
 from crawler.extract.dates import to_utc
 from crawler.extract.declared import Declared

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from crawler.discovery.page import ParsedPage
 from crawler.base.errors import ExtractError
+from crawler.discovery.page import ParsedPage
 
 if TYPE_CHECKING:
+    from crawler.base.models import Fetched
     from crawler.discovery.proposal import Notes
     from crawler.discovery.search_template import SearchTemplate
     from crawler.discovery.visitor import Visitor
-    from crawler.base.models import Fetched
     from crawler.sites import Site
 
 FIRST_ERROR = 400  # the lowest status that is one

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from crawler import sites
+from crawler.base.errors import HeadroomError
 from crawler.discovery import declared, software
 from crawler.discovery.inquiry import FIRST_ERROR
 from crawler.discovery.proposal import Notes, SiteProposal, write
 from crawler.discovery.words import NONSENSE
-from crawler.base.errors import HeadroomError
 from crawler.extract import content as reading
 from crawler.extract import results as searching
 

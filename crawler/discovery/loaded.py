@@ -11,18 +11,18 @@ from urllib.parse import urlsplit
 import orjson
 
 from crawler.base import page_json
+from crawler.base.errors import UrlError
+from crawler.base.urls import canonical, origin_as_written
 from crawler.discovery.page import width
 from crawler.discovery.rules import as_pattern
-from crawler.base.errors import UrlError
 from crawler.extract.dates import to_utc
-from crawler.base.urls import canonical, origin_as_written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from zoneinfo import ZoneInfo
 
-    from crawler.discovery.page import ParsedPage
     from crawler.base.models import JsonAnswer
+    from crawler.discovery.page import ParsedPage
 
 MAX_DEPTH = 6  # of values in each other that are looked at
 MAX_ANSWERS = 20  # of one page; heavy applications load some ten before they have something to show

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import turbohtml
 
 from crawler.base import text
+from crawler.base.urls import host
 from crawler.extract.document import HtmlDocument, absolute
 from crawler.extract.html_text import HtmlText
-from crawler.base.urls import host
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from crawler.base.urls import origin_as_written
 from crawler.discovery import next_links
 from crawler.discovery.search_template import (
     NAMED,
@@ -17,7 +18,6 @@ from crawler.discovery.search_template import (
     with_parameter,
     without_parameter,
 )
-from crawler.base.urls import origin_as_written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crawler import sites
-from crawler.discovery.inquiry import FIRST_ERROR, page_of
 from crawler.base.errors import HeadroomError
+from crawler.discovery.inquiry import FIRST_ERROR, page_of
 from crawler.sites.selector import Selector
 
 if TYPE_CHECKING:

@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
 from crawler import sites
+from crawler.base.errors import ExtractError, HeadroomError
+from crawler.base.item import is_site_name
+from crawler.base.urls import canonical, origin_as_written
 from crawler.discovery import content_pages, declared, forms, known_kinds, listing, past_the_end, scripted, searches
 from crawler.discovery.inquiry import FIRST_ERROR, Inquiry, page_of
 from crawler.discovery.page import ParsedPage
 from crawler.discovery.proposal import Notes, SiteProposal, write
 from crawler.discovery.search_template import SearchTemplate, based, of_url
 from crawler.discovery.words import common
-from crawler.base.errors import ExtractError, HeadroomError
 from crawler.extract import content as reading
 from crawler.extract import results as searching
-from crawler.base.item import is_site_name
-from crawler.base.urls import canonical, origin_as_written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from crawler.base.models import Fetched
     from crawler.discovery.listing import Result
     from crawler.discovery.visitor import Visitor
-    from crawler.base.models import Fetched
 
 HEADING = "Proposed by scrapy site new: look at each line; scrapy site check FILE URL shows what it reads."
 _NOT_IN_NAME = re.compile(r"[^a-z0-9]+")

@@ -9,20 +9,20 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from crawler import sites
+from crawler.base.errors import HeadroomError, InputError
+from crawler.base.urls import host, origin_as_written
 from crawler.discovery import blocks, empty, fields, loaded, paging, past_the_end
 from crawler.discovery.inquiry import FIRST_ERROR, page_of
 from crawler.discovery.page import ParsedPage, width
 from crawler.discovery.search_template import SearchTemplate, of_url, with_parameter
-from crawler.base.errors import HeadroomError, InputError
 from crawler.extract import results as searching
-from crawler.base.urls import host, origin_as_written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from crawler.base.models import Fetched, JsonAnswer
     from crawler.discovery.inquiry import Inquiry
     from crawler.discovery.sample import Sample
-    from crawler.base.models import Fetched, JsonAnswer
 
 SHELL_WIDTH = 300  # of all that a page shows; one that shows less may be waiting for its scripts
 SHELL_LINKS = 5  # of a menu; a page that leads to more has something to show

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, unquote_plus
 
-from crawler.urls import origin_as_written
+from crawler.base.urls import origin_as_written
 
 QUERY = "{query}"
 NAMED = re.compile(r"^[\w-]+[:=]")  # before a value in a segment of a path, as in `page:2`

@@ -12,11 +12,11 @@ from pymongo.errors import ConnectionFailure
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
+from crawler.base.errors import HeadroomError, UnavailableError, short
+from crawler.base.text import one_line
 from crawler.config.check import redaction_of
 from crawler.doctor.finding import Finding, no_answer, not_tried, stop
-from crawler.base.errors import HeadroomError, UnavailableError, short
 from crawler.servers.redis_refusal import refusal
-from crawler.base.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawler.doctor.finding import Finding, ok, stop
 from crawler.base.errors import FrontierError
+from crawler.doctor.finding import Finding, ok, stop
 from crawler.frontier.keys import SCHEMA_VERSION
 from crawler.frontier.preflight import begin_or_check_frontier
 

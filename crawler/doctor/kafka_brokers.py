@@ -11,10 +11,10 @@ from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
 from kafka.errors import KafkaError, TopicAlreadyExistsError, for_code
 
 from crawler import config
+from crawler.base.redaction import redacted_address
 from crawler.doctor.finding import Finding, advice, loss, not_tried, ok, stop, worst
 from crawler.doctor.stored_sites import stored_sites
 from crawler.pipelines.kafka import ALSO_SUFFIX, PROOF
-from crawler.base.redaction import redacted_address
 from crawler.servers.kafka import MESSAGE_BYTES, kafka_admin
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from pymongo.errors import OperationFailure, PyMongoError
 
 from crawler import config
-from crawler.doctor.finding import Finding, advice, loss, ok
 from crawler.base.errors import UnavailableError
-from crawler.pipelines.mongo import COLLECTION, INDEXES, PROOF, refusal
 from crawler.base.redaction import redacted_address
+from crawler.doctor.finding import Finding, advice, loss, ok
+from crawler.pipelines.mongo import COLLECTION, INDEXES, PROOF, refusal
 from crawler.servers.mongo import mongo_client
 
 if TYPE_CHECKING:

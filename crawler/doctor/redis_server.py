@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import NoPermissionError, ReadOnlyError, RedisError, ResponseError
 
-from crawler.doctor.finding import Finding, advice, loss, ok, stop, worst
 from crawler.base.errors import FrontierError, UnavailableError
+from crawler.doctor.finding import Finding, advice, loss, ok, stop, worst
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.durability import advice as durability_advice
 from crawler.frontier.preflight import refuse_eviction, server_version

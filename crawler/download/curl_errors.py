@@ -15,8 +15,8 @@ from scrapy.exceptions import (
     UnsupportedURLSchemeError,
 )
 
-from crawler.download.curl_loop import MULTI_FAILED
 from crawler.base.errors import AnswerError, NodeError, PrivateAddressError
+from crawler.download.curl_loop import MULTI_FAILED
 from crawler.worker.claiming.outcomes import node_lacks
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Self
 import pycurl
 
 from crawler import config
+from crawler.base.errors import ConfigError
 from crawler.download.resend import is_safe
 from crawler.download.targets import scheme_and_authority, url_to_send
-from crawler.base.errors import ConfigError
 
 if TYPE_CHECKING:
     from scrapy import Request

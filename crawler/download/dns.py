@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.datatypes import LocalCache
 
-from crawler.download.private_addresses import is_private
 from crawler.base.errors import NodeError
+from crawler.download.private_addresses import is_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable

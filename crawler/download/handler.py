@@ -24,6 +24,8 @@ from scrapy.exceptions import (
 )
 from scrapy.utils.datatypes import LocalCache
 
+from crawler.base.errors import AnswerError
+from crawler.base.scrapy_private import check_stop_download, get_maxsize_msg, get_warnsize_msg
 from crawler.download import curl_options
 from crawler.download.answer_limits import AnswerLimits
 from crawler.download.curl_errors import OddHeadError, error_of, is_whole
@@ -35,8 +37,6 @@ from crawler.download.response import make_response
 from crawler.download.targets import Targets, scheme_and_authority, url_to_send
 from crawler.download.transfer import TooLargeError, Transfer
 from crawler.download.web_sockets import CurlWebSocket, WebSocketRequest, WebSocketResponse
-from crawler.base.errors import AnswerError
-from crawler.base.scrapy_private import check_stop_download, get_maxsize_msg, get_warnsize_msg
 from crawler.worker.claiming.request_state import state_of
 
 if TYPE_CHECKING:

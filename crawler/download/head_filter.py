@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 
+from crawler.base.errors import AnswerError
 from crawler.download.limits import MAX_HEAD_BYTES, MAX_HEAD_LINES
 from crawler.download.response import FIELD_NAME
-from crawler.base.errors import AnswerError
 
 _INFORMATIONAL = re.compile(rb"HTTP/\S+\s+1\d\d\b")
 _SPACES = bytes.maketrans(b"\r\0", b"  ")

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pycurl
 
+from crawler.base.errors import AnswerError
 from crawler.download.curl_errors import error_of
 from crawler.download.curl_loop import TransferEnd
 from crawler.download.curl_options import set_timeout
 from crawler.download.head_filter import HeadFilter
 from crawler.download.transfer import SocketForCurl
-from crawler.base.errors import AnswerError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

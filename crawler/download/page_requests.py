@@ -19,12 +19,18 @@ from scrapy import Request
 from scrapy.http.request import NO_CALLBACK
 
 from crawler.base import urls
+from crawler.base.errors import UrlError
 from crawler.download.page_rules import DATA, DOCUMENTS, may_ask, sent_headers
 from crawler.download.script_cache import ScriptKey
 from crawler.download.web_sockets import WebSocketRequest, WebSocketResponse
-from crawler.base.errors import UrlError
 from crawler.render.exchange import PageAnswer, PageRequest
-from crawler.worker.claiming.outcomes import PAGE_TIMEOUT, REDIRECT_STATUSES, Outcome, outcome_of_error, outcome_of_status
+from crawler.worker.claiming.outcomes import (
+    PAGE_TIMEOUT,
+    REDIRECT_STATUSES,
+    Outcome,
+    outcome_of_error,
+    outcome_of_status,
+)
 from crawler.worker.claiming.refused import RefusedError
 from crawler.worker.claiming.request_state import RequestState
 from crawler.worker.claiming.visits import FetchFailed
@@ -40,8 +46,8 @@ if TYPE_CHECKING:
     from crawler.download.script_cache import ScriptCache
     from crawler.download.web_sockets import CurlWebSocket
     from crawler.sites import Site
-    from crawler.worker.turns.lanes import Lane
     from crawler.worker.claiming.visits import Visit
+    from crawler.worker.turns.lanes import Lane
 
 T = TypeVar("T")
 OTHER_TURN_SECONDS = (10.0, 20.0)  # longest wait for a turn of another host; random: of two, one gives up

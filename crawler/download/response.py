@@ -14,8 +14,8 @@ from typing import NamedTuple
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
-from crawler.download.limits import INFORMATIONAL, MAX_HEAD_LINES, SWITCHING_PROTOCOLS, WITHOUT_BODY
 from crawler.base.errors import AnswerError
+from crawler.download.limits import INFORMATIONAL, MAX_HEAD_LINES, SWITCHING_PROTOCOLS, WITHOUT_BODY
 
 FIELD_NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a token (RFC 9110, 5.6.2)
 _STATUS = re.compile(rb"(HTTP/[0-9](?:\.[0-9])?) ([1-9][0-9]{2})(?: |\r?\n|$)")

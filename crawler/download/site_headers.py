@@ -12,10 +12,10 @@ import re
 from typing import TYPE_CHECKING, Self
 
 from crawler import config
-from crawler.config import credentials
 from crawler.base.errors import HeadroomError
-from crawler.sites.headers import secrets_in, with_secrets
 from crawler.base.urls import canonical, host, origin
+from crawler.config import credentials
+from crawler.sites.headers import secrets_in, with_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

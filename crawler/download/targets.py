@@ -12,8 +12,8 @@ from scrapy.exceptions import CannotResolveHostError, UnsupportedURLSchemeError
 from scrapy.utils.url import add_http_if_no_scheme
 
 from crawler import config
-from crawler.download.dns import NO_ADDRESSES, DnsCache, HostAddresses, shared_dns_cache
 from crawler.base.errors import PrivateAddressError
+from crawler.download.dns import NO_ADDRESSES, DnsCache, HostAddresses, shared_dns_cache
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

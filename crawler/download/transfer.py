@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pycurl
 
+from crawler.base.errors import AnswerError
 from crawler.download.limits import MAX_CHUNKS, MAX_INFORMATIONAL
 from crawler.download.response import parse_head
 from crawler.download.targets import Target
-from crawler.base.errors import AnswerError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

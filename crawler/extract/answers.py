@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from crawler.base.errors import ExtractError
+from crawler.base.models import Fetched, LoadedJson
 from crawler.extract.document import parse_json
 from crawler.extract.readers import CommentRow, JsonReader
-from crawler.base.models import Fetched, LoadedJson
 
 if TYPE_CHECKING:
     from crawler.extract.field_kinds import Scalar

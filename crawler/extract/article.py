@@ -31,9 +31,9 @@ from crawler.extract.page_parts import SMALL_CHARACTERS, PageParts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from crawler.base.item import Sureness
     from crawler.extract.article_title import Title
     from crawler.extract.document import Document
-    from crawler.base.item import Sureness
     from crawler.sites import Site
 
 MAX_ARTICLE_BYTES = 3_000_000  # 0.4 s a MB, whatever is in it

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from zoneinfo import ZoneInfo
 
+    from crawler.base.item import Sureness
     from crawler.extract.article_places import Places
     from crawler.extract.declared import Declared
     from crawler.extract.page_templates import PageComparison
-    from crawler.base.item import Sureness
 
 MAX_NAME_CHARACTERS, MAX_NAME_WORDS = 60, 6
 MAX_SMALL_WORDS = 2  # of a name in small letters; more are the words of a sentence

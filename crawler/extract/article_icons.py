@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from turbohtml import Element, Text
 
-from crawler import text
+from crawler.base import text
 from crawler.extract.lines import line_of
 from crawler.extract.page_parts import class_names
 

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
     from turbohtml import Element
 
+    from crawler.base.item import Sureness
     from crawler.extract.article_places import Places
     from crawler.extract.declared import Declared
     from crawler.extract.page_templates import PageComparison
-    from crawler.base.item import Sureness
     from crawler.sites import Site
 
 MAX_DATES = 30  # places that are looked at, since to read a date in words takes 0.1 ms

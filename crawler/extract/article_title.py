@@ -27,10 +27,10 @@ from crawler.extract.page_templates import TITLE, lineage
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from crawler.base.item import Sureness
     from crawler.extract.declared import Declared
     from crawler.extract.page_parts import PageParts
     from crawler.extract.page_templates import PageComparison
-    from crawler.base.item import Sureness
 
 MIN_FOLDED = 2  # letters and digits of a title that is compared with another one
 MIN_PARAGRAPH = 60  # characters of a paragraph of a text, below which no heading is its title

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from crawler.base import text
 from crawler.base.errors import ExtractError
+from crawler.base.item import ReadAs
+from crawler.base.urls import host
 from crawler.extract import shape
 from crawler.extract.answers import Answers, AnswersReader, RenderedReader
 from crawler.extract.article import read_article
@@ -15,14 +17,12 @@ from crawler.extract.document import Document, absolute
 from crawler.extract.field_kinds import BY_MARK, FIELD_KINDS, Fields, Scalar
 from crawler.extract.parser import run_parser
 from crawler.extract.readers import HtmlReader, JsonReader, TextReader
-from crawler.base.item import ReadAs
-from crawler.base.urls import host
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from crawler.extract.readers import CommentRow, Reader
     from crawler.base.models import Fetched
+    from crawler.extract.readers import CommentRow, Reader
     from crawler.sites import Site
     from crawler.sites.comments import CommentRules
     from crawler.sites.content import Content

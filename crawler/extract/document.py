@@ -11,6 +11,7 @@ import orjson
 
 from crawler.base import page_json
 from crawler.base.errors import ExtractError, ScriptRouteError, UrlError
+from crawler.base.urls import LinkResolver
 from crawler.extract.declared import Declared
 from crawler.extract.encoding import UNICODE, decode, utf8
 from crawler.extract.feeds import parse_feed
@@ -18,13 +19,12 @@ from crawler.extract.login import refuse_login
 from crawler.extract.markup import parse_html
 from crawler.extract.page_templates import PageTemplates
 from crawler.extract.sitemaps import parse_sitemap
-from crawler.base.urls import LinkResolver
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from crawler.extract.page_templates import PageComparison
     from crawler.base.models import Fetched
+    from crawler.extract.page_templates import PageComparison
 
 MAX_BODY_BYTES = 10_000_000  # a page of 10 MB takes a second to clean; larger ones are no articles
 SNIFF_BYTES = 1_024  # are looked at if the Content-Type says nothing; as many as in browsers

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field, make_dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from crawler.base import text
+from crawler.base.item import READ_FIELDS, Item, Media, ReadAs, Sureness
 from crawler.extract import shape
 from crawler.extract.comments import ReadComment, in_item
 from crawler.extract.dates import Day, Guess, to_utc
 from crawler.extract.document import absolute
 from crawler.extract.references import name_of
-from crawler.base.item import READ_FIELDS, Item, Media, ReadAs, Sureness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from crawler.extract.readers import Reader
     from crawler.base.models import Fetched
+    from crawler.extract.readers import Reader
     from crawler.sites import Site
     from crawler.sites.rule import Rule
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from crawler import text
+from crawler.base import text
 from crawler.extract.html_text import HtmlText
 
 if TYPE_CHECKING:

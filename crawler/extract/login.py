@@ -9,12 +9,12 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
-from crawler.errors import ExtractError
+from crawler.base.errors import ExtractError
 
 if TYPE_CHECKING:
     import turbohtml
 
-    from crawler.models import Fetched, SentOn
+    from crawler.base.models import Fetched, SentOn
 
 MAX_PARAMETERS = 50  # of an address that are looked at; a login has three or four
 MAX_CHARACTERS = 1_000  # of a login's text: one with more is about logins

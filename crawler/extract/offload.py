@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from crawler.extract.sitemaps import GZIP
 from crawler.base.in_step import in_step
+from crawler.extract.sitemaps import GZIP
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from turbohtml import Element
 
-from crawler import text
-from crawler.urls import host
+from crawler.base import text
+from crawler.base.urls import host
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping

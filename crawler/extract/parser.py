@@ -19,10 +19,10 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from crawler.base.errors import ExtractError
+from crawler.base.models import Fetched
 from crawler.extract.document import Document, html_of
 from crawler.extract.field_kinds import Fields
 from crawler.extract.lxml_tree import parse_by_lxml
-from crawler.base.models import Fetched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawler.base.errors import ExtractError, LacksError
+from crawler.base.urls import canonical
 from crawler.extract.content import fields
 from crawler.extract.document import Document
 from crawler.extract.results import Links, followed
-from crawler.base.urls import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from crawler.base.models import Fetched
     from crawler.extract.field_kinds import Fields
     from crawler.extract.page_templates import Marks, PageTemplates
-    from crawler.base.models import Fetched
     from crawler.sites import Site
 
 

@@ -12,6 +12,7 @@ import turbohtml
 
 from crawler.base import text
 from crawler.base.errors import ExtractError, UrlError
+from crawler.base.urls import canonical, host, trap
 from crawler.extract.answers import Answers
 from crawler.extract.document import Document, absolute
 from crawler.extract.html_text import HtmlText
@@ -19,13 +20,12 @@ from crawler.extract.readers import HtmlReader, JsonReader, address, matches, sc
 from crawler.extract.rows import Row, read_row
 from crawler.extract.sitemaps import MAX_SITEMAP_PAGES, changed_since
 from crawler.sites.search import SearchTarget
-from crawler.base.urls import canonical, host, trap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from crawler.extract.readers import Reader
     from crawler.base.models import Fetched
+    from crawler.extract.readers import Reader
     from crawler.sites import Site
     from crawler.sites.page_type import PageType, ResultsType
     from crawler.sites.pattern import Pattern

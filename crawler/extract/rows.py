@@ -20,9 +20,9 @@ from crawler.sites.results import MAX_ROW_CHARACTERS, ROW_FIELDS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from crawler.base.models import Fetched
     from crawler.extract.field_kinds import Fields, Scalar
     from crawler.extract.readers import Reader
-    from crawler.base.models import Fetched
     from crawler.sites import Site
 
 MAX_TEXT_CHARACTERS = 10_000  # of a row, in which words are looked for: a feed's entry may hold a whole article

@@ -166,11 +166,11 @@ class Keys:
 
     @property
     def reached(self) -> str:
-        """String: `AUTHORITY SITE` of the place on the web that last answered a worker (worker/turns/egress.py). Expires."""
+        """String: `AUTHORITY SITE` of the place on the web that last answered a worker. Expires."""
         return f"{self.prefix}:{{plans}}:reached"
 
     def start_list(self, key: str) -> str:
-        """String: the worker that reads a start list (worker/start_lists/start_lists.py). Expires, since that worker may die."""
+        """String: the worker that reads a start list. Expires, since that worker may die."""
         return f"{self.prefix}:{{plans}}:start_list:{key}"
 
     def wake(self, frontier: Frontier) -> str:

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from crawler.frontier.keys import as_count, as_text
 from crawler.base.models import Frontier
+from crawler.frontier.keys import as_count, as_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

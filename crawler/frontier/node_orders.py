@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 import orjson
 
 from crawler.base.errors import UnavailableError
+from crawler.base.models import Frontier
 from crawler.frontier.keys import as_text
 from crawler.frontier.scripts import compare_and_set
-from crawler.base.models import Frontier
 
 if TYPE_CHECKING:
     from collections.abc import Callable

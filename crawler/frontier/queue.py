@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, cast
 from redis.exceptions import OutOfMemoryError
 
 from crawler.base.errors import FrontierError
+from crawler.base.models import Claimed, Frontier, Seed
 from crawler.frontier import scripts
 from crawler.frontier.in_flight import InFlight
 from crawler.frontier.keys import OTHER, Keys, as_count, as_text, partition_of
 from crawler.frontier.ledger import Totals
 from crawler.frontier.recall import Recall
 from crawler.frontier.settlement import Settlement, TurnRelease
-from crawler.base.models import Claimed, Frontier, Seed
 from crawler.servers.redis_cluster import is_cluster
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from redis.asyncio import Redis
 
+    from crawler.base.models import Frontier
     from crawler.frontier.in_flight import InFlight
     from crawler.frontier.keys import PartitionKeys
-    from crawler.base.models import Frontier
 
 RECALL_BATCH = 100  # seeds, and as many turns, in one call: some 3 ms of Redis's time
 TOKENS_PER_SERIAL = 1_000  # as lua/lib/turns.lua makes tokens of serial numbers

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from redis.asyncio import Redis
 
-    from crawler.frontier.keys import Keys, PartitionKeys
     from crawler.base.models import Frontier
+    from crawler.frontier.keys import Keys, PartitionKeys
 
     Counts = dict[tuple[str, str, Frontier], Counter[str]]  # by plan, site and frontier: seeds by state
 

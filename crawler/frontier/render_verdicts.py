@@ -16,8 +16,8 @@ from crawler.frontier.keys import as_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crawler.frontier.keys import Keys
     from crawler.base.models import Frontier
+    from crawler.frontier.keys import Keys
 
 MAX_NAMES = 20  # of what a page lacked; a site has some ten fields
 MAX_URL_CHARACTERS = 500

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from crawler.base.errors import FrontierError
+from crawler.base.models import Seed, further_plans
 from crawler.frontier import scripts
 from crawler.frontier.keys import as_text
 from crawler.frontier.ledger import SCAN_COUNT
-from crawler.base.models import Seed, further_plans
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence

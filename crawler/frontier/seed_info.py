@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from crawler.base.models import Seed, further_plans
 from crawler.frontier import clock
 from crawler.frontier.finished import bucket_of, finished_for
 from crawler.frontier.keys import PartitionKeys, as_count, as_text, partition_of
 from crawler.frontier.queue import DELIVERED
-from crawler.base.models import Seed, further_plans
 
 if TYPE_CHECKING:
     from crawler.frontier.queue import Queue

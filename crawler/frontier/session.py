@@ -26,10 +26,10 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from crawler.base import tasks
 from crawler.base.errors import FrontierError
+from crawler.base.seldom import Seldom
 from crawler.frontier import scripts
 from crawler.frontier.keys import SCHEMA_VERSION, as_text, partition_of
 from crawler.frontier.schema import refuse_other
-from crawler.base.seldom import Seldom
 from crawler.servers.redis_cluster import node_of
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 
-from crawler.download import codings
 from crawler.base.errors import AnswerError
+from crawler.download import codings
 from crawler.worker.claiming.outcomes import outcome_of_status
 
 if TYPE_CHECKING:

@@ -11,15 +11,15 @@ from scrapy import Request
 
 from crawler.base import urls
 from crawler.base.errors import HeadroomError
-from crawler.worker.turns.egress import PROBE_TIMEOUT_SECONDS
 from crawler.worker.claiming.request_state import RequestState
+from crawler.worker.turns.egress import PROBE_TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+    from crawler.worker.claiming.visits import Visit
     from crawler.worker.turns.egress import Place
     from crawler.worker.turns.lanes import Lane
-    from crawler.worker.claiming.visits import Visit
     from crawler.worker.worker import Worker
 
 TURN_SECONDS = 8.0  # longest wait for a turn of the host, whose other pages may be answered meanwhile

@@ -12,9 +12,9 @@ from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.httpobj import urlparse_cached
 
 from crawler import config
+from crawler.base.errors import PrivateAddressError
 from crawler.download.dns import HostAddresses, shared_dns_cache
 from crawler.download.private_addresses import is_private
-from crawler.base.errors import PrivateAddressError
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -16,9 +16,9 @@ from scrapy import signals
 from scrapy.http import HtmlResponse, Response
 
 from crawler import config
+from crawler.base.models import LoadedJson
 from crawler.download.page_requests import PageRequests
 from crawler.download.script_cache import ScriptCache
-from crawler.base.models import LoadedJson
 from crawler.render import evidence
 from crawler.render.errors import BrowserDiedError, BrowserMissingError, StepFailedError
 from crawler.render.wish import Wish
@@ -32,8 +32,8 @@ from crawler.worker.claiming.outcomes import (
     outcome_of_status,
 )
 from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.rendering.render_slots import RenderSlots
 from crawler.worker.claiming.request_state import state_of
+from crawler.worker.rendering.render_slots import RenderSlots
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:

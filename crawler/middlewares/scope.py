@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Self
 
 from crawler import config
 from crawler.base import urls
-from crawler.download.private_addresses import is_private
 from crawler.base.errors import UrlError
+from crawler.download.private_addresses import is_private
 from crawler.worker.claiming.outcomes import Outcome
 from crawler.worker.claiming.refused import RefusedError
 from crawler.worker.claiming.request_state import state_of

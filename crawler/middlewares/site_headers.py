@@ -6,8 +6,8 @@ import logging
 from typing import TYPE_CHECKING, Self
 
 from crawler.base import urls
-from crawler.download.site_headers import NoSecretError, SiteHeaders, with_page_cookies
 from crawler.base.seldom import Seldom
+from crawler.download.site_headers import NoSecretError, SiteHeaders, with_page_cookies
 from crawler.worker.claiming.outcomes import Outcome
 from crawler.worker.claiming.refused import RefusedError
 from crawler.worker.claiming.request_state import state_of

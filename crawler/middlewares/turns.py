@@ -17,12 +17,9 @@ from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.httpobj import urlparse_cached
 
 from crawler.base import urls
-from crawler.download.targets import Targets
 from crawler.base.errors import HostBackoffError, UnavailableError
+from crawler.download.targets import Targets
 from crawler.middlewares.egress_check import EgressCheck
-from crawler.worker.turns.egress import PROBE_TIMEOUT_SECONDS, Place
-from crawler.worker.reports.failed_answers import BODY_BYTES, AnswerHead
-from crawler.worker.turns.ip_budget import IpBudget
 from crawler.worker.claiming.outcomes import (
     BAD_ANSWERS,
     HOST_FAULTS,
@@ -38,6 +35,9 @@ from crawler.worker.claiming.outcomes import (
 )
 from crawler.worker.claiming.refused import RefusedError
 from crawler.worker.claiming.request_state import state_of
+from crawler.worker.reports.failed_answers import BODY_BYTES, AnswerHead
+from crawler.worker.turns.egress import PROBE_TIMEOUT_SECONDS, Place
+from crawler.worker.turns.ip_budget import IpBudget
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -47,10 +47,10 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from crawler.worker.turns.lanes import Lane
     from crawler.worker.claiming.request_state import RequestState
-    from crawler.worker.turns.turn import HostSign
     from crawler.worker.claiming.visits import Visit
+    from crawler.worker.turns.lanes import Lane
+    from crawler.worker.turns.turn import HostSign
 
 NO_SESSION = Outcome("release", "no-session")
 # Nothing was sent for the seed, so no try is counted. Once its visit has started, `outcome_of_error` makes it a retry.

@@ -19,8 +19,8 @@ from starlette.staticfiles import StaticFiles
 
 from crawler import config
 from crawler.base import tasks
-from crawler.cluster.metrics_endpoint import MetricsEndpoint
 from crawler.base.errors import HeadroomError, PlanError, UnavailableError, UrlError
+from crawler.cluster.metrics_endpoint import MetricsEndpoint
 from crawler.monitor.guard import SecurityHeaders
 from crawler.monitor.pages import (
     access,
@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
+    from crawler.base.tasks import TaskDied
     from crawler.cluster.overview import Overview
     from crawler.monitor.tables import ShownTable
     from crawler.monitor.users import Role
-    from crawler.base.tasks import TaskDied
 
     Handler = Callable[[WebRequest], Awaitable[Response]]
     TableReader = Callable[[WebRequest], Awaitable[ShownTable]]

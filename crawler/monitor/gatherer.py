@@ -7,10 +7,10 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from crawler.base.errors import HeadroomError
 from crawler.cluster.activity import Activity
 from crawler.cluster.overview import Overview, read_overview
 from crawler.cluster.troubles import Trouble, troubles
-from crawler.base.errors import HeadroomError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

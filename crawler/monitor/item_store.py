@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from crawler import config
 from crawler.base.errors import UnavailableError
-from crawler.telemetry import newest_items
 from crawler.base.redaction import redacted_address
+from crawler.telemetry import newest_items
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping

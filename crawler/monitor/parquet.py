@@ -9,8 +9,8 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawler.cli.output import to_json
 from crawler.base.item import item_schema
+from crawler.cli.output import to_json
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping

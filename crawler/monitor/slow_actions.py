@@ -9,16 +9,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from crawler.base import tasks
-from crawler.cluster import audit
 from crawler.base.errors import HeadroomError, PlanError
+from crawler.cluster import audit
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from crawler.base.tasks import TaskDied
     from crawler.frontier.seed_admin import Progress
     from crawler.monitor.connection import Connection
     from crawler.plans.operator import Operator
-    from crawler.base.tasks import TaskDied
 
     Work = Callable[[Operator, Progress], Awaitable[object]]  # moves seeds in steps of some 3 ms of Redis's time
 

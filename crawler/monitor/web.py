@@ -12,8 +12,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from crawler import __version__
-from crawler.cluster import audit
 from crawler.base.errors import HeadroomError
+from crawler.cluster import audit
 from crawler.monitor import formats
 from crawler.monitor.guard import refuse_other_origins
 from crawler.monitor.web_errors import RefusedRequestError

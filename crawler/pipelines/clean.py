@@ -9,10 +9,10 @@ from typing import Any
 from scrapy.exceptions import DropItem
 
 from crawler.base import text
-from crawler.extract import language
-from crawler.extract.field_kinds import FIELD_KINDS, Fields, Text
 from crawler.base.in_step import in_step
 from crawler.base.item import Comment, Item
+from crawler.extract import language
+from crawler.extract.field_kinds import FIELD_KINDS, Fields, Text
 
 # What cleans each field of text.
 _TEXTS = {name: kind.form for name, kind in FIELD_KINDS.items() if isinstance(kind, Text)}

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from crawler import config
 from crawler.base.errors import ConfigError, UnavailableError
-from crawler.pipelines.sink import Record, Sink
 from crawler.base.seldom import Seldom
+from crawler.pipelines.sink import Record, Sink
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

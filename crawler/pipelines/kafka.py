@@ -24,11 +24,11 @@ from kafka.errors import (
 
 from crawler import config
 from crawler.base.errors import AccessError, ConfigError, UnavailableError
+from crawler.base.redaction import redacted_address
+from crawler.base.seldom import Seldom
 from crawler.pipelines.cut import cut
 from crawler.pipelines.sink import Record, Sink, server_words
 from crawler.pipelines.whole_items import WholeItems
-from crawler.base.redaction import redacted_address
-from crawler.base.seldom import Seldom
 from crawler.servers.kafka import DELIVERY_MILLISECONDS, MESSAGE_BYTES, kafka_admin, kafka_producer, kafka_security
 
 if TYPE_CHECKING:

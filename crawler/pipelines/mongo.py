@@ -16,9 +16,9 @@ from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError
 
 from crawler import config
 from crawler.base.errors import AccessError, SinkRejectedError, UnavailableError
-from crawler.pipelines.sink import Record, Sink, server_words
 from crawler.base.redaction import redacted_address
 from crawler.base.seldom import Seldom
+from crawler.pipelines.sink import Record, Sink, server_words
 from crawler.servers.mongo import mongo_client
 
 if TYPE_CHECKING:

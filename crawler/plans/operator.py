@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     from redis.asyncio import Redis
 
+    from crawler.base.models import Frontier
     from crawler.frontier.keys import Keys
     from crawler.frontier.ledger import Ledger
     from crawler.frontier.queue import Queue
-    from crawler.base.models import Frontier
     from crawler.plans.registry import PlanRecord, PlanState
 
 RECOUNT_TRIES = 3  # seeds that move during a recount may look like a fault; a real one is the same each time

@@ -17,8 +17,8 @@ from pydantic import (
 )
 
 from crawler.base.models import is_plan_name
-from crawler.plans.match import OPERATORS
 from crawler.base.yamlfile import Part, ShortPart
+from crawler.plans.match import OPERATORS
 
 MAX_WORD_CHARACTERS = 200  # of a keyword: search boxes take no more
 MAX_SITES = 1_000  # of a plan: each is a file to read

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
     from redis.asyncio import Redis
 
+    from crawler.base.models import Frontier
     from crawler.frontier.keys import Keys
     from crawler.frontier.queue import Queue
-    from crawler.base.models import Frontier
 
 PlanState = Literal["active", "paused", "cancelled"]
 SITES_CHANGED = "sites"  # what workers are sent on their wake channels

@@ -17,8 +17,8 @@ from crawler.plans.registry import PlanRecord
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
-    from crawler.frontier.queue import Queue
     from crawler.base.models import Frontier
+    from crawler.frontier.queue import Queue
     from crawler.plans.plan import Plan
     from crawler.plans.registry import Registry
 

@@ -18,7 +18,7 @@ from crawler.base.models import REDIRECTION
 from crawler.render.errors import StepFailedError
 from crawler.render.exchange import PageAnswer
 from crawler.render.player import Player
-from crawler.render.steps import RenderStep, StepTarget
+from crawler.sites.render_step import RenderStep, StepTarget
 
 if TYPE_CHECKING:
     from crawler.render.exchange import Fetch, PageRequest

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import Error as PlaywrightError
 
+from crawler.base.urls import origin_as_written
 from crawler.render.browser_tab import MAX_PAGES, BrowserTab, TabKind, close_at_once, frames_in
 from crawler.render.errors import NoDocumentError, PageCrashedError, RenderError
 from crawler.render.page_sockets import PageSockets
@@ -16,7 +17,6 @@ from crawler.render.page_view import POLL_SECONDS, PageView
 from crawler.render.player import Player
 from crawler.render.rendered import Rendered
 from crawler.render.traffic import PageTraffic
-from crawler.base.urls import origin_as_written
 
 if TYPE_CHECKING:
     from playwright.async_api import Page

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from playwright.async_api import Error as PlaywrightError
 
-from crawler.render.exchange import PageRequest
 from crawler.base.urls import origin_as_written
+from crawler.render.exchange import PageRequest
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, WebSocketRoute

@@ -18,7 +18,7 @@ from playwright.async_api import Error as PlaywrightError
 from crawler.base.errors import short
 from crawler.render.errors import StepFailedError
 from crawler.render.page_view import POLL_SECONDS
-from crawler.render.steps import PlayedStep
+from crawler.sites.render_step import PlayedStep
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from crawler.render.open_page import OpenPage
     from crawler.render.page_view import PageView
-    from crawler.render.steps import RenderStep, StepTarget
+    from crawler.sites.render_step import RenderStep, StepTarget
 
 HUNG_SECONDS = 2.0  # past a step's timeout, which Playwright keeps itself unless the page's process hangs
 PICTURE_SECONDS = 3.0  # it takes 0.1 s

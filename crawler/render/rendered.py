@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from crawler.base.models import JsonAnswer, Settled
-    from crawler.render.steps import PlayedStep
+    from crawler.sites.render_step import PlayedStep
 
 
 @dataclass(frozen=True, slots=True)

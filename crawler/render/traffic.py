@@ -8,9 +8,9 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from crawler.base.models import REDIRECTION
+from crawler.base.urls import origin_as_written
 from crawler.render.errors import PageCrashedError
 from crawler.render.json_log import JsonLog
-from crawler.base.urls import origin_as_written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from crawler.render.steps import RenderStep
+    from crawler.sites.render_step import RenderStep
 
 # Types of resources of the browser's protocol without which a page may lack text. EventSource has no place here: its
 # answer never ends.

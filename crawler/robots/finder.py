@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from crawler.frontier.settlement import Operation
     from crawler.base.models import Seed
-    from crawler.worker.turns.lanes import Lane
+    from crawler.frontier.settlement import Operation
     from crawler.worker.claiming.visits import Visit
+    from crawler.worker.turns.lanes import Lane
     from crawler.worker.worker import Worker
 
 logger = logging.getLogger(__name__)

@@ -13,9 +13,9 @@ from redis.exceptions import RedisError
 
 from crawler.base import urls
 from crawler.base.errors import UrlError
+from crawler.base.tasks import cancel, start
 from crawler.frontier.keys import as_text, partition_of
 from crawler.robots.file import MAX_RECORD_BYTES, RobotsFile
-from crawler.base.tasks import cancel, start
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis

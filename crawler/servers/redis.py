@@ -14,9 +14,9 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from crawler import config
-from crawler.config.redis_url import redis_url
 from crawler.base.errors import ConfigError
 from crawler.base.redaction import redacted_address
+from crawler.config.redis_url import redis_url
 from crawler.servers.redis_cluster import cluster_async, cluster_sync
 from crawler.servers.redis_packing import packing
 from crawler.servers.redis_sentinel import sentinel_async, sentinel_sync

@@ -6,9 +6,9 @@ from functools import cached_property
 
 from pydantic import Field
 
+from crawler.base.yamlfile import Part
 from crawler.sites.rule import Rule, given
 from crawler.sites.selector import SelectorField
-from crawler.yamlfile import Part
 
 
 class CommentRules(Part):

@@ -7,7 +7,8 @@ from typing import Any, Self
 
 from pydantic import Field, ValidationInfo, create_model, field_validator, model_validator
 
-from crawler.item import READ_FIELDS
+from crawler.base.item import READ_FIELDS
+from crawler.base.yamlfile import Part
 from crawler.sites.comments import CommentRules
 from crawler.sites.joined import Joined
 from crawler.sites.loaded import check_from, from_key, xhr_of
@@ -15,7 +16,6 @@ from crawler.sites.page_type import PageType, check_field_language, check_langua
 from crawler.sites.pattern import Pattern, PatternField
 from crawler.sites.rule import ExtraName, Rule, given, rule_of
 from crawler.sites.url_template import UrlTemplate, check_address
-from crawler.yamlfile import Part
 
 # A rule for each field of the item that is read from content pages.
 _rules: dict[str, Any] = {name: rule_of(name, "Rule of the item's `{}`") for name in READ_FIELDS}

@@ -1,6 +1,6 @@
 """What goes wrong with a site."""
 
-from crawler.errors import HeadroomError
+from crawler.base.errors import HeadroomError
 
 
 class SiteError(HeadroomError):

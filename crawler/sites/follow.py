@@ -8,10 +8,10 @@ from typing import Annotated
 from pydantic import Field, field_validator
 
 from crawler.base.errors import UrlError
-from crawler.sites.pattern import PatternField
-from crawler.sites.selector import Selector, SelectorField
 from crawler.base.urls import canonical, host, hostname, without_host_dot
 from crawler.base.yamlfile import Part
+from crawler.sites.pattern import PatternField
+from crawler.sites.selector import Selector, SelectorField
 
 
 class Follow(Part):

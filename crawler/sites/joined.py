@@ -7,11 +7,11 @@ from typing import Any, Self
 
 from pydantic import Field, create_model, model_validator
 
-from crawler.item import READ_FIELDS
+from crawler.base.item import READ_FIELDS
+from crawler.base.yamlfile import Part
 from crawler.sites.page_type import FIELD_LANGUAGES, PageType, check_allowed
 from crawler.sites.rule import ExtraName, Rule, given, rule_of
 from crawler.sites.url_template import UrlTemplate, check_address
-from crawler.yamlfile import Part
 
 _rules = {name: rule_of(name, "Rule of the `{}` that the second answer says") for name in READ_FIELDS}
 _JoinedRules: Any = create_model("_JoinedRules", __base__=Part, **_rules)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, ValidationInfo
 
+from crawler.base.yamlfile import Part
 from crawler.sites.pattern import Pattern, PatternField
-from crawler.yamlfile import Part
 
 if TYPE_CHECKING:
     from crawler.sites.page_type import ResultsType

@@ -15,6 +15,8 @@ from crawler.base import yamlfile
 from crawler.base.errors import UrlError
 from crawler.base.item import SITE_NAME
 from crawler.base.models import Politeness
+from crawler.base.urls import canonical, host
+from crawler.base.yamlfile import Part
 from crawler.sites.content import Content
 from crawler.sites.errors import SiteError
 from crawler.sites.follow import Follow
@@ -25,8 +27,6 @@ from crawler.sites.rendering import Render
 from crawler.sites.results import NO_RESULTS, Results
 from crawler.sites.search import NO_SEARCH, Search, SearchTarget, fill_body, query_text, since_value
 from crawler.sites.url_template import check_no_credentials, fill_url, has_script_route
-from crawler.base.urls import canonical, host
-from crawler.base.yamlfile import Part
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from pydantic import Field, GetPydanticSchema
 from pydantic_core import core_schema
 
-from crawler.models import Politeness
-from crawler.yamlfile import Part, WrittenAs
+from crawler.base.models import Politeness
+from crawler.base.yamlfile import Part, WrittenAs
 
 _DEFAULT = Politeness()
 

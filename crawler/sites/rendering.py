@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from crawler.base.yamlfile import Part, ShortPart
 from crawler.sites.selector import Selector, SelectorField
 from crawler.sites.steps import MAX_STEPS, PageStep
-from crawler.base.yamlfile import Part, ShortPart
 
 if TYPE_CHECKING:
     from crawler.base.models import Frontier

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import Field, ValidationInfo, create_model, field_validator, model_validator
 
-from crawler.item import READ_FIELDS, ReadAs
+from crawler.base.item import READ_FIELDS, ReadAs
+from crawler.base.yamlfile import Part
 from crawler.sites.loaded import check_from, from_key, xhr_of
 from crawler.sites.page_type import ResultsType, check_language, check_within, languages
 from crawler.sites.rule import ExtraName, Rule, given, rule_of
 from crawler.sites.selector import Selector, SelectorField
 from crawler.sites.url_template import UrlTemplate, check_no_credentials, check_template
-from crawler.yamlfile import Part
 
 if TYPE_CHECKING:
     from crawler.sites.pattern import Pattern

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, JsonValue, field_validator
 
-from crawler.item import READ_FIELDS, ReadAs
+from crawler.base.item import READ_FIELDS, ReadAs
+from crawler.base.yamlfile import Part, ShortPart
 from crawler.sites.page_type import LANGUAGES
 from crawler.sites.pattern import PatternField
 from crawler.sites.selector import Selector, SelectorField
-from crawler.yamlfile import Part, ShortPart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,10 +12,10 @@ from urllib.parse import urlencode
 import orjson
 from pydantic import Field, JsonValue, ValidationInfo, field_validator, model_validator
 
+from crawler.base.yamlfile import Part
 from crawler.sites.errors import SiteError
 from crawler.sites.paging import PLACEHOLDERS, AnyPaging
 from crawler.sites.url_template import check_absolute, check_template, fill_all, placeholders_in
-from crawler.base.yamlfile import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -27,10 +27,10 @@ from jmespath.exceptions import JMESPathError, JMESPathTypeError
 from pydantic import GetPydanticSchema
 from pydantic_core import core_schema
 
+from crawler.base.text import line
 from crawler.sites.css import Css
 from crawler.sites.pattern import Pattern
 from crawler.sites.xpath import XPath
-from crawler.base.text import line
 
 Declaration = Literal["jsonld", "microdata", "meta"]
 Language = Literal["css", "xpath", "json", "re", "text"] | Declaration

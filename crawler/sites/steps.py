@@ -9,9 +9,9 @@ from urllib.parse import quote
 
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
-from crawler.render.steps import DEFAULT_SECONDS, TOP, Action, RenderStep, StepTarget
-from crawler.sites.css import Css
 from crawler.base.yamlfile import Part, ShortPart
+from crawler.sites.css import Css
+from crawler.sites.render_step import DEFAULT_SECONDS, TOP, Action, RenderStep, StepTarget
 
 MAX_STEPS = 50  # on one level; a person writes five
 MAX_TIMES = 1_000  # what `repeat` and `scroll` do at most; the page's deadline comes first

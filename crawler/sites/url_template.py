@@ -17,8 +17,8 @@ from urllib.parse import quote
 
 from pydantic import Field
 
-from crawler.redaction import has_credentials
-from crawler.urls import is_script_route
+from crawler.base.redaction import has_credentials
+from crawler.base.urls import is_script_route
 
 UrlTemplate = Annotated[str, Field(min_length=1, max_length=2_000)]
 

@@ -18,11 +18,11 @@ from twisted.python.failure import Failure  # noqa: TC002 -- a callback's annota
 
 from crawler import config
 from crawler.base import urls
+from crawler.base.errors import ExtractError, UnavailableError, UrlError
+from crawler.base.models import Fetched, Frontier, SentOn
 from crawler.config import crawl_settings
 from crawler.config.check import check, complete
 from crawler.download.other_handlers import warn_of_other_handlers
-from crawler.base.errors import ExtractError, UnavailableError, UrlError
-from crawler.base.models import Fetched, Frontier, SentOn
 from crawler.spiders.trial import Trial
 from crawler.worker.claiming.outcomes import (
     OUT_OF_MEMORY,
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
-    from crawler.extract import Links
     from crawler.base.models import Seed
+    from crawler.extract import Links
     from crawler.sites import Site
     from crawler.worker.claiming.visits import Visit
     from crawler.worker.worker import Worker

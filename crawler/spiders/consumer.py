@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from crawler import config, extract
 from crawler.base.errors import ExtractError
-from crawler.extract.document import MAX_BODY_BYTES
 from crawler.base.in_step import in_step
 from crawler.base.item import Item, instant_now, item_id
 from crawler.base.models import Fetched, Frontier, Seed
+from crawler.extract.document import MAX_BODY_BYTES
 from crawler.spiders.base import FrontierSpider, fetched
 from crawler.worker.claiming.outcomes import Outcome, outcome_of_error, outcome_of_extract_error, outcome_of_status
 from crawler.worker.claiming.visits import FetchFailed

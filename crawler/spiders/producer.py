@@ -13,8 +13,8 @@ from scrapy.utils.datatypes import LocalCache
 from crawler import extract
 from crawler.base import tasks
 from crawler.base.errors import ExtractError, HeadroomError, LacksError, UnavailableError
-from crawler.extract.rows import Row, found_by
 from crawler.base.models import Fetched, Frontier, Seed
+from crawler.extract.rows import Row, found_by
 from crawler.plans.plan import Plan
 from crawler.sites import SiteError
 from crawler.spiders.base import FrontierSpider

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawler.telemetry.history import COARSE
 from crawler.frontier.keys import as_count, as_text
+from crawler.telemetry.history import COARSE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from crawler.telemetry.history import Resolution
     from crawler.frontier.keys import Keys
+    from crawler.telemetry.history import Resolution
 
 HOSTS_MAX = 100  # of a step: more than a screen shows
 # Adds answers, bytes and errors of hosts to each step. ARGV: for how long each is kept, in s; the most hosts of one;

@@ -10,14 +10,14 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawler.telemetry.history import RESOLUTIONS
 from crawler.frontier.scripts import even_when_full
+from crawler.telemetry.history import RESOLUTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from crawler.telemetry.history import Resolution
     from crawler.frontier.keys import Keys
+    from crawler.telemetry.history import Resolution
 
 STEPS = RESOLUTIONS[:2]  # older than two days, a node's load is nobody's business
 SAMPLES = sum(one.kept_seconds // one.seconds for one in STEPS)  # fewer than 512: Redis packs so small a hash

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 
-from crawler.telemetry.history import ADD
 from crawler.frontier.keys import as_count, as_text
+from crawler.telemetry.history import ADD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from crawler.frontier.keys import Keys
     from crawler.base.models import Seed
+    from crawler.frontier.keys import Keys
 
 NAMES_MAX = 2_000  # of a plan: some 500 combinations, in 200 kB at most; what comes later isn't counted
 KEPT_SECONDS = 31 * 86_400  # after the last count

@@ -15,6 +15,7 @@ from redis.exceptions import RedisError
 from crawler import __version__
 from crawler.base.errors import HeadroomError
 from crawler.base.events import Events
+from crawler.base.tasks import TaskDied, cancel, start
 from crawler.frontier import durability, preflight, scripts
 from crawler.frontier.node_orders import NodeOrders
 from crawler.frontier.render_verdicts import RenderVerdicts
@@ -22,36 +23,35 @@ from crawler.frontier.session import RENEWALS_PER_SESSION, Session, SessionLost,
 from crawler.plans.registry import Registry
 from crawler.servers.redis import SOCKET_SECONDS, redis_address, redis_async, redis_sync
 from crawler.servers.redis_full import RedisFull
-from crawler.base.tasks import TaskDied, cancel, start
-from crawler.worker.rendering.browser_at_hand import BrowserAtHand
 from crawler.worker.claiming.claims import Claims
 from crawler.worker.claiming.claims_log import ClaimsLog
-from crawler.worker.config import WorkerConfig
-from crawler.worker.turns.egress import Egress
-from crawler.worker.reports.failed_answers import FailedAnswers
-from crawler.worker.reports.failure_log import FailureLog
-from crawler.worker.turns.fair_share import FairShare
-from crawler.worker.reports.figures import Figures, load_figures
 from crawler.worker.claiming.gaps import Gaps
 from crawler.worker.claiming.hand_backs import HandBacks
+from crawler.worker.claiming.offers import Offers
+from crawler.worker.claiming.outcomes import OUT_OF_MEMORY
+from crawler.worker.claiming.searches import Searches
+from crawler.worker.claiming.settler import Settler
+from crawler.worker.claiming.site_cache import SiteCache
+from crawler.worker.claiming.teller import Teller
+from crawler.worker.config import WorkerConfig
 from crawler.worker.life.headroom import NodeHeadroom
 from crawler.worker.life.heartbeat_file import HeartbeatFile
-from crawler.worker.reports.newest_items import NewestItems
-from crawler.worker.claiming.offers import Offers
 from crawler.worker.life.orders import Orders
-from crawler.worker.claiming.outcomes import OUT_OF_MEMORY
-from crawler.worker.rendering.render_choice import RenderChoice
 from crawler.worker.life.required import refuse_command, require_parts
-from crawler.worker.claiming.searches import Searches
 from crawler.worker.life.service_manager import ServiceManager
-from crawler.worker.claiming.settler import Settler
-from crawler.worker.shared_templates import SharedTemplates
-from crawler.worker.claiming.site_cache import SiteCache
-from crawler.worker.start_lists.start_lists import StartLists
-from crawler.worker.reports.tally import Tally
-from crawler.worker.claiming.teller import Teller
-from crawler.worker.turns.turns import Turns
 from crawler.worker.life.wakeups import WakeUps
+from crawler.worker.rendering.browser_at_hand import BrowserAtHand
+from crawler.worker.rendering.render_choice import RenderChoice
+from crawler.worker.reports.failed_answers import FailedAnswers
+from crawler.worker.reports.failure_log import FailureLog
+from crawler.worker.reports.figures import Figures, load_figures
+from crawler.worker.reports.newest_items import NewestItems
+from crawler.worker.reports.tally import Tally
+from crawler.worker.shared_templates import SharedTemplates
+from crawler.worker.start_lists.start_lists import StartLists
+from crawler.worker.turns.egress import Egress
+from crawler.worker.turns.fair_share import FairShare
+from crawler.worker.turns.turns import Turns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,8 +61,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
 
-    from crawler.frontier.settlement import Settlement
     from crawler.base.models import Frontier
+    from crawler.frontier.settlement import Settlement
     from crawler.worker.claiming.visits import Visit
 
 logger = logging.getLogger(__name__)

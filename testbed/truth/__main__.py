@@ -13,8 +13,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from crawler.cli.output import print_error, print_json
 from crawler.base.errors import HeadroomError
+from crawler.cli.output import print_error, print_json
 from testbed.applications import APPLICATIONS
 from testbed.applications.articles import ARTICLES
 from testbed.truth.report import as_json, shortfalls, table, verdicts

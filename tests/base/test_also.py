@@ -14,7 +14,7 @@ from crawler.base.also import ALSO_SCHEMA, Also, also_schema
 from crawler.base.item import item_id
 from crawler.base.models import Seed
 
-SCHEMA = orjson.loads((Path(crawler.__file__).parent / "also.schema.json").read_bytes())
+SCHEMA = orjson.loads((Path(crawler.__file__).parent / "base" / "also.schema.json").read_bytes())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.FormatChecker())
 WORDS = {"keywords": ("洪水", "dike"), "further_keywords": (("flood",),)}
 SEED = Seed("https://forum.example/thread/1", "second", "demo_forum", **WORDS)

@@ -16,7 +16,7 @@ from pipelines.sink_samples import message, page
 import crawler
 from crawler.base.item import ID_NAMESPACE, MESSAGE_SCHEMA, Item, Media, item_id, item_schema
 
-SCHEMA = orjson.loads((Path(crawler.__file__).parent / "item.schema.json").read_bytes())
+SCHEMA = orjson.loads((Path(crawler.__file__).parent / "base" / "item.schema.json").read_bytes())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.FormatChecker())
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from crawler.base.log_events import EVENTS, event_of
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 LEVELS = {"info", "warning", "error", "exception", "critical"}
 SELDOM = {"_warn", "_complain", "warn"}  # as crawler/base/seldom.py's are called
 OWN = {"time", "level", "logger", "event", "message", "spider", "traceback"}

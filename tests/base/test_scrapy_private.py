@@ -13,7 +13,7 @@ from crawler.base import scrapy_private
 from crawler.fast.downloader import LeanDownloader
 from crawler.fast.engine import LeanEngine
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PRODUCT = sorted([*(ROOT / "crawler").rglob("*.py"), *(ROOT / "testbed").rglob("*.py")])
 # Where other libraries' private names are touched, each with its reason.
 OTHERS = {"crawler/pipelines/kafka.py", "crawler/servers/redis_cluster.py"}

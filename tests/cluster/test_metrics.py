@@ -13,9 +13,9 @@ from commands.test_nodes import add_worker
 from crawler.cluster import metrics as module
 from crawler.cluster.metrics import metrics
 from crawler.cluster.overview import RedisOverview, read_overview
-from crawler.telemetry.exposition import TOTAL, exposition
-from crawler.telemetry import history
 from crawler.servers.redis import redis_sync
+from crawler.telemetry import history
+from crawler.telemetry.exposition import TOTAL, exposition
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = re.compile(r"(\w+)(?:\{(.*)\})? (\S+)")

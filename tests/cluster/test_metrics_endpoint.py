@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from crawler.base.errors import UnavailableError
 from crawler.cluster.metrics_endpoint import MetricsEndpoint
 from crawler.cluster.overview import read_overview
-from crawler.base.errors import UnavailableError
 
 TOKEN = "0123456789abcdef"
 ANY_TEXT = b"text/plain; version=0.0.4; charset=utf-8"

@@ -8,12 +8,12 @@ from commands.conftest import content_seed
 from commands.test_nodes import add_worker
 from scrapy.settings import Settings
 
+from crawler.base.models import Seed
 from crawler.cluster import overview
 from crawler.cluster.overview import read_overview
-from crawler.telemetry import history
-from crawler.base.models import Seed
 from crawler.plans.operator import Operator
 from crawler.servers.redis import redis_sync
+from crawler.telemetry import history
 
 REFUSED_SCANS = ("scan", "keys", "hscan", "sscan", "zscan")
 

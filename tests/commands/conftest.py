@@ -7,8 +7,8 @@ import socket
 import pytest
 from scrapy.settings import Settings
 
-from crawler.frontier.settlement import Settlement, TurnRelease
 from crawler.base.models import Seed
+from crawler.frontier.settlement import Settlement, TurnRelease
 from crawler.plans.operator import Operator
 
 PLAN = """

@@ -10,8 +10,8 @@ from commands.conftest import content_seed
 from scrapy.settings import Settings
 from waiting import PATIENCE_SECONDS, until
 
-from crawler.cli.start_check import _check_settings, _check_sinks
 from crawler.base.errors import AccessError, ConfigError
+from crawler.cli.start_check import _check_settings, _check_sinks
 from crawler.pipelines import sink
 from crawler.spiders.consumer import ConsumerSpider
 from testbed.servers import Redis

@@ -8,14 +8,14 @@ import pytest
 from commands.answers import error_of, json_of, lines_of
 from commands.conftest import content_seed
 
+from crawler.base.events import Events
 from crawler.cluster import audit
 from crawler.cluster.host_steering import orders_of
-from crawler.base.events import Events
-from crawler.telemetry import host_history
-from crawler.telemetry.host_history import HostCounts
 from crawler.frontier.host_orders import HostOrder
 from crawler.robots.file import RobotsFile
 from crawler.robots.shared import SharedRobots
+from crawler.telemetry import host_history
+from crawler.telemetry.host_history import HostCounts
 
 HOST = "board.test"
 ROBOTS = b"User-agent: *\nCrawl-delay: 7\nDisallow: /private\nDisallow: /\xe7\xa7\x81\n"

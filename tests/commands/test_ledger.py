@@ -8,9 +8,9 @@ import re
 from commands.answers import error_of, json_of, lines_of
 from commands.conftest import content_seed
 
+from crawler.base.models import Seed
 from crawler.commands import ledger as ledger_command
 from crawler.frontier.settlement import Settlement
-from crawler.base.models import Seed
 
 COUNTS = ("offered", "known", "ready", "executing", "finished", "failed", "difference")
 NOTHING = dict.fromkeys(COUNTS, 0) | {"failures": {}, "notes": {}}

@@ -10,9 +10,9 @@ from commands.answers import error_of, json_of, lines_of
 from commands.conftest import content_seed
 
 from crawler import plans
+from crawler.base.errors import PlanError
 from crawler.cli.manual_offers import offer_urls, prepare_site
 from crawler.cluster import audit
-from crawler.base.errors import PlanError
 from crawler.frontier.settlement import Settlement
 from crawler.plans.submission import submit
 

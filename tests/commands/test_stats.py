@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from commands.answers import error_of, json_of, lines_of
 
+from crawler.servers.redis import redis_sync
 from crawler.telemetry import history, host_history
 from crawler.telemetry.history import DAY
 from crawler.telemetry.host_history import HostCounts
-from crawler.servers.redis import redis_sync
 
 
 @pytest.fixture

@@ -17,9 +17,9 @@ from command_line import ROOT
 from commands.answers import error_of, json_of, lines_of
 from commands.test_nodes import add_worker
 
+from crawler.servers.redis import redis_sync
 from crawler.telemetry import history, host_history
 from crawler.telemetry.host_history import HostCounts
-from crawler.servers.redis import redis_sync
 from testbed.servers import Redis
 
 PATIENCE_SECONDS = 30.0

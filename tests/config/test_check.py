@@ -6,8 +6,8 @@ import pytest
 from scrapy.settings import Settings
 
 from crawler import config
-from crawler.config.check import check, complete, misspelt_names, redaction_of
 from crawler.base.errors import ConfigError, HeadroomError, UnknownSettingError
+from crawler.config.check import check, complete, misspelt_names, redaction_of
 from crawler.spiders.consumer import ConsumerSpider
 
 

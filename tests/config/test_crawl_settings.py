@@ -8,8 +8,8 @@ import pytest
 from scrapy.crawler import AsyncCrawlerRunner, Crawler
 from scrapy.settings import Settings, default_settings
 
-from crawler.config.crawl_settings import COMPONENTS, FAST_ENGINE_ADDON, READ_BEFORE_2_17, VALUES
 from crawler.base.errors import ConfigError
+from crawler.config.crawl_settings import COMPONENTS, FAST_ENGINE_ADDON, READ_BEFORE_2_17, VALUES
 from crawler.fast.addon import FastEngine
 from crawler.pipelines.clean import CleanPipeline
 from crawler.spiders.consumer import ConsumerSpider

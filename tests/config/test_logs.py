@@ -12,9 +12,9 @@ import pytest
 from scrapy.settings import Settings
 from scrapy.utils import log as log_of_scrapy
 
-from crawler.config import logs
 from crawler.base.errors import UnavailableError
 from crawler.base.scrapy_private import format_log_as_scrapy
+from crawler.config import logs
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import math
 import pytest
 from scrapy.settings import Settings
 
-from crawler.config.setting import Address, Choice, Flag, Line, Location, Number, Options, Whole, Words
 from crawler.base.errors import ConfigError, HeadroomError
+from crawler.config.setting import Address, Choice, Flag, Line, Location, Number, Options, Whole, Words
 
 NUMBER = Number("N", 3, "", "", low=0, high=10)
 WHOLE = Whole("N", 3, "", "", low=0, high=10)

@@ -6,10 +6,10 @@ import time
 
 from discovery.made_up import ORIGIN, page
 
+from crawler.base.models import Fetched
 from crawler.discovery import body_text
 from crawler.discovery.page import ParsedPage
 from crawler.discovery.sample import Sample
-from crawler.base.models import Fetched
 
 
 def test_a_thread_of_many_posts_takes_no_more_time_for_each_of_them():

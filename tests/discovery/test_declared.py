@@ -5,9 +5,9 @@ import json
 import pytest
 from discovery.made_up import page
 
+from crawler.base.models import Fetched
 from crawler.discovery.declared import by_action, by_description
 from crawler.discovery.page import ParsedPage
-from crawler.base.models import Fetched
 
 URL = "https://site.test/opensearch.xml"
 

@@ -7,8 +7,8 @@ from discovery import made_up
 from discovery.made_up import ORIGIN, Visitor
 
 from crawler import sites
-from crawler.discovery import describe
 from crawler.base.errors import HeadroomError, InputError
+from crawler.discovery import describe
 from crawler.extract import links
 
 KIND = sites.parse(f"name: s\nkind: opensearch\nbase: {ORIGIN}/\n", "s.yaml")

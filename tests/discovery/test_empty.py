@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from discovery.made_up import ORIGIN, page
 
+from crawler.base.models import Fetched
 from crawler.discovery import empty
 from crawler.discovery.page import ParsedPage
 from crawler.extract.html_text import HtmlText
-from crawler.base.models import Fetched
 
 
 def parsed(body):

@@ -7,11 +7,11 @@ import re
 import pytest
 from discovery.made_up import ENGLISH, ORIGIN, page
 
+from crawler.base.models import Fetched
 from crawler.discovery import cut_dates, fields, rules
 from crawler.discovery.page import ParsedPage
 from crawler.discovery.sample import Sample
 from crawler.extract import content as reading
-from crawler.base.models import Fetched
 from crawler.sites import Site
 
 

@@ -7,9 +7,9 @@ import time
 import pytest
 from discovery.made_up import ORIGIN, page
 
+from crawler.base.models import Fetched
 from crawler.discovery import next_links
 from crawler.discovery.page import ParsedPage
-from crawler.models import Fetched
 from crawler.sites.selector import Selector
 
 ADDRESS = f"{ORIGIN}/topic/7/flood/"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from discovery.made_up import ORIGIN, page
 
+from crawler.base.models import Fetched
 from crawler.discovery import paging
 from crawler.discovery.page import ParsedPage
 from crawler.discovery.search_template import SearchTemplate
-from crawler.base.models import Fetched
 from crawler.sites.selector import Selector
 
 

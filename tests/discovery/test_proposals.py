@@ -13,9 +13,9 @@ from discovery import made_up
 from discovery.made_up import ORIGIN, Visitor
 
 from crawler import sites
+from crawler.base.errors import ExtractError, HeadroomError
 from crawler.discovery import propose
 from crawler.discovery.words import NONSENSE
-from crawler.base.errors import ExtractError, HeadroomError
 from crawler.extract import links
 
 # By site: what its file says of the search, and which fields its pages have in a place that can be told.

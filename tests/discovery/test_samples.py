@@ -6,9 +6,9 @@ import pytest
 from discovery import made_up
 from discovery.made_up import ORIGIN, Visitor
 
+from crawler.base.models import Fetched
 from crawler.discovery import blocks, listing, propose
 from crawler.discovery.page import ParsedPage
-from crawler.models import Fetched
 
 COMMENTED = 5  # the place of the one result that has comments
 

@@ -8,9 +8,9 @@ import pytest
 from discovery.made_up import ORIGIN, Site, Visitor, page
 
 from crawler import sites
+from crawler.base.models import Fetched, JsonAnswer
 from crawler.discovery import loaded, propose
 from crawler.discovery.page import ParsedPage
-from crawler.base.models import Fetched, JsonAnswer
 
 FORM = '<form action="/find"><input name="words"></form>'
 SHELL = '<div id="app"></div><script src="/app.js"></script>'

@@ -8,10 +8,10 @@ import pytest
 from discovery.made_up import ENGLISH, ORIGIN, Site, Visitor, page
 
 from crawler import sites
-from crawler.discovery import blocks, propose
-from crawler.discovery.page import ParsedPage
 from crawler.base.errors import UnavailableError
 from crawler.base.models import Fetched
+from crawler.discovery import blocks, propose
+from crawler.discovery.page import ParsedPage
 
 FORM = '<form action="/search"><input name="q"></form>'
 

@@ -8,10 +8,10 @@ import pytest
 import turbohtml
 from discovery.made_up import ENGLISH, ORIGIN, page
 
+from crawler.base.models import Fetched
 from crawler.discovery import comments, fields, selectors
 from crawler.discovery.page import ParsedPage
 from crawler.discovery.sample import Sample
-from crawler.base.models import Fetched
 from crawler.sites.selector import Selector
 
 ODD_TAGS = ("o:p", "x.y", "a{")  # the first of them is Word's

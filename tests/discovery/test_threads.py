@@ -8,11 +8,11 @@ import pytest
 from discovery import made_up
 from discovery.made_up import ENGLISH, ORIGIN, PEOPLE, Visitor
 
+from crawler.base.models import Fetched
 from crawler.discovery import comments, fields, next_links, propose
 from crawler.discovery.page import ParsedPage
 from crawler.discovery.sample import Sample
 from crawler.extract import content as reading
-from crawler.base.models import Fetched
 from crawler.sites import Site
 
 SAID = (

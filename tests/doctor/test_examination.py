@@ -8,9 +8,9 @@ import threading
 
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from crawler.base.errors import UnavailableError
 from crawler.doctor.examination import CheckGroup, HealthCheck, examine
 from crawler.doctor.finding import State, ok
-from crawler.base.errors import UnavailableError
 
 
 @contextlib.asynccontextmanager

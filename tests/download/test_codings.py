@@ -13,9 +13,9 @@ import brotli
 import pytest
 from hostile.hostile_wire_bodies import MIB, bare_deflate
 
+from crawler.base.errors import AnswerError
 from crawler.download import codings
 from crawler.download.codings import SLICE_BYTES, decode, zstd
-from crawler.base.errors import AnswerError
 
 SKIPPED = b"\x51\x2a\x4d\x18\x04\x00\x00\x00abcd"  # a zstd frame that holds nothing
 

@@ -15,9 +15,9 @@ from unittest.mock import Mock
 import pytest
 from waiting import PATIENCE_SECONDS
 
+from crawler.base.errors import NodeError
 from crawler.download import dns
 from crawler.download.dns import KEEP_NONE_SECONDS, KEEP_SECONDS, MAX_ADDRESSES, NO_ADDRESSES, DnsCache, HostAddresses
-from crawler.base.errors import NodeError
 
 
 class NameServer:

@@ -28,11 +28,11 @@ from scrapy.exceptions import (
 )
 from scrapy.http import HtmlResponse, Response, TextResponse
 
+from crawler.base.errors import AnswerError, PageTimeoutError, PrivateAddressError, SessionLostError
 from crawler.download import watchdog
 from crawler.download.transfer import Transfer
-from crawler.base.errors import AnswerError, PageTimeoutError, PrivateAddressError, SessionLostError
-from crawler.worker.turns.lanes import Lane
 from crawler.worker.claiming.request_state import RequestState
+from crawler.worker.turns.lanes import Lane
 
 GONE = 1  # a port that nobody listens on
 SOON = {"download_timeout": 5.0}

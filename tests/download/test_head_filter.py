@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.base.errors import AnswerError
 from crawler.download.head_filter import HeadFilter
 from crawler.download.limits import MAX_HEAD_BYTES, MAX_HEAD_LINES
-from crawler.base.errors import AnswerError
 
 STATUS = b"HTTP/1.1 200 OK\r\n"
 BODY = b"\r\nno colon\r\n\0\r\r\n"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from crawler import sites
+from crawler.base.errors import ConfigError, InputError
 from crawler.config import SITE_SECRET_HOSTS
 from crawler.download.site_headers import NoSecretError, SiteHeaders, with_page_cookies
-from crawler.base.errors import ConfigError, InputError
 
 SITE = sites.parse(
     """

@@ -8,10 +8,10 @@ import pytest
 from scrapy import Request
 from scrapy.exceptions import CannotResolveHostError, UnsupportedURLSchemeError
 
+from crawler.base.errors import PrivateAddressError
 from crawler.download import targets
 from crawler.download.dns import DnsCache
 from crawler.download.targets import Target, Targets, scheme_and_authority, url_to_send
-from crawler.base.errors import PrivateAddressError
 
 MIXED = ["10.0.0.1", "8.8.8.8", "::1", "2606:4700::1111", "::ffff:127.0.0.1"]
 ANSWERS = {"mixed.test": MIXED, "public.test": ["9.9.9.9"], "private.test": ["127.0.0.1"], "none.test": []}

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 from web_socket_site import served
 
+from crawler.base.errors import AnswerError, PrivateAddressError
 from crawler.download import web_sockets
 from crawler.download.web_sockets import WebSocketRequest, WebSocketResponse
-from crawler.base.errors import AnswerError, PrivateAddressError
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 from commands.answers import error_of
 from crawl import Crawl
 
-from crawler.frontier.rights import acl_rule
 from crawler.base.urls import fingerprint
+from crawler.frontier.rights import acl_rule
 
 PLAN = """
 name: flood

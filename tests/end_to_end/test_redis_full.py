@@ -14,10 +14,10 @@ from scrapy.settings import Settings
 from waiting import until
 
 from crawler.base.events import Events
+from crawler.base.models import Seed
 from crawler.frontier.queue import OFFER_BATCH
 from crawler.frontier.session import Session
 from crawler.frontier.settlement import Settlement, TurnRelease
-from crawler.base.models import Seed
 from crawler.plans.operator import Operator
 from testbed.forum import content
 from testbed.servers import Redis

@@ -11,8 +11,8 @@ import pytest
 from needs import need
 from waiting import until
 
-from crawler.config.crawl_settings import VALUES
 from crawler.base.errors import UnavailableError
+from crawler.config.crawl_settings import VALUES
 from crawler.scheduler import FORCED_STOP_SECONDS
 from testbed.forum import content, kinds
 from testbed.servers import kafka, mongo

@@ -4,8 +4,8 @@ import pytest
 from extract.pages import html, json, reason
 
 from crawler import extract, sites
-from crawler.extract.comments import ReadComment, count_in, in_item, joined
 from crawler.base.item import Comment
+from crawler.extract.comments import ReadComment, count_in, in_item, joined
 
 THREAD = """
 name: blog

@@ -4,8 +4,8 @@ import pytest
 from extract.pages import API, BASE, BOARD, URL, html, json
 
 from crawler import extract
-from crawler.extract.encoding import decode
 from crawler.base.models import Fetched
+from crawler.extract.encoding import decode
 
 GBK_TEXT = "<p class=post>重庆洪水，多名群众被困，消防救援正在进行。水位上涨很快。</p>"
 

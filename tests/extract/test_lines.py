@@ -8,7 +8,7 @@ import pytest
 from extract.pages import html
 
 from crawler import extract, sites
-from crawler.errors import ExtractError
+from crawler.base.errors import ExtractError
 from crawler.extract import html_text
 from crawler.extract.lines import MAX_CHARACTERS, MAX_NODES, line_of
 from crawler.extract.markup import parse_html

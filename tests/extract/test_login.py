@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from crawler import extract, sites
-from crawler.errors import ExtractError
-from crawler.models import Fetched, SentOn
+from crawler.base.errors import ExtractError
+from crawler.base.models import Fetched, SentOn
 
 ASKED = "http://a.test/topic/7?page=2"
 PASSWORD = "<input type=password>"

@@ -9,9 +9,9 @@ import pytest
 from extract.pages import BOARD, changed, html, reason
 
 from crawler import extract
+from crawler.base.models import Fetched
 from crawler.extract.encoding import decode
 from crawler.extract.markup import MAX_TAGS, parse_html, without_foreign_templates
-from crawler.base.models import Fetched
 
 CRASH = b"<svg><template><foreignObject><d></template><a><div><a>"
 JAPANESE = b"<meta charset=iso-2022-jp>" + CRASH.replace(b"<temp", b"<temp\x1b(B") + b"\x1b$B\x21\x21"

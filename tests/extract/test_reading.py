@@ -4,8 +4,8 @@ import pytest
 
 from crawler import extract, sites
 from crawler.base.errors import ExtractError
-from crawler.extract import document
 from crawler.base.models import Fetched
+from crawler.extract import document
 
 FORUM = sites.parse(
     """

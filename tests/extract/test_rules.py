@@ -5,8 +5,8 @@ from extract.pages import BOARD, html, json, reason
 
 from crawler import extract, sites
 from crawler.base.errors import InputError
-from crawler.extract.rows import Row, found_by
 from crawler.base.models import Fetched
+from crawler.extract.rows import Row, found_by
 
 URL = "http://x.org/page"
 

@@ -8,12 +8,12 @@ import time
 
 from redis.exceptions import RedisError
 
+from crawler.base.models import Seed
 from crawler.frontier import ledger, recount, scripts
 from crawler.frontier.keys import OTHER, Keys, partition_of
 from crawler.frontier.queue import Queue
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.frontier.settlement import Settlement, TurnRelease
-from crawler.base.models import Seed
 
 LONG_MS = 60_000  # a session that no test outlives
 PATIENCE_SECONDS = 5.0

@@ -20,6 +20,7 @@ from redis.exceptions import RedisError
 
 from crawler.base.errors import ConfigError, FrontierError
 from crawler.base.events import Events
+from crawler.base.tasks import cancel
 from crawler.frontier import scripts
 from crawler.frontier.durability import advice
 from crawler.frontier.keys import partition_of
@@ -28,9 +29,8 @@ from crawler.frontier.seed_admin import SeedAdmin
 from crawler.servers.redis import redis_async, redis_sync
 from crawler.servers.redis_cluster_timeouts import cluster_advice
 from crawler.servers.redis_retry import until_redis_answers
-from crawler.base.tasks import cancel
-from crawler.worker.reports import figures
 from crawler.worker.life.wakeups import WakeUps
+from crawler.worker.reports import figures
 from testbed.servers.redis_cluster import RedisCluster
 
 PARTITIONS = 12  # four for each node

@@ -23,7 +23,9 @@ async def test_each_has_as_many_words_as_redis_wants(redis):
 def test_those_of_the_scripts_are_among_them():
     """Also of those in files of Python, but for what start lists alone need, of which docs/servers.md tells."""
     top = Path(crawler.__file__).parent
-    files = {file for file in top.rglob("*") if file.suffix in (".lua", ".py")} - {top / "worker/start_lists/stored_list.py"}
+    files = {file for file in top.rglob("*") if file.suffix in (".lua", ".py")} - {
+        top / "worker/start_lists/stored_list.py"
+    }
     found = {name for file in files for name in re.findall(r"call\('([A-Z]+)'", file.read_text("utf-8"))}
     assert len(found) > 20
     assert {name.lower() for name in found} <= COMMANDS.keys()

@@ -6,8 +6,8 @@ import pytest
 from frontier.driver import content, ends, turns
 
 from crawler.base.errors import FrontierError
-from crawler.frontier.seed_info import seed_info
 from crawler.base.models import Seed
+from crawler.frontier.seed_info import seed_info
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.base.errors import FrontierError
 from crawler.base.events import Events
+from crawler.base.tasks import TaskDied, cancel
 from crawler.frontier import session as session_module
 from crawler.frontier.keys import SCHEMA_VERSION
 from crawler.frontier.session import (
@@ -24,7 +25,6 @@ from crawler.frontier.session import (
     process_of,
 )
 from crawler.servers.redis import redis_sync
-from crawler.base.tasks import TaskDied, cancel
 
 # -- Reclaiming -------------------------------------------------------------------------------------------------------
 

@@ -20,8 +20,8 @@ import pytest
 
 from crawler import extract, sites
 from crawler.base.errors import ExtractError
-from crawler.extract.encoding import decode
 from crawler.base.models import Fetched
+from crawler.extract.encoding import decode
 
 MEMORY_BYTES = 1_500_000_000  # of addresses; Python with all its libraries has 500 MB of them
 CPU_SECONDS = 10

@@ -19,8 +19,8 @@ from kafka import KafkaProducer
 from scrapy.settings import Settings
 from waiting import until
 
-from crawler.frontier.keys import Keys
 from crawler.base.models import Seed
+from crawler.frontier.keys import Keys
 from crawler.plans.operator import Operator
 
 pytestmark = pytest.mark.faults  # a crawl beside each kind of junk, and every command

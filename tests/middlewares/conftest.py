@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from samples import RecordedVisit
 
-from crawler.worker.turns.turns import turns
+from crawler.worker.turns import turns
 from crawler.worker.turns.lanes import Lane
 
 

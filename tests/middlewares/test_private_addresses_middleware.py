@@ -10,8 +10,8 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
-from crawler.download.dns import DnsCache
 from crawler.base.errors import PrivateAddressError
+from crawler.download.dns import DnsCache
 from crawler.middlewares.private_addresses import PrivateAddressMiddleware
 
 NAMES = {"public.test": ["8.8.8.8"], "inner.test": ["10.0.0.1"], "both.test": ["8.8.8.8", "10.0.0.1"]}

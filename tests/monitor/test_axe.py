@@ -9,22 +9,22 @@ from pathlib import Path
 import pytest
 from commands.conftest import PLAN, content_seed
 from commands.test_nodes import add_worker
-from frontier.test_newest_items import message
 from monitor.conftest import settings_at
 from monitor.test_in_chromium import chromium, opened, page  # noqa: F401 -- fixtures
 from monitor.test_items import keep
+from telemetry.test_newest_items import message
 
 from crawler import plans
+from crawler.base.events import Events
 from crawler.cluster import audit
 from crawler.cluster.host_steering import orders_of
-from crawler.base.events import Events
-from crawler.telemetry import history, host_history
-from crawler.telemetry.host_history import HostCounts
 from crawler.frontier.node_orders import NodeOrder, NodeOrders
 from crawler.plans.operator import Operator
 from crawler.plans.submission import submit
 from crawler.robots.file import RobotsFile
 from crawler.robots.shared import SharedRobots
+from crawler.telemetry import history, host_history
+from crawler.telemetry.host_history import HostCounts
 
 pytestmark = pytest.mark.process
 AXE = (Path(__file__).parent / "axe" / "axe.min.js").read_text("utf-8")

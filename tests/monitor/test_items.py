@@ -11,14 +11,14 @@ from urllib.parse import quote
 import orjson
 import pyarrow.parquet as pq
 import pytest
-from frontier.test_newest_items import NO_BOUND, message
 from monitor.conftest import Browser, Running, settings_at, text_of
 from pymongo import MongoClient
+from telemetry.test_newest_items import NO_BOUND, message
 
-from crawler.telemetry import newest_items
 from crawler.monitor.pages import items as module
 from crawler.pipelines.mongo import MongoSink
 from crawler.pipelines.sink import Record
+from crawler.telemetry import newest_items
 
 HOSTILE = "=cmd|'<script>alert(1)</script>"
 BOTH, OTHER = ["洪水", "救援"], ["洪水", "灾"]

@@ -7,9 +7,9 @@ import pytest
 from commands.test_nodes import add_worker
 from monitor.conftest import text_of
 
+from crawler.frontier.node_orders import NodeOrder, NodeOrders
 from crawler.telemetry import node_history
 from crawler.telemetry.node_history import NodeSample
-from crawler.frontier.node_orders import NodeOrder, NodeOrders
 
 pytestmark = pytest.mark.usefixtures("_reads_anew")
 HOSTILE = '"><script>alert(1)</script>&x='

@@ -17,8 +17,8 @@ from monitor.conftest import Browser, Running, settings_at, text_of
 from needs import started
 from waiting import PATIENCE_SECONDS
 
-from crawler.telemetry import history
 from crawler.monitor.gatherer import Gatherer
+from crawler.telemetry import history
 from testbed.servers import Redis
 
 pytestmark = pytest.mark.usefixtures("_reads_anew")

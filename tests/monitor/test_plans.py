@@ -14,11 +14,11 @@ from monitor.conftest import text_of
 from waiting import until
 
 from crawler import plans
-from crawler.telemetry import plan_yield
 from crawler.base.models import Seed
 from crawler.monitor import slow_actions
 from crawler.monitor.pages import plans as plans_page
 from crawler.plans.submission import submit
+from crawler.telemetry import plan_yield
 
 pytestmark = pytest.mark.usefixtures("_reads_anew")
 HOSTILE = "<b>&\"'"

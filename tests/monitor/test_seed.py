@@ -14,13 +14,13 @@ from monitor.conftest import text_of
 from monitor.test_overview import add
 
 from crawler import plans
-from crawler.telemetry import failed_answers, host_history
-from crawler.telemetry.failed_answers import FailedAnswer
-from crawler.telemetry.host_history import HostCounts
 from crawler.frontier.settlement import Settlement
 from crawler.monitor.pages import sites
 from crawler.plans.plan import Plan
 from crawler.plans.submission import submit
+from crawler.telemetry import failed_answers, host_history
+from crawler.telemetry.failed_answers import FailedAnswer
+from crawler.telemetry.host_history import HostCounts
 
 pytestmark = pytest.mark.usefixtures("_reads_anew")
 HOSTILE = "http://board.test/?q=<script>alert(1)</script>"

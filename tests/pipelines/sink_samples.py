@@ -9,8 +9,8 @@ from typing import Any
 import orjson
 import pytest
 
-from crawler.config.setting import Line
 from crawler.base.item import Item, Media
+from crawler.config.setting import Line
 from crawler.pipelines.batch import BatchConfig
 from crawler.pipelines.sink import Sink, SinkPipeline
 from crawler.worker.claiming.delivery import UndeliveredError

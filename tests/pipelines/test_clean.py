@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from scrapy.exceptions import DropItem
 
-from crawler.extract import language
 from crawler.base.item import Item
+from crawler.extract import language
 from crawler.pipelines.clean import CleanPipeline
 
 

@@ -188,7 +188,11 @@ def test_a_crawl_that_is_stopped_while_a_sink_is_away_ends_and_calls_no_item_del
             ["fax"],
             "SINKS: got 'crawler.pipelines.sink.Sink', expected a class that has close and from_settings and send",
         ),
-        ({"fax": "crawler.base.item.Item"}, "fax", "SINKS: got 'crawler.base.item.Item', expected a subclass of crawler.pipel"),
+        (
+            {"fax": "crawler.base.item.Item"},
+            "fax",
+            "SINKS: got 'crawler.base.item.Item', expected a subclass of crawler.pipel",
+        ),
     ],
 )
 def test_a_choice_that_cannot_be_made_names_the_setting(sinks, chosen, error):

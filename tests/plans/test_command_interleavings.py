@@ -11,13 +11,13 @@ from redis.asyncio import Redis
 
 from crawler import plans
 from crawler.base.errors import PlanError
+from crawler.base.models import Seed
 from crawler.frontier import recount
 from crawler.frontier.keys import Keys
 from crawler.frontier.preflight import prepare
 from crawler.frontier.queue import Queue
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.frontier.settlement import Settlement, TurnRelease
-from crawler.base.models import Seed
 from crawler.plans.operator import Operator
 from crawler.plans.registry import Registry
 from crawler.plans.submission import submit

@@ -12,9 +12,9 @@ from scrapy.settings import Settings
 
 from crawler import plans
 from crawler.base.errors import ConfigError, FrontierError, PlanError, UnavailableError
+from crawler.base.models import Seed
 from crawler.frontier import recount
 from crawler.frontier.settlement import Settlement
-from crawler.base.models import Seed
 from crawler.plans.operator import Operator
 from crawler.plans.submission import submit
 

@@ -12,10 +12,10 @@ from waiting import PATIENCE_SECONDS
 
 from crawler import sites
 from crawler.base.errors import FrontierError, PlanError
+from crawler.base.models import Seed
 from crawler.frontier import ledger
 from crawler.frontier.keys import Keys
 from crawler.frontier.queue import DAY_MILLISECONDS, Queue
-from crawler.base.models import Seed
 from crawler.plans.registry import SITES_CHANGED, PlanRecord, Registry
 
 KEYS = Keys("t")

@@ -10,8 +10,8 @@ from render.made_site import JSON
 from crawler.base.errors import AnswerError
 from crawler.render import evidence
 from crawler.render.errors import RenderError, RenderTimeoutError, StepFailedError
-from crawler.render.steps import RenderStep, StepTarget
 from crawler.render.wish import Wish
+from crawler.sites.render_step import RenderStep, StepTarget
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

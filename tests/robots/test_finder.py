@@ -17,10 +17,10 @@ from crawler.base.events import Events
 from crawler.frontier.keys import Keys
 from crawler.robots.file import RobotsFile
 from crawler.robots.finder import RobotsFinder
-from crawler.worker.turns.lanes import Lane
 from crawler.worker.claiming.outcomes import outcome_of_error
 from crawler.worker.claiming.refused import RefusedError
 from crawler.worker.claiming.request_state import RequestState
+from crawler.worker.turns.lanes import Lane
 
 
 class LateShared:

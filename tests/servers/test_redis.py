@@ -9,8 +9,8 @@ from scrapy.settings import Settings
 from scrapy_redis.connection import get_redis_from_settings
 
 from crawler import config
-from crawler.config.check import complete
 from crawler.base.errors import ConfigError
+from crawler.config.check import complete
 from crawler.servers.redis import SOCKET_CONNECT_SECONDS, database_of, redis_address, redis_async, redis_sync
 
 ADDRESS = {"REDIS_URL": "redis://other:1/1", "REDIS_HOST": "h", "REDIS_PORT": 7000, "REDIS_DB": 3}

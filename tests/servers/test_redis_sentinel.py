@@ -10,10 +10,10 @@ import redis
 from needs import started
 from waiting import until
 
+from crawler.base.errors import ConfigError
 from crawler.doctor.checks import GROUPS
 from crawler.doctor.examination import examine
 from crawler.doctor.finding import State
-from crawler.base.errors import ConfigError
 from crawler.servers.redis import database_of, redis_async, redis_sync
 from testbed.servers import Redis
 from testbed.servers.redis_sentinel import PASSWORD, RedisSentinel

@@ -10,10 +10,10 @@ from needs import started
 from servers.secured import PASSWORD, USER, SecuredKafka, SecuredMongo
 from waiting import PATIENCE_SECONDS
 
+from crawler.base.errors import AccessError
 from crawler.doctor.checks import GROUPS
 from crawler.doctor.examination import examine
 from crawler.doctor.finding import State
-from crawler.base.errors import AccessError
 from crawler.pipelines.mongo import MongoSink
 from crawler.servers.kafka import kafka_producer
 from crawler.servers.mongo import mongo_client

@@ -4,8 +4,8 @@ import pytest
 
 from crawler import extract, sites
 from crawler.base.errors import ExtractError, InputError
-from crawler.extract import Links
 from crawler.base.models import Fetched
+from crawler.extract import Links
 from crawler.sites.model import Site
 from crawler.sites.pattern import Pattern
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from crawler import sites
-from crawler.errors import InputError
-from crawler.models import Politeness
+from crawler.base.errors import InputError
+from crawler.base.models import Politeness
 
 GOOD = """\
 name: board

@@ -6,8 +6,8 @@ import pytest
 
 from crawler.base import yamlfile
 from crawler.base.errors import InputError
-from crawler.render.steps import RenderStep, StepTarget
 from crawler.sites import site_of
+from crawler.sites.render_step import RenderStep, StepTarget
 from crawler.sites.steps import StepValues
 
 SITE = "name: board\ncontent: {title: css:h1}\nrender:\n  content:\n    when: always\n    steps:\n"

@@ -10,8 +10,8 @@ from frontier.driver import ends, turns
 from samples import Stats
 
 from crawler import sites
-from crawler.frontier.keys import Keys
 from crawler.base.models import Fetched, Seed
+from crawler.frontier.keys import Keys
 from crawler.plans.registry import PlanRecord, Registry
 from crawler.spiders.producer import ProducerSpider
 from crawler.worker.claiming.offers import Offered

@@ -12,8 +12,8 @@ from samples import RecordedVisit, a_claim
 from scrapy.settings import Settings
 
 from crawler import extract
-from crawler.extract import lxml_tree
 from crawler.base.models import Fetched
+from crawler.extract import lxml_tree
 from crawler.sites import Site
 from crawler.spiders.base import MAX_HOPS
 from crawler.spiders.consumer import ConsumerSpider

@@ -6,10 +6,10 @@ import zlib
 
 import pytest
 
-from crawler.telemetry import failed_answers
-from crawler.telemetry.failed_answers import FailedAnswer
 from crawler.frontier.keys import Keys
 from crawler.servers.redis import redis_sync
+from crawler.telemetry import failed_answers
+from crawler.telemetry.failed_answers import FailedAnswer
 
 KEYS = Keys("answers")
 NOW_S = 1_800_000_000

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.telemetry import history
-from crawler.telemetry.history import COARSE, DAY, HOUR, RESOLUTIONS
 from crawler.frontier.keys import Keys
 from crawler.servers.redis import redis_sync
+from crawler.telemetry import history
+from crawler.telemetry.history import COARSE, DAY, HOUR, RESOLUTIONS
 
 KEYS = Keys("history")
 NOW_S = 1_800_000_000 // (6 * HOUR) * (6 * HOUR)  # the beginning of a step of each length

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.frontier.keys import Keys
+from crawler.servers.redis import redis_sync
 from crawler.telemetry import host_history
 from crawler.telemetry.history import COARSE, DAY, HOUR
 from crawler.telemetry.host_history import HostCounts, busiest
-from crawler.frontier.keys import Keys
-from crawler.servers.redis import redis_sync
 
 KEYS = Keys("hosts")
 NOW_S = 1_800_000_000 // (6 * HOUR) * (6 * HOUR)  # the beginning of a step of each length

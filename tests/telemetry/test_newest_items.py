@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 import orjson
 import pytest
 
-from crawler.telemetry import newest_items
 from crawler.frontier.keys import Keys
 from crawler.servers.redis import redis_sync
+from crawler.telemetry import newest_items
 
 KEYS = Keys("items")
 NOW_MS = 1_800_000_000_000

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from crawler.frontier.keys import Keys
 from crawler.telemetry import node_history
 from crawler.telemetry.history import HOUR
-from crawler.frontier.keys import Keys
 from crawler.telemetry.node_history import NodeSample
 
 KEYS = Keys("t")

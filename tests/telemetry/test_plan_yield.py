@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from frontier.driver import content, nav
 
-from crawler.telemetry import plan_yield
 from crawler.frontier.keys import Keys
+from crawler.telemetry import plan_yield
 from crawler.telemetry.plan_yield import PlanYield, Yield, counts_of_item, counts_of_search
 
 KEYS = Keys("t")

@@ -15,8 +15,8 @@ from scrapy.settings import Settings
 from waiting import until
 
 from crawler.base.errors import HeadroomError
-from crawler.frontier.settlement import Settlement
 from crawler.base.models import Seed
+from crawler.frontier.settlement import Settlement
 from crawler.plans.operator import Operator
 from testbed import demo
 from testbed.demo import MARK, output_folder

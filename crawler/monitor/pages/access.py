@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import RedirectResponse
 
+from crawler.base.text import one_line
 from crawler.monitor.sign_ins import LIFE_SECONDS
 from crawler.monitor.web import LANGUAGE_COOKIE, YEAR_SECONDS
 from crawler.monitor.words import LANGUAGES
-from crawler.base.text import one_line
 
 if TYPE_CHECKING:
     from starlette.responses import Response

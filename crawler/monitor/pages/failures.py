@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 
 from starlette.responses import RedirectResponse
 
-from crawler.cli.retrying import Retrying
 from crawler.base.errors import HeadroomError, UnavailableError
+from crawler.cli.retrying import Retrying
 from crawler.frontier.ledger import Account
 from crawler.monitor import formats
 from crawler.monitor.tables import ShownTable
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
-    from crawler.frontier.seed_admin import Found, Progress
     from crawler.base.models import Frontier
+    from crawler.frontier.seed_admin import Found, Progress
     from crawler.monitor.gatherer import LatestFigures
     from crawler.monitor.web import WebRequest
     from crawler.plans.operator import Operator

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from crawler.base.errors import HeadroomError, UrlError
 from crawler.cli.host_status import HostStatus, host_status
 from crawler.cluster.host_rows import host_rows
 from crawler.cluster.host_steering import CHANGES, host_named, orders_of, slow
-from crawler.base.errors import HeadroomError, UrlError
 from crawler.monitor.tables import ShownTable
 from crawler.monitor.web_errors import RefusedRequestError
 

@@ -14,8 +14,8 @@ from urllib.parse import urlencode
 import orjson
 from starlette.responses import StreamingResponse
 
-from crawler.cli.output import to_json
 from crawler.base.item import Item, Media
+from crawler.cli.output import to_json
 from crawler.monitor import parquet
 from crawler.monitor.item_store import WantedItems, moment
 from crawler.monitor.pages.media import is_shown

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from crawler.base.errors import ConfigError
 from crawler.cli.worker_rows import state_of
 from crawler.cluster.activity import PERIODS
 from crawler.cluster.steering import CHANGES, LIMITS, limits, steer
-from crawler.base.errors import ConfigError
-from crawler.telemetry import node_history
-from crawler.telemetry.node_history import NodeSample
 from crawler.frontier.node_orders import NodeOrder, NodeOrders
 from crawler.monitor import charts, formats
 from crawler.monitor.tables import ShownTable
 from crawler.monitor.web_errors import RefusedRequestError
+from crawler.telemetry import node_history
+from crawler.telemetry.node_history import NodeSample
 
 if TYPE_CHECKING:
     from starlette.responses import Response

@@ -8,13 +8,13 @@ from urllib.parse import urlencode
 
 from starlette.responses import RedirectResponse
 
-from crawler.cluster.plan_progress import seconds_left, shown_state
 from crawler.base.errors import HeadroomError, PlanError, UnavailableError
-from crawler.telemetry import plan_yield
+from crawler.cluster.plan_progress import seconds_left, shown_state
 from crawler.frontier.ledger import COUNTS, Account
 from crawler.monitor.pages.sites import shown_definition
 from crawler.monitor.tables import ShownTable
 from crawler.monitor.web_errors import RefusedRequestError
+from crawler.telemetry import plan_yield
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

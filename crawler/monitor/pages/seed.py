@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crawler.base import urls
-from crawler.cli.seed_status import content_statuses, finished_until_s, search_pages, seed_status
 from crawler.base.errors import PlanError, UrlError
-from crawler.telemetry import failed_answers
+from crawler.cli.seed_status import content_statuses, finished_until_s, search_pages, seed_status
 from crawler.monitor import formats
 from crawler.monitor.tables import ShownTable
+from crawler.telemetry import failed_answers
 
 if TYPE_CHECKING:
     from starlette.responses import Response

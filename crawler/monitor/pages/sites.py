@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from crawler.base.redaction import without_credentials, without_secrets
 from crawler.cluster.activity import of_sites, sum_of, tries_in_vain
 from crawler.cluster.plan_progress import shown_state
 from crawler.cluster.troubles import VAIN_SEEDS, VAIN_TRIES
 from crawler.frontier.ledger import COUNTS, Account
 from crawler.monitor.tables import ShownTable
 from crawler.monitor.web_errors import RefusedRequestError
-from crawler.base.redaction import without_credentials, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from redis.exceptions import RedisError
 
+from crawler.base.tasks import cancel
 from crawler.frontier.queue import NO_TURN, ClaimAnswer
 from crawler.frontier.settlement import Settlement, TurnRelease
-from crawler.base.tasks import cancel
 
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from crawler.frontier.queue import ClaimState, Queue
     from crawler.frontier.session import Lease, Session
     from crawler.servers.redis_full import RedisFull
-    from crawler.worker.rendering.browser_at_hand import BrowserAtHand
     from crawler.worker.claiming.settler import Settler
+    from crawler.worker.rendering.browser_at_hand import BrowserAtHand
 
 logger = logging.getLogger(__name__)
 # Between two comparisons with what Redis says this worker holds. It bounds how long a seed waits that Redis believes

@@ -12,9 +12,9 @@ from redis.exceptions import OutOfMemoryError, RedisError, ResponseError
 
 from crawler.base import tasks
 from crawler.base.errors import UnavailableError
+from crawler.base.seldom import Seldom
 from crawler.frontier.keys import partition_of
 from crawler.frontier.queue import FULL_MILLISECONDS, NEW, OFFER_BATCH, PLAN_DELETED, Proposal
-from crawler.base.seldom import Seldom
 from crawler.servers.redis_refusal import is_of_a_key
 from crawler.servers.redis_retry import RETRY_SECONDS
 from crawler.worker.claiming.known import Known
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
     from crawler.base.events import Events
+    from crawler.base.models import Frontier, Seed
     from crawler.frontier.queue import Queue
     from crawler.frontier.session import Lease
-    from crawler.base.models import Frontier, Seed
     from crawler.servers.redis_full import RedisFull
 
 T = TypeVar("T")

@@ -13,7 +13,14 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.base.errors import AnswerError, ExtractError, NodeError, ScriptRouteError, SinkRejectedError, UnavailableError
+from crawler.base.errors import (
+    AnswerError,
+    ExtractError,
+    NodeError,
+    ScriptRouteError,
+    SinkRejectedError,
+    UnavailableError,
+)
 
 if TYPE_CHECKING:
     from crawler.base.errors import UrlError

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from crawler.base.models import LoadedJson, Settled
+    from crawler.worker.claiming.visits import Visit
     from crawler.worker.turns.lanes import Lane
     from crawler.worker.turns.turn import Turn
-    from crawler.worker.claiming.visits import Visit
 
 META_KEY = "headroom"
 

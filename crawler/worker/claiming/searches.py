@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from redis.asyncio import Redis
 
+    from crawler.base.models import Claimed
     from crawler.extract import Links
     from crawler.frontier.keys import Keys
-    from crawler.base.models import Claimed
 
 # How long a search is remembered after a page of it was read. One that waits longer for its next page, such as that of
 # a paused plan, goes on by that page alone.

@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING
 from redis.exceptions import RedisError
 
 from crawler.base import tasks
-from crawler.frontier.render_verdicts import RenderVerdict
 from crawler.base.item import instant_now
+from crawler.frontier.render_verdicts import RenderVerdict
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Sequence
 
     from crawler.base.events import Events
-    from crawler.frontier.render_verdicts import RenderVerdicts
     from crawler.base.models import Frontier
+    from crawler.frontier.render_verdicts import RenderVerdicts
     from crawler.sites import Site
 
 PAGES_OF_VERDICT = 3  # that agree before pages are read as they come: one may be an error page, or empty by itself

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from redis.exceptions import RedisError
 
-from crawler.telemetry import failed_answers
-from crawler.telemetry.failed_answers import FailedAnswer
-from crawler.frontier.session import SessionEnding, SessionRenewed
 from crawler.base.redaction import HIDDEN, names_secret
 from crawler.base.text import inert
+from crawler.frontier.session import SessionEnding, SessionRenewed
+from crawler.telemetry import failed_answers
+from crawler.telemetry.failed_answers import FailedAnswer
 from crawler.worker.claiming.visits import VisitEnded
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from scrapy.http import Headers
 
     from crawler.base.events import Events
-    from crawler.frontier.keys import Keys
     from crawler.base.redaction import Redaction
+    from crawler.frontier.keys import Keys
 
 BODY_CHARACTERS_MAX = 2_000  # of an answer: enough to tell an error page, a login and a captcha from each other
 # Taken of it. What is beyond those characters goes only once secrets are hidden: half of one is none that is known.

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from crawler.telemetry import node_history
-from crawler.telemetry.node_history import NodeSample
 from crawler.frontier.scripts import even_when_full
 from crawler.frontier.session import (
     LAPSED_SHOWN_SECONDS,
@@ -19,6 +17,8 @@ from crawler.frontier.session import (
     SessionRenewed,
     owner_node,
 )
+from crawler.telemetry import node_history
+from crawler.telemetry.node_history import NodeSample
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,8 +16,8 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from crawler import __version__, config
-from crawler.cluster.work_counters import work_counters
 from crawler.base.errors import ConfigError
+from crawler.cluster.work_counters import work_counters
 from crawler.telemetry.exposition import TEXT, Metric
 from crawler.telemetry.metrics_answer import MetricsAnswer, answer
 from crawler.worker.reports.tally import counts_of

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from redis.exceptions import RedisError
 
-from crawler.telemetry import newest_items
 from crawler.frontier.session import SessionEnding, SessionRenewed
+from crawler.telemetry import newest_items
 
 if TYPE_CHECKING:
     from redis import Redis

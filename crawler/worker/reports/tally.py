@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import RedisError
 
+from crawler.frontier.session import SessionEnding, SessionRenewed
 from crawler.telemetry import history, host_history, plan_yield
 from crawler.telemetry.host_history import NOTHING, HostCounts, busiest
-from crawler.frontier.session import SessionEnding, SessionRenewed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
     from crawler.base.events import Events
+    from crawler.base.models import Seed
     from crawler.frontier.keys import Keys
     from crawler.frontier.settlement import Settlement
-    from crawler.base.models import Seed
 
 # Scrapy's statistic -> its name in the history.
 TOTALS = {

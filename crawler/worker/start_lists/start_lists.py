@@ -24,11 +24,11 @@ from redis.exceptions import NoPermissionError, RedisError, ResponseError
 
 from crawler import sites
 from crawler.base.errors import HeadroomError, UnavailableError, UrlError
-from crawler.frontier.scripts import even_when_full
 from crawler.base.redaction import without_credentials
+from crawler.base.text import one_line
+from crawler.frontier.scripts import even_when_full
 from crawler.servers.redis_refusal import is_of_a_key, refusal
 from crawler.servers.redis_retry import until_redis_answers
-from crawler.base.text import one_line
 from crawler.worker.start_lists.start_entries import StartEntryError
 from crawler.worker.start_lists.stored_list import REFUSED_MAX, StoredList, is_cut
 
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
     from scrapy.statscollectors import StatsCollector
 
-    from crawler.frontier.keys import Keys
     from crawler.base.models import Seed
+    from crawler.frontier.keys import Keys
     from crawler.plans.registry import Registry
     from crawler.sites import Site
     from crawler.worker.claiming.offers import Offers

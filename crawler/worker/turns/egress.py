@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from redis.exceptions import RedisError
 
 from crawler.base import urls
-from crawler.frontier.keys import as_text
 from crawler.base.item import is_site_name
+from crawler.frontier.keys import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -9,8 +9,8 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.worker.turns.turn import Turn
 from crawler.worker.claiming.visits import PageFetched, Visit
+from crawler.worker.turns.turn import Turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -17,9 +17,9 @@ from redis.exceptions import RedisError
 from crawler.base.errors import HostBackoffError, SessionLostError
 from crawler.frontier.queue import HOST_BACKOFF, NO_TURN, OTHERS_FIRST
 from crawler.servers.redis_retry import until_redis_answers
-from crawler.worker.turns.lanes import Lane
 from crawler.worker.claiming.outcomes import Outcome
 from crawler.worker.claiming.refused import RefusedError
+from crawler.worker.turns.lanes import Lane
 from crawler.worker.turns.turn import MAX_BACKOFF_WAIT_SECONDS, Turn
 
 if TYPE_CHECKING:

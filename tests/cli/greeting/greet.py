@@ -1,9 +1,9 @@
 """A command of Headroom's, for the tests of what commands share."""
 
 from crawler import config
+from crawler.base.errors import PlanError
 from crawler.cli.command import HeadroomCommand
 from crawler.cli.output import print_json
-from crawler.base.errors import PlanError
 
 
 class Command(HeadroomCommand):

@@ -11,9 +11,9 @@ from samples import Stats
 
 from crawler.base.errors import UnavailableError
 from crawler.base.events import Events
+from crawler.base.tasks import TaskDied
 from crawler.frontier import scripts
 from crawler.servers.redis_full import RedisFull
-from crawler.base.tasks import TaskDied
 from crawler.worker.claiming import offers
 from crawler.worker.claiming.offers import Offers
 

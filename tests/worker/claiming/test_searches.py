@@ -8,9 +8,9 @@ import pytest
 from redis.asyncio import Redis
 from samples import a_claim
 
+from crawler.base.models import Seed
 from crawler.extract import Links
 from crawler.frontier.keys import Keys
-from crawler.base.models import Seed
 from crawler.worker.claiming.searches import MEMORY_SECONDS, SHORT_PAGES_TRIED, Searches, Standing
 
 HOUR = 3_600

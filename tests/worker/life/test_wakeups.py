@@ -14,13 +14,13 @@ from scrapy.settings import Settings
 from waiting import PATIENCE_SECONDS
 
 from crawler.base.events import Events
+from crawler.base.tasks import cancel
 from crawler.frontier.config import FrontierConfig
 from crawler.servers import redis_retry
-from crawler.base.tasks import cancel
 from crawler.worker.life import wakeups
+from crawler.worker.life.wakeups import PolitenessChanged, SitesChanged, WakeUps
 from crawler.worker.turns.fair_share import WorkerStarved
 from crawler.worker.turns.turns import CrawlDelay, HostBackoff
-from crawler.worker.life.wakeups import PolitenessChanged, SitesChanged, WakeUps
 
 
 @pytest.fixture

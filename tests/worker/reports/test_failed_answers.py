@@ -9,14 +9,14 @@ from frontier.driver import content
 from scrapy.http import Headers
 
 from crawler.base.events import Events
-from crawler.telemetry import failed_answers
+from crawler.base.redaction import Redaction
 from crawler.frontier.keys import Keys
 from crawler.frontier.session import SessionEnding, SessionRenewed
-from crawler.base.redaction import Redaction
 from crawler.servers.redis import redis_async, redis_sync
+from crawler.telemetry import failed_answers
+from crawler.worker.claiming.visits import VisitEnded
 from crawler.worker.reports import failed_answers as module
 from crawler.worker.reports.failed_answers import AnswerHead, FailedAnswers
-from crawler.worker.claiming.visits import VisitEnded
 
 KEYS = Keys("answers")
 NOW_S = 1_800_000_000

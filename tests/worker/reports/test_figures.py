@@ -6,10 +6,10 @@ import orjson
 import pytest
 
 from crawler.base.events import Events
-from crawler.telemetry import node_history
 from crawler.frontier.keys import Keys
 from crawler.frontier.session import SessionLost, SessionOpened, SessionRenewed
 from crawler.servers.redis import redis_sync
+from crawler.telemetry import node_history
 from crawler.worker.reports.figures import IDLE_SECONDS, Figures
 
 SESSION_SECONDS = 15.0

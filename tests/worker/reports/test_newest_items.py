@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from frontier.test_newest_items import message
 from redis.exceptions import RedisError
+from telemetry.test_newest_items import message
 
 from crawler.base.events import Events
 from crawler.frontier.keys import Keys

@@ -16,20 +16,20 @@ from samples import Stats
 from waiting import PATIENCE_SECONDS
 
 from crawler.base.events import Events
+from crawler.base.tasks import cancel, start
 from crawler.frontier.rights import acl_rule
 from crawler.plans.registry import PlanRecord, Registry
 from crawler.servers.redis import redis_async
 from crawler.servers.redis_full import RedisFull
-from crawler.base.tasks import cancel, start
-from crawler.worker.start_lists.start_lists import start_lists, stored_list
 from crawler.worker.claiming.offers import Offers
 from crawler.worker.claiming.site_cache import SiteCache
+from crawler.worker.start_lists import start_lists, stored_list
 from crawler.worker.start_lists.start_entries import ENTRY_BYTES_MAX, StartList
 from crawler.worker.start_lists.start_lists import StartLists
 from crawler.worker.start_lists.stored_list import StoredList, kept
 
 KINDS = ("list", "set", "zset")
-SERVERS = Path(__file__).parent.parent.parent / "docs" / "servers.md"
+SERVERS = Path(__file__).parents[3] / "docs" / "servers.md"
 LONG = b"a" * (ENTRY_BYTES_MAX + 1)
 LIST = StartList("myspider:start_urls", "books")
 

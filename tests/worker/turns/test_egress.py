@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from crawler.base.events import Events
-from crawler.worker.turns.turns import egress
+from crawler.worker.turns import egress
 from crawler.worker.turns.egress import Egress, EgressChanged, Place
 
 WELL, SILENT = Place("http://well.test", "s"), Place("http://silent.test", "s")

@@ -11,7 +11,7 @@ from samples import a_visit
 from waiting import PATIENCE_SECONDS
 
 from crawler.base.errors import ConfigError, HostBackoffError, SessionLostError
-from crawler.worker.turns.turns import ip_budget
+from crawler.worker.turns import ip_budget
 from crawler.worker.turns.ip_budget import IpBudget
 
 NAMES = {"a.test": ["192.0.2.7", "2001:db8::7"], "b.test": ["192.0.2.7"], "c.test": ["192.0.2.8"], "gone.test": []}

@@ -1,0 +1,5 @@
+"""Figures are kept beside the frontier: in the same Redis, and once more in a Redis Cluster."""
+
+from frontier.conftest import redis, redis_settings
+
+__all__ = ["redis", "redis_settings"]
