@@ -54,12 +54,12 @@ def misspelt_names() -> list[str]:
     files = credentials.names()
     return [
         f"{place} is no setting and does nothing here; did you mean {meant}?"
-        for given, places in (
+        for names, places in (
             (os.environ, {f"the environment's {name}": meant_by(name) for name in sorted(os.environ)}),
             (files, {f"the file {name} in {credentials.VARIABLE}": meant_by_file(name) for name in files}),
         )
         for place, meant in places.items()
-        if meant and meant not in given and not config.BY_NAME[meant].owner
+        if meant and meant not in names and not config.BY_NAME[meant].owner
     ]
 
 

@@ -40,11 +40,11 @@ def joined(components: Mapping[Any, Any], further: object) -> dict[Any, Any]:
     Raises:
         ValueError, TypeError: It is something else.
     """
-    said: Any = orjson.loads(further) if isinstance(further, str) else further
-    if not isinstance(said, Mapping):
+    changes: Any = orjson.loads(further) if isinstance(further, str) else further
+    if not isinstance(changes, Mapping):
         raise TypeError
-    paths = set(map(_path_of, said))
-    return {**{key: value for key, value in components.items() if _path_of(key) not in paths}, **said}
+    paths = set(map(_path_of, changes))
+    return {**{key: value for key, value in components.items() if _path_of(key) not in paths}, **changes}
 
 
 def _path_of(key: object) -> object:

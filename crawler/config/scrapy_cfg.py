@@ -37,15 +37,15 @@ def read() -> Mapping[str, tuple[str, str]]:
     Raises:
         HeadroomError: A file can't be read as such.
     """
-    found: dict[str, tuple[str, str]] = {}
+    values: dict[str, tuple[str, str]] = {}
     for file in get_sources():
         try:
             changed = os.stat(file).st_mtime_ns if file else None  # noqa: PTH116 -- Scrapy gives texts
         except OSError:  # most of them don't exist
             continue
         if changed is not None:
-            found |= {name: (value, file) for name, value in _section(file, changed).items()}
-    return found
+            values |= {name: (value, file) for name, value in _section(file, changed).items()}
+    return values
 
 
 @functools.lru_cache(maxsize=16)

@@ -313,13 +313,13 @@ class Bindings(Setting[dict[str, tuple[str, ...]]]):
         return f"{self.form}, several with commas"
 
     def parse(self, value: Any) -> dict[str, tuple[str, ...]]:
-        found: dict[str, tuple[str, ...]] = {}
+        groups: dict[str, tuple[str, ...]] = {}
         for entry in filter(None, (part.strip() for part in str(value or "").split(","))):
             match = re.fullmatch(self.pattern, entry)
             if match is None:
                 raise ValueError
-            found[match[1]] = (*found.get(match[1], ()), match[2].lower())
-        return found
+            groups[match[1]] = (*groups.get(match[1], ()), match[2].lower())
+        return groups
 
 
 @dataclass(frozen=True)
@@ -333,7 +333,9 @@ class Options(Setting[dict[str, Any]]):
         return f"{self.form}, as a dict or as JSON"
 
     def parse(self, value: Any) -> dict[str, Any]:
-        found = orjson.loads(value or "{}") if isinstance(value, str) else value
-        if not isinstance(found, dict) and not hasattr(found, "items"):  # Scrapy keeps dicts as settings in settings
+        mapping = orjson.loads(value or "{}") if isinstance(value, str) else value
+        if not isinstance(mapping, dict) and not hasattr(
+            mapping, "items"
+        ):  # Scrapy keeps dicts as settings in settings
             raise TypeError
-        return dict(found)
+        return dict(mapping)

@@ -81,9 +81,9 @@ class DnsCache:
             OSError: This node can't ask: it has no file descriptor left.
             NodeError: Likewise: no thread.
         """
-        known = self.cached(host) or self._literal(host)
-        if known is not None:
-            return known
+        answer = self.cached(host) or self._literal(host)
+        if answer is not None:
+            return answer
         loop = asyncio.get_running_loop()
         lookup = self._lookups.get(host)
         if lookup is None or lookup.get_loop() is not loop:

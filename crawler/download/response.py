@@ -111,10 +111,10 @@ def make_response(url: str, head: Head, body: bytes, address: str, flags: list[s
 
 @lru_cache(REMEMBERED)
 def _status(line: bytes) -> tuple[str, int]:
-    found = _STATUS.match(line)
-    if found is None:
+    match = _STATUS.match(line)
+    if match is None:
         raise AnswerError("bad-response", f"status line {line[:80]!r}")
-    return found[1].decode("ascii"), int(found[2])
+    return match[1].decode("ascii"), int(match[2])
 
 
 def _field(line: bytes) -> tuple[bytes, bytes]:

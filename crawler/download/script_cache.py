@@ -81,14 +81,14 @@ class ScriptCache:
             asking.set_result(None)
 
     def _fresh(self, key: ScriptKey) -> Response | None:
-        kept = self._kept.get(key)
-        if kept is None:
+        entry = self._kept.get(key)
+        if entry is None:
             return None
-        if kept.until_s <= _now():
+        if entry.until_s <= _now():
             self._drop(key)
             return None
         self._kept.move_to_end(key)
-        return kept.response
+        return entry.response
 
     def _keep(self, key: ScriptKey, response: Response) -> None:
         seconds = fresh_seconds(response.headers)

@@ -144,10 +144,10 @@ def scheme_and_authority(url: str) -> str:
     Raises:
         UnsupportedURLSchemeError: It is no URL of the web.
     """
-    found = _SCHEME_AND_AUTHORITY.match(url)
-    if found is None:
+    match = _SCHEME_AND_AUTHORITY.match(url)
+    if match is None:
         raise UnsupportedURLSchemeError(f"no URL of a web page: {url[:80]!r}")
-    return found[0]
+    return match[0]
 
 
 @lru_cache(AUTHORITIES_REMEMBERED)

@@ -278,9 +278,9 @@ class LeanEngine(ExecutionEngine):
         for middleware in self._request_middlewares:
             if isinstance(middleware, DepthMiddleware):
                 scrapy_private.set_depth(middleware, response)
-        async for one in output:
-            passed = one
-            if isinstance(one, Request):
+        async for output_object in output:
+            passed = output_object
+            if isinstance(output_object, Request):
                 for middleware in self._request_middlewares:
                     passed = passed and middleware.get_processed_request(passed, response)
             if passed is not None:

@@ -132,11 +132,11 @@ def _pages(
 def _tables(monitor: Monitor, path: str, table: TableReader, *, role: Role = "viewer") -> list[Route]:
     """Returns the routes of a table, as JSON and as CSV."""
 
-    async def as_json(asked: WebRequest) -> Response:
-        return (await table(asked)).as_json()
+    async def as_json(web: WebRequest) -> Response:
+        return (await table(web)).as_json()
 
-    async def as_csv(asked: WebRequest) -> Response:
-        return (await table(asked)).as_csv()
+    async def as_csv(web: WebRequest) -> Response:
+        return (await table(web)).as_csv()
 
     return [
         Route(f"{path}.json", _page(monitor, role, as_json)),
@@ -157,32 +157,32 @@ def _page(monitor: Monitor, role: Role, handle: Handler) -> Any:
     """Returns an endpoint for users of a role; others are asked to sign in, or refused."""
 
     async def endpoint(request: Request) -> Response:
-        asked = WebRequest(request, monitor)
-        if not asked.is_signed_in:
+        web = WebRequest(request, monitor)
+        if not web.is_signed_in:
             if "text/html" in request.headers.get("accept", ""):
-                return RedirectResponse(_sign_in_before(asked), 303)
+                return RedirectResponse(_sign_in_before(web), 303)
             raise RefusedRequestError(401, "error.sign-in")
-        if not asked.sign_in.user.may(role):
+        if not web.sign_in.user.may(role):
             raise RefusedRequestError(403, "error.role", role=role)
-        return await handle(asked)
+        return await handle(web)
 
     return endpoint
 
 
-def _sign_in_before(asked: WebRequest) -> str:
+def _sign_in_before(web: WebRequest) -> str:
     """Returns the address of the form to sign in, which goes on to the page that is asked for."""
-    is_overview = asked.here == "/"
-    return "/login" if is_overview or asked.request.method != "GET" else f"/login?{urlencode({'then': asked.here})}"
+    is_overview = web.here == "/"
+    return "/login" if is_overview or web.request.method != "GET" else f"/login?{urlencode({'then': web.here})}"
 
 
 def _action(monitor: Monitor, role: Role, handle: ActionHandler) -> Any:
     """Returns an endpoint that takes a form from users of a role, which one of the monitor's own pages sent them."""
 
-    async def checked(asked: WebRequest) -> Response:
-        form = await asked.form()
-        if not asked.sign_in.sent(form.get("csrf", "")):
+    async def checked(web: WebRequest) -> Response:
+        form = await web.form()
+        if not web.sign_in.sent(form.get("csrf", "")):
             raise RefusedRequestError(403, "error.form")
-        return await handle(asked, form)
+        return await handle(web, form)
 
     return _page(monitor, role, checked)
 
@@ -206,13 +206,13 @@ def _metrics_token(monitor: Monitor) -> str:
 async def _refuse(monitor: Monitor, request: Request, error: Exception) -> Response:
     """Says what went wrong, in the reader's language where it is one of the monitor's own messages."""
     try:
-        asked = WebRequest(request, monitor)
+        web = WebRequest(request, monitor)
     except HeadroomError as unreadable:  # the file of users: nobody is known, so no page is shown
         return PlainTextResponse(f"{unreadable}\n", 503)
     if isinstance(error, RefusedRequestError):
-        status, message = error.status, asked.words(error.message, **error.values_of_message)
+        status, message = error.status, web.words(error.message, **error.values_of_message)
     elif isinstance(error, HTTPException):
-        status, message = error.status_code, asked.words("error.nothing")
+        status, message = error.status_code, web.words("error.nothing")
     else:
         status, message = 400 if isinstance(error, (UrlError, PlanError)) else 503, str(error)
-    return asked.html("error", status, message=message)
+    return web.html("error", status, message=message)

@@ -118,8 +118,8 @@ class Gatherer:
                 if time.monotonic() - self._activity_read_at >= ACTIVITY_SECONDS:
                     await self._activity.refresh(operator, overview.at_ms // 1000)
                     self._activity_read_at = time.monotonic()
-            found = tuple(troubles(overview, self._activity.steps("hour")))
-            self._figures = LatestFigures(number, overview, self._activity, found)
+            current_troubles = tuple(troubles(overview, self._activity.steps("hour")))
+            self._figures = LatestFigures(number, overview, self._activity, current_troubles)
         except HeadroomError as error:
             since_s = self._figures.away_since_s or time.time()
             self._figures = replace(self._figures, number=number, away=str(error), away_since_s=since_s)

@@ -84,8 +84,8 @@ class RedisItems(ItemStore):
         """Yields items, the newest first."""
         until_ms = int(datetime.fromisoformat(wanted.until).timestamp() * 1000) if wanted.until else None
         async with self._connection.operator() as operator:
-            found = newest_items.read(operator.redis, operator.keys, site=wanted.site, until_ms=until_ms)
-            async with aclosing(found) as items:
+            newest = newest_items.read(operator.redis, operator.keys, site=wanted.site, until_ms=until_ms)
+            async with aclosing(newest) as items:
                 async for item in items:
                     if _is_wanted(item, wanted):
                         yield item

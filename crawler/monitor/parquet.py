@@ -44,7 +44,9 @@ async def parquet(items: AsyncIterator[dict[str, Any]]) -> AsyncGenerator[bytes,
     import pyarrow.parquet as pq
 
     schema = item_schema()
-    columns = {name: _column(one, schema.get("$defs", {})) for name, one in schema["properties"].items()}
+    columns = {
+        name: _column(declaration, schema.get("$defs", {})) for name, declaration in schema["properties"].items()
+    }
     fields = pa.schema([(name, column.type) for name, column in columns.items()])
     sink = _Sink()
 
@@ -77,10 +79,10 @@ class _Sink(io.RawIOBase):
 
     def take(self) -> bytes:
         """Returns what was written since it was last asked."""
-        found = bytes(self._waiting)
-        self._taken += len(found)
+        written = bytes(self._waiting)
+        self._taken += len(written)
         self._waiting.clear()
-        return found
+        return written
 
     def writable(self) -> bool:
         """Returns that it is."""
@@ -104,7 +106,7 @@ def _column(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Column
         if "$ref" in schema:
             schema = definitions[schema["$ref"].rpartition("/")[2]]
         else:  # every column may be empty
-            (schema,) = (one for one in schema["anyOf"] if one.get("type") != "null")
+            (schema,) = (option for option in schema["anyOf"] if option.get("type") != "null")
     match schema:
         case {"format": "date-time"}:
             return Column(pa.timestamp("ms", tz="UTC"), _instant)
@@ -116,7 +118,7 @@ def _column(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Column
             inner = _column(items, definitions)
             return Column(pa.list_(inner.type), partial(_list, inner))
         case {"type": "object", "properties": properties}:
-            parts = {name: _column(one, definitions) for name, one in properties.items()}
+            parts = {name: _column(declared, definitions) for name, declared in properties.items()}
             return Column(pa.struct([(name, part.type) for name, part in parts.items()]), partial(_struct, parts))
         case _:
             return Column(pa.string(), _json)
@@ -139,7 +141,7 @@ def _instant(value: Any) -> datetime | None:
 
 
 def _list(inner: Column, value: Any) -> list[Any] | None:
-    return [inner.fit(one) for one in value] if isinstance(value, list) else None
+    return [inner.fit(element) for element in value] if isinstance(value, list) else None
 
 
 def _struct(parts: Mapping[str, Column], value: Any) -> dict[str, Any] | None:

@@ -63,11 +63,11 @@ class SignIns:
         Raises:
             HeadroomError: The file of users can't be read.
         """
-        found = self._by_token.get(token)
-        if found and (found.ends_at <= self._clock() or self._users.users().get(found.user.name) != found.user):
+        sign_in = self._by_token.get(token)
+        if sign_in and (sign_in.ends_at <= self._clock() or self._users.users().get(sign_in.user.name) != sign_in.user):
             del self._by_token[token]
             return None
-        return found
+        return sign_in
 
     def end(self, token: str) -> None:
         """Signs out."""

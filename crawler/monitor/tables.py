@@ -54,7 +54,7 @@ def cell(value: Any) -> Any:
         return value
     if isinstance(value, str):
         text = value
-    elif isinstance(value, list) and not any(isinstance(one, list | dict) for one in value):
+    elif isinstance(value, list) and not any(isinstance(part, list | dict) for part in value):
         text = " ".join(map(str, value))
     else:
         text = to_json(value).decode()

@@ -58,10 +58,10 @@ class UserFile:
             HeadroomError: Others may read or write the file, or it is damaged.
         """
         try:
-            found = self._path.stat()
-            if stat.S_IMODE(found.st_mode) & ~PRIVATE:
+            status = self._path.stat()
+            if stat.S_IMODE(status.st_mode) & ~PRIVATE:
                 raise HeadroomError(f"{self._path}: others may read or write it; chmod 600 keeps them out")
-            is_the_same = self._read_as == (read_as := (found.st_mtime_ns, found.st_size, found.st_ino))
+            is_the_same = self._read_as == (read_as := (status.st_mtime_ns, status.st_size, status.st_ino))
             if is_the_same:
                 return self._users
             self._users, self._read_as = _parsed(self._path.read_bytes()), read_as

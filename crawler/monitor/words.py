@@ -47,11 +47,11 @@ def words_of(language: str) -> Messages:
 
 def preferred(accept_language: str) -> str:
     """Returns the first of LANGUAGES that a browser's header asks for, in the order of its preference."""
-    asked = []
+    languages = []
     for position, part in enumerate(accept_language[:1000].split(",")):
         name, _, weight = part.strip().partition(";q=")
         try:
-            asked.append((-float(weight or 1), position, name.partition("-")[0].lower()))
+            languages.append((-float(weight or 1), position, name.partition("-")[0].lower()))
         except ValueError:
             continue
-    return next((name for _weight, _position, name in sorted(asked) if name in LANGUAGES), next(iter(LANGUAGES)))
+    return next((name for _weight, _position, name in sorted(languages) if name in LANGUAGES), next(iter(LANGUAGES)))

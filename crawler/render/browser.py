@@ -142,8 +142,8 @@ class Browser:
 def _reason(error: PlaywrightError) -> str:
     """Returns the line of a failed start's report that says most: Chromium's own last words, if there are any."""
     lines = [line.strip() for line in error.message.splitlines() if line.strip()]
-    said = [line for line in lines if "[err]" in line]
-    return (said or lines)[-1] if lines else "no reason given"
+    chromium_lines = [line for line in lines if "[err]" in line]
+    return (chromium_lines or lines)[-1] if lines else "no reason given"
 
 
 def died_error(how: str) -> BrowserDiedError:

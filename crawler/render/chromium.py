@@ -102,8 +102,8 @@ def find(path: str) -> str:
         BrowserMissingError: It isn't there.
     """
     for name in (path,) if path else NAMES:
-        if found := shutil.which(name):
-            return found
+        if executable := shutil.which(name):
+            return executable
     where = f"BROWSER_PATH names {path}, which can't be run" if path else f"none of {', '.join(NAMES)} is on PATH"
     raise BrowserMissingError(f"no browser: {where}; install Chromium, such as Debian's package `chromium`")
 

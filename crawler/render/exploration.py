@@ -208,26 +208,26 @@ class Explorer:
 
     async def _look(self, view: PageView, steps: tuple[RenderStep, ...]) -> None:
         """Notes what is shown, if the state is a new one."""
-        told = await view.ask(LOOK, {"texts": MAX_TEXTS, "elements": MAX_ELEMENTS})
-        shown = "\n".join(f"{tag} {_NUMBERS.sub('0', text)}" for tag, text in told["shown"])
+        look = await view.ask(LOOK, {"texts": MAX_TEXTS, "elements": MAX_ELEMENTS})
+        shown = "\n".join(f"{tag} {_NUMBERS.sub('0', text)}" for tag, text in look["shown"])
         self._at = digest = hashlib.blake2b(shown.encode("utf-8", "replace"), digest_size=16).digest()
         if digest in self._hashes:
             return
         self._hashes.add(digest)
-        texts = dict.fromkeys(text for _, text in told["shown"] if text not in self._texts)
-        links = dict.fromkeys(link for link in told["links"] if link not in self._links)
+        texts = dict.fromkeys(text for _, text in look["shown"] if text not in self._texts)
+        links = dict.fromkeys(link for link in look["links"] if link not in self._links)
         self._texts.update(texts)
         self._links.update(links)
         state = RevealedState(steps, tuple(texts), tuple(links))
         self._states.append(state)
-        elements = [one for one in told["found"] if f"{one['css']} {one['text']}" not in self._elements]
-        self._elements.update(f"{one['css']} {one['text']}" for one in elements)
+        elements = [element for element in look["found"] if f"{element['css']} {element['text']}" not in self._elements]
+        self._elements.update(f"{element['css']} {element['text']}" for element in elements)
         harmless = []
-        for one in elements:
-            if DANGEROUS.search(one["said"]):
-                self._passed_by[one["text"] or one["css"]] = None
+        for element in elements:
+            if DANGEROUS.search(element["said"]):
+                self._passed_by[element["text"] or element["css"]] = None
             else:
-                harmless.append(one["css"])
+                harmless.append(element["css"])
         if len(steps) < self._limits.depth:
             self._waiting.append((state, digest, harmless))
-            self._is_cut = self._is_cut or told["isCut"]
+            self._is_cut = self._is_cut or look["isCut"]

@@ -146,18 +146,18 @@ class Interception:
 
 def _request(event: dict[str, Any], *, is_of_page_frame: bool) -> PageRequest | None:
     """Returns a request as the browser tells of it; None: it is none of HTTP, or its body isn't told."""
-    asked = event["request"]
-    entries = asked.get("postDataEntries", [])
+    request = event["request"]
+    entries = request.get("postDataEntries", [])
     body = b"".join(base64.b64decode(entry.get("bytes", "")) for entry in entries)
-    if not asked["url"].startswith(("http://", "https://")) or (asked.get("hasPostData") and not body):
+    if not request["url"].startswith(("http://", "https://")) or (request.get("hasPostData") and not body):
         return None
     resource_type = event.get("resourceType", "Other")
     return PageRequest(
-        url=asked["url"],
-        method=asked["method"],
-        headers=tuple(asked["headers"].items()),
+        url=request["url"],
+        method=request["method"],
+        headers=tuple(request["headers"].items()),
         body=body,
         resource_type=resource_type,
         is_page=resource_type == "Document" and is_of_page_frame,
-        fragment=asked.get("urlFragment", ""),
+        fragment=request.get("urlFragment", ""),
     )

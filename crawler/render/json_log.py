@@ -43,7 +43,7 @@ class JsonLog:
     def answers(self) -> tuple[JsonAnswer, ...]:
         """All that was kept, in the order in which the page asked for it."""
         numbered = [*self._kept[True].values(), *self._kept[False].values()]
-        return tuple(answer for _, answer in sorted(numbered, key=lambda one: one[0]))
+        return tuple(answer for _, answer in sorted(numbered, key=lambda pair: pair[0]))
 
     @property
     def wanted(self) -> AbstractSet[Key]:
@@ -64,16 +64,16 @@ class JsonLog:
         if answer.status // 100 == REDIRECTION or not _is_json(answer):
             return
         is_wanted = self._is_wanted is not None and self._is_wanted(request.url)
-        kept, key = self._kept[is_wanted], (request.method, request.url, request.body)
-        first, former = kept.get(key, (number, None))
+        answers, key = self._kept[is_wanted], (request.method, request.url, request.body)
+        first, former = answers.get(key, (number, None))
         if former is not None and former.status // 100 == SUCCESS != answer.status // 100:
             return
         size = self._bytes[is_wanted] + len(answer.body) - (len(former.body) if former else 0)
-        if size > MAX_BYTES or (former is None and len(kept) == MAX_ANSWERS):
+        if size > MAX_BYTES or (former is None and len(answers) == MAX_ANSWERS):
             self.left_out += is_wanted
             return
         self._bytes[is_wanted] = size
-        kept[key] = (first, JsonAnswer(request.url, answer.body, request.method, answer.status, is_wanted))
+        answers[key] = (first, JsonAnswer(request.url, answer.body, request.method, answer.status, is_wanted))
 
 
 def _is_json(answer: PageAnswer) -> bool:

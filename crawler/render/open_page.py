@@ -107,8 +107,8 @@ class OpenPage:
             await self._become_quiet(place)
             await player.play(self._wish.steps)
         settled = await self._settle(player.view, self._wish.selector)
-        kept = [{"css": css, "html": list(html)} for css, html in player.kept.items()]
-        html = await player.view.ask(HTML, {"most": MAX_HTML_CHARACTERS, "kept": kept})
+        kept_parts = [{"css": css, "html": list(html)} for css, html in player.kept.items()]
+        html = await player.view.ask(HTML, {"most": MAX_HTML_CHARACTERS, "kept": kept_parts})
         document = self.traffic.document
         if document is None:
             raise NoDocumentError("no document came")
@@ -160,8 +160,10 @@ class OpenPage:
 
     def has_ended(self, error: Exception) -> bool:
         """Returns whether an error of Playwright's says that the page, or the browser, has ended."""
-        said = str(error).partition("\n")[0]  # below it stands what was tried, with words of the page and of its site
-        return self.traffic.ended.done() or "has been closed" in said or "crashed" in said
+        message = str(error).partition("\n")[
+            0
+        ]  # below it stands what was tried, with words of the page and of its site
+        return self.traffic.ended.done() or "has been closed" in message or "crashed" in message
 
     def next_opened(self) -> PageView | None:
         """Returns a tab that the page has opened and no step has led to, the oldest one; None: there is none."""

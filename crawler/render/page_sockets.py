@@ -104,7 +104,7 @@ class PageSockets:
         if protocols := route.protocols:
             headers.append(("Sec-WebSocket-Protocol", ", ".join(protocols)))
         if cookies:
-            headers.append(("Cookie", "; ".join(f"{one.get('name')}={one.get('value')}" for one in cookies)))
+            headers.append(("Cookie", "; ".join(f"{cookie.get('name')}={cookie.get('value')}" for cookie in cookies)))
         return PageRequest(url, "GET", tuple(headers), b"", "WebSocket", is_page=False)
 
     async def _relay(

@@ -47,8 +47,8 @@ class PageView:
             RenderError: The function raises, or the page never stays at a document.
             PlaywrightError: The tab is closed.
         """
-        told = await self._evaluate(f"({function})({json.dumps(argument)})", returnByValue=True)
-        return told.get("value")
+        result = await self._evaluate(f"({function})({json.dumps(argument)})", returnByValue=True)
+        return result.get("value")
 
     async def within(self, css: str) -> PageView | None:
         """Returns the frame that a selector finds; None: it finds none."""
@@ -66,7 +66,7 @@ class PageView:
             try:
                 return await self._evaluate_once(expression, options)
             except PlaywrightError as error:
-                if not any(said in error.message for said in LEFT):
+                if not any(words in error.message for words in LEFT):
                     raise
                 self._world = 0
                 await asyncio.sleep(POLL_SECONDS)
@@ -74,12 +74,14 @@ class PageView:
 
     async def _evaluate_once(self, expression: str, options: dict[str, object]) -> dict[str, Any]:
         if not self._world:
-            made = await self._session.send("Page.createIsolatedWorld", {"frameId": self._frame_id, "worldName": WORLD})
-            self._world = made["executionContextId"]
-        told = await self._session.send(
+            world = await self._session.send(
+                "Page.createIsolatedWorld", {"frameId": self._frame_id, "worldName": WORLD}
+            )
+            self._world = world["executionContextId"]
+        answer = await self._session.send(
             "Runtime.evaluate", {"expression": expression, "contextId": self._world, **options}
         )
-        if "exceptionDetails" in told:
-            raise RenderError(f"the page can't be asked: {told['exceptionDetails']['exception']['description']}")
-        result: dict[str, Any] = told["result"]
+        if "exceptionDetails" in answer:
+            raise RenderError(f"the page can't be asked: {answer['exceptionDetails']['exception']['description']}")
+        result: dict[str, Any] = answer["result"]
         return result

@@ -220,8 +220,8 @@ class Player:
             return
         until = time.monotonic() + step.timeout_seconds
         while time.monotonic() < until:
-            if (found := await self.view.within(step.target.css)) is not None:
-                self.view = found
+            if (frame := await self.view.within(step.target.css)) is not None:
+                self.view = frame
                 return
             await asyncio.sleep(POLL_SECONDS)
         raise TimeoutError
@@ -232,8 +232,8 @@ class Player:
             return
         until = time.monotonic() + step.timeout_seconds
         while time.monotonic() < until:
-            if (found := self._page.next_opened()) is not None:
-                self.view = self._top = found
+            if (tab := self._page.next_opened()) is not None:
+                self.view = self._top = tab
                 return
             await asyncio.sleep(POLL_SECONDS)
         raise TimeoutError
@@ -245,12 +245,12 @@ class Player:
     async def _keep(self, step: RenderStep) -> None:
         assert step.target is not None
         room = MAX_KEPT_CHARACTERS - self._kept_characters
-        found = await self.view.ask(KEEP, {"css": step.target.css, "room": room})
-        if found is None:
+        parts = await self.view.ask(KEEP, {"css": step.target.css, "room": room})
+        if parts is None:
             raise _refused(f"no more than {MAX_KEPT_CHARACTERS} characters in all")
-        kept = self.kept.setdefault(step.target.css, {})
-        self._kept_characters += sum(len(html) for html in found if html not in kept)
-        kept.update(dict.fromkeys(found))
+        parts_of_selector = self.kept.setdefault(step.target.css, {})
+        self._kept_characters += sum(len(html) for html in parts if html not in parts_of_selector)
+        parts_of_selector.update(dict.fromkeys(parts))
 
     _ACTIONS: ClassVar[dict[str, Callable[[Player, RenderStep], Awaitable[None]]]] = {
         "goto": _goto,
@@ -347,10 +347,12 @@ class Player:
             return f"no new tab {within}"
         if step.target is None:
             return f"not done {within}"
-        found = await self._all(step.target).count()
-        if not found:
+        matches = await self._all(step.target).count()
+        if not matches:
             return f"nothing on the page matches {within}"
-        return f"{found} on the page match, and none can be used {within}: hidden, covered, disabled or of another kind"
+        return (
+            f"{matches} on the page match, and none can be used {within}: hidden, covered, disabled or of another kind"
+        )
 
 
 def _ms(step: RenderStep) -> float:

@@ -57,11 +57,11 @@ class BrowserProcesses:
 
     def taken(self) -> list[Taken]:
         """Returns what each of them takes; none: it has ended. Some ms for each."""
-        found = []
+        processes = []
         for process in self.all():
             with contextlib.suppress(psutil.Error):
-                found.append(Taken(process, "--type=renderer" in process.cmdline(), proportional_bytes(process)))
-        return found
+                processes.append(Taken(process, "--type=renderer" in process.cmdline(), proportional_bytes(process)))
+        return processes
 
     def kill(self) -> None:
         """Ends all of them at once."""

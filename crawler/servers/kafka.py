@@ -217,15 +217,15 @@ class _LastFailure(logging.Filter):
         """Returns why the brokers refuse this client, and what to do; empty: they are away, or something is wrong."""
         from kafka.errors import AuthorizationError, SaslAuthenticationFailedError, UnsupportedSaslMechanismError
 
-        said = short(str(self._error))
+        message = short(str(self._error))
         if isinstance(self._error, UnsupportedSaslMechanismError):
-            return f"it doesn't offer KAFKA_SASL_MECHANISM ({said})"
+            return f"it doesn't offer KAFKA_SASL_MECHANISM ({message})"
         if isinstance(self._error, SaslAuthenticationFailedError | AuthorizationError):
-            return f"it refuses KAFKA_SASL_USERNAME or KAFKA_SASL_PASSWORD ({said})"
-        if "CERTIFICATE_VERIFY_FAILED" in said:
-            return f"its certificate isn't trusted: KAFKA_SSL_CAFILE names who may sign ({said})"
-        if "SSL" in said:
-            return f"TLS fails: see KAFKA_SECURITY_PROTOCOL ({said})"
+            return f"it refuses KAFKA_SASL_USERNAME or KAFKA_SASL_PASSWORD ({message})"
+        if "CERTIFICATE_VERIFY_FAILED" in message:
+            return f"its certificate isn't trusted: KAFKA_SSL_CAFILE names who may sign ({message})"
+        if "SSL" in message:
+            return f"TLS fails: see KAFKA_SECURITY_PROTOCOL ({message})"
         closes = "it closes every connection: KAFKA_SASL_* is wrong, or it wants another KAFKA_SECURITY_PROTOCOL"
         return closes if self._closed else ""
 

@@ -53,7 +53,7 @@ def split_addresses(url: str) -> tuple[str, list[str]]:
     """Splits `redis://USER:PASSWORD@HOST:PORT,HOST:PORT/0`; returns the first node's URL and the other addresses."""
     scheme, separator, rest = url.partition("://")
     credentials, at, rest = rest.rpartition("@")
-    end = min((found for mark in "/?" if (found := rest.find(mark)) >= 0), default=len(rest))
+    end = min((position for mark in "/?" if (position := rest.find(mark)) >= 0), default=len(rest))
     first, *others = rest[:end].split(",")
     return scheme + separator + credentials + at + first + rest[end:], others
 
@@ -80,7 +80,7 @@ def cluster_sync(url: str, options: dict[str, Any]) -> SyncCluster:
     """Returns a blocking client; it asks for the map of slots at its first command, and refuses a wrong URL there."""
     url, others = split_addresses(url)
     return SyncCluster(
-        [_address(one) for one in others], url=url, retry=Retry(NoBackoff(), 0), reinitialize_steps=0, **options
+        [_address(other) for other in others], url=url, retry=Retry(NoBackoff(), 0), reinitialize_steps=0, **options
     )
 
 
@@ -246,15 +246,15 @@ class SyncCluster(RedisCluster):
         if self.connected:
             return
         self.connected = True  # already now, since redis-py sends commands while it is built
-        asked = [ClusterNode(host, port) for host, port in self._others]  # type: ignore[no-untyped-call]
+        nodes = [ClusterNode(host, port) for host, port in self._others]  # type: ignore[no-untyped-call]
         try:
             with _redis_errors():
-                super().__init__(startup_nodes=asked, **self._options)  # it adds the URL's own node to the list
+                super().__init__(startup_nodes=nodes, **self._options)  # it adds the URL's own node to the list
         except BaseException:
             self.connected = False
             raise
         finally:
-            for node in asked:
+            for node in nodes:
                 if node.redis_connection is not None:
                     node.redis_connection.connection_pool.disconnect()  # the client itself would not
 

@@ -22,8 +22,8 @@ async def cluster_advice(redis: Redis, session_s: float) -> list[str]:
     """
     advices: list[str] = []
     for where in await each_primary(redis) if is_cluster(redis) else []:
-        found: Any = await redis.config_get("cluster-*", **where)
-        timeout_s = int(found.get("cluster-node-timeout", 0)) / 1000
+        configured: Any = await redis.config_get("cluster-*", **where)
+        timeout_s = int(configured.get("cluster-node-timeout", 0)) / 1000
         if 0 < timeout_s < NODE_TIMEOUT_MIN_SECONDS:
             advices.append(
                 f"Redis Cluster takes a primary for dead after {timeout_s:g} s: a pause as short begins a failover, "
@@ -34,7 +34,7 @@ async def cluster_advice(redis: Redis, session_s: float) -> list[str]:
                 f"Redis Cluster waits {timeout_s:g} s for a primary, a session lasts {session_s:g} s: sessions lapse "
                 "before a replica takes its place; set cluster-node-timeout below SESSION_SECONDS"
             )
-        if found.get("cluster-require-full-coverage") == "yes":
+        if configured.get("cluster-require-full-coverage") == "yes":
             advices.append(
                 "Redis Cluster refuses everything while one primary is away: set cluster-require-full-coverage no"
             )

@@ -57,8 +57,8 @@ def refusal(error: BaseException) -> str:
     text = str(error)
     for kind, words, meaning in REFUSALS:
         if isinstance(error, kind) and words in text:
-            said = _IN_SCRIPT.sub("", text).strip().rstrip(".")
-            return f"{meaning} ({said})"
+            message = _IN_SCRIPT.sub("", text).strip().rstrip(".")
+            return f"{meaning} ({message})"
     for cause in _causes(error):
         if isinstance(cause, InvalidResponse):
             return f"what answers there is no Redis: REDIS_URL has the address of another server ({cause})"
@@ -75,9 +75,9 @@ def said_of(error: BaseException) -> str:
     """Returns what is wrong by an error of Redis, and what to do: as `refusal`, or where nothing answers."""
     if why := refusal(error):
         return why
-    said = str(error).rstrip(".") or "no answer"
+    message = str(error).rstrip(".") or "no answer"
     is_away = isinstance(error, _AWAY) and not isinstance(error, BusyLoadingError)  # which says itself that it answers
-    return f"{said}; is it running? REDIS_URL names it" if is_away else said
+    return f"{message}; is it running? REDIS_URL names it" if is_away else message
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

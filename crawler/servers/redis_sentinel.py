@@ -53,11 +53,11 @@ def _parts(
 ) -> tuple[list[tuple[str, int]], dict[str, Any], dict[str, Any]]:
     """Returns the sentinels' addresses, the options for the primary, and those for the sentinels."""
     first, others = split_addresses(url)
-    found: dict[str, Any] = dict(parse_url(first))  # type: ignore[no-untyped-call]
-    own = {name: value for name, value in found.items() if name not in OF_THE_DATABASE} | dict(options)
-    if found.get("connection_class") is SSLConnection:
+    parsed: dict[str, Any] = dict(parse_url(first))  # type: ignore[no-untyped-call]
+    own = {name: value for name, value in parsed.items() if name not in OF_THE_DATABASE} | dict(options)
+    if parsed.get("connection_class") is SSLConnection:
         own["ssl"] = True
-    addresses = [(found.get("host", "127.0.0.1"), int(found.get("port", DEFAULT_PORT)))]
+    addresses = [(parsed.get("host", "127.0.0.1"), int(parsed.get("port", DEFAULT_PORT)))]
     for other in others:
         host, _, port = other.rpartition(":") if other[-1:].isdigit() and ":" in other else (other, "", DEFAULT_PORT)
         addresses.append((host.strip("[]"), int(port)))

@@ -90,28 +90,28 @@ class Css:
 
         A text is what stands between two tags; a comment doesn't end it.
         """
-        found = self.parts[0].search(document) if len(self.parts) == 1 else None
-        return self._walk(document) if found is None else found
+        matches = self.parts[0].search(document) if len(self.parts) == 1 else None
+        return self._walk(document) if matches is None else matches
 
     def _walk(self, document: Document | Element) -> list[Element | str]:
         members = [(part, frozenset(document.select(part.css))) for part in self.parts]
         takes_text = frozenset[object]().union(*(elements for part, elements in members if part.takes_text))
-        found: list[Element | str] = []
+        matches: list[Element | str] = []
         text_of: object = None  # the element in which the last node was a text
         for node in document.descendants:
             if isinstance(node, turbohtml.Element):
                 text_of = None
-                asked = [part for part, elements in members if node in elements and not part.takes_text]
-                names = {part.attribute for part in asked}
-                found += [node] if "" in names else []
-                found += [node.attr(name) or "" for name in node.attrs if name in names] if names else []
+                parts = [part for part, elements in members if node in elements and not part.takes_text]
+                names = {part.attribute for part in parts}
+                matches += [node] if "" in names else []
+                matches += [node.attr(name) or "" for name in node.attrs if name in names] if names else []
             elif isinstance(node, turbohtml.Text) and (parent := node.parent) in takes_text:
                 if parent == text_of:
-                    found[-1] = f"{found[-1]}{node.data}"
+                    matches[-1] = f"{matches[-1]}{node.data}"
                 else:
-                    found.append(node.data)
+                    matches.append(node.data)
                 text_of = parent
-        return found
+        return matches
 
 
 def _split(text: str) -> list[str]:

@@ -54,9 +54,9 @@ def completed(document: YamlDocument) -> YamlDocument:
     """
     if "kind" not in document.value:
         return document
-    kind, known = document.value["kind"], names()
-    if kind not in known:
-        raise document.error(("kind",), kind, f"the name of a kind; {existing(str(kind), known, 'known')}")
+    kind, kinds = document.value["kind"], names()
+    if kind not in kinds:
+        raise document.error(("kind",), kind, f"the name of a kind; {existing(str(kind), kinds, 'known')}")
     built_in = yamlfile.parse((folder() / f"{kind}{SUFFIX}").read_bytes(), f"kind {kind}")
     theirs = {key: value for key, value in completed(built_in).value.items() if key != "kind"}
     own = {key: value for key, value in document.value.items() if key != "kind"}

@@ -61,14 +61,14 @@ def names(sites_dir: str = "") -> list[str]:
     Raises:
         SiteError: `sites_dir` isn't a readable folder.
     """
-    found = set()
+    site_names = set()
     for folder in _folders(sites_dir):
         try:
             files = [file.name for file in folder.iterdir()]
         except OSError as error:
             raise SiteError(f"SITES_DIR {sites_dir}: {error.strerror}") from None
-        found |= {file.removesuffix(kinds.SUFFIX) for file in files if file.endswith(kinds.SUFFIX)}
-    return sorted(found)
+        site_names |= {file.removesuffix(kinds.SUFFIX) for file in files if file.endswith(kinds.SUFFIX)}
+    return sorted(site_names)
 
 
 def _folders(sites_dir: str) -> list[Traversable]:

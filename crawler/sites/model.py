@@ -251,8 +251,8 @@ class Site(Part):
         """
         values, per_page = self._search_values(words, per_page, sort, since)
         paging = self.search.paging
-        known = pages if paging and not paging.names_next else 1
-        return [self._target(values, per_page, page) for page in range(1, known + 1)]
+        pages_from_start = pages if paging and not paging.names_next else 1
+        return [self._target(values, per_page, page) for page in range(1, pages_from_start + 1)]
 
     def search_target(
         self, words: Sequence[str], *, page: int, per_page: int, sort: str, since: date | None = None
@@ -320,8 +320,8 @@ class Site(Part):
         twin = self.content.fetch if self.content else None
         if twin is None or (names := twin.pattern.names(url)) is None:
             return url
-        made = self._address(twin.url, names)
-        return made if made and host(made) == host(url) else url
+        address = self._address(twin.url, names)
+        return address if address and host(address) == host(url) else url
 
     def joined_address(self, template: str, values: Mapping[str, str], page_url: str) -> str:
         """Returns the URL of a further request for a page; empty where its host is neither the page's nor the file's.
@@ -331,8 +331,8 @@ class Site(Part):
             values: What the page says for its placeholders: never the host.
             page_url: Canonical URL of the page.
         """
-        made = self._address(template, values)
-        return made if made and host(made) in {host(page_url), *self._hosts_of(self.base, template)} else ""
+        address = self._address(template, values)
+        return address if address and host(address) in {host(page_url), *self._hosts_of(self.base, template)} else ""
 
     def _address(self, template: str, values: Mapping[str, str]) -> str:
         """Returns the canonical URL that a template makes of values; empty where that is none."""
@@ -416,11 +416,11 @@ class Site(Part):
     def _hosts_of(self, *templates: str) -> frozenset[str]:
         """Returns the hosts that templates name themselves, without what fills them."""
         places = (re.sub(r"[{?#].*", "", template.replace("{base}", self.base)) for template in templates)
-        found = set()
+        hosts = set()
         for place in filter(None, places):
             with contextlib.suppress(UrlError):
-                found.add(host(canonical(place)))
-        return frozenset(found)
+                hosts.add(host(canonical(place)))
+        return frozenset(hosts)
 
     @cached_property
     def secrets(self) -> frozenset[str]:

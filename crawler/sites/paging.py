@@ -135,10 +135,10 @@ class Cursors(Paging):
             return None
         if search.body and search.body_type == "json":
             try:
-                asked = orjson.loads(body)
+                fields = orjson.loads(body)
             except orjson.JSONDecodeError:  # that of a form: the site was defined anew since
                 return None
-            return (url, orjson.dumps({**asked, name: found}).decode()) if isinstance(asked, dict) else None
+            return (url, orjson.dumps({**fields, name: found}).decode()) if isinstance(fields, dict) else None
         pair = f"{quote(name, safe='')}={quote(found, safe='', encoding=search.encoding)}"
         if search.body:
             return url, _replace_pair(body, pair)

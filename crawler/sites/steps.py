@@ -324,8 +324,8 @@ class PageStep(Part):
     def played(self, given: StepValues) -> RenderStep:
         """Returns the step as it is played on a page."""
         about = getattr(self, self.action)
-        made = self._of_text(about, given) if isinstance(about, str) else about.step(given)
-        return replace(made, timeout_seconds=self.timeout + made.seconds)
+        step = self._of_text(about, given) if isinstance(about, str) else about.step(given)
+        return replace(step, timeout_seconds=self.timeout + step.seconds)
 
     def _of_text(self, text: str, given: StepValues) -> RenderStep:
         """Returns the step where all that it is about is a text."""

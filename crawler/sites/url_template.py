@@ -31,14 +31,14 @@ def check_template(template: str, allowed: frozenset[str]) -> str:
     Raises:
         ValueError: The template has another placeholder, or a brace that belongs to none.
     """
-    known = ", ".join(f"{{{name}}}" for name in sorted(allowed))
+    placeholders = ", ".join(f"{{{name}}}" for name in sorted(allowed))
     for name in placeholders_in(template):
         if name not in allowed:
             near = difflib.get_close_matches(name, allowed, 1)
             meant = f" (did you mean {{{near[0]}}}?)" if near else ""
-            raise ValueError(f"only the placeholders {known}, not {{{name}}}{meant}")
+            raise ValueError(f"only the placeholders {placeholders}, not {{{name}}}{meant}")
     if re.search(r"[{}]", _PLACEHOLDER.sub("", template)):
-        raise ValueError(f"braces only around a placeholder ({known})")
+        raise ValueError(f"braces only around a placeholder ({placeholders})")
     return template
 
 

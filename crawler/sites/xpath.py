@@ -58,9 +58,9 @@ class XPath:
         Nothing is found where a function gets a value that it doesn't take.
         """
         try:
-            found = self.run(getattr(document, "root", None) or document)  # an element has none
+            result = self.run(getattr(document, "root", None) or document)  # an element has none
         except (TypeError, ValueError):
             return []
-        if not isinstance(found, list):
-            return found
-        return [one for one in found if isinstance(one, turbohtml.Element | str)]  # no comments
+        if not isinstance(result, list):
+            return result
+        return [node for node in result if isinstance(node, turbohtml.Element | str)]  # no comments

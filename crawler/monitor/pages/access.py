@@ -24,35 +24,35 @@ SHOWN_CHARACTERS = 64
 logger = logging.getLogger(__name__)
 
 
-async def show(asked: WebRequest) -> Response:
+async def show(web: WebRequest) -> Response:
     """Shows the form; who is signed in already goes on to the page that was asked for."""
-    if asked.is_signed_in:
-        return RedirectResponse(_then(asked), 303)
-    return asked.html("login", failed="", name="")
+    if web.is_signed_in:
+        return RedirectResponse(_then(web), 303)
+    return web.html("login", failed="", name="")
 
 
-async def sign_in(asked: WebRequest) -> Response:
+async def sign_in(web: WebRequest) -> Response:
     """Signs a user in who sends a name and its password, and shows the page that was asked for before.
 
     Raises:
         RefusedRequestError: The form isn't the monitor's own.
         HeadroomError: The file of users can't be read.
     """
-    form = await asked.form()
-    name, address = form.get("name", ""), asked.request.client.host if asked.request.client else ""
-    monitor, shown = asked.monitor, one_line(name)[:SHOWN_CHARACTERS]
+    form = await web.form()
+    name, address = form.get("name", ""), web.request.client.host if web.request.client else ""
+    monitor, shown = web.monitor, one_line(name)[:SHOWN_CHARACTERS]
     async with monitor.checking:
         if not monitor.tries.may_try(name, address):
             logger.warning("audit: %s sign-in from %s: too many failures", shown, address)
-            return asked.html("login", 429, failed="login.wait", name=name)
+            return web.html("login", 429, failed="login.wait", name=name)
         user = await asyncio.to_thread(monitor.users.check, name, form.get("password", ""))
         if user is None:
             monitor.tries.fail(name, address)
     if user is None:
         logger.warning("audit: %s sign-in from %s: refused", shown, address)
-        return asked.html("login", 403, failed="login.wrong", name=name)
+        return web.html("login", 403, failed="login.wrong", name=name)
     logger.info("audit: %s sign-in from %s: done", shown, address)
-    answer = RedirectResponse(_then(asked), 303)
+    answer = RedirectResponse(_then(web), 303)
     answer.set_cookie(
         monitor.cookie,
         monitor.sign_ins.begin(user),
@@ -64,27 +64,27 @@ async def sign_in(asked: WebRequest) -> Response:
     return answer
 
 
-async def sign_out(asked: WebRequest, _form: dict[str, str]) -> Response:
+async def sign_out(web: WebRequest, _form: dict[str, str]) -> Response:
     """Signs the user out."""
-    asked.monitor.sign_ins.end(asked.token)
+    web.monitor.sign_ins.end(web.token)
     answer = RedirectResponse("/login", 303)
-    answer.delete_cookie(asked.monitor.cookie, secure=asked.monitor.secure, httponly=True, samesite="strict")
+    answer.delete_cookie(web.monitor.cookie, secure=web.monitor.secure, httponly=True, samesite="strict")
     return answer
 
 
-async def choose_language(asked: WebRequest) -> Response:
+async def choose_language(web: WebRequest) -> Response:
     """Has the browser keep a language, and shows the page again on which it was chosen."""
-    chosen = asked.parameter("to")
-    answer = RedirectResponse(_then(asked), 303)
+    chosen = web.parameter("to")
+    answer = RedirectResponse(_then(web), 303)
     if chosen in LANGUAGES:
-        secure = asked.monitor.secure
+        secure = web.monitor.secure
         answer.set_cookie(
             LANGUAGE_COOKIE, chosen, max_age=YEAR_SECONDS, httponly=True, secure=secure, samesite="strict"
         )
     return answer
 
 
-def _then(asked: WebRequest) -> str:
+def _then(web: WebRequest) -> str:
     """Returns the address that follows, which the query names; the overview's where it isn't the monitor's own."""
-    then = asked.parameter("then")
+    then = web.parameter("then")
     return then if HERE.fullmatch(then) else "/"

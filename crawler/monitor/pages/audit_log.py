@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     from crawler.monitor.web import WebRequest
 
 
-async def show(asked: WebRequest) -> Response:
+async def show(web: WebRequest) -> Response:
     """Shows the newest actions.
 
     Raises:
         HeadroomError: Redis is away.
     """
-    async with asked.monitor.connection.operator() as operator:
-        return asked.html("audit", entries=await audit.read(operator))
+    async with web.monitor.connection.operator() as operator:
+        return web.html("audit", entries=await audit.read(operator))
 
 
-async def table(asked: WebRequest) -> ShownTable:
+async def table(web: WebRequest) -> ShownTable:
     """Returns them as a table.
 
     Raises:
         HeadroomError: Redis is away.
     """
-    async with asked.monitor.connection.operator() as operator:
+    async with web.monitor.connection.operator() as operator:
         return ShownTable("audit", audit.Entry._fields, [entry._asdict() for entry in await audit.read(operator)])

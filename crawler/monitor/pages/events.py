@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 RETRY_MILLISECONDS = 2_000  # after which a browser asks again for a stream that ended
 
 
-async def show(asked: WebRequest) -> Response:
+async def show(web: WebRequest) -> Response:
     """Sends an event with each reading: `figures`, or `away` where Redis gave none.
 
     Raises:
         RefusedRequestError: There are too many streams.
     """
-    if asked.monitor.streams.locked():
+    if web.monitor.streams.locked():
         raise RefusedRequestError(503, "error.streams")
-    return StreamingResponse(_events(asked), media_type="text/event-stream", headers={"x-accel-buffering": "no"})
+    return StreamingResponse(_events(web), media_type="text/event-stream", headers={"x-accel-buffering": "no"})
 
 
-async def _events(asked: WebRequest) -> AsyncIterator[str]:
-    monitor = asked.monitor
+async def _events(web: WebRequest) -> AsyncIterator[str]:
+    monitor = web.monitor
     async with monitor.streams:
         yield f"retry: {RETRY_MILLISECONDS}\n\n"
         async for figures in monitor.gatherer.watch():
-            if monitor.sign_ins.of(asked.token) is None:
+            if monitor.sign_ins.of(web.token) is None:
                 return
             yield f"event: {'away' if figures.away else 'figures'}\ndata: {figures.number}\n\n"

@@ -45,28 +45,28 @@ class WantedFailures:
     host: str
     plan: str
 
-    def holds(self, found: Found) -> bool:
+    def holds(self, failed: Found) -> bool:
         """Returns whether a seed is wanted."""
-        pairs = ((self.reason, found.reason), (self.site, found.seed.site), (self.host, found.seed.host))
-        return (not self.plan or self.plan in found.plans) and all(wanted in ("", value) for wanted, value in pairs)
+        pairs = ((self.reason, failed.reason), (self.site, failed.seed.site), (self.host, failed.seed.host))
+        return (not self.plan or self.plan in failed.plans) and all(wanted in ("", value) for wanted, value in pairs)
 
     def as_parameters(self) -> dict[str, str]:
         """Returns it as an address or a form has it."""
         return {name: str(value) for name, value in asdict(self).items() if value}
 
 
-async def show(asked: WebRequest) -> Response:
+async def show(web: WebRequest) -> Response:
     """Shows the failures.
 
     Raises:
         HeadroomError: Redis is away.
         RefusedRequestError: What is asked for can't be read.
     """
-    wanted, first = _wanted(asked.request.query_params), _first(asked)
-    rows, next_first = await _some(asked, wanted, first)
-    figures = await asked.monitor.gatherer.latest()
+    wanted, first = _wanted(web.request.query_params), _first(web)
+    rows, next_first = await _some(web, wanted, first)
+    figures = await web.monitor.gatherer.latest()
     parameters = wanted.as_parameters()
-    return asked.html(
+    return web.html(
         "failures",
         figures=figures,
         reasons=_reasons(figures, wanted),
@@ -74,33 +74,35 @@ async def show(asked: WebRequest) -> Response:
         rows=rows,
         query=urlencode(parameters),
         older=urlencode(parameters | {"first": next_first}) if next_first else "",
-        action=asked.monitor.slow_actions.of(TARGET),
+        action=web.monitor.slow_actions.of(TARGET),
     )
 
 
-async def table(asked: WebRequest) -> ShownTable:
+async def table(web: WebRequest) -> ShownTable:
     """Returns as many failed seeds as the page shows, as a table.
 
     Raises:
         HeadroomError: Redis is away.
         RefusedRequestError: What is asked for can't be read.
     """
-    rows, _next_first = await _some(asked, _wanted(asked.request.query_params), _first(asked))
+    rows, _next_first = await _some(web, _wanted(web.request.query_params), _first(web))
     return ShownTable("failures", COLUMNS, rows)
 
 
-async def reasons_table(asked: WebRequest) -> ShownTable:
+async def reasons_table(web: WebRequest) -> ShownTable:
     """Returns how many seeds failed for which reason, as a table.
 
     Raises:
         RefusedRequestError: What is asked for can't be read.
     """
-    wanted = _wanted(asked.request.query_params)
-    reasons = _reasons(await asked.monitor.gatherer.latest(), wanted)
-    return ShownTable("failure-reasons", REASON_COLUMNS, [{"reason": one, "seeds": number} for one, number in reasons])
+    wanted = _wanted(web.request.query_params)
+    reasons = _reasons(await web.monitor.gatherer.latest(), wanted)
+    return ShownTable(
+        "failure-reasons", REASON_COLUMNS, [{"reason": reason, "seeds": number} for reason, number in reasons]
+    )
 
 
-async def act(asked: WebRequest, form: dict[str, str]) -> Response:
+async def act(web: WebRequest, form: dict[str, str]) -> Response:
     """Makes failed seeds ready again: those that were ticked, or all that were looked for, which goes on by itself.
 
     Raises:
@@ -130,18 +132,18 @@ async def act(asked: WebRequest, form: dict[str, str]) -> Response:
             raise HeadroomError(left)
 
     try:
-        await asked.monitor.slow_actions.begin(TARGET, "seeds-retry", asked.sign_in.user.name, retry, told=told)
+        await web.monitor.slow_actions.begin(TARGET, "seeds-retry", web.sign_in.user.name, retry, told=told)
     except UnavailableError:
         raise
     except HeadroomError as error:
-        return asked.html("error", 409, message=str(error))
+        return web.html("error", 409, message=str(error))
     return RedirectResponse(f"/failures?{urlencode(wanted.as_parameters())}", 303)
 
 
-async def _some(asked: WebRequest, wanted: WantedFailures, first: int) -> tuple[list[dict[str, Any]], int]:
+async def _some(web: WebRequest, wanted: WantedFailures, first: int) -> tuple[list[dict[str, Any]], int]:
     """Returns the rows of a page, and how many seeds it and those before have gone through; 0: there are no more."""
     rows: list[dict[str, Any]] = []
-    async with asked.monitor.connection.operator() as operator:
+    async with web.monitor.connection.operator() as operator:
         admin = operator.admins[wanted.frontier]
         for begin in range(first, first + LOOKED_AT_MAX, BATCH):
             failed = await admin.failed(begin, BATCH)
@@ -195,13 +197,13 @@ def _wanted(parameters: Mapping[str, str]) -> WantedFailures:
     return WantedFailures(cast("Frontier", frontier), reason, site, host, plan)
 
 
-def _first(asked: WebRequest) -> int:
+def _first(web: WebRequest) -> int:
     """Returns how many seeds pages before have gone through.
 
     Raises:
         RefusedRequestError: It is no such number.
     """
-    text = asked.parameter("first", "0")
+    text = web.parameter("first", "0")
     if not (text.isascii() and text.isdigit() and int(text[:10]) <= FIRST_MAX):
         raise RefusedRequestError(400, "error.nothing")
     return int(text)

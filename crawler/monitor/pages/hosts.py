@@ -26,51 +26,51 @@ HOST_COLUMNS = (
 MANY_PERCENT = 50  # of errors, from which on a host is marked
 
 
-async def show(asked: WebRequest) -> Response:
+async def show(web: WebRequest) -> Response:
     """Shows the hosts.
 
     Raises:
         HeadroomError: Redis is away.
     """
-    return asked.html("hosts", rows=await _rows(asked), many=MANY_PERCENT)
+    return web.html("hosts", rows=await _rows(web), many=MANY_PERCENT)
 
 
-async def table(asked: WebRequest) -> ShownTable:
+async def table(web: WebRequest) -> ShownTable:
     """Returns the hosts as a table.
 
     Raises:
         HeadroomError: Redis is away.
     """
-    return ShownTable("hosts", COLUMNS, await _rows(asked))
+    return ShownTable("hosts", COLUMNS, await _rows(web))
 
 
-async def show_one(asked: WebRequest) -> Response:
+async def show_one(web: WebRequest) -> Response:
     """Shows how one host stands, and for operators what they can order.
 
     Raises:
         HeadroomError: Redis is away, or the name can't be a host's.
     """
-    status = await _status(asked)
-    why = [asked.words(f"why.{one.kind}", **one.values) for one in status.why]
-    return asked.html("host", host=status, why=why)
+    status = await _status(web)
+    why = [web.words(f"why.{reason.kind}", **reason.values) for reason in status.why]
+    return web.html("host", host=status, why=why)
 
 
-async def table_of_one(asked: WebRequest) -> ShownTable:
+async def table_of_one(web: WebRequest) -> ShownTable:
     """Returns how one host stands as a table of one row.
 
     Raises:
         HeadroomError: Redis is away, or the name can't be a host's.
     """
-    status = await _status(asked)
+    status = await _status(web)
     row = {
         **status.as_json(),
         **{f"{frontier}_ready": seeds for frontier, seeds in status.ready.items()},
-        "robots": [f"{one.authority} {one.state}" for one in status.robots],
+        "robots": [f"{robots.authority} {robots.state}" for robots in status.robots],
     }
     return ShownTable("host", HOST_COLUMNS, [row])
 
 
-async def act(asked: WebRequest, form: dict[str, str]) -> Response:
+async def act(web: WebRequest, form: dict[str, str]) -> Response:
     """Orders something for a host.
 
     Raises:
@@ -82,7 +82,7 @@ async def act(asked: WebRequest, form: dict[str, str]) -> Response:
     try:
         change = slow(delay) if name == "slow" else CHANGES.get(name)
     except HeadroomError as error:
-        return asked.html("error", 400, message=str(error))
+        return web.html("error", 400, message=str(error))
     if change is None:
         raise RefusedRequestError(400, "error.form")
 
@@ -90,19 +90,19 @@ async def act(asked: WebRequest, form: dict[str, str]) -> Response:
         await change(orders_of(operator), host)
 
     target = f"{host} delay={delay}" if name == "slow" else host
-    return await asked.act(f"host-{name}", target, work, then=f"/host?{urlencode({'name': host})}")
+    return await web.act(f"host-{name}", target, work, then=f"/host?{urlencode({'name': host})}")
 
 
-async def _status(asked: WebRequest) -> HostStatus:
+async def _status(web: WebRequest) -> HostStatus:
     try:
-        host = host_named(asked.parameter("name"))
+        host = host_named(web.parameter("name"))
     except UrlError:
         raise RefusedRequestError(404, "error.nothing") from None
-    async with asked.monitor.connection.operator() as operator:
-        return await host_status(operator, asked.monitor.settings, host)
+    async with web.monitor.connection.operator() as operator:
+        return await host_status(operator, web.monitor.settings, host)
 
 
-async def _rows(asked: WebRequest) -> list[dict[str, Any]]:
-    async with asked.monitor.connection.operator() as operator:
+async def _rows(web: WebRequest) -> list[dict[str, Any]]:
+    async with web.monitor.connection.operator() as operator:
         rows = await host_rows(operator)
     return [{**row, "errors_percent": round(100 * row["errors"] / max(1, row["pages"]), 1)} for row in rows]

@@ -48,18 +48,18 @@ DOWNLOAD_SECONDS = 3_600  # after which a download is cut off: whoever takes lon
 DOWNLOAD_LINES = 100  # of CSV or JSON that are sent at once
 
 
-async def show(asked: WebRequest) -> Response:
+async def show(web: WebRequest) -> Response:
     """Shows the newest items of those that are asked for.
 
     Raises:
         HeadroomError: Redis or Mongo is away.
         RefusedRequestError: What is asked for can't be read.
     """
-    wanted, skipped = _wanted(asked)
-    found = await _some(asked, wanted, skipped, SHOWN + 1)
-    older = _older(asked, found[:SHOWN], skipped) if len(found) > SHOWN else ""
-    asked_for = {name: asked.parameter(name) for name in ASKED_FOR}
-    return asked.html(
+    wanted, skipped = _wanted(web)
+    found = await _some(web, wanted, skipped, SHOWN + 1)
+    older = _older(web, found[:SHOWN], skipped) if len(found) > SHOWN else ""
+    asked_for = {name: web.parameter(name) for name in ASKED_FOR}
+    return web.html(
         "items",
         rows=[_row(item) for item in found[:SHOWN]],
         asked_for=asked_for,
@@ -69,49 +69,49 @@ async def show(asked: WebRequest) -> Response:
     )
 
 
-async def table(asked: WebRequest) -> ShownTable:
+async def table(web: WebRequest) -> ShownTable:
     """Returns as many items as the page shows, as a table.
 
     Raises:
         HeadroomError: Redis or Mongo is away.
         RefusedRequestError: What is asked for can't be read.
     """
-    wanted, skipped = _wanted(asked)
-    return ShownTable("items", COLUMNS, [_row(item) for item in await _some(asked, wanted, skipped, SHOWN)])
+    wanted, skipped = _wanted(web)
+    return ShownTable("items", COLUMNS, [_row(item) for item in await _some(web, wanted, skipped, SHOWN)])
 
 
-async def show_one(asked: WebRequest) -> Response:
+async def show_one(web: WebRequest) -> Response:
     """Shows one item.
 
     Raises:
         HeadroomError: Redis or Mongo is away.
         RefusedRequestError: There is none with that id.
     """
-    item = await _one(asked)
+    item = await _one(web)
     others = {name: value for name, value in item.items() if name not in PLACED and value not in (None, "", [], {})}
-    media = [dict.fromkeys(MEDIA_FIELDS) | one for one in _list(item, "images") if isinstance(one, dict)]
-    return asked.html(
+    media = [dict.fromkeys(MEDIA_FIELDS) | image for image in _list(item, "images") if isinstance(image, dict)]
+    return web.html(
         "item",
         # An older version's may lack some fields.
         item=dict.fromkeys(FIELDS, "") | item | {name: _text(item, name) for name in ("plan", "node")},
         words=_words(_list(item, "combinations") or [_list(item, "keywords")]),
-        media=[(one, is_shown(asked.monitor.settings, one["path"])) for one in media],
+        media=[(image, is_shown(web.monitor.settings, image["path"])) for image in media],
         others=to_json(others, orjson.OPT_INDENT_2).decode() if others else "",
     )
 
 
-async def table_of_one(asked: WebRequest) -> ShownTable:
+async def table_of_one(web: WebRequest) -> ShownTable:
     """Returns an item as a table of one row, with every field.
 
     Raises:
         HeadroomError: Redis or Mongo is away.
         RefusedRequestError: There is none with that id.
     """
-    item = await _one(asked)
+    item = await _one(web)
     return ShownTable("item", FIELDS, [{name: item.get(name) for name in FIELDS}])
 
 
-async def download_lines(asked: WebRequest) -> Response:
+async def download_lines(web: WebRequest) -> Response:
     """Sends all items that are asked for as JSON lines, just as they were delivered.
 
     Raises:
@@ -122,10 +122,10 @@ async def download_lines(asked: WebRequest) -> Response:
         async for item in items:
             yield to_json(item) + b"\n"
 
-    return await _download(asked, "jsonl", "application/jsonl", partial(_together, lines))
+    return await _download(web, "jsonl", "application/jsonl", partial(_together, lines))
 
 
-async def download_csv(asked: WebRequest) -> Response:
+async def download_csv(web: WebRequest) -> Response:
     """Sends all items that are asked for as CSV, a column for each field.
 
     Raises:
@@ -144,10 +144,10 @@ async def download_csv(asked: WebRequest) -> Response:
             text.truncate()
         yield text.getvalue().encode()  # the head, where there is no item
 
-    return await _download(asked, "csv", "text/csv; charset=utf-8", partial(_together, lines))
+    return await _download(web, "csv", "text/csv; charset=utf-8", partial(_together, lines))
 
 
-async def download_parquet(asked: WebRequest) -> Response:
+async def download_parquet(web: WebRequest) -> Response:
     """Sends all items that are asked for as a Parquet file, its columns of the types of the items' schema.
 
     Raises:
@@ -155,7 +155,7 @@ async def download_parquet(asked: WebRequest) -> Response:
     """
     if not parquet.is_installed():
         raise RefusedRequestError(404, "error.no-parquet")
-    return await _download(asked, "parquet", "application/vnd.apache.parquet", parquet.parquet)
+    return await _download(web, "parquet", "application/vnd.apache.parquet", parquet.parquet)
 
 
 async def _together(lines: Written, items: AsyncIterator[dict[str, Any]]) -> AsyncGenerator[bytes, None]:
@@ -170,19 +170,19 @@ async def _together(lines: Written, items: AsyncIterator[dict[str, Any]]) -> Asy
     yield b"".join(waiting)
 
 
-async def _download(asked: WebRequest, ending: str, media_type: str, written_as: Written) -> Response:
+async def _download(web: WebRequest, ending: str, media_type: str, written_as: Written) -> Response:
     """Returns an answer that reads items as it is taken.
 
     Args:
         written_as: Writes items as a file has them.
     """
-    wanted, _skipped = _wanted(asked)
-    downloads = asked.monitor.downloads
+    wanted, _skipped = _wanted(web)
+    downloads = web.monitor.downloads
     if downloads.locked():
         raise RefusedRequestError(503, "error.downloads")
 
     async def chunks() -> AsyncGenerator[bytes, None]:
-        items = asked.monitor.items.read(wanted)
+        items = web.monitor.items.read(wanted)
         async with downloads, aclosing(items), aclosing(written_as(items)) as written:
             async for chunk in written:
                 yield chunk
@@ -209,17 +209,17 @@ class _Download(StreamingResponse):
             await super().__call__(scope, receive, send)
 
 
-async def _one(asked: WebRequest) -> dict[str, Any]:
-    item = await asked.monitor.items.read_one(asked.parameter("id"))
+async def _one(web: WebRequest) -> dict[str, Any]:
+    item = await web.monitor.items.read_one(web.parameter("id"))
     if item is None:
         raise RefusedRequestError(404, "error.no-item")
     return item
 
 
-async def _some(asked: WebRequest, wanted: WantedItems, skipped: int, number: int) -> list[dict[str, Any]]:
+async def _some(web: WebRequest, wanted: WantedItems, skipped: int, number: int) -> list[dict[str, Any]]:
     """Returns some items, the newest first, without so many of the first ones."""
     found: list[dict[str, Any]] = []
-    async with aclosing(asked.monitor.items.read(wanted)) as items:
+    async with aclosing(web.monitor.items.read(wanted)) as items:
         async for item in items:
             found.append(item)
             if len(found) == skipped + number:
@@ -227,35 +227,35 @@ async def _some(asked: WebRequest, wanted: WantedItems, skipped: int, number: in
     return found[skipped:]
 
 
-def _wanted(asked: WebRequest) -> tuple[WantedItems, int]:
+def _wanted(web: WebRequest) -> tuple[WantedItems, int]:
     """Returns what is asked for, and how many of its first items were on pages before.
 
     Raises:
         RefusedRequestError: It can't be read.
     """
-    combination = tuple(filter(None, (word.strip() for word in asked.parameter("words").split(WORDS_BETWEEN.strip()))))
+    combination = tuple(filter(None, (word.strip() for word in web.parameter("words").split(WORDS_BETWEEN.strip()))))
     try:
-        since, until, before = (_moment(asked.parameter(name)) for name in ("since", "until", "before"))
-        skipped = int(asked.parameter("skip", "0"))
+        since, until, before = (_moment(web.parameter(name)) for name in ("since", "until", "before"))
+        skipped = int(web.parameter("skip", "0"))
     except (ValueError, OverflowError):
         raise RefusedRequestError(400, "error.items") from None
     if not 0 <= skipped <= SKIPPED_MAX:
         raise RefusedRequestError(400, "error.items")
     until = min(filter(None, (until, before)), default="")
-    return WantedItems(asked.parameter("site"), asked.parameter("plan"), combination, since, until), skipped
+    return WantedItems(web.parameter("site"), web.parameter("plan"), combination, since, until), skipped
 
 
 def _moment(text: str) -> str:
     return moment(text) if text else ""
 
 
-def _older(asked: WebRequest, shown: list[dict[str, Any]], skipped: int) -> str:
+def _older(web: WebRequest, shown: list[dict[str, Any]], skipped: int) -> str:
     """Returns the query of the next page: what was asked for, from the last item's moment on, without those seen."""
     last = shown[-1]["time"]
     seen = sum(item["time"] == last for item in shown)
-    if seen == len(shown) and asked.parameter("before") == last:
+    if seen == len(shown) and web.parameter("before") == last:
         seen += skipped
-    same = {name: value for name in ASKED_FOR if (value := asked.parameter(name))}
+    same = {name: value for name in ASKED_FOR if (value := web.parameter(name))}
     return urlencode(same | {"before": last, "skip": seen})
 
 

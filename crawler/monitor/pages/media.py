@@ -35,16 +35,16 @@ MARKS = {
 POLICY = {"content-security-policy": "default-src 'none'; sandbox"}
 
 
-async def show(asked: WebRequest) -> Response:
+async def show(web: WebRequest) -> Response:
     """Sends an image of the media store.
 
     Raises:
         RefusedRequestError: There is no such file on this machine, or it isn't an image.
     """
-    path = asked.parameter("path")
-    if not is_shown(asked.monitor.settings, path):
+    path = web.parameter("path")
+    if not is_shown(web.monitor.settings, path):
         raise RefusedRequestError(404, "error.nothing")
-    folder = Path(config.FILES_STORE.of(asked.monitor.settings))
+    folder = Path(config.FILES_STORE.of(web.monitor.settings))
     media_type = await asyncio.to_thread(_media_type, folder, path)
     if media_type is None:
         raise RefusedRequestError(404, "error.nothing")

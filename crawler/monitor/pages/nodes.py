@@ -41,32 +41,32 @@ UNKNOWN = "-"  # in place of a value
 COLOURS = {"silent": "bad", "lapsed": "warning", "redis-full": "bad"}
 
 
-async def show(asked: WebRequest) -> Response:
+async def show(web: WebRequest) -> Response:
     """Shows all workers, and the orders in force.
 
     Raises:
         HeadroomError: Redis is away.
     """
-    figures = await asked.monitor.gatherer.latest()
-    orders = await _orders(asked)
-    return asked.html("nodes", figures=figures, rows=_rows(figures.overview), orders=orders, node="")
+    figures = await web.monitor.gatherer.latest()
+    orders = await _orders(web)
+    return web.html("nodes", figures=figures, rows=_rows(figures.overview), orders=orders, node="")
 
 
-async def show_one(asked: WebRequest) -> Response:
+async def show_one(web: WebRequest) -> Response:
     """Shows the workers of one node, and for operators what they can order.
 
     Raises:
         HeadroomError: Redis is away.
         RefusedRequestError: There is no such node.
     """
-    node = asked.parameter("name")
-    figures = await asked.monitor.gatherer.latest()
-    orders = await _orders(asked)
+    node = web.parameter("name")
+    figures = await web.monitor.gatherer.latest()
+    orders = await _orders(web)
     rows = [row for row in _rows(figures.overview) if row["node"] == node]
     if not rows and node not in orders:
         raise RefusedRequestError(404, "error.nothing")
     order = orders.get(node, NodeOrder())
-    return asked.html(
+    return web.html(
         "node",
         figures=figures,
         rows=rows,
@@ -76,30 +76,30 @@ async def show_one(asked: WebRequest) -> Response:
         limits=tuple(LIMITS),
         drain=_drain(order, figures.overview, node),
         without_browser=_without_browser(figures.overview, node),
-        charts=_charts(await _load(asked, node), asked.words),
-        period=_period(asked),
+        charts=_charts(await _load(web, node), web.words),
+        period=_period(web),
         periods=LOAD_PERIODS,
     )
 
 
-async def load_table(asked: WebRequest) -> ShownTable:
+async def load_table(web: WebRequest) -> ShownTable:
     """Returns the load of one node over time as a table, without steps in which no worker ran.
 
     Raises:
         HeadroomError: Redis is away.
     """
-    samples = await _load(asked, asked.parameter("name"))
+    samples = await _load(web, web.parameter("name"))
     rows = [{"begin": formats.at(begin * 1000), **sample._asdict()} for begin, sample in samples if sample]
     return ShownTable("node", LOAD_COLUMNS, rows)
 
 
-async def table(asked: WebRequest) -> ShownTable:
+async def table(web: WebRequest) -> ShownTable:
     """Returns all workers as a table."""
-    figures = await asked.monitor.gatherer.latest()
+    figures = await web.monitor.gatherer.latest()
     return ShownTable("nodes", COLUMNS, _rows(figures.overview))
 
 
-async def act(asked: WebRequest, form: dict[str, str]) -> Response:
+async def act(web: WebRequest, form: dict[str, str]) -> Response:
     """Gives a node an order.
 
     Raises:
@@ -111,7 +111,7 @@ async def act(asked: WebRequest, form: dict[str, str]) -> Response:
         given = {field: form[field] for field in LIMITS if form.get(field)}
         change: Change | None = limits(given) if name == "set" and given else CHANGES.get(name)
     except ConfigError as error:
-        return asked.html("error", 400, message=str(error))
+        return web.html("error", 400, message=str(error))
     if change is None:
         raise RefusedRequestError(400, "error.no-limit" if name == "set" else "error.form")
 
@@ -119,23 +119,23 @@ async def act(asked: WebRequest, form: dict[str, str]) -> Response:
         await steer(operator, [node], change)
 
     told = " ".join(f"{field}={text}" for field, text in given.items()) if name == "set" else ""
-    return await asked.act(f"node-{name}", f"{node} {told}".strip(), work, then=f"/node?{urlencode({'name': node})}")
+    return await web.act(f"node-{name}", f"{node} {told}".strip(), work, then=f"/node?{urlencode({'name': node})}")
 
 
-async def _orders(asked: WebRequest) -> dict[str, NodeOrder]:
-    async with asked.monitor.connection.operator() as operator:
+async def _orders(web: WebRequest) -> dict[str, NodeOrder]:
+    async with web.monitor.connection.operator() as operator:
         return await NodeOrders(operator.redis, operator.keys).all()
 
 
-async def _load(asked: WebRequest, node: str) -> list[tuple[int, NodeSample | None]]:
-    resolution, seconds = PERIODS[_period(asked)]
-    async with asked.monitor.connection.operator() as operator:
+async def _load(web: WebRequest, node: str) -> list[tuple[int, NodeSample | None]]:
+    resolution, seconds = PERIODS[_period(web)]
+    async with web.monitor.connection.operator() as operator:
         last_s = await operator.registry.now_ms() // 1000
         return await node_history.read(operator.redis, operator.keys, node, resolution, last_s=last_s, seconds=seconds)
 
 
-def _period(asked: WebRequest) -> str:
-    asked_for = asked.parameter("period")
+def _period(web: WebRequest) -> str:
+    asked_for = web.parameter("period")
     return asked_for if asked_for in LOAD_PERIODS else LOAD_PERIODS[0]
 
 
@@ -167,7 +167,7 @@ def _drain(order: NodeOrder, overview: Any, node: str) -> dict[str, Any] | None:
     """
     if not order.drained or overview is None:
         return None
-    living = [one for one in overview.workers if one["node"] == node and one["state"] != "lapsed"]
+    living = [worker for worker in overview.workers if worker["node"] == node and worker["state"] != "lapsed"]
     return {
         "seeds": sum(worker["carrying"] or 0 for worker in living),
         "is_known": all(worker["drained"] for worker in living),
@@ -177,7 +177,9 @@ def _drain(order: NodeOrder, overview: Any, node: str) -> dict[str, Any] | None:
 def _without_browser(overview: Any, node: str) -> list[str]:
     """Returns why workers of a node render no pages, each reason once."""
     workers = overview.workers if overview else ()
-    return sorted({one["why_no_browser"] for one in workers if one["node"] == node and one["why_no_browser"]})
+    return sorted(
+        {worker["why_no_browser"] for worker in workers if worker["node"] == node and worker["why_no_browser"]}
+    )
 
 
 def _rows(overview: Any) -> list[dict[str, Any]]:

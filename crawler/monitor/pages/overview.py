@@ -21,36 +21,36 @@ if TYPE_CHECKING:
 REASONS_MAX = 12  # of failures, on the page
 
 
-async def show(asked: WebRequest) -> Response:
+async def show(web: WebRequest) -> Response:
     """Shows the figures; where Redis is away, the last ones, and says so."""
-    figures = await asked.monitor.gatherer.latest()
-    period = _period(asked)
+    figures = await web.monitor.gatherer.latest()
+    period = _period(web)
     overview = figures.overview
-    return asked.html(
+    return web.html(
         "overview",
         figures=figures,
-        troubles=[(trouble, _sentence(trouble.kind, trouble.values, asked.words)) for trouble in figures.troubles],
+        troubles=[(trouble, _sentence(trouble.kind, trouble.values, web.words)) for trouble in figures.troubles],
         overview=overview,
         period=period,
         periods=tuple(PERIODS),
-        charts=_charts(figures, period, asked.words),
-        seeds=_seeds(overview, asked.words) if overview else [],
+        charts=_charts(figures, period, web.words),
+        seeds=_seeds(overview, web.words) if overview else [],
         failures=overview.failures().most_common(REASONS_MAX) if overview else [],
     )
 
 
-async def table(asked: WebRequest) -> ShownTable:
+async def table(web: WebRequest) -> ShownTable:
     """Returns what the crawl did in each step of a period."""
-    figures = await asked.monitor.gatherer.latest()
-    steps = figures.activity.steps(_period(asked))
+    figures = await web.monitor.gatherer.latest()
+    steps = figures.activity.steps(_period(web))
     rows = [
         {"begin": formats.at(begin * 1000)} | {name: counts.get(name, 0) for name in TOTALS} for begin, counts in steps
     ]
     return ShownTable("activity", ("begin", *TOTALS), rows)
 
 
-def _period(asked: WebRequest) -> str:
-    asked_for = asked.parameter("period", "hour")
+def _period(web: WebRequest) -> str:
+    asked_for = web.parameter("period", "hour")
     return asked_for if asked_for in PERIODS else "hour"
 
 
@@ -63,14 +63,14 @@ def _charts(figures: LatestFigures, period: str, words: Messages) -> list[dict[s
     steps = figures.activity.steps(period)
     now = figures.activity.per_second()
     length_s = PERIODS[period][0].seconds
-    found = []
+    shown_charts = []
     for name in TOTALS:
         rates = _rates(steps, name, length_s)
         shown = formats.bytes_text if name == "bytes" else formats.number
         values = {"now": shown(now[name]), "most": shown(max(rates, default=0.0)), "period": words(f"period.{period}")}
         label = words(f"chart.{name}", **values)
-        found.append({"name": name, **values, "drawing": charts.area(rates, label)})
-    return found
+        shown_charts.append({"name": name, **values, "drawing": charts.area(rates, label)})
+    return shown_charts
 
 
 def _rates(steps: Steps, name: str, length_s: int) -> list[float]:

@@ -39,28 +39,28 @@ ACTIONS: Mapping[str, Callable[[str, Operator, Progress], Awaitable[object]]] = 
 }
 
 
-async def show(asked: WebRequest) -> Response:
+async def show(web: WebRequest) -> Response:
     """Shows all plans."""
-    figures = await asked.monitor.gatherer.latest()
-    return asked.html("plans", figures=figures, rows=_rows(figures), counts=COUNTS)
+    figures = await web.monitor.gatherer.latest()
+    return web.html("plans", figures=figures, rows=_rows(figures), counts=COUNTS)
 
 
-async def table(asked: WebRequest) -> ShownTable:
+async def table(web: WebRequest) -> ShownTable:
     """Returns all plans as a table."""
-    return ShownTable("plans", COLUMNS, _rows(await asked.monitor.gatherer.latest()))
+    return ShownTable("plans", COLUMNS, _rows(await web.monitor.gatherer.latest()))
 
 
-async def show_one(asked: WebRequest) -> Response:
+async def show_one(web: WebRequest) -> Response:
     """Shows one plan: its ledger by site, its failures, and what it says.
 
     Raises:
         HeadroomError: Redis is away.
         RefusedRequestError: There is no such plan.
     """
-    plan = asked.parameter("name")
-    rows, account = await _ledger(asked, plan)
-    figures = await asked.monitor.gatherer.latest()
-    async with asked.monitor.connection.operator() as operator:
+    plan = web.parameter("name")
+    rows, account = await _ledger(web, plan)
+    figures = await web.monitor.gatherer.latest()
+    async with web.monitor.connection.operator() as operator:
         try:
             record = await operator.registry.plan(plan)
         except PlanError:
@@ -69,11 +69,11 @@ async def show_one(asked: WebRequest) -> Response:
     if record is None and not rows:
         raise RefusedRequestError(404, "error.nothing")
     summary = next((row for row in _rows(figures) if row["plan"] == plan), None)
-    return asked.html(
+    return web.html(
         "plan",
         figures=figures,
         plan=plan,
-        action=asked.monitor.slow_actions.of(plan),
+        action=web.monitor.slow_actions.of(plan),
         record=record,
         state=shown_state(record.state, account) if record else "",
         seeds_behind=partial(seeds_behind, plan),
@@ -104,28 +104,28 @@ def seeds_behind(plan: str, row: Mapping[str, Any], count: str) -> str:
     return ""
 
 
-async def ledger_table(asked: WebRequest) -> ShownTable:
+async def ledger_table(web: WebRequest) -> ShownTable:
     """Returns one plan's ledger as a table.
 
     Raises:
         HeadroomError: Redis is away.
     """
-    rows, _account = await _ledger(asked, asked.parameter("name"))
+    rows, _account = await _ledger(web, web.parameter("name"))
     return ShownTable("plan", LEDGER_COLUMNS, rows)
 
 
-async def yield_table(asked: WebRequest) -> ShownTable:
+async def yield_table(web: WebRequest) -> ShownTable:
     """Returns what one plan's searches brought as a table, by combination, then by page of results.
 
     Raises:
         HeadroomError: Redis is away.
     """
-    async with asked.monitor.connection.operator() as operator:
-        brought = await plan_yield.read(operator.redis, operator.keys, asked.parameter("name"))
+    async with web.monitor.connection.operator() as operator:
+        brought = await plan_yield.read(operator.redis, operator.keys, web.parameter("name"))
     return ShownTable("yield", YIELD_COLUMNS, brought.rows())
 
 
-async def act(asked: WebRequest, form: dict[str, str]) -> Response:
+async def act(web: WebRequest, form: dict[str, str]) -> Response:
     """Pauses, resumes, cancels or deletes a plan; what takes long goes on by itself, and the plan's page says so.
 
     Raises:
@@ -137,11 +137,11 @@ async def act(asked: WebRequest, form: dict[str, str]) -> Response:
         raise RefusedRequestError(400, "error.form")
     try:
         work = partial(ACTIONS[name], plan)
-        is_done = await asked.monitor.slow_actions.begin(plan, f"plan-{name}", asked.sign_in.user.name, work)
+        is_done = await web.monitor.slow_actions.begin(plan, f"plan-{name}", web.sign_in.user.name, work)
     except UnavailableError:
         raise
     except HeadroomError as error:
-        return asked.html("error", 409, message=str(error))
+        return web.html("error", 409, message=str(error))
     is_gone = is_done and name == "delete"
     return RedirectResponse("/plans" if is_gone else f"/plan?{urlencode({'name': plan})}", 303)
 
@@ -168,10 +168,10 @@ def _rows(figures: LatestFigures) -> list[dict[str, Any]]:
     return rows
 
 
-async def _ledger(asked: WebRequest, plan: str) -> tuple[list[dict[str, Any]], Account]:
+async def _ledger(web: WebRequest, plan: str) -> tuple[list[dict[str, Any]], Account]:
     """Returns a row for each site and frontier of a plan, and all of it together."""
     whole, rows = Account(), []
-    async with asked.monitor.connection.operator() as operator:
+    async with web.monitor.connection.operator() as operator:
         ledger = await operator.ledger(plan)
     for (_plan, site), accounts in sorted(ledger.items()):
         for frontier, account in accounts.items():

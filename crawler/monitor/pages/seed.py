@@ -19,32 +19,32 @@ if TYPE_CHECKING:
 COLUMNS = ("frontier", "site", "state", "why", "plans", "tries", "reason", "since", "until", "fingerprint")
 
 
-async def show(asked: WebRequest) -> Response:
+async def show(web: WebRequest) -> Response:
     """Shows the form, and what is known of the page that was asked for.
 
     Raises:
         HeadroomError: Redis is away.
     """
-    url, plan = asked.parameter("url"), asked.parameter("plan")
+    url, plan = web.parameter("url"), web.parameter("plan")
     rows, wrong = [], ""
     if url:
         try:
-            rows = await _rows(asked, url, plan)
+            rows = await _rows(web, url, plan)
         except (UrlError, PlanError) as error:
             wrong = str(error)
-    return asked.html("seed", 400 if wrong else 200, url=url, plan=plan, rows=rows, wrong=wrong)
+    return web.html("seed", 400 if wrong else 200, url=url, plan=plan, rows=rows, wrong=wrong)
 
 
-async def table(asked: WebRequest) -> ShownTable:
+async def table(web: WebRequest) -> ShownTable:
     """Returns what is known of a page as a table.
 
     Raises:
         HeadroomError: Redis is away, or the address is none.
     """
-    return ShownTable("seed", COLUMNS, await _rows(asked, asked.parameter("url"), asked.parameter("plan")))
+    return ShownTable("seed", COLUMNS, await _rows(web, web.parameter("url"), web.parameter("plan")))
 
 
-async def _rows(asked: WebRequest, text: str, plan: str) -> list[dict[str, Any]]:
+async def _rows(web: WebRequest, text: str, plan: str) -> list[dict[str, Any]]:
     """Returns a row for each seed that the page is, on each site, and as a search page of a plan if one is given.
 
     Raises:
@@ -53,7 +53,7 @@ async def _rows(asked: WebRequest, text: str, plan: str) -> list[dict[str, Any]]
         HeadroomError: Redis is away.
     """
     url = urls.canonical(text, routes=True)
-    async with asked.monitor.connection.operator() as operator:
+    async with web.monitor.connection.operator() as operator:
         statuses = await content_statuses(operator, url, None)
         if plan:
             statuses += [await seed_status(operator, seed) for seed in await search_pages(operator, url, plan)]

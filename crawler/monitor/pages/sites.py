@@ -32,39 +32,39 @@ PLAN_COLUMNS = ("plan", "state", "frontier", *COUNTS)
 NONE = {"finished": 0, "failed": 0}
 
 
-async def show(asked: WebRequest) -> Response:
+async def show(web: WebRequest) -> Response:
     """Shows the sites.
 
     Raises:
         HeadroomError: Redis is away.
     """
-    figures = await asked.monitor.gatherer.latest()
-    return asked.html("sites", figures=figures, rows=_rows(figures, await _stored(asked)))
+    figures = await web.monitor.gatherer.latest()
+    return web.html("sites", figures=figures, rows=_rows(figures, await _stored(web)))
 
 
-async def table(asked: WebRequest) -> ShownTable:
+async def table(web: WebRequest) -> ShownTable:
     """Returns the sites as a table.
 
     Raises:
         HeadroomError: Redis is away.
     """
-    return ShownTable("sites", COLUMNS, _rows(await asked.monitor.gatherer.latest(), await _stored(asked)))
+    return ShownTable("sites", COLUMNS, _rows(await web.monitor.gatherer.latest(), await _stored(web)))
 
 
-async def show_one(asked: WebRequest) -> Response:
+async def show_one(web: WebRequest) -> Response:
     """Shows one site.
 
     Raises:
         HeadroomError: Redis is away.
         RefusedRequestError: There is no such site.
     """
-    site, stored = asked.parameter("name"), await _stored(asked)
-    figures = await asked.monitor.gatherer.latest()
+    site, stored = web.parameter("name"), await _stored(web)
+    figures = await web.monitor.gatherer.latest()
     row = next((row for row in _rows(figures, stored) if row["site"] == site), None)
     if row is None:
         raise RefusedRequestError(404, "error.nothing")
     plans, whole = _plans(figures, site)
-    return asked.html(
+    return web.html(
         "site",
         figures=figures,
         row=row,
@@ -76,10 +76,10 @@ async def show_one(asked: WebRequest) -> Response:
     )
 
 
-async def plans_table(asked: WebRequest) -> ShownTable:
+async def plans_table(web: WebRequest) -> ShownTable:
     """Returns the plans that use one site as a table, with what they have there."""
-    figures = await asked.monitor.gatherer.latest()
-    return ShownTable("site", PLAN_COLUMNS, _plans(figures, asked.parameter("name"))[0])
+    figures = await web.monitor.gatherer.latest()
+    return ShownTable("site", PLAN_COLUMNS, _plans(figures, web.parameter("name"))[0])
 
 
 async def shown_definition(definition: Any) -> str:
@@ -94,8 +94,8 @@ def _written(definition: Any) -> str:
     return without_credentials(yaml.safe_dump(without_secrets(definition), allow_unicode=True, sort_keys=False))
 
 
-async def _stored(asked: WebRequest) -> dict[str, StoredSite]:
-    async with asked.monitor.connection.operator() as operator:
+async def _stored(web: WebRequest) -> dict[str, StoredSite]:
+    async with web.monitor.connection.operator() as operator:
         return await operator.registry.stored_sites()
 
 
