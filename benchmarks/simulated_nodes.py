@@ -30,7 +30,7 @@ from crawler.middlewares.turns import TurnMiddleware
 from crawler.scheduler import Scheduler
 from crawler.worker.claiming.refused import RefusedError
 from crawler.worker.claiming.request_state import state_of
-from crawler.worker.life.headroom import Load
+from crawler.worker.life.load import Load
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class Processor:
         self._done += 1
 
     def sample(self) -> Load:
-        """Stands in for crawler.worker.life.headroom.Sampler's."""
+        """Stands in for crawler.worker.life.load.Sampler's."""
         now = time.monotonic()
         own = min(100 - self._other, self._done * self._page_percent_s / max(now - self._looked_at, 0.001))
         self._done, self._looked_at = 0, now

@@ -33,12 +33,12 @@ from crawler.robots.finder import RobotsAsked
 from crawler.servers.redis_retry import RETRY_SECONDS
 from crawler.worker.claiming.request_state import RequestState, state_of
 from crawler.worker.claiming.site_cache import UNREAD_SITE, UNREAD_SITE_SECONDS
-from crawler.worker.claiming.visits import Visit, VisitEnded
+from crawler.worker.claiming.visits import Lane, Visit, VisitEnded
 from crawler.worker.life.orders import StopOrdered
 from crawler.worker.life.required import require_components
 from crawler.worker.life.wakeups import PolitenessChanged, SitesChanged
 from crawler.worker.turns.egress import EgressChanged
-from crawler.worker.turns.lanes import Lane, LaneEmpty, Lanes, VisitReady
+from crawler.worker.turns.lanes import LaneEmpty, Lanes, VisitReady
 from crawler.worker.turns.turns import CrawlDelay, HostBackoff
 from crawler.worker.worker import Worker
 

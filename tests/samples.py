@@ -11,8 +11,7 @@ from crawler.base.events import Events
 from crawler.base.models import Claimed, Seed
 from crawler.frontier.keys import partition_of
 from crawler.worker.claiming.request_state import RequestState
-from crawler.worker.claiming.visits import PageFetched, Visit, VisitEnded
-from crawler.worker.turns.lanes import Lane
+from crawler.worker.claiming.visits import Lane, PageFetched, Visit, VisitEnded
 
 
 def a_claim(url="http://a.test/", *, owner="A", number=0, depth=0, due_ms=0, tries=0, delay_s=0.0, **more):

@@ -23,10 +23,9 @@ from crawler.sites import Site
 from crawler.spiders.consumer import ConsumerSpider
 from crawler.worker.claiming.outcomes import OUT_OF_MEMORY
 from crawler.worker.claiming.request_state import state_of
-from crawler.worker.claiming.visits import FetchFailed
+from crawler.worker.claiming.visits import FetchFailed, Lane
 from crawler.worker.life.wakeups import PolitenessChanged, SitesChanged
 from crawler.worker.turns.fair_share import FairShare, WorkerStarved
-from crawler.worker.turns.lanes import Lane
 from crawler.worker.turns.turns import CrawlDelay, HostBackoff
 from crawler.worker.worker import Worker
 

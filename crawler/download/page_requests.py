@@ -46,8 +46,7 @@ if TYPE_CHECKING:
     from crawler.download.script_cache import ScriptCache
     from crawler.download.web_sockets import CurlWebSocket
     from crawler.sites import Site
-    from crawler.worker.claiming.visits import Visit
-    from crawler.worker.turns.lanes import Lane
+    from crawler.worker.claiming.visits import Lane, Visit
 
 T = TypeVar("T")
 OTHER_TURN_SECONDS = (10.0, 20.0)  # longest wait for a turn of another host; random: of two, one gives up

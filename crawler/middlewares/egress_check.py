@@ -17,9 +17,8 @@ from crawler.worker.turns.egress import PROBE_TIMEOUT_SECONDS
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from crawler.worker.claiming.visits import Visit
+    from crawler.worker.claiming.visits import Lane, Visit
     from crawler.worker.turns.egress import Place
-    from crawler.worker.turns.lanes import Lane
     from crawler.worker.worker import Worker
 
 TURN_SECONDS = 8.0  # longest wait for a turn of the host, whose other pages may be answered meanwhile

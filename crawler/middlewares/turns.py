@@ -35,7 +35,7 @@ from crawler.worker.claiming.outcomes import (
 )
 from crawler.worker.claiming.refused import RefusedError
 from crawler.worker.claiming.request_state import state_of
-from crawler.worker.reports.failed_answers import BODY_BYTES, AnswerHead
+from crawler.worker.reports.answer_head import BODY_BYTES, AnswerHead
 from crawler.worker.turns.egress import PROBE_TIMEOUT_SECONDS, Place
 from crawler.worker.turns.ip_budget import IpBudget
 from crawler.worker.worker import Worker
@@ -48,8 +48,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from crawler.worker.claiming.request_state import RequestState
-    from crawler.worker.claiming.visits import Visit
-    from crawler.worker.turns.lanes import Lane
+    from crawler.worker.claiming.visits import Lane, Visit
     from crawler.worker.turns.turn import HostSign
 
 NO_SESSION = Outcome("release", "no-session")

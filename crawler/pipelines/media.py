@@ -45,8 +45,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from crawler.worker.claiming.visits import Visit
-    from crawler.worker.turns.lanes import Lane
+    from crawler.worker.claiming.visits import Lane, Visit
 
 logger = logging.getLogger(__name__)
 MAX_TRIES = 3  # of a file for one page

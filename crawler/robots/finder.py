@@ -44,8 +44,7 @@ if TYPE_CHECKING:
 
     from crawler.base.models import Seed
     from crawler.frontier.settlement import Operation
-    from crawler.worker.claiming.visits import Visit
-    from crawler.worker.turns.lanes import Lane
+    from crawler.worker.claiming.visits import Lane, Visit
     from crawler.worker.worker import Worker
 
 logger = logging.getLogger(__name__)

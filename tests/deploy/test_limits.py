@@ -15,7 +15,7 @@ CORES = 0.25
 # Uses what it gets of the processor for as long as three periods of a quota, then looks once more.
 PROGRAM = """
 import json, time
-from crawler.worker.life.headroom import Sampler
+from crawler.worker.life.load import Sampler
 sampler = Sampler()
 until = time.monotonic() + 1
 while time.monotonic() < until:

@@ -32,7 +32,7 @@ from crawler.base.errors import AnswerError, PageTimeoutError, PrivateAddressErr
 from crawler.download import watchdog
 from crawler.download.transfer import Transfer
 from crawler.worker.claiming.request_state import RequestState
-from crawler.worker.turns.lanes import Lane
+from crawler.worker.claiming.visits import Lane
 
 GONE = 1  # a port that nobody listens on
 SOON = {"download_timeout": 5.0}

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from crawler.download.page_requests import PageRequests
-from crawler.worker.turns.lanes import Lane
+from crawler.worker.claiming.visits import Lane
 from crawler.worker.turns.turns import Turns
 
 

@@ -16,7 +16,7 @@ from twisted.internet.error import NoRouteError
 from crawler.base.errors import AnswerError, HostBackoffError, NodeError, PageTimeoutError, SessionLostError
 from crawler.middlewares.turns import TurnMiddleware
 from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.turns.lanes import Lane
+from crawler.worker.claiming.visits import Lane
 
 
 @pytest.fixture

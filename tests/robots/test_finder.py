@@ -20,7 +20,7 @@ from crawler.robots.finder import RobotsFinder
 from crawler.worker.claiming.outcomes import outcome_of_error
 from crawler.worker.claiming.refused import RefusedError
 from crawler.worker.claiming.request_state import RequestState
-from crawler.worker.turns.lanes import Lane
+from crawler.worker.claiming.visits import Lane
 
 
 class LateShared:

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from crawler.base.models import LoadedJson, Settled
-    from crawler.worker.claiming.visits import Visit
-    from crawler.worker.turns.lanes import Lane
+    from crawler.worker.claiming.visits import Lane, Visit
     from crawler.worker.turns.turn import Turn
 
 META_KEY = "headroom"

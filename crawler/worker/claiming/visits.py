@@ -1,21 +1,25 @@
-"""A visit: what a worker does with one claimed seed, from its first request to the settlement that ends its claim."""
+"""A visit: what a worker does with one claimed seed, from its first request to the settlement that ends its claim.
+
+It runs on a lane, one after the other with the other visits of that.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from crawler.base.errors import PageTimeoutError, SessionLostError
 from crawler.frontier.settlement import Operation, Settlement
 from crawler.worker.claiming.deadline import Deadline
+from crawler.worker.turns.turn import Turn
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
     from crawler.base.events import Events
     from crawler.base.models import Claimed, Seed
-    from crawler.worker.reports.failed_answers import AnswerHead
-    from crawler.worker.turns.lanes import Lane
+    from crawler.worker.reports.answer_head import AnswerHead
 
 T = TypeVar("T")
 _NO_PLANS: frozenset[str] = frozenset()  # one for all visits
@@ -48,6 +52,22 @@ class FetchFailed(NamedTuple):
     reason: str
     url: str
     why: str
+
+
+class Lane(Turn):
+    """A turn with the visits that run on it.
+
+    Attributes:
+        waiting: Visits not started, in the order they were claimed.
+        current: The visit whose page is being fetched; None: there is none.
+    """
+
+    __slots__ = ("current", "waiting")
+
+    def __init__(self, host: str, token: int, partition: int, delay_s: float) -> None:
+        super().__init__(host, token, partition, delay_s)
+        self.waiting: deque[Visit] = deque()
+        self.current: Visit | None = None
 
 
 class Visit:

@@ -14,7 +14,7 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from crawler.worker.life.headroom import Load
+    from crawler.worker.life.load import Load
 
 # Weight of a new sample in what a page costs: both of its parts are smoothed alike, over some 10 s, so that pages which
 # take seconds show with the CPU that they took.

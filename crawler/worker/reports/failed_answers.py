@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from redis.exceptions import RedisError
 
@@ -16,33 +16,18 @@ from crawler.worker.claiming.visits import VisitEnded
 
 if TYPE_CHECKING:
     from redis import Redis
-    from scrapy.http import Headers
 
     from crawler.base.events import Events
     from crawler.base.redaction import Redaction
     from crawler.frontier.keys import Keys
+    from crawler.worker.reports.answer_head import AnswerHead
 
 BODY_CHARACTERS_MAX = 2_000  # of an answer: enough to tell an error page, a login and a captcha from each other
-# Taken of it. What is beyond those characters goes only once secrets are hidden: half of one is none that is known.
-BODY_BYTES = 4_096
 HEADER_CHARACTERS_MAX = 2_000  # of all headers
 WAITING_MAX = 20  # that wait to be told, of a site and reason; some seconds' worth
 KINDS_MAX = 100  # of sites and reasons that wait
 KEPT_FOR = ("fail", "retry")  # Redis makes a failure of the last retry
 HIDDEN_HEADERS = ("set-cookie", "www-authenticate", "proxy-authenticate")  # beside those with a secret's name
-
-
-class AnswerHead(NamedTuple):
-    """What is kept of an answer while its page may fail: it costs less than a microsecond.
-
-    Attributes:
-        body: Its first `BODY_BYTES`.
-    """
-
-    url: str
-    status: int
-    headers: Headers
-    body: bytes
 
 
 class FailedAnswers:

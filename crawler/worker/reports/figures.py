@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from crawler.base.events import Events
     from crawler.frontier.keys import Keys
-    from crawler.worker.life.headroom import Load
+    from crawler.worker.life.load import Load
 
 TOLD_AT_ONCE = ("drained", "sinks_down", "redis_full", "why_no_browser", "why_no_claims")
 SAMPLE_SECONDS = node_history.STEPS[0].seconds

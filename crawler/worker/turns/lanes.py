@@ -9,8 +9,7 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.worker.claiming.visits import PageFetched, Visit
-from crawler.worker.turns.turn import Turn
+from crawler.worker.claiming.visits import Lane, PageFetched, Visit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -18,22 +17,6 @@ if TYPE_CHECKING:
     from crawler.base.events import Events
 
 SHORT_PAUSE_SECONDS = 1.0  # a lane whose pause is shorter than this counts as active
-
-
-class Lane(Turn):
-    """A turn with the visits that run on it.
-
-    Attributes:
-        waiting: Visits not started, in the order they were claimed.
-        current: The visit whose page is being fetched; None: there is none.
-    """
-
-    __slots__ = ("current", "waiting")
-
-    def __init__(self, host: str, token: int, partition: int, delay_s: float) -> None:
-        super().__init__(host, token, partition, delay_s)
-        self.waiting: deque[Visit] = deque()
-        self.current: Visit | None = None
 
 
 class VisitReady(NamedTuple):

@@ -19,7 +19,7 @@ from crawler.frontier.queue import HOST_BACKOFF, NO_TURN, OTHERS_FIRST
 from crawler.servers.redis_retry import until_redis_answers
 from crawler.worker.claiming.outcomes import Outcome
 from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.turns.lanes import Lane
+from crawler.worker.claiming.visits import Lane
 from crawler.worker.turns.turn import MAX_BACKOFF_WAIT_SECONDS, Turn
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from crawler.base.errors import PageTimeoutError, SessionLostError
 from crawler.base.events import Events
 from crawler.base.models import Claimed, Seed
 from crawler.frontier.settlement import Settlement
-from crawler.worker.claiming.visits import Visit
-from crawler.worker.turns.lanes import Lane
+from crawler.worker.claiming.visits import Lane, Visit
 
 
 async def test_a_page_without_items_finishes_when_its_callback_ends(recorded):

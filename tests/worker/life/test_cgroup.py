@@ -7,7 +7,7 @@ import os
 import pytest
 
 from crawler.worker.life.cgroup import Cgroups
-from crawler.worker.life.headroom import Sampler
+from crawler.worker.life.load import Sampler
 
 MIB = 2**20
 V1 = {

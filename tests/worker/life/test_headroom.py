@@ -14,12 +14,11 @@ from crawler.worker.life.headroom import (
     MIN_COST_PERCENT,
     UNLIMITED_SEEDS,
     Limits,
-    Load,
     NodeHeadroom,
-    Sampler,
     batch_size,
     short_of,
 )
+from crawler.worker.life.load import Load, Sampler
 
 LIMITS = Limits(memory_percent=80, cpu_percent=90, first_batch=5)
 

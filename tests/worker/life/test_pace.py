@@ -8,7 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from crawler.worker.life import pace
-from crawler.worker.life.headroom import Limits, Load, NodeHeadroom
+from crawler.worker.life.headroom import Limits, NodeHeadroom
+from crawler.worker.life.load import Load
 from crawler.worker.life.pace import Pace
 
 LIMIT_PERCENT = 90.0

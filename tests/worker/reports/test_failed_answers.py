@@ -16,7 +16,8 @@ from crawler.servers.redis import redis_async, redis_sync
 from crawler.telemetry import failed_answers
 from crawler.worker.claiming.visits import VisitEnded
 from crawler.worker.reports import failed_answers as module
-from crawler.worker.reports.failed_answers import AnswerHead, FailedAnswers
+from crawler.worker.reports.answer_head import AnswerHead
+from crawler.worker.reports.failed_answers import FailedAnswers
 
 KEYS = Keys("answers")
 NOW_S = 1_800_000_000

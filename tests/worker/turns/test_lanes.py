@@ -6,8 +6,8 @@ import pytest
 from samples import a_visit
 
 from crawler.base.events import Events
-from crawler.worker.claiming.visits import VisitEnded
-from crawler.worker.turns.lanes import Lane, LaneEmpty, Lanes
+from crawler.worker.claiming.visits import Lane, VisitEnded
+from crawler.worker.turns.lanes import LaneEmpty, Lanes
 
 
 class RecordedLanes:
