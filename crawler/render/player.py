@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol
 from urllib.parse import urljoin
 
 from playwright.async_api import Error as PlaywrightError
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Dialog, Locator
 
-    from crawler.render.open_page import OpenPage
     from crawler.render.page_view import PageView
+    from crawler.render.traffic import PageTraffic
     from crawler.sites.render_step import RenderStep, StepTarget
 
 HUNG_SECONDS = 2.0  # past a step's timeout, which Playwright keeps itself unless the page's process hangs
@@ -67,6 +67,27 @@ class _Gone(Exception):  # noqa: N818 -- no error: a repetition has come to its 
     """What a repeated step is about isn't there any more."""
 
 
+class SteppedPage(Protocol):
+    """What a player must know of the page that it plays steps on.
+
+    Attributes:
+        quiet_seconds: How long nothing may happen on the page until it counts as quiet.
+        traffic: What the page asked for.
+    """
+
+    quiet_seconds: float
+    traffic: PageTraffic
+
+    def has_ended(self, error: Exception) -> bool:
+        """Returns whether an error of Playwright's says that the page, or the browser, has ended."""
+
+    def next_opened(self) -> PageView | None:
+        """Returns a tab that the page has opened and no step has led to; None: there is none."""
+
+    async def is_quiet(self, view: PageView, seconds: float) -> bool:
+        """Returns whether nothing has happened in a document for so long."""
+
+
 class Player:
     """Plays steps on one page.
 
@@ -77,7 +98,7 @@ class Player:
         at: The step that is being done, in a line; empty: none.
     """
 
-    def __init__(self, page: OpenPage, view: PageView) -> None:
+    def __init__(self, page: SteppedPage, view: PageView) -> None:
         self.view = self._top = view
         self.kept: dict[str, dict[str, None]] = {}
         self.played: dict[str, PlayedStep] = {}
