@@ -64,6 +64,14 @@ def decode(body: bytes, content_encoding: Iterable[bytes], max_bytes: int) -> by
     return body
 
 
+def unpacks_to(body: bytes, content_encoding: Iterable[bytes], length: int) -> bool:
+    """Returns whether a body is complete, and has so many bytes without its codings."""
+    try:
+        return len(decode(body, content_encoding, length)) == length
+    except AnswerError:
+        return False
+
+
 def _decoded(body: bytes, coding: str, max_bytes: int) -> bytes:
     if coding not in _STREAMS:
         raise AnswerError("bad-encoding", f"{coding!r} is not known")

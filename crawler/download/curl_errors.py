@@ -16,6 +16,7 @@ from scrapy.exceptions import (
 )
 
 from crawler.base.errors import AnswerError, NodeError, PrivateAddressError
+from crawler.download import codings
 from crawler.download.curl_loop import MULTI_FAILED
 from crawler.worker.claiming.outcomes import node_lacks
 
@@ -84,15 +85,19 @@ class OddHeadError(AnswerError):
 def is_whole(end: TransferEnd, transfer: Transfer) -> bool:
     """Returns whether the body is whole all the same, after libcurl ended the transfer with an error.
 
-    That is so when only the trailers after the body are odd; and when a body without a length ended with its TLS
-    connection, without TLS's closure alert, which too many servers leave out.
+    That is so when only the trailers after the body are odd; when a body without a length ended with its TLS
+    connection, without TLS's closure alert, which too many servers leave out; and when a body that came packed is
+    complete, and its Content-Length that of what is in it, as servers write that pack behind their own back.
     """
-    if transfer.head is None:
+    head = transfer.head
+    if head is None:
         return False
     message = end.message.lower()
     if any(sign in message for sign in _ODD_LINES):
         return True
-    return not transfer.head.delimited and end.code == pycurl.E_RECV_ERROR and _TLS_END in message
+    if end.code == pycurl.E_PARTIAL_FILE and head.length and (packing := head.headers.getlist(b"Content-Encoding")):
+        return codings.unpacks_to(b"".join(transfer.pieces), packing, head.length)
+    return not head.delimited and end.code == pycurl.E_RECV_ERROR and _TLS_END in message
 
 
 def error_of(end: TransferEnd, transfer: Transfer) -> Exception:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 import zlib
+from codecs import getincrementaldecoder
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
@@ -36,6 +38,8 @@ _ENTRIES = {"url": "pages", "sitemap": "sitemaps"}
 _ROOTS = ("urlset", "sitemapindex")
 # What is read of an entry: by the element around it, and its own name.
 _FIELDS = {
+    ("urlset", "url"): "link",  # some leave out the element for it
+    ("sitemapindex", "sitemap"): "link",
     ("url", "loc"): "link",
     ("url", "lastmod"): "changed",
     ("sitemap", "loc"): "link",
@@ -47,6 +51,7 @@ _FIELDS = {
 }
 _IMAGE = ("image", "loc")
 _begin = re.compile(rb"<\?xml\s|<(?:[\w.-]+:)?(?:urlset|sitemapindex)[\s>]").search
+_declared_encoding = re.compile(r"\sencoding\s*=\s*[\"'][\w.:-]{1,40}[\"']")
 _day = re.compile(r"\d{4}(?:-\d\d){0,2}").match
 _between_words = re.compile(r"[\W_]+")
 
@@ -61,7 +66,7 @@ def parse_sitemap(page: Fetched) -> dict[str, list[dict[str, Any]]]:
     Raises:
         ExtractError: `too-large` or `too-many-tags`, or `not-sitemap` where there is no beginning of one.
     """
-    pieces = _pieces(page.body)
+    pieces = _utf8(_pieces(page.body))
     head = b""
     for piece in pieces:
         head += piece
@@ -95,6 +100,30 @@ def _is_before(entry: dict[str, Any], since: str) -> bool:
     """Returns whether an entry changed last before a day; a month or a year counts to its end."""
     said = _day(str(entry.get("changed") or entry.get("published") or ""))
     return said is not None and said[0] < since[: len(said[0])]
+
+
+def _utf8(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Yields the pieces of a sitemap in UTF-16 as UTF-8, and of any other as they are: libxml2 reads their encoding."""
+    first = next(pieces, b"")
+    encoding = _utf16(first)
+    if not encoding:
+        yield first
+        yield from pieces
+        return
+    decoder = getincrementaldecoder(encoding)("replace")
+    is_declared = True
+    for piece in chain([first], pieces):
+        text = decoder.decode(piece)
+        if is_declared:  # the declaration names the encoding that it had
+            text, is_declared = _declared_encoding.sub("", text.removeprefix("\ufeff"), count=1), False
+        yield text.encode("utf-8", "replace")
+
+
+def _utf16(head: bytes) -> str:
+    """Returns Python's name of the UTF-16 that begins so, with a byte order mark or without; empty: it is none."""
+    if head.startswith((b"\xfe\xff", b"\0<", b"\0h")):
+        return "utf-16-be"
+    return "utf-16-le" if head.startswith((b"\xff\xfe", b"<\0", b"h\0")) else ""
 
 
 def _pieces(body: bytes) -> Iterator[bytes]:

@@ -226,6 +226,17 @@ async def test_half_an_answer_is_an_error_unless_it_is_wanted(get, opened):
     assert (response.body, response.flags) == (b"half", ["dataloss"])
 
 
+async def test_a_complete_packed_body_is_whole_though_its_length_is_that_of_what_is_in_it(get, opened):
+    page = b"<p>flood</p>" * 100
+    packed = gzip.compress(page)
+    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
+    response = await get(opened(head % len(page) + packed).page)
+    assert (response.body, response.flags) == (packed, [])
+    for cut in (head % len(page) + packed[:-1], head % (len(page) + 1) + packed):
+        with pytest.raises(AnswerError, match="truncated"):
+            await get(opened(cut).page)
+
+
 # -- Errors -----------------------------------------------------------------------------------------------------------
 
 

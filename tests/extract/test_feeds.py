@@ -46,9 +46,47 @@ def test_fields_are_those_of_the_entry_itself():
     assert read(body) == {"next": "?2", "entries": [{"author": "li", "title": "own", "published": "2026-11-20"}]}
 
 
+@pytest.mark.parametrize(
+    ("entry", "fields"),
+    [
+        ("<title><![CDATA[Caf&eacute; & Bar]]></title>", {"title": "Café & Bar"}),
+        ("<title>AT&amp;amp;T &amp;lt;3</title>", {"title": "AT&T <3"}),
+        ("<title>Die &lt;b&gt;Flut&lt;/b&gt;</title>", {"title": "Die Flut"}),
+        ("<title>own</title><media:title>film</media:title>", {"title": "own"}),
+        ("<media:group><media:title>film</media:title></media:group><dc:title>film</dc:title>", {"title": "film"}),
+        ("<guid isPermaLink='false'>http://x.org/1</guid>", {"id": "http://x.org/1"}),
+        ("<guid>http://x.org/1</guid>", {"id": "http://x.org/1", "link": "http://x.org/1"}),
+        ("<content:encoded><![CDATA[<p>all of it</p>]]></content:encoded>", {"content": "all of it"}),
+        ("<source><title>other</title></source><dc:creator>li</dc:creator>", {"author": "li"}),
+        ("<link xml:base='/b/'>c</link>", {"link": "http://127.0.0.1:8800/b/c"}),
+    ],
+)
+def test_an_entry_is_read_as_people_read_it(entry, fields):
+    namespaces = (
+        "xmlns:media='http://search.yahoo.com/mrss/' xmlns:dc='http://purl.org/dc/elements/1.1/' "
+        "xmlns:content='http://purl.org/rss/1.0/modules/content/'"
+    )
+    for declared in (namespaces, ""):  # some feeds forget to declare what they use
+        assert read(f"<rss {declared}><channel><item>{entry}</item></channel></rss>")["entries"] == [fields]
+
+
+def test_links_are_relative_to_the_bases_around_them():
+    body = (
+        "<feed xmlns='http://www.w3.org/2005/Atom' xml:base='http://y.org/a/'><link rel='next' href='?2'/>"
+        "<entry xml:base='b/'><link href='c'/></entry><entry><link href='d'/></entry></feed>"
+    )
+    links = [{"link": "http://y.org/a/b/c"}, {"link": "http://y.org/a/d"}]
+    assert read(body) == {"next": "http://y.org/a/?2", "entries": links}
+
+
+def test_markup_of_the_feed_itself_escapes_nothing():
+    xhtml = "<title type='xhtml'><div xmlns='http://www.w3.org/1999/xhtml'>a <b>&lt;blink&gt;</b></div></title>"
+    assert read(f"{ATOM}<entry>{xhtml}</entry></feed>")["entries"] == [{"title": "a <blink>"}]
+
+
 def test_an_ampersand_that_begins_no_entity_is_one():
     body = "<rss><item><link>http://x.org/?a=1&b=2</link><title><![CDATA[c&d]]> &amp; &nbsp;</title></item></rss>"
-    assert read(body)["entries"] == [{"link": "http://x.org/?a=1&b=2", "title": "c&d & &nbsp;"}]
+    assert read(body)["entries"] == [{"link": "http://x.org/?a=1&b=2", "title": "c&d &"}]
 
 
 def test_entities_that_a_feed_defines_stay_names():
@@ -105,9 +143,9 @@ def test_a_field_is_as_long_as_one_may_be_however_many_pieces_it_has():
         ),
         (
             {"external_url": "/b", "author": {"name": "Ann"}, "summary": "s", "content_text": "t"},
-            {"link": "/b", "author": "Ann", "summary": "s"},
+            {"link": "/b", "author": "Ann", "summary": "s", "content": "t"},
         ),
-        ({"url": "/c", "content_html": "<p>h</p>", "summary": ""}, {"link": "/c", "summary": "<p>h</p>"}),
+        ({"url": "/c", "content_html": "<p>h</p>", "summary": ""}, {"link": "/c", "summary": "h", "content": "h"}),
         ({"url": ["/d"], "authors": ["Ann"], "id": True}, {}),
     ],
 )

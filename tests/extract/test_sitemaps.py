@@ -47,6 +47,22 @@ def test_each_form_gives_the_same_pages(body, pack):
     assert [one for one in found["pages"] if one.get("link")] == ONE
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("declares", [True, False])
+def test_a_sitemap_in_utf_16_is_read(encoding, declares):
+    head = "<?xml version='1.0' encoding='UTF-16'?>" if declares else ""
+    body = f"{head}<urlset><url><loc>http://x.org/ä</loc></url></urlset>"
+    assert [page["link"] for page in read(body.encode(encoding))["pages"]] == ["http://x.org/ä"]
+    lines = read("http://x.org/a\nhttp://x.org/ä".encode(encoding), "text/plain")
+    assert [page["link"] for page in lines["pages"]] == ["http://x.org/a", "http://x.org/ä"]
+
+
+def test_an_address_without_an_element_of_its_own_is_read():
+    assert read("<sitemapindex><sitemap> http://x.org/a.xml </sitemap></sitemapindex>")["sitemaps"] == [
+        {"link": "http://x.org/a.xml"}
+    ]
+
+
 def test_an_index_names_sitemaps_those_that_changed_last_first():
     maps = [("a", "2026-01-01"), ("b", ""), ("c", "2026-11-01")]
     body = "".join(
