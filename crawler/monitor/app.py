@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import signal
 from functools import partial
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -13,7 +15,7 @@ from urllib.parse import urlencode
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -21,7 +23,9 @@ from crawler import config
 from crawler.base import tasks
 from crawler.base.errors import HeadroomError, PlanError, UnavailableError, UrlError
 from crawler.cluster.metrics_endpoint import MetricsEndpoint
+from crawler.monitor import formats
 from crawler.monitor.guard import SecurityHeaders
+from crawler.monitor.last_pages import PLACE
 from crawler.monitor.pages import (
     access,
     audit_log,
@@ -54,6 +58,7 @@ if TYPE_CHECKING:
     ActionHandler = Callable[[WebRequest, dict[str, str]], Awaitable[Response]]
 
 
+AWAY_SECONDS = 0.5  # for which a page waits for a Redis that is known to be away, where it has been shown before
 logger = logging.getLogger(__name__)
 
 
@@ -164,9 +169,32 @@ def _page(monitor: Monitor, role: Role, handle: Handler) -> Any:
             raise RefusedRequestError(401, "error.sign-in")
         if not web.sign_in.user.may(role):
             raise RefusedRequestError(403, "error.role", role=role)
-        return await handle(web)
+        return await (_shown(web, handle) if request.method == "GET" else handle(web))
 
     return endpoint
+
+
+async def _shown(web: WebRequest, handle: Handler) -> Response:
+    """Returns a page; while Redis is away, as it was shown last, with its age.
+
+    Raises:
+        HeadroomError: Redis is away, and the page wasn't shown before.
+    """
+    pages, key = web.monitor.last_pages, (web.token, web.words.language, web.here)
+    is_away = bool((await web.monitor.gatherer.latest()).away)
+    last = pages.get(key)
+    try:
+        # Only where something can be shown instead, a page must be there at once.
+        async with asyncio.timeout(AWAY_SECONDS if is_away and last else None):
+            answer = await handle(web)
+    except (UnavailableError, TimeoutError) as error:
+        if last is None:
+            raise error if isinstance(error, UnavailableError) else UnavailableError(str(error)) from None
+        notice = web.words("last-page", since=formats.at(last.shown_at_s * 1000))
+        return HTMLResponse(last.html.replace(PLACE, f'<p class="trouble bad" role="alert">{escape(notice)}</p>', 1))
+    if isinstance(answer, HTMLResponse) and answer.status_code == 200:  # noqa: PLR2004 -- HTTP's OK
+        pages.keep(key, bytes(answer.body).decode())
+    return answer
 
 
 def _sign_in_before(web: WebRequest) -> str:

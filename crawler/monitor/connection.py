@@ -45,9 +45,16 @@ class Connection:
         try:
             yield self._operator
         except RedisError as error:
+            await self._forget_idle(self._operator)
             raise explained(error, self._where) from error
         except (OSError, TimeoutError) as error:
             raise UnavailableError(f"{self._where}: {said_of(error)}") from error
+
+    @staticmethod
+    async def _forget_idle(operator: Operator) -> None:
+        """Drops connections that wait to be used: if Redis was restarted, each would fail one more request."""
+        if pool := getattr(operator.redis, "connection_pool", None):  # a cluster's client has none
+            await pool.disconnect(inuse_connections=False)
 
     async def close(self) -> None:
         """Disconnects."""

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 READ_SECONDS = 2.0  # between two readings: a person sees no more, and workers report no oftener
 PAUSE_SECONDS_MAX = 60.0  # of a reading that costs much: its figures are as old as those of most tools
 COST_FACTOR = 100  # a reading that took so much CPU isn't repeated before a hundred times that: 1 % of a processor
-WAIT_SECONDS = 2.0  # for which a page waits for figures; then it says that there are none
+FIRST_WAIT_SECONDS = 2.0  # for which a page waits for figures; then it says that there are none
+WAIT_SECONDS = 0.7  # likewise, where there are those of before, which the page shows then
 AWAY_WAIT_SECONDS = 0.05  # likewise, where the reading before failed: one that succeeds follows by itself
 ACTIVITY_SECONDS = 10.0  # between two readings of what was done over time, whose shortest step is a minute
 
@@ -68,7 +69,8 @@ class Gatherer:
     async def latest(self) -> LatestFigures:
         """Returns the figures of now; those of before say so, where Redis doesn't give others in time."""
         if time.monotonic() - self._read_at >= self._pause_s:
-            timeout_s = AWAY_WAIT_SECONDS if self._figures.away else WAIT_SECONDS
+            timeout_s = WAIT_SECONDS if self._figures.overview else FIRST_WAIT_SECONDS
+            timeout_s = AWAY_WAIT_SECONDS if self._figures.away else timeout_s
             done, _ = await asyncio.wait([self._begin_reading()], timeout=timeout_s)
             if not done and not self._figures.away:
                 return replace(self._figures, away=f"no figures within {timeout_s:g} s", away_since_s=time.time())

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
 
 from crawler.monitor.web_errors import RefusedRequestError
 
@@ -27,6 +29,7 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
+OWN_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 TLS_HEADERS = {"strict-transport-security": "max-age=31536000"}
 
 
@@ -39,10 +42,11 @@ class SecurityHeaders:
 
     def __init__(self, app: ASGIApp, *, secure: bool) -> None:
         self._app = app
+        self._secure = secure
         self._headers = HEADERS | (TLS_HEADERS if secure else {})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes a request on, and its answer with the headers."""
+        """Passes a request on, and its answer with the headers; what may be no browser's own wish is refused."""
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -52,7 +56,26 @@ class SecurityHeaders:
                 headers.setdefault("cache-control", "no-store")
             await send(message)
 
-        await self._app(scope, receive, send_with_headers)
+        app = self._app if scope["type"] != "http" else self._refused(Headers(scope=scope)) or self._app
+        await app(scope, receive, send_with_headers)
+
+    def _refused(self, headers: Headers) -> ASGIApp | None:
+        """Returns the answer to a request that isn't taken; None: it is.
+
+        Without TLS the monitor is reached by this machine's own names alone. By another name a page of somebody else's
+        asks, whose name was made to lead here (DNS rebinding). And of a request with two lengths, a proxy in front may
+        have read another one than is read here.
+        """
+        if not self._secure and _name_in(headers.get("host", "")) not in OWN_NAMES:
+            return PlainTextResponse("The monitor isn't reached by this name.\n", 421)
+        if "transfer-encoding" in headers and "content-length" in headers:
+            return PlainTextResponse("The request has two lengths.\n", 400, {"connection": "close"})
+        return None
+
+
+def _name_in(host: str) -> str:
+    """Returns the name in a Host header, without its port."""
+    return host.rpartition(":")[0].lower() if re.fullmatch(r".*:\d{1,5}", host) else host.lower()
 
 
 def refuse_other_origins(request: Request) -> None:

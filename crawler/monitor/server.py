@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from crawler.base.errors import HeadroomError, shown
 from crawler.monitor.app import build
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from crawler.monitor.users import UserFile
 
 GRACE_SECONDS = 5  # for answers under way, when it is told to stop
+HEAD_SECONDS = 10.0  # in which the head of a first request must have come
 BACKLOG = 128  # connections that wait to be taken
 
 
@@ -161,6 +163,7 @@ def _configuration(app: Any, listening: Listening) -> uvicorn.Config:
         log_config=None,  # the crawl's own
         access_log=False,
         server_header=False,
+        http=_Connection,
         proxy_headers=bool(listening.proxy),
         forwarded_allow_ips=listening.proxy or None,
         timeout_graceful_shutdown=GRACE_SECONDS,
@@ -172,6 +175,27 @@ def _configuration(app: Any, listening: Listening) -> uvicorn.Config:
     except (OSError, ssl.SSLError) as error:
         raise HeadroomError(f"TLS files {cert} and {key}: {error.strerror or error}") from error
     return options
+
+
+class _Connection(H11Protocol):
+    """A connection of uvicorn's that is closed unless the head of a request has come in time."""
+
+    _head_in_time: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # uvicorn's, too
+        """Begins the time of the first head."""
+        super().connection_made(transport)
+        self._head_in_time = self.loop.call_later(HEAD_SECONDS, self._close_without_head)
+
+    def _close_without_head(self) -> None:
+        if self.cycle is None:  # no head has come yet; between two requests uvicorn's own time limit holds
+            self.transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Ends the time."""
+        if self._head_in_time:
+            self._head_in_time.cancel()
+        super().connection_lost(exc)
 
 
 class _Uvicorn(uvicorn.Server):

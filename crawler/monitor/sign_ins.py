@@ -5,9 +5,9 @@ from __future__ import annotations
 import hmac
 import secrets
 import time
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,11 +15,15 @@ if TYPE_CHECKING:
     from crawler.monitor.users import User, UserFile
 
 LIFE_SECONDS = 12 * 3600.0  # a working day; a page that is left open asks all the time, so idleness tells nothing
-SIGN_INS_MAX = 1_000  # at once; the oldest ends where there are more
+USER_SIGN_INS_MAX = 20  # of one user at once: the user's oldest ends where there are more, and nobody else's
 TOKEN_BYTES = 32
-WINDOW_SECONDS = 300.0  # in which failures are counted
-FAILURES_MAX = {"pair": 5, "address": 15, "name": 50}  # of a name from an address, of an address, of a name
-REMEMBERED_MAX = 10_000  # names and addresses whose failures are counted; the oldest is forgotten where there are more
+# Failures that cost nothing but the time of a check: of a name from one address, and of a name from all of them. The
+# next one has a pause of a second follow, and each further one twice that. An address by itself has no limit, since all
+# users of a tunnel or a proxy have the same one.
+FREE_FAILURES = {"pair": 5, "name": 50}
+PAUSE_SECONDS_MAX = 300.0
+FORGOTTEN_SECONDS = 3_600.0  # without a failure, after which those before count no more
+REMEMBERED_MAX = 10_000  # names, and names with addresses; the one whose failure is oldest is forgotten first
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +57,9 @@ class SignIns:
         """Signs a user in; returns the token."""
         token = secrets.token_urlsafe(TOKEN_BYTES)
         self._by_token[token] = SignIn(user, secrets.token_urlsafe(TOKEN_BYTES), self._clock() + LIFE_SECONDS)
-        while len(self._by_token) > SIGN_INS_MAX:
-            self._by_token.popitem(last=False)
+        own = [other for other, sign_in in self._by_token.items() if sign_in.user.name == user.name]
+        for oldest in own[:-USER_SIGN_INS_MAX]:
+            del self._by_token[oldest]
         return token
 
     def of(self, token: str) -> SignIn | None:
@@ -74,34 +79,49 @@ class SignIns:
         self._by_token.pop(token, None)
 
 
+class Failures(NamedTuple):
+    """How often signing in failed.
+
+    Attributes:
+        last_at: By the monotonic clock.
+    """
+
+    number: int
+    last_at: float
+
+
 class SignInTries:
-    """Failures of signing in, over the last WINDOW_SECONDS: who has too many must wait, whatever the password is."""
+    """Failures of signing in: whoever has too many must wait, whatever the password is, and longer each time."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._failures: OrderedDict[tuple[str, ...], deque[float]] = OrderedDict()
+        self._failures: OrderedDict[tuple[str, ...], Failures] = OrderedDict()
 
-    def may_try(self, name: str, address: str) -> bool:
-        """Returns whether an address may try a name's password now."""
-        since = self._clock() - WINDOW_SECONDS
-        for kind, key in _keys(name, address):
-            failures = self._failures.get(key, deque[float]())
-            while failures and failures[0] <= since:
-                failures.popleft()
-            if len(failures) >= FAILURES_MAX[kind]:
-                return False
-        return True
+    def wait_s(self, name: str, address: str) -> float:
+        """Returns for how many seconds an address may not try a name's password; 0: it may."""
+        return max(self._pause_s(kind, key) for kind, key in _keys(name, address))
 
     def fail(self, name: str, address: str) -> None:
         """Counts a failure."""
-        for kind, key in _keys(name, address):
-            self._failures.setdefault(key, deque(maxlen=FAILURES_MAX[kind])).append(self._clock())
+        for _kind, key in _keys(name, address):
+            self._failures[key] = Failures(self._number(key) + 1, self._clock())
             self._failures.move_to_end(key)
         while len(self._failures) > REMEMBERED_MAX:
             self._failures.popitem(last=False)
+
+    def _number(self, key: tuple[str, ...]) -> int:
+        failures = self._failures.get(key)
+        return failures.number if failures and self._clock() - failures.last_at < FORGOTTEN_SECONDS else 0
+
+    def _pause_s(self, kind: str, key: tuple[str, ...]) -> float:
+        beyond = self._number(key) - FREE_FAILURES[kind]
+        if beyond < 0:
+            return 0.0
+        until = self._failures[key].last_at + min(2.0**beyond, PAUSE_SECONDS_MAX)
+        return max(0.0, until - self._clock())
 
 
 def _keys(name: str, address: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Returns under what a failure is counted, each with its kind."""
     name = name[:64]  # no user's is longer
-    return (("pair", ("pair", name, address)), ("address", ("address", address)), ("name", ("name", name)))
+    return (("pair", ("pair", name, address)), ("name", ("name", name)))

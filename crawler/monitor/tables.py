@@ -14,7 +14,8 @@ from crawler.cli.output import to_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # with these a cell begins that a spreadsheet would work out
+# With these a cell begins that a spreadsheet would work out; some take wide forms, of East Asian fonts, for them, too.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 BYTE_ORDER_MARK = "\ufeff"  # by which spreadsheets know UTF-8
 
 

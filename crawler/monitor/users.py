@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import re
 import stat
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import orjson
 from argon2 import PasswordHasher
@@ -16,14 +18,22 @@ from argon2.exceptions import Argon2Error, InvalidHashError
 
 from crawler.base.errors import HeadroomError, existing, shown
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 Role = Literal["viewer", "analyst", "operator"]
 ROLES: tuple[Role, ...] = get_args(Role)  # each may do what those before it may
 NAME = re.compile(r"[A-Za-z0-9._@-]{1,64}")
 PASSWORD_CHARACTERS_MIN, PASSWORD_CHARACTERS_MAX = 12, 1_000  # by NIST 800-63B a long one needs no other rules
 PRIVATE = 0o600
+DAMAGED = ".damaged"  # behind the name of a file that was none of users
 
 _hasher = PasswordHasher()  # argon2id with 64 MiB, three passes: RFC 9106's second choice
 _NOBODY = _hasher.hash("nobody")  # checked where there is no such user, so that the time tells nothing
+
+
+class DamagedUsersError(HeadroomError):
+    """The file is none of users."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +80,13 @@ class UserFile:
         except OSError as error:
             raise HeadroomError(f"{self._path}: {error.strerror}") from error
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise HeadroomError(f"{self._path}: no file of users; scrapy monitor user add makes one") from None
+            raise DamagedUsersError(
+                f"{self._path}: no file of users; scrapy monitor user add makes another and keeps it as {DAMAGED}"
+            ) from None
         return self._users
 
     def put(self, name: str, role: Role, password: str) -> None:
-        """Adds a user, or gives one another role and password.
+        """Adds a user, or gives one another role and password. A damaged file is put aside, and begun anew.
 
         Raises:
             HeadroomError: The name or password can't be one, or the file can't be written.
@@ -83,7 +95,14 @@ class UserFile:
             raise HeadroomError(f"user {shown(name)}: expected up to 64 letters, digits and . _ @ -")
         if not PASSWORD_CHARACTERS_MIN <= len(password) <= PASSWORD_CHARACTERS_MAX:
             raise HeadroomError(f"a password has {PASSWORD_CHARACTERS_MIN} to {PASSWORD_CHARACTERS_MAX} characters")
-        self._write({**self.users(), name: User(name, role, _hasher.hash(password))})
+        user = User(name, role, _hasher.hash(password))
+        with self._alone():
+            try:
+                users = self.users()
+            except DamagedUsersError:
+                self._path.replace(self._path.with_name(self._path.name + DAMAGED))
+                users = {}
+            self._write({**users, name: user})
 
     def remove(self, name: str) -> None:
         """Removes a user.
@@ -91,10 +110,11 @@ class UserFile:
         Raises:
             HeadroomError: There is none of that name, or the file can't be written.
         """
-        users = self.users()
-        if name not in users:
-            raise HeadroomError(f"no user {shown(name)}; {existing(name, users, 'there are')}")
-        self._write({other: user for other, user in users.items() if other != name})
+        with self._alone():
+            users = self.users()
+            if name not in users:
+                raise HeadroomError(f"no user {shown(name)}; {existing(name, users, 'there are')}")
+            self._write({other: user for other, user in users.items() if other != name})
 
     def check(self, name: str, password: str) -> User | None:
         """Returns the user who has this name and password; takes some 50 ms of a processor, whoever asks.
@@ -109,11 +129,25 @@ class UserFile:
             return None
         return user
 
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Has commands change the file one after the other: each reads what the one before has written.
+
+        Raises:
+            HeadroomError: The folder can't be written to.
+        """
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.with_name(self._path.name + ".lock").open("w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                yield
+        except OSError as error:
+            raise HeadroomError(f"{self._path}: {error.strerror}") from error
+
     def _write(self, users: dict[str, User]) -> None:
         """Puts another file in the place of this one, which is whole at every moment."""
         stored = {user.name: {"role": user.role, "hash": user.password_hash} for user in users.values()}
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(dir=self._path.parent)  # its mode is 0600
             with os.fdopen(handle, "wb") as file:
                 file.write(orjson.dumps({"users": stored}, option=orjson.OPT_INDENT_2) + b"\n")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -16,6 +17,7 @@ from crawler.base.errors import HeadroomError
 from crawler.cluster import audit
 from crawler.monitor import formats
 from crawler.monitor.guard import refuse_other_origins
+from crawler.monitor.last_pages import LastPages
 from crawler.monitor.web_errors import RefusedRequestError
 from crawler.monitor.words import LANGUAGES, Messages, preferred, words_of
 
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 
 FORM_BYTES_MAX = 65_536
 FORM_FIELDS_MAX = 500
+FORM_SECONDS = 10.0  # in which a form has come: it is some hundred bytes
+ACTION = re.compile(r"[a-z]{1,20}(?:-[a-z]{1,20}){0,3}")  # its name in the audit
 STREAMS_MAX = 200  # event streams at once
 DOWNLOADS_MAX = 4  # of items at once: each keeps the monitor busy, and a cursor of Mongo open
 LANGUAGE_COOKIE = "language"
@@ -62,6 +66,7 @@ class Monitor:
         streams: Held for each event stream; each is a connection, and has its pages made anew.
         items: Where items are found.
         downloads: Held for each file of items while it is sent.
+        last_pages: What browsers were shown last.
     """
 
     settings: Mapping[str, Any]
@@ -76,6 +81,7 @@ class Monitor:
     checking: asyncio.Semaphore = field(default_factory=partial(asyncio.Semaphore, 1))
     streams: asyncio.Semaphore = field(default_factory=partial(asyncio.Semaphore, STREAMS_MAX))
     downloads: asyncio.Semaphore = field(default_factory=partial(asyncio.Semaphore, DOWNLOADS_MAX))
+    last_pages: LastPages = field(default_factory=LastPages)
 
     @property
     def cookie(self) -> str:
@@ -145,9 +151,20 @@ class WebRequest:
             here=self.here,
             sign_in=self._sign_in,
             version=__version__,
+            done=self._done(),
+            is_answer=self.request.method != "GET",
             **values,
         )
         return HTMLResponse(text, status)
+
+    def then(self, address: str, done: str) -> Response:
+        """Returns an answer that leads on to a page, which says what was done."""
+        return RedirectResponse(f"{address}{'&' if '?' in address else '?'}{urlencode({'done': done})}", 303)
+
+    def _done(self) -> str:
+        """Returns the action that the page before has carried out, by its name in the audit; empty: none."""
+        done = self.parameter("done")
+        return done if ACTION.fullmatch(done) else ""
 
     async def form(self) -> dict[str, str]:
         """Returns the fields of a form that one of the monitor's own pages sent.
@@ -157,10 +174,14 @@ class WebRequest:
         """
         refuse_other_origins(self.request)
         body = b""
-        async for chunk in self.request.stream():
-            body += chunk
-            if len(body) > FORM_BYTES_MAX:
-                raise RefusedRequestError(413, "error.form")
+        try:
+            async with asyncio.timeout(FORM_SECONDS):
+                async for chunk in self.request.stream():
+                    body += chunk
+                    if len(body) > FORM_BYTES_MAX:
+                        raise RefusedRequestError(413, "error.form")
+        except TimeoutError:
+            raise RefusedRequestError(408, "error.form") from None
         try:
             return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=FORM_FIELDS_MAX))
         except ValueError:
@@ -183,4 +204,4 @@ class WebRequest:
                 await audit.act(operator, user=user, action=action, target=target, work=partial(work, operator))
             except HeadroomError as error:
                 return self.html("error", 409, message=str(error))
-        return RedirectResponse(then, 303)
+        return self.then(then, action)

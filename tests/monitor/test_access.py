@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import urlencode
+import socket
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 from monitor.conftest import HERE, PASSWORD, Running, settings_at
+from waiting import PATIENCE_SECONDS
 
 from crawler.base.errors import HeadroomError
 from crawler.monitor.server import Listening
@@ -86,6 +88,19 @@ def test_tries_are_limited(users, redis_url, browser):
         assert one.sign_in("analyst").status == 303  # another's failures are no hindrance
     finally:
         monitor.close()
+
+
+def test_a_request_by_a_name_that_was_made_to_lead_here_is_refused(browser):
+    assert browser().get("/login", host="evil.test").status == 421
+    for own in ("localhost:1", "127.0.0.1", "[::1]:8641"):
+        assert browser().get("/login", host=own).status == 200
+
+
+def test_a_request_of_two_lengths_is_refused(browser):
+    with socket.create_connection(("127.0.0.1", urlsplit(browser().address).port), PATIENCE_SECONDS) as connection:
+        head = b"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n"
+        connection.sendall(head + b"0\r\n\r\n")
+        assert connection.recv(100).startswith(b"HTTP/1.1 400 ")
 
 
 @pytest.mark.parametrize("headers", [{"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"}])

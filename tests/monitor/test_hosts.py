@@ -43,7 +43,7 @@ async def test_an_operator_slows_a_host_down_and_it_is_written_down(browser, ope
     one = browser("operator")
     orders = orders_of(operator)
     answer = one.act("/host", PAGE, name=HOST, order="slow", delay="12.5")
-    assert (answer.status, answer.headers["location"]) == (303, PAGE)
+    assert (answer.status, answer.headers["location"]) == (303, f"{PAGE}&done=host-slow")
     one.act("/host", PAGE, name=HOST, order="pause")
     assert await orders.all() == {HOST: HostOrder(12.5, paused=True)}
     assert "An operator has paused it." in one.get(PAGE).text

@@ -108,6 +108,22 @@ def test_a_page_follows_the_crawl_without_a_reload(page, worker):
     assert page.said == []
 
 
+def test_what_became_of_an_action_stays_to_be_read(page, worker):
+    """Figures come again and again meanwhile, and the address by itself would show another page."""
+    page.evaluate(
+        """() => { const form = document.querySelector('form.user').cloneNode(true);
+        form.action = '/plan'; for (const [name, value] of [['name', 'none'], ['action', 'pause']])
+        form.append(Object.assign(document.createElement('input'), {name, value}));
+        document.getElementById('main').append(form); form.submit(); }"""
+    )
+    refusal = page.get_by_role("alert")
+    expect(refusal).to_contain_text("none")
+    expect(page.get_by_text("live", exact=True)).to_be_visible()
+    with page.expect_event("console", lambda message: message.text == "later"):
+        page.evaluate("setTimeout(() => console.log('later'), 500)")  # ten readings of the figures
+    expect(refusal).to_be_visible()
+
+
 def test_windows_of_a_browser_share_one_stream(page, worker):
     asked = []
     expect(page.get_by_text("live", exact=True)).to_be_visible()

@@ -166,7 +166,7 @@ async def test_images_come_from_the_media_store_alone_and_are_images(running, re
         (tmp_path / path).write_bytes(content)
         return path
 
-    good, script = store(b"GIF89a rest"), store(b"<svg xmlns='x'><script/></svg>", ".svg")
+    good, script = store(b"GIF89a\x02\x00\x02\x00 rest"), store(b"<svg xmlns='x'><script/></svg>", ".svg")
     (tmp_path / "secret").write_bytes(b"\x89PNG\r\n\x1a\n secret")
     outside = f"aa/{'a' * 64}.png"
     (tmp_path / "aa").mkdir(exist_ok=True)

@@ -41,7 +41,7 @@ async def test_an_operator_steers_a_node_and_it_is_written_down(browser, operato
     one = browser("operator")
     page, orders = "/node?name=a-node", NodeOrders(operator.redis, operator.keys)
     answer = one.act("/node", page, name="a-node", order="drain")
-    assert (answer.status, answer.headers["location"]) == (303, page)
+    assert (answer.status, answer.headers["location"]) == (303, f"{page}&done=node-drain")
     assert (await orders.of("a-node")).drained
     assert "Drained: it claims nothing" in one.get(page).text
     one.act("/node", page, name="a-node", order="resume")

@@ -97,6 +97,7 @@ def test_a_redis_that_dies_and_heals(users, tmp_path, monkeypatch, caplog):
             one = Browser(monitor.address)
             one.sign_in("operator")
             assert "Nothing." in one.get("/").text
+            assert one.get("/nodes").status == one.get("/hosts").status == 200
             connection, following = events_of(one)
             assert following() == "figures"
             server.kill()
@@ -105,7 +106,10 @@ def test_a_redis_that_dies_and_heals(users, tmp_path, monkeypatch, caplog):
             page = one.get("/")
             assert page.status == 200
             assert "answer since" in page.text
-            assert one.get("/audit").status == 503
+            assert one.get("/audit").status == 503  # it wasn't shown before
+            shown = [one.get(path) for path in ("/nodes", "/hosts")]
+            assert [answer.status for answer in shown] == [200, 200]
+            assert all("This page is as it was at 20" in answer.text for answer in shown)
             assert one.act("/plan", name="flood", action="pause").status == 503
             assert "audit: operator plan-pause flood: unknown, since Redis is away" in caplog.text
             server.start()
@@ -113,7 +117,9 @@ def test_a_redis_that_dies_and_heals(users, tmp_path, monkeypatch, caplog):
                 pass
             page = one.get("/").text
             assert "answer since" not in page
-            assert one.get("/audit").status == 200
+            answers = [one.get(path) for path in ("/audit", "/nodes", "/hosts")]
+            assert [answer.status for answer in answers] == [200] * 3
+            assert not any("as it was" in answer.text for answer in answers)
             connection.close()
         finally:
             monitor.close()

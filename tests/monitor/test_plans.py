@@ -75,12 +75,13 @@ async def test_an_analyst_pauses_resumes_cancels_and_deletes(browser, operator, 
     one = browser("analyst")
     for name, state in (("pause", "paused"), ("resume", "active"), ("cancel", "cancelled")):
         answer = one.act("/plan", name=plan, action=name)
-        assert (answer.status, answer.headers["location"]) == (303, "/plan?name=flood")
+        assert (answer.status, answer.headers["location"]) == (303, f"/plan?name=flood&done=plan-{name}")
+        assert f"Done: plan-{name}." in one.get(answer.headers["location"]).text
         assert (await operator.registry.plan(plan)).state == state
     answer = one.act("/plan", name=plan, action="resume")
     assert answer.status == 409
     assert "was cancelled" in answer.text
-    assert one.act("/plan", name=plan, action="delete").headers["location"] == "/plans"
+    assert one.act("/plan", name=plan, action="delete").headers["location"] == "/plans?done=plan-delete"
     assert await operator.registry.plans() == {}
     entries = orjson.loads(browser("operator").get("/audit.json").text)
     assert [entry["action"] for entry in entries][:2] == ["plan-delete", "plan-resume"]

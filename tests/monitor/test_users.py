@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from monitor.conftest import PASSWORD
 
@@ -47,6 +49,22 @@ def test_another_password_and_no_user(users):
     assert users.users() == {}
     with pytest.raises(HeadroomError, match="no user 'ann'"):
         users.remove("ann")
+
+
+def test_of_many_who_are_added_at_once_none_is_lost(path):
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda number: UserFile(str(path)).put(f"user{number}", "viewer", PASSWORD), range(6)))
+    assert sorted(UserFile(str(path)).users()) == [f"user{number}" for number in range(6)]
+
+
+def test_a_damaged_file_is_mended_by_the_command_that_is_named(path):
+    path.write_text("{")
+    path.chmod(0o600)
+    with pytest.raises(HeadroomError, match="scrapy monitor user add makes another"):
+        UserFile(str(path)).users()
+    UserFile(str(path)).put("ann", "operator", PASSWORD)
+    assert list(UserFile(str(path)).users()) == ["ann"]
+    assert path.with_name("users.json.damaged").read_text() == "{"
 
 
 @pytest.mark.parametrize(

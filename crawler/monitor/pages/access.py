@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import re
 from typing import TYPE_CHECKING
 
@@ -42,9 +43,9 @@ async def sign_in(web: WebRequest) -> Response:
     name, address = form.get("name", ""), web.request.client.host if web.request.client else ""
     monitor, shown = web.monitor, one_line(name)[:SHOWN_CHARACTERS]
     async with monitor.checking:
-        if not monitor.tries.may_try(name, address):
+        if wait_s := monitor.tries.wait_s(name, address):
             logger.warning("audit: %s sign-in from %s: too many failures", shown, address)
-            return web.html("login", 429, failed="login.wait", name=name)
+            return web.html("login", 429, failed="login.wait", name=name, wait_s=math.ceil(wait_s))
         user = await asyncio.to_thread(monitor.users.check, name, form.get("password", ""))
         if user is None:
             monitor.tries.fail(name, address)

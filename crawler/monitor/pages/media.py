@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import FileResponse
 
 from crawler import config
+from crawler.monitor.image_size import pixels
 from crawler.monitor.web_errors import RefusedRequestError
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 is_stored_name = re.compile(
     r"[0-9a-f]{2}/[0-9a-f]{64}(\.[a-z0-9]{1,8})?"
 ).fullmatch  # as the media pipeline names files
-MARK_BYTES = 16  # by which an image is known
+PIXELS_MAX = 50_000_000  # a small file may unfold to gigabytes in whoever looks at it
+HEAD_BYTES = 65_536  # of a file, in which its width and height are looked for
 # What a file begins with -> its media type. No other is shown: SVG, for one, is a document with scripts.
 MARKS = {
     re.compile(rb"\x89PNG\r\n\x1a\n"): "image/png",
@@ -58,13 +60,15 @@ def is_shown(settings: Mapping[str, Any], path: Any) -> bool:
 
 
 def _media_type(folder: Path, path: str) -> str | None:
-    """Returns the media type of an image; None where it is none, isn't there, or lies elsewhere."""
+    """Returns the media type of an image; None: it is none, isn't there, lies elsewhere, or is too large."""
     file = folder / path
     try:
         if not file.resolve(strict=True).is_relative_to(folder.resolve(strict=True)):
             return None
         with file.open("rb") as opened:
-            beginning = opened.read(MARK_BYTES)
+            head = opened.read(HEAD_BYTES)
     except OSError:
         return None
-    return next((media_type for mark, media_type in MARKS.items() if mark.match(beginning)), None)
+    if (pixels(head) or 0) > PIXELS_MAX:
+        return None
+    return next((media_type for mark, media_type in MARKS.items() if mark.match(head)), None)

@@ -142,8 +142,8 @@ async def act(web: WebRequest, form: dict[str, str]) -> Response:
         raise
     except HeadroomError as error:
         return web.html("error", 409, message=str(error))
-    is_gone = is_done and name == "delete"
-    return RedirectResponse("/plans" if is_gone else f"/plan?{urlencode({'name': plan})}", 303)
+    address = "/plans" if is_done and name == "delete" else f"/plan?{urlencode({'name': plan})}"
+    return web.then(address, f"plan-{name}") if is_done else RedirectResponse(address, 303)
 
 
 def _rows(figures: LatestFigures) -> list[dict[str, Any]]:

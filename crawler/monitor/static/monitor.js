@@ -15,6 +15,7 @@
   }
 
   async function refresh() {
+    if (document.querySelector("[data-still]")) return; // the answer to a form: its address alone would show another page
     if (document.hidden || isAsking) {
       isStale = true;
       return;
@@ -58,7 +59,7 @@
 
   function hear(state) {
     show(state);
-    if (state === "live") refresh();
+    if (state !== "lost") refresh();
   }
 
   function listen() {
@@ -68,14 +69,14 @@
       hear(state);
     };
     events.addEventListener("figures", () => tell("live"));
-    events.addEventListener("away", () => tell("live"));
+    events.addEventListener("away", () => tell("away"));
     events.addEventListener("error", () => {
       tell("lost");
       if (events.readyState === EventSource.CLOSED) setTimeout(() => { events.close(); listen(); }, 3000);
     });
   }
 
-  windows.addEventListener("message", (message) => hear(message.data === "live" ? "live" : "lost"));
+  windows.addEventListener("message", (message) => hear(["live", "away"].includes(message.data) ? message.data : "lost"));
   window.addEventListener("offline", () => show("lost"));
   document.addEventListener("visibilitychange", () => { if (isStale) refresh(); });
   if (navigator.locks) navigator.locks.request("headroom-monitor-events", () => { listen(); return new Promise(() => {}); });
