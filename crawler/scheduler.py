@@ -22,16 +22,16 @@ from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.reactor import is_reactor_installed
 
 from crawler import config
-from crawler.base import scrapy_private, urls
+from crawler.base import scrapy_private
 from crawler.base.errors import ConfigError
 from crawler.base.models import Frontier
 from crawler.base.seldom import Seldom
 from crawler.base.tasks import TaskDied, cancel, start
-from crawler.extract.sitemaps import MAX_SITEMAP_BYTES
 from crawler.frontier.session import SessionExpired, SessionLost
 from crawler.robots.finder import RobotsAsked
 from crawler.servers.redis_retry import RETRY_SECONDS
-from crawler.worker.claiming.request_state import RequestState, state_of
+from crawler.worker.claiming.page_request import page_request
+from crawler.worker.claiming.request_state import state_of
 from crawler.worker.claiming.site_cache import UNREAD_SITE, UNREAD_SITE_SECONDS
 from crawler.worker.claiming.visits import Lane, Visit, VisitEnded
 from crawler.worker.life.orders import StopOrdered
@@ -217,29 +217,10 @@ class Scheduler(BaseScheduler):
             loop.call_at(self._asks_at, self._make_engine_ask)
 
     def _request_of(self, visit: Visit) -> Request:
-        seed = visit.seed
-        url, headers = seed.url, None
-        site = self.worker.sites.get(seed.site)
-        if site is not None and seed.body:
-            headers = {"Content-Type": site.request_content_type}
-        if site is not None and seed.frontier == "content":
-            url = site.address_of(url)
-        url, route = urls.split_route(url)
-        loop = asyncio.get_running_loop()
-        meta = RequestState(visit, visit.lane, is_page=True, route=route, may_render=True, loop=loop).meta()
-        if urls.is_canonical(url):
-            meta["verbatim_url"] = True  # Scrapy then doesn't escape the URL in its own way
-        if site is not None and seed.frontier == "nav" and site.results.type == "sitemap":
-            meta["download_maxsize"] = MAX_SITEMAP_BYTES
-        return Request(
-            url,
-            method=seed.method,
-            body=seed.body,
-            headers=headers,
-            meta=meta,
-            dont_filter=True,
-            errback=self._errback,
-        )
+        site = self.worker.sites.get(visit.seed.site)
+        request = page_request(visit, site, asyncio.get_running_loop())
+        request.errback = self._errback
+        return request
 
     async def _feed(self) -> None:
         """Claims seeds as long as the crawl runs; sleeps while no seed is due or there is no room for one.

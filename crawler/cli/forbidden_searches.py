@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from crawler import config
 from crawler.base.errors import HeadroomError
 from crawler.base.urls import hostname
-from crawler.cli.fetch import Fetcher
+from crawler.cli.page_fetcher import PageFetcher
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from scrapy.settings import Settings
 
     from crawler.plans import Plan
+    from crawler.sites import Site
 
 ASK_SECONDS = 10.0  # for all hosts together: who checks a plan waits for it
 AT_ONCE_MAX = 16  # hosts that are asked at the same time; a plan has a handful
@@ -32,21 +33,23 @@ async def of_plan(plan: Plan, settings: Settings, left_out: Collection[str] = ()
     if not config.ROBOTSTXT_OBEY.of(settings):
         return []
     words = plan.combinations()[0]
-    urls = {site.name: plan.targets(site, words)[0].url for site in plan.sites if site.name not in left_out}
+    searches = [(site, plan.targets(site, words)[0].url) for site in plan.sites if site.name not in left_out]
+    if not searches:
+        return []
     limit = asyncio.Semaphore(AT_ONCE_MAX)
-    async with Fetcher.open(settings) as fetcher:
-        found = await asyncio.gather(*(_why(fetcher, url, limit) for url in urls.values()))
+    async with PageFetcher.open(settings, *(site for site, _url in searches)) as fetcher:
+        refusals = await asyncio.gather(*(_why(fetcher, url, site, limit) for site, url in searches))
     return [
-        {"site": site, "host": hostname(url), "why": why}
-        for (site, url), why in zip(urls.items(), found, strict=True)
+        {"site": site.name, "host": hostname(url), "why": why}
+        for (site, url), why in zip(searches, refusals, strict=True)
         if why
     ]
 
 
-async def _why(fetcher: Fetcher, url: str, limit: asyncio.Semaphore) -> str:
+async def _why(fetcher: PageFetcher, url: str, site: Site, limit: asyncio.Semaphore) -> str:
     try:
         async with asyncio.timeout(ASK_SECONDS), limit:
-            return await fetcher.refusal(url)
+            return await fetcher.refusal(url, site)
     except TimeoutError:
         return f"robots.txt can't be read within {ASK_SECONDS:g} s, so it isn't known whether it forbids the search"
     except HeadroomError as error:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from crawler import config, extract
 from crawler.base.errors import ExtractError, HeadroomError, LacksError
-from crawler.base.urls import host, split_route
-from crawler.cli.fetch import CrawlRefusesError, Fetcher
-from crawler.cli.page_rendering import PageRendering
+from crawler.base.urls import split_route
+from crawler.cli.page_browser import PageBrowser
+from crawler.cli.page_fetcher import CrawlRefusesError, PageFetcher
 from crawler.cli.site_joined import with_joined
 from crawler.cli.site_search import SearchTrial
 
@@ -37,8 +37,7 @@ async def page(url: str, site: Site, settings: Settings, *, renders: bool, words
     """
     async with _Reader.open(site, settings) as reader:
         try:
-            page = await reader.fetcher.page_of(url, site, renders=renders)
-            reader.fetcher.keep_delay(site.politeness.delay_s)
+            page = await reader.fetcher.page_of(url, renders=renders)
             return await (reader.rendered(page, words, tries_plain=True) if renders else reader.as_crawled(page, words))
         except CrawlRefusesError as error:
             return _refused(site, error)
@@ -53,7 +52,7 @@ async def search(site: Site, settings: Settings, words: list[str]) -> dict[str, 
     Raises:
         HeadroomError: The site can't be searched so, or a page can't be had or read.
     """
-    async with _Reader.open(site, settings, site.politeness.delay_s) as reader:
+    async with _Reader.open(site, settings) as reader:
         trial = SearchTrial(site, reader.fetcher, reader.browser, words)
         try:
             first = await trial.first_page()
@@ -70,7 +69,7 @@ async def search(site: Site, settings: Settings, words: list[str]) -> dict[str, 
             return _refused(site, error)
         for url in found.urls[:1]:
             try:
-                shown["result"] = await reader.as_crawled(await reader.fetcher.page_of(url, site), " ".join(words))
+                shown["result"] = await reader.as_crawled(await reader.fetcher.page_of(url), " ".join(words))
             except HeadroomError as error:
                 shown["result"] = {"url": url, "refused": str(error)}
         return shown
@@ -101,20 +100,16 @@ class _Reader:
 
     site: Site
     settings: Settings
-    fetcher: Fetcher
-    browser: PageRendering
+    fetcher: PageFetcher
+    browser: PageBrowser
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, site: Site, settings: Settings, delay_s: float = 0.0) -> AsyncIterator[Self]:
-        """Gives a reader, and ends its connections and its browser.
-
-        Args:
-            delay_s: Seconds between two starts of requests to a host, as of `Fetcher.open`.
-        """
+    async def open(cls, site: Site, settings: Settings) -> AsyncIterator[Self]:
+        """Gives a reader, and ends its connections and its browser."""
         async with (
-            Fetcher.open(settings, delay_s, site) as fetcher,
-            PageRendering.open(settings, site, fetcher) as browser,
+            PageFetcher.open(settings, site) as fetcher,
+            PageBrowser.open(settings, site, fetcher) as browser,
         ):
             yield cls(site, settings, fetcher, browser)
 
@@ -137,7 +132,7 @@ class _Reader:
         """Returns what is read on a page once a browser has rendered it, or why nothing is; and what it loaded.
 
         Args:
-            tries_plain: As of `PageRendering.render`.
+            tries_plain: As of `PageBrowser.render`.
 
         Raises:
             HeadroomError: It can't be rendered.
@@ -187,7 +182,7 @@ class _Reader:
             follows = {"follows": asdict(extract.followed(page, site))} if site.follow else {}
         try:
             fields = extract.fields(page, site, parser_modules=self._parser_modules)
-            fields, joined = await with_joined(fields, site, self.fetcher, host(page.url))
+            fields, joined = await with_joined(fields, site, self.fetcher, page)
             more = {"joined": joined} if joined else {}
             return shown | {"fields": asdict(fields)} | more | follows
         except ExtractError as error:

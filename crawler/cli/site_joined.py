@@ -9,19 +9,20 @@ from crawler import extract
 from crawler.base.errors import HeadroomError
 
 if TYPE_CHECKING:
-    from crawler.cli.fetch import Fetcher
+    from crawler.base.models import Fetched
+    from crawler.cli.page_fetcher import PageFetcher
     from crawler.extract import Fields
     from crawler.sites import Site
 
 
 async def with_joined(
-    fields: Fields, site: Site, fetcher: Fetcher, page_host: str
+    fields: Fields, site: Site, fetcher: PageFetcher, page: Fetched
 ) -> tuple[Fields, list[dict[str, Any]]]:
     """Returns a page's fields with those of its site's `content.joined`, and what each of these requests brought.
 
     Args:
         fields: As the page has them.
-        page_host: Of the page.
+        page: As it came.
 
     Returns:
         The fields as an item has them; and for each request its `url`, `fails` (why it brings nothing, or empty) and
@@ -30,16 +31,16 @@ async def with_joined(
     requests: list[dict[str, Any]] = []
     entries = site.content.joined if site.content else ()
     for url, entry in zip(fields.joined, entries, strict=True):
-        said: dict[str, Any] = {"url": url, "fails": "", "fields": {}}
-        requests.append(said)
+        request: dict[str, Any] = {"url": url, "fails": "", "fields": {}}
+        requests.append(request)
         if not url:
-            said["fails"] = "not asked for: the page lacks a value of its address"
+            request["fails"] = "not asked for: the page lacks a value of its address"
             continue
         try:
-            further = extract.joined_fields(await fetcher.page(url, page_host=page_host), site, joined=entry)
+            further = extract.joined_fields(await fetcher.joined_page(url, page), site, joined=entry)
         except HeadroomError as error:
-            said["fails"] = str(error)
+            request["fails"] = str(error)
             continue
-        said["fields"] = {name: value for name, value in asdict(further).items() if value}
+        request["fields"] = {name: value for name, value in asdict(further).items() if value}
         fields = fields.filled(further)
     return fields, requests

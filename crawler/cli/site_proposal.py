@@ -10,8 +10,8 @@ from crawler import config, discovery
 from crawler.base.errors import HeadroomError
 from crawler.base.models import Politeness
 from crawler.base.text import one_line
-from crawler.cli.fetch import Fetcher
-from crawler.cli.page_rendering import PageRendering
+from crawler.cli.page_browser import PageBrowser
+from crawler.cli.page_fetcher import PageFetcher
 from crawler.render.at_hand import why_no_browser
 from crawler.render.wish import Wish
 from crawler.sites import Site
@@ -40,13 +40,13 @@ class _TellingVisitor:
         browser: None: no page is rendered.
     """
 
-    def __init__(self, fetcher: Fetcher, browser: PageRendering | None = None) -> None:
+    def __init__(self, fetcher: PageFetcher, browser: PageBrowser | None = None) -> None:
         self.asked: list[dict[str, Any]] = []
         self._fetcher, self._browser = fetcher, browser
         self._rendered = 0
 
     async def ask(self, url: str, why: str, *, body: str = "", content_type: str = "") -> Fetched:
-        """Returns a page, whatever its status; raises what `Fetcher.get` raises, or that enough were asked for."""
+        """Returns a page, whatever its status; raises what `PageFetcher.get` raises, or that enough were asked for."""
         if len(self.asked) == PAGES_MAX:
             raise HeadroomError(f"{PAGES_MAX} pages were asked for, which is enough")
         print(one_line(f"asking {url}: {why}"), file=sys.stderr, flush=True)
@@ -72,7 +72,7 @@ async def described(site: Site, settings: Settings, word: str) -> dict[str, Any]
     Raises:
         HeadroomError: It can't be had, or says nothing that a site file can; the message names the site.
     """
-    async with Fetcher.open(settings, site.politeness.delay_s, site) as fetcher:
+    async with PageFetcher.open(settings, site) as fetcher:
         try:
             reads_results = site.results != NO_RESULTS
             url = site.description_url
@@ -98,7 +98,10 @@ async def propose(url: str, settings: Settings, *, word: str, name: str, delay_s
         HeadroomError: The first page can't be had or read.
     """
     site = Site.from_definition({"name": name or "new"})
-    async with Fetcher.open(settings, delay_s) as fetcher, PageRendering.open(settings, site, fetcher) as browser:
+    async with (
+        PageFetcher.open(settings, site, delay_s=delay_s) as fetcher,
+        PageBrowser.open(settings, site, fetcher) as browser,
+    ):
         visitor = _TellingVisitor(fetcher, None if why_no_browser(config.BROWSER_PATH.of(settings)) else browser)
         proposal = await discovery.propose(url, visitor, word=word, name=name)
     return {

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawler.base.models import Fetched
-    from crawler.cli.fetch import Fetcher
-    from crawler.cli.page_rendering import PageRendering
+    from crawler.cli.page_browser import PageBrowser
+    from crawler.cli.page_fetcher import PageFetcher
     from crawler.sites import SearchTarget, Site
 
 PER_PAGE = 20  # results that are asked for, where a site lets itself be asked
@@ -57,7 +57,7 @@ class SearchTrial:
         words: What is searched for.
     """
 
-    def __init__(self, site: Site, fetcher: Fetcher, browser: PageRendering, words: Sequence[str]) -> None:
+    def __init__(self, site: Site, fetcher: PageFetcher, browser: PageBrowser, words: Sequence[str]) -> None:
         self._site, self._fetcher, self._browser, self._words = site, fetcher, browser, words
         self._seen: dict[str, int] = {}  # results, with the number of the first page that was seen to have them
 

@@ -224,7 +224,7 @@ class Command(ActionCommand):
         Raises:
             HeadroomError: There is no such site, or the page can't be had or rendered.
         """
-        from crawler.cli.page_rendering import explore
+        from crawler.cli.page_browser import explore
         from crawler.render.exploration import ExplorationLimits
 
         limits = ExplorationLimits(

@@ -65,7 +65,7 @@ class SiteHeadersMiddleware:
             found = self._headers.at(site, url, "" if seed.hops else seed.host)
         except NoSecretError as error:
             self._warn("%s; its pages wait", error)
-            raise RefusedError(NO_SECRET, NO_SECRET_SECONDS) from None
+            raise RefusedError(NO_SECRET, NO_SECRET_SECONDS) from error
         if state.page_cookies and site.cookies:
             found["Cookie"] = with_page_cookies(found.get("Cookie", ""), state.page_cookies)
         for name, value in found.items():

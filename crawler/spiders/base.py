@@ -38,6 +38,7 @@ from crawler.worker.claiming.outcomes import (
 )
 from crawler.worker.claiming.request_state import RequestState, state_of
 from crawler.worker.life.required import refuse_command, require_parts
+from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from crawler.extract import Links
     from crawler.sites import Site
     from crawler.worker.claiming.visits import Visit
-    from crawler.worker.worker import Worker
 
 MAX_HOPS = 5  # redirects to other hosts that one seed may lead through
 
@@ -108,8 +108,6 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
     @cached_property
     def worker(self) -> Worker:
         """The process's worker. Looked up when first needed: Scrapy builds extensions after spiders."""
-        from crawler.worker.worker import Worker  # so that `scrapy site check`, which wants the settings, starts fast
-
         return Worker.of(self.crawler)
 
     async def start(self) -> AsyncIterator[Any]:

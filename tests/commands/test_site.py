@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import subprocess
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -133,13 +132,6 @@ def check(scrapy):
         return scrapy("site", "check", *words, settings={"ALLOW_PRIVATE_ADDRESSES": 1} | (settings or {}))
 
     return run
-
-
-def test_fetching_a_page_for_a_person_loads_no_worker():
-    """It takes as long as all else that is loaded, and `site check` is to answer as soon as the site does."""
-    code = "import sys, crawler.cli.fetch; print({'redis', 'crawler.worker.worker', 'psutil'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
-    assert done.stdout == "set()\n"
 
 
 def test_a_good_site_shows_what_it_searches_like(check):

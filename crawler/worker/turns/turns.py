@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from redis.exceptions import RedisError
 
@@ -24,10 +24,9 @@ from crawler.worker.turns.turn import MAX_BACKOFF_WAIT_SECONDS, Turn
 
 if TYPE_CHECKING:
     from crawler.base.events import Events
-    from crawler.frontier.queue import Queue
     from crawler.frontier.session import Lease, Session
+    from crawler.frontier.settlement import TurnRelease
     from crawler.worker.claiming.request_state import RequestState
-    from crawler.worker.claiming.settler import Settler
     from crawler.worker.claiming.visits import Visit
 
 
@@ -51,6 +50,26 @@ class CrawlDelay(NamedTuple):
     seconds: float
 
 
+class TurnSource(Protocol):
+    """Who gives turns: `crawler.frontier.queue.Queue`, whose methods say more."""
+
+    async def acquire_turn(self, host: str, site: str, owner: str) -> tuple[int, int]:
+        """Acquires a turn of a host."""
+
+    async def acquire_address(self, name: str, owner: str, concurrency: int, delay_ms: int) -> tuple[int, int]:
+        """Acquires a turn of an address."""
+
+    async def turn_start(self, host: str, crawl_delay_ms: int, owner: str, token: int) -> tuple[int, int, int]:
+        """Says when a turn may start its next request."""
+
+
+class TurnSink(Protocol):
+    """Who is told of released turns: the settler."""
+
+    def release(self, owner: str, partition: int, turn: TurnRelease) -> None:
+        """Takes a turn back."""
+
+
 class Turns:
     """Acquires and releases turns for the session's owner. Publishes `HostBackoff` and `CrawlDelay`.
 
@@ -62,7 +81,7 @@ class Turns:
     """
 
     def __init__(
-        self, queue: Queue, session: Session, settler: Settler, *, events: Events, stopping: asyncio.Event
+        self, queue: TurnSource, session: Session, settler: TurnSink, *, events: Events, stopping: asyncio.Event
     ) -> None:
         self._queue = queue
         self._session = session

@@ -1,11 +1,13 @@
-"""Renders and explores pages for a person at a terminal: `scrapy site check --render`, `scrapy site explore`."""
+"""Renders and explores pages for a person at a terminal: `scrapy site check --render`, `scrapy site explore`.
+
+What pages load passes what a crawl's pages load by: `crawler/download/page_requests.py`.
+"""
 
 from __future__ import annotations
 
-import asyncio
-from collections import defaultdict
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import orjson
@@ -14,16 +16,13 @@ from crawler import config
 from crawler.base import page_json
 from crawler.base.errors import HeadroomError, UnavailableError
 from crawler.base.models import LoadedJson
-from crawler.base.urls import canonical, host
-from crawler.cli.fetch import CrawlRefusesError, Fetcher
 from crawler.cli.json_outline import outline
+from crawler.cli.page_fetcher import PageFetcher
 from crawler.discovery.loaded import is_same_answer
-from crawler.download.page_rules import may_ask
 from crawler.middlewares.rendering import HTML_TYPES, wish_of
 from crawler.render import evidence
 from crawler.render.at_hand import why_no_browser
 from crawler.render.errors import StepFailedError
-from crawler.render.exchange import PageAnswer
 from crawler.render.wish import Wish
 from crawler.sites.steps import StepValues
 
@@ -33,8 +32,9 @@ if TYPE_CHECKING:
     from scrapy.settings import Settings
 
     from crawler.base.models import Fetched, JsonAnswer
+    from crawler.download.page_requests import PageRequests
     from crawler.download.web_sockets import CurlWebSocket
-    from crawler.render.exchange import PageRequest
+    from crawler.render.exchange import PageAnswer, PageRequest
     from crawler.render.exploration import ExplorationLimits
     from crawler.render.rendered import Rendered
     from crawler.render.renderer import Renderer
@@ -42,31 +42,31 @@ if TYPE_CHECKING:
     from crawler.sites.rendering import Rendering
 
 PLAIN_TRIED = 5  # answers of a page that are asked for once more; those that its site names first
-MAX_REFUSED = 10  # addresses that are told; a page that lacks more lacks them for one reason
+UNANSWERED_MAX = 10  # addresses that are shown; a page that lacks more lacks them for one reason
 
 
-class PageRendering:
-    """A browser for pages of one site; what they load is asked for as politely as a crawl does.
+class PageBrowser:
+    """A browser for pages of one site.
 
     Args:
         settings: The project's.
         fetcher: Asks for what the pages load.
     """
 
-    def __init__(self, settings: Settings, site: Site, fetcher: Fetcher) -> None:
+    def __init__(self, settings: Settings, site: Site, fetcher: PageFetcher) -> None:
         self._settings, self._site, self._fetcher = settings, site, fetcher
         self._renderer: Renderer | None = None  # until the first page: many a site never needs it
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, settings: Settings, site: Site, fetcher: Fetcher) -> AsyncIterator[Self]:
+    async def open(cls, settings: Settings, site: Site, fetcher: PageFetcher) -> AsyncIterator[Self]:
         """Gives the browser, and ends it."""
-        opened = cls(settings, site, fetcher)
+        browser = cls(settings, site, fetcher)
         try:
-            yield opened
+            yield browser
         finally:
-            if opened._renderer is not None:
-                await opened._renderer.close()
+            if browser._renderer is not None:
+                await browser._renderer.close()
 
     @staticmethod
     def takes(page: Fetched) -> bool:
@@ -119,14 +119,14 @@ class PageRendering:
             answers: As `render` tells them; those that aren't tried say nothing.
             loaded: The same answers.
         """
-        gotten = [(told, one) for told, one in zip(answers, loaded, strict=True) if one.method == "GET"]
-        for told, one in sorted(gotten, key=lambda pair: not pair[1].is_wanted)[:PLAIN_TRIED]:
+        gotten = [(shown, json) for shown, json in zip(answers, loaded, strict=True) if json.method == "GET"]
+        for shown, json in sorted(gotten, key=lambda pair: not pair[1].is_wanted)[:PLAIN_TRIED]:
             try:
-                plain = await self._fetcher.page(one.url)
+                plain = await self._fetcher.page(json.url)
             except HeadroomError:
-                told["is_plain"] = False
+                shown["is_plain"] = False
             else:
-                told["is_plain"] = is_same_answer(plain.body, one.body)
+                shown["is_plain"] = is_same_answer(plain.body, json.body)
 
     async def all_of(self, page: Fetched, wish: Wish) -> Fetched:
         """Returns a page as the browser has rendered it, with all JSON that it loaded, whoever may read that.
@@ -146,13 +146,21 @@ class PageRendering:
             HeadroomError: As `render`.
         """
         renderer = self._renderer = self._renderer or _renderer(self._settings)
-        requests = _Requests(self._fetcher, self._site, page)
-        connect = requests.connect if has_sockets else None
-        try:
-            return await renderer.render(page.url, wish=wish, fetch=requests, connect=connect), requests.unanswered
-        except StepFailedError as error:
-            picture = evidence.save(error, config.BROWSER_EVIDENCE_DIR.of(self._settings), self._site.name)
-            raise HeadroomError(f"{page.url}: {error}{picture and f'; what it looked like: {picture}'}") from error
+        async with self._fetcher.requests_of(page) as requests:
+            fetch = _NotingFetch(requests, self._fetcher)
+            render = partial(renderer.render, page.url, wish=wish, fetch=fetch)
+            try:
+                rendered = await requests.run(partial(render, connect=fetch.connect if has_sockets else None))
+            except StepFailedError as error:
+                picture = evidence.save(error, config.BROWSER_EVIDENCE_DIR.of(self._settings), self._site.name)
+                raise HeadroomError(f"{page.url}: {error}{picture and f'; what it looked like: {picture}'}") from error
+            except Exception as error:
+                if requests.leads_to:
+                    raise UnavailableError(f"{page.url} leads by a script to {requests.leads_to}") from error
+                if isinstance(error, HeadroomError):
+                    raise
+                raise self._fetcher.told(error, page.url) from error
+        return rendered, fetch.unanswered
 
 
 def _page(page: Fetched, rendered: Rendered, *, reads_loaded: bool) -> Fetched:
@@ -188,14 +196,14 @@ async def explore(url: str, settings: Settings, site: Site, limits: ExplorationL
         `seconds` that it took, and whether it `is_whole`: nothing was left to click.
 
     Raises:
-        HeadroomError: The page can't be fetched, as `Fetcher.page_of` says, or not be rendered.
+        HeadroomError: The page can't be fetched, as `PageFetcher.page_of` says, or not be rendered.
     """
     renderer = _renderer(settings)
     try:
-        async with Fetcher.open(settings, site.politeness.delay_s, site) as fetcher:
-            page = await fetcher.page_of(url, site, renders=True)
-            requests = _Requests(fetcher, site, page)
-            found = await renderer.explore(page.url, wish=Wish(), fetch=requests, limits=limits)
+        async with PageFetcher.open(settings, site) as fetcher:
+            page = await fetcher.page_of(url, renders=True)
+            async with fetcher.requests_of(page) as requests:
+                exploration = await renderer.explore(page.url, wish=Wish(), fetch=requests, limits=limits)
     finally:
         await renderer.close()
     states = [
@@ -204,80 +212,53 @@ async def explore(url: str, settings: Settings, site: Site, limits: ExplorationL
             "texts": state.texts,
             "links": state.links,
         }
-        for state in found.states
+        for state in exploration.states
     ]
     return {"url": page.url, "states": states} | {
-        "clicks": found.clicks,
-        "passed_by": found.passed_by,
-        "seconds": round(found.seconds, 1),
-        "is_whole": found.is_whole,
+        "clicks": exploration.clicks,
+        "passed_by": exploration.passed_by,
+        "seconds": round(exploration.seconds, 1),
+        "is_whole": exploration.is_whole,
     }
 
 
-class _Requests:
-    """What the page asks for, one request after the other to each host. It is a `crawler.render.exchange.Fetch`."""
+class _NotingFetch:
+    """What a page loads while it is rendered, of which it notes what gets no answer, and why."""
 
-    def __init__(self, fetcher: Fetcher, site: Site, page: Fetched) -> None:
-        self._fetcher, self._site, self._host = fetcher, site, host(page.url)
-        self._page: Fetched | None = page
-        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+    def __init__(self, requests: PageRequests, fetcher: PageFetcher) -> None:
+        self._requests, self._fetcher = requests, fetcher
         self.unanswered: dict[str, str] = {}
 
     async def __call__(self, request: PageRequest) -> PageAnswer:
-        """Returns the answer to one request of the page.
-
-        Raises:
-            HeadroomError: It doesn't get one.
-        """
-        if self._page is not None and request.is_page:
-            page, self._page = self._page, None
-            return PageAnswer(page.status, ((b"Content-Type", page.content_type.encode()),), page.body)
+        """Returns the answer to one request of the page, as `PageRequests` does."""
         with self._noting(request):
-            async with self._turns[host(self._checked(request))]:
-                return await self._fetcher.answer_to(request, self._host)
+            return await self._requests(request)
 
     @asynccontextmanager
     async def connect(self, request: PageRequest) -> AsyncIterator[CurlWebSocket]:
-        """Gives a WebSocket of the page, and closes it.
-
-        Raises:
-            HeadroomError: It doesn't get one.
-        """
+        """Gives a WebSocket of the page, as `PageRequests` does."""
         with self._noting(request):
-            self._checked(request)
-            async with self._fetcher.socket_at(request, self._host) as socket:
+            async with self._requests.connect(request) as socket:
                 yield socket
-
-    def _checked(self, request: PageRequest) -> str:
-        """Returns the canonical address of a request.
-
-        Raises:
-            CrawlRefusesError: A page of a crawl isn't given that.
-        """
-        url = canonical(request.url)
-        if not may_ask(request, url, is_own=host(url) == self._host or host(url) in self._site.own_hosts):
-            raise CrawlRefusesError(url, "pages don't ask for such things")
-        return url
 
     @contextmanager
     def _noting(self, request: PageRequest) -> Iterator[None]:
-        """Notes why a request gets no answer."""
         try:
             yield
-        except HeadroomError as error:
-            if len(self.unanswered) < MAX_REFUSED:
-                self.unanswered[request.url] = str(error)
+        except Exception as error:
+            if len(self.unanswered) < UNANSWERED_MAX:
+                self.unanswered[request.url] = str(self._fetcher.told(error, request.url))
             raise
 
 
 def _answers(rendered: Rendered) -> list[dict[str, Any]]:
-    told = []
+    answers = []
     for answer in rendered.answers:
         try:
             holds = outline(page_json.loads(answer.body))
         except orjson.JSONDecodeError:
             holds = {}
-        told.append(
+        answers.append(
             {
                 "url": answer.url,
                 "method": answer.method,
@@ -288,4 +269,4 @@ def _answers(rendered: Rendered) -> list[dict[str, Any]]:
                 "holds": holds,
             }
         )
-    return told
+    return answers
