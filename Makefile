@@ -13,13 +13,14 @@ FAULTS ?= full
 # Many tests start processes of this code: each would compile it anew where the environment forbids to keep the result.
 unexport PYTHONDONTWRITEBYTECODE
 # A process for each processor; the tests of a file stay in one.
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+PYTEST_OF := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder --numprocesses
+PYTEST := $(PYTEST_OF) auto
 
 # Of make truth; whoever isn't root is asked by sudo. The other applications come into .cache by themselves, one by npm.
 TRUTH_PACKAGES := mediawiki dokuwiki wordpress wordpress-theme-twentytwentythree php-cli php-sqlite3 php-mysql php-xml \
     php-mbstring php-intl php-gd mariadb-server-core mariadb-client-core
 
-.PHONY: help install demo quick test deploy-test faults truth bench bench-million bench-frontier lint matrix lock clean
+.PHONY: help install demo quick test deploy-test faults ci times truth bench bench-million bench-frontier lint matrix lock clean
 
 help: ## list these targets
 	@awk '/^[a-z-]+:.* ## / { split($$0, part, " ## "); sub(/:.*/, ""); printf "  make %-14s %s\n", $$0, part[2] }' $(MAKEFILE_LIST)
@@ -54,15 +55,25 @@ test: lint ## check the code and run the tests (some of them: make test ARGS='-k
 	@$(PYTEST) -m "not faults and not deploy" $(ARGS)
 
 deploy-test: $(DEPLOY_INSTALLED) ## what deploy/ holds: on a real scrapyd, by systemd, Compose and Kubernetes' own schemas, as image steps
-	@$(BIN)/python -m pytest -m deploy $(ARGS)
+	@$(BIN)/python -m pytest --part deploy -m deploy $(ARGS)
 
 $(DEPLOY_INSTALLED): requirements-deploy.txt $(INSTALLED)
 	@$(PIP) install --no-deps --require-hashes -r requirements-deploy.txt
 	@touch $@
 
-# One after the other: they measure how long things take.
-faults: install ## kill, freeze, cut off and fill everything, for about an hour (a short form: make faults FAULTS=short)
-	@FAULTS=$(FAULTS) $(BIN)/python -m pytest -m faults $(ARGS)
+# Most of them wait for what takes long in life too, so five processes share two processors well. Those that measure
+# how long things take come last, with nothing beside them.
+faults: install ## kill, freeze, cut off and fill everything (a short form, a quarter of an hour: make faults FAULTS=short)
+	@FAULTS=$(FAULTS) $(PYTEST_OF) 5 --part faults -m "faults and not alone" $(ARGS)
+	@FAULTS=$(FAULTS) $(BIN)/python -m pytest --part alone -m "faults and alone" $(ARGS)
+
+ci: install ## all that CI checks, and how long each part takes, within half an hour on two processors
+	@CI=true $(BIN)/python tests/ci.py
+
+times: install $(DEPLOY_INSTALLED) ## record what the files of tests take (tests/times.json), which tells their order and budget
+	@$(PYTEST) --record-times -m "not faults and not deploy"
+	@$(BIN)/python -m pytest --part deploy --record-times -m deploy
+	@$(MAKE) --no-print-directory faults FAULTS=short ARGS=--record-times
 
 truth: install ## real applications crawled, and every item compared with their own data, for a quarter of an hour
 	@npm=$$(command -v npm >/dev/null || echo npm); \

@@ -69,7 +69,7 @@ def evenness(account: Account, specs: Sequence[Spec], window: tuple[float, float
         possible: Pages a second that the turns allow.
     """
     rates = sorted(rate(account, spec.name, window) for spec in specs)
-    even = statistics.mean(rates)
+    even = statistics.mean(rates) or 1.0  # where nothing was fetched
     jain = sum(rates) ** 2 / (len(rates) * sum(one * one for one in rates) or 1)
     print(
         f"  a node's pages/s by the even share of {even:.2f}: least {rates[0] / even:.2f}, "

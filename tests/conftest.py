@@ -38,8 +38,17 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (_commands.name, os.envi
 
 # Who is started in the background ignores interrupts, and so would all that the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-SLOW_FOLDERS = ("documents", "end_to_end", "testbed", "hostile", "own_spiders", "commands")
-PROCESS_FOLDERS = (*SLOW_FOLDERS, "faults", "frontier")  # where nearly every test starts some
+pytest_plugins = ["parts"]
+PROCESS_FOLDERS = (
+    "documents",
+    "end_to_end",
+    "testbed",
+    "hostile",
+    "own_spiders",
+    "commands",
+    "faults",
+    "frontier",
+)  # where nearly every test starts some
 WAITING_PROCESSES = 4  # beyond the processors; each has servers of its own, up to a gigabyte with Kafka
 
 
@@ -50,11 +59,10 @@ def pytest_xdist_auto_num_workers():
 
 
 def pytest_collection_modifyitems(items):
-    """Marks the tests that start processes, and puts first what takes longest: so all processes end together."""
+    """Marks the tests that start processes."""
     for item in items:
         if "server_folder" in item.fixturenames or item.path.parent.name in PROCESS_FOLDERS:
             item.add_marker("process")
-    items.sort(key=lambda item: item.path.parent.name not in SLOW_FOLDERS)
 
 
 def pytest_collection_finish():

@@ -1,6 +1,6 @@
 """Scrapy's downloader statistics, the same to the byte, without building each request's text to count its bytes.
 
-Saves 19 us of a page's 1,130 us of CPU, 1.7 % (`.venv/bin/python -m benchmarks.fast_parts`).
+Saves 19 us of a page's 1,130 us of CPU, 1.7 %.
 """
 
 from __future__ import annotations

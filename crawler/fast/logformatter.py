@@ -1,6 +1,6 @@
 """Scrapy's log lines for each page and item, made only if a handler takes them.
 
-Saves 52 us of a page's 1,200 us of CPU, 4.3 %, where LOG_LEVEL is INFO (`.venv/bin/python -m benchmarks.fast_parts`).
+Saves 52 us of a page's 1,200 us of CPU, 4.3 %, where LOG_LEVEL is INFO.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Scrapy's statistics collector without the wrapper around each of its methods.
 
-Saves 22 us of a page's 1,180 us of CPU, 1.9 %: nine calls a page, 0.7 us each instead of 3.1
-(`.venv/bin/python -m benchmarks.fast_parts`).
+Saves 22 us of a page's 1,180 us of CPU, 1.9 %: nine calls a page, 0.7 us each instead of 3.1.
 """
 
 from __future__ import annotations

@@ -160,6 +160,7 @@ def test_the_busiest_host_is_done_in_hardly_more_than_its_minimum_time(many_host
     assert min(spacings(times, 1)) >= delay_s - TOLERANCE_SECONDS
 
 
+@pytest.mark.alone
 def test_hosts_of_one_address_share_its_budget(many_hosts, crawl):
     web = many_hosts(2, 5)
     crawl.site(concurrency=2)

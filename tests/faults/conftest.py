@@ -1,33 +1,22 @@
-"""Servers to break, and the table of what came of it."""
+"""Servers to break, and a line for what came of each fault."""
 
 from __future__ import annotations
 
 import pytest
-from faults.rig import FULL, Origin, Rig
+from faults.rig import Origin, Rig
 from needs import started
-
-ROWS: list[tuple[str, str, str]] = []
-
-
-def pytest_terminal_summary(terminalreporter):
-    """Prints a row for each fault that was tried."""
-    if not ROWS:
-        return
-    terminalreporter.section("faults, full form" if FULL else "faults, short form")
-    wide = max(len(fault) for fault, _, _ in ROWS)
-    for fault, figures, verdict in ROWS:
-        terminalreporter.write_line(f"{fault:<{wide}}  {verdict:<4}  {figures}")
 
 
 @pytest.fixture
-def row(request):
-    """Returns `say(FAULT, FIGURES)`: a row of the table, with whether the test that said it passed."""
-    said = []
-    yield lambda fault, **figures: said.append((fault, figures))
+def row(request, record_property):
+    """Returns `say(FAULT, FIGURES)`: a line of the table, with whether the test that said it passed."""
+    told = []
+    yield lambda fault, **figures: told.append((fault, figures))
     report = getattr(request.node, "called", None)
-    for fault, figures in said:
+    verdict = "pass" if report is not None and report.passed else "FAIL"
+    for fault, figures in told:
         text = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in figures.items())
-        ROWS.append((fault, text, "pass" if report is not None and report.passed else "FAIL"))
+        record_property("summary", f"{fault:<60}  {verdict}  {text}")
 
 
 @pytest.hookimpl(wrapper=True)

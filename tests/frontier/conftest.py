@@ -16,14 +16,6 @@ from crawler.servers.redis import redis_async
 CALL_SECONDS = "local CALL_SECONDS = 0.015"
 
 
-def pytest_terminal_summary(terminalreporter):
-    """Prints what tests say of themselves (`record_property("summary", TEXT)`), also where they pass."""
-    for report in (*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")):
-        for name, text in getattr(report, "user_properties", ()):
-            if name == "summary":
-                terminalreporter.write_line(text)
-
-
 # A cluster of six servers in each process of pytest costs `make test` a minute of its five: `make faults` has it.
 @pytest.fixture(params=["redis", pytest.param("cluster", marks=pytest.mark.faults)])
 def redis_settings(request):

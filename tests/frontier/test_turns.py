@@ -539,6 +539,7 @@ async def test_session_end_waits_for_turns(frontier):
     assert await scripts.run(frontier.redis, "session", keys, ["end", "A", 0]) > 0
 
 
+@pytest.mark.alone
 async def test_turns_of_a_host_are_shared_with_whoever_was_given_too_little(frontier):
     await frontier.polite(concurrency=4, burst=5)
     await frontier.offer(*(content(number) for number in range(100)))

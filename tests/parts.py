@@ -1,0 +1,67 @@
+"""The parts of the checks: what each may take, what its files took when that was recorded, and the order by that.
+
+`make ci` runs the parts one after the other (tests/ci.py). A plugin of pytest's, which conftest.py names; the Makefile
+says which part runs. `make times` records anew.
+"""
+
+from __future__ import annotations
+
+import collections
+import json
+import os
+import random
+from pathlib import Path
+
+TIMES = Path(__file__).with_name("times.json")
+# What all tests of a part may take together: seconds of each test, however many run at a time. With the processes that
+# the Makefile gives each part, they are done within tests/ci.py's minutes.
+BUDGET_SECONDS = {"test": 2_400, "faults": 3_300, "alone": 120, "deploy": 240}
+
+
+def recorded() -> dict[str, dict[str, float]]:
+    """Returns the seconds that each file took, by part."""
+    return json.loads(TIMES.read_text(encoding="utf-8"))
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("parts")
+    group.addoption("--part", choices=BUDGET_SECONDS, default="test", help="the part of the checks that runs")
+    group.addoption("--record-times", action="store_true", help="record what each file of the part takes")
+    group.addoption("--shuffle", metavar="SEED", help="files in another order, and the tests of each")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Puts the files first that take longest, so that all processes end together."""
+    if seed := config.getoption("--shuffle"):
+        places = {path: random.Random(f"{seed} {path}").random() for path in {item.path for item in items}}
+        items.sort(key=lambda item: (places[item.path], random.Random(f"{seed} {item.nodeid}").random()))
+        return
+    seconds = recorded()[config.getoption("--part")]
+    items.sort(key=lambda item: -seconds.get(_file(item.nodeid), 1.0))
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Says what the part took, and what tests say of themselves: `record_property("summary", TEXT)`."""
+    took, lines = collections.Counter(), []
+    for report in (
+        *terminalreporter.getreports("passed"),
+        *terminalreporter.getreports("failed"),
+        *terminalreporter.getreports(""),
+    ):
+        took[_file(report.nodeid)] += report.duration
+        if report.when == "teardown":
+            lines += [text for name, text in report.user_properties if name == "summary"]
+    for line in lines:
+        terminalreporter.write_line(line)
+    part = config.getoption("--part")
+    budget = BUDGET_SECONDS[part]
+    terminalreporter.write_line(
+        f"part {part}: {sum(took.values()):,.0f} s of tests, of {budget:,} s that they may take"
+    )
+    if config.getoption("--record-times"):
+        seconds = {file: round(taken, 1) for file, taken in sorted(took.items()) if taken >= 0.05}
+        TIMES.write_text(json.dumps(recorded() | {part: seconds}, indent=1) + "\n", encoding="utf-8")
+
+
+def _file(nodeid):
+    return os.path.normpath(nodeid.partition("::")[0])
