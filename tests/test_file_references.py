@@ -15,8 +15,7 @@ from crawler.base import yamlfile
 from crawler.base.errors import InputError
 from crawler.base.models import Fetched
 from crawler.base.yaml_schema import parts_of, schema_of
-from crawler.cli.plan_reference import plan_reference
-from crawler.cli.site_reference import site_reference
+from crawler.cli import references
 from crawler.plans.plan_file import PlanFile
 
 ROOT = Path(__file__).parent.parent
@@ -86,7 +85,7 @@ def whole(name, key):
 
 def test_pages_are_made_from_the_models():
     """`scrapy site reference > docs/site-files.md` writes one, `scrapy plan reference` the other."""
-    assert {"site": site_reference(), "plan": plan_reference()} == PAGES
+    assert {"site": references.site_files(), "plan": references.plan_files()} == PAGES
 
 
 @pytest.mark.parametrize("kind", MODELS)

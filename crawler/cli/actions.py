@@ -115,7 +115,16 @@ class ActionCommand(HeadroomCommand):
         if not min_words <= len(rest) <= max_words:
             raise UsageError(f"{self.name} {name}: expected {action.arguments or 'nothing more'}")
         self._refuse_options_of_others(name, opts)
-        work: Coroutine[Any, Any, None] | None = getattr(self, f"do_{name}")(rest, opts)
+        return self.act(name, rest, opts)
+
+    def act(self, name: str, args: list[str], opts: argparse.Namespace) -> Coroutine[Any, Any, None] | None:
+        """Does one action, by the method of its name; a subclass may do several by one method.
+
+        Raises:
+            HeadroomError: It failed.
+            UsageError: The words or options don't go together.
+        """
+        work: Coroutine[Any, Any, None] | None = getattr(self, f"do_{name}")(args, opts)
         return work
 
     def _refuse_options_of_others(self, name: str, opts: argparse.Namespace) -> None:

@@ -15,6 +15,7 @@ from crawler.cli.tables import print_table
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Coroutine
 
     from crawler.cluster.host_steering import Change
     from crawler.frontier.host_orders import HostOrder
@@ -102,26 +103,16 @@ class Command(ActionCommand):
 
         if opts.delay is None:
             raise UsageError("hosts slow: expected --delay SECONDS")
-        await self._order("slow", args, opts, slow(opts.delay), told=f" delay={opts.delay}")
+        await self._order("slow", args, opts, slow(opts.delay), options=f" delay={opts.delay}")
 
-    async def do_reset(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Takes delays back."""
-        await self._order("reset", args, opts)
+    def act(self, name: str, args: list[str], opts: argparse.Namespace) -> Coroutine[Any, Any, None] | None:
+        """Orders what needs nothing but hosts; else as every command."""
+        from crawler.cluster.host_steering import CHANGES
 
-    async def do_pause(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Pauses hosts."""
-        await self._order("pause", args, opts)
-
-    async def do_resume(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Lets paused hosts be asked again."""
-        await self._order("resume", args, opts)
-
-    async def do_forgive(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Forgets errors of hosts."""
-        await self._order("forgive", args, opts)
+        return self._order(name, args, opts, CHANGES[name]) if name in CHANGES else super().act(name, args, opts)
 
     async def _order(
-        self, name: str, words: list[str], opts: argparse.Namespace, change: Change | None = None, *, told: str = ""
+        self, name: str, words: list[str], opts: argparse.Namespace, change: Change, *, options: str = ""
     ) -> None:
         """Changes what is wanted of hosts, and prints it.
 
@@ -129,15 +120,14 @@ class Command(ActionCommand):
             HeadroomError: Redis can't be reached, or a name can't be a host's; then nothing was changed.
         """
         from crawler.cli.audited import audited
-        from crawler.cluster.host_steering import CHANGES, host_named, orders_of
+        from crawler.cluster.host_steering import host_named, orders_of
 
         hosts = [host_named(word) for word in words]
-        work = change or CHANGES[name]
         orders: dict[str, HostOrder] = {}
         async with self.connect() as operator:
             for host in hosts:
-                ordering = partial(work, orders_of(operator), host)
-                orders[host] = await audited(operator, f"host-{name}", f"{host}{told}", ordering)
+                ordering = partial(change, orders_of(operator), host)
+                orders[host] = await audited(operator, f"host-{name}", f"{host}{options}", ordering)
         answer = {"orders": {host: asdict(order) for host, order in orders.items()}}
         print_answer(opts, answer, lambda _answer: _print_orders(orders))
 

@@ -18,6 +18,7 @@ from crawler.cli.worker_rows import NAMES, worker_rows
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Coroutine
 
     from crawler.cluster.steering import Change
     from crawler.frontier.node_orders import NodeOrder
@@ -96,23 +97,11 @@ class Command(ActionCommand):
         answer = {"workers": workers, "orders": {node: asdict(order) for node, order in orders.items()}}
         print_answer(opts, answer, partial(_print_nodes, orders))
 
-    async def do_drain(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Drains nodes."""
+    def act(self, name: str, args: list[str], opts: argparse.Namespace) -> Coroutine[Any, Any, None] | None:
+        """Orders what needs nothing but nodes; else as every command."""
         from crawler.cluster.steering import CHANGES
 
-        await self._order("drain", args, opts, CHANGES["drain"])
-
-    async def do_resume(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Lets drained nodes claim again."""
-        from crawler.cluster.steering import CHANGES
-
-        await self._order("resume", args, opts, CHANGES["resume"])
-
-    async def do_stop(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Stops the workers that run on nodes."""
-        from crawler.cluster.steering import CHANGES
-
-        await self._order("stop", args, opts, CHANGES["stop"])
+        return self._order(name, args, opts, CHANGES[name]) if name in CHANGES else super().act(name, args, opts)
 
     async def do_set(self, args: list[str], opts: argparse.Namespace) -> None:
         """Changes limits.
@@ -123,12 +112,12 @@ class Command(ActionCommand):
         from crawler.cluster.steering import limits
 
         given = {option: getattr(opts, option.removeprefix("--").replace("-", "_")) for option in LIMITS}
-        changes, told = [], ""
+        changes, options = [], ""
         for option, text in given.items():
             if text is not None:
                 try:
                     changes.append(limits({LIMITS[option]: text}))
-                    told += f" {LIMITS[option]}={text}"
+                    options += f" {LIMITS[option]}={text}"
                 except ConfigError as error:
                     raise UsageError(f"{option}: {error}") from error
         if not changes:
@@ -137,16 +126,10 @@ class Command(ActionCommand):
         def change(order: NodeOrder, now_ms: int) -> NodeOrder:
             return reduce(lambda old, one: one(old, now_ms), changes, order)
 
-        await self._order("set", args, opts, change, told=told)
-
-    async def do_reset(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Takes limits back."""
-        from crawler.cluster.steering import CHANGES
-
-        await self._order("reset", args, opts, CHANGES["reset"])
+        await self._order("set", args, opts, change, options=options)
 
     async def _order(
-        self, name: str, nodes: list[str], opts: argparse.Namespace, change: Change, *, told: str = ""
+        self, name: str, nodes: list[str], opts: argparse.Namespace, change: Change, *, options: str = ""
     ) -> None:
         """Changes what is wanted of nodes, and prints it.
 
@@ -157,7 +140,7 @@ class Command(ActionCommand):
         from crawler.cluster.steering import steer
 
         async with self.connect() as operator:
-            target = " ".join(nodes) + told
+            target = " ".join(nodes) + options
             orders = await audited(operator, f"node-{name}", target, partial(steer, operator, nodes, change))
         answer = {"orders": {node: asdict(order) for node, order in orders.items()}}
         print_answer(opts, answer, lambda _answer: _print_orders(orders))

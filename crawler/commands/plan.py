@@ -16,6 +16,7 @@ from crawler.cli.output import print_answer, print_json, quantity
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Coroutine
 
     from crawler.plans import Plan
     from crawler.plans.operator import Operator
@@ -30,6 +31,21 @@ DESCRIBED = (
     "else says what is searched. Without a feed of results, its search is asked for a word of the plan and for one "
     "that nothing has, to tell results from other links. All of that obeys robots.txt; an error says what it forbids."
 )
+# What is done to a plan by a method of the operator's -> its state then, what is counted, and what is said.
+STEERED = {
+    "pause": (
+        "paused",
+        "",
+        "plan {plan} is paused; what is executing ends by itself. scrapy plan resume {plan} goes on",
+    ),
+    "resume": ("active", "moved", "plan {plan} goes on, with {moved:,} seeds that were set aside"),
+    "cancel": (
+        "cancelled",
+        "failed",
+        "plan {plan} is cancelled, {failed:,} seeds given up; what is executing ends by itself",
+    ),
+    "delete": ("deleted", "", "plan {plan} is deleted; pages that it crawled stay known"),
+}
 
 
 class Command(ActionCommand):
@@ -93,15 +109,16 @@ class Command(ActionCommand):
         Where a site's search is described elsewhere, `read` asks for the description, too, and may search for a word.
         """
         from crawler import plans
-        from crawler.cli import forbidden_searches, same_searches, unreachable_hosts
+        from crawler.cli import plan_warnings
         from crawler.cli.plan_check import print_check
 
         plan = await self.read(args[0])
-        check, found = plans.check(plan), same_searches.of_plan(plan)
-        found += await unreachable_hosts.of_plan(plan, self.values)
-        found += await forbidden_searches.of_plan(plan, self.values, {warning["site"] for warning in found})
+        check, warnings = plans.check(plan), plan_warnings.same_searches(plan)
+        warnings += await plan_warnings.unreachable_hosts(plan, self.values)
+        in_vain = {warning["site"] for warning in warnings}
+        warnings += await plan_warnings.forbidden_searches(plan, self.values, in_vain)
         print_answer(
-            opts, asdict(check) | {"warnings": found}, lambda _: print_check(check, unreachable_hosts.lines(found))
+            opts, asdict(check) | {"warnings": warnings}, lambda _: print_check(check, plan_warnings.lines(warnings))
         )
 
     async def do_submit(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -111,11 +128,11 @@ class Command(ActionCommand):
             PlanError: There is another plan of that name, or a stored site differs from the plan's.
             UnavailableError: Redis can't be reached, or is full. What had begun is completed by the same command.
         """
-        from crawler.cli import same_searches, unreachable_hosts
+        from crawler.cli import plan_warnings
         from crawler.cli.audited import audited
 
         plan, begun = await self.read(args[0]), False
-        warnings = same_searches.of_plan(plan) + await unreachable_hosts.of_plan(plan, self.values)
+        warnings = plan_warnings.same_searches(plan) + await plan_warnings.unreachable_hosts(plan, self.values)
         try:
             async with self.connect(begin=True) as operator:
                 await _warn_of_data_loss(operator)
@@ -175,49 +192,23 @@ class Command(ActionCommand):
 
     def do_reference(self, _args: list[str], _opts: argparse.Namespace) -> None:
         """Prints the reference."""
-        from crawler.cli.plan_reference import plan_reference
+        from crawler.cli import references
 
-        print(plan_reference(), end="")
+        print(references.plan_files(), end="")
 
-    async def do_pause(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Pauses a plan."""
+    def act(self, name: str, args: list[str], opts: argparse.Namespace) -> Coroutine[Any, Any, None] | None:
+        """Steers a plan; else as every command."""
+        return self._steer(name, args[0], opts) if name in STEERED else super().act(name, args, opts)
+
+    async def _steer(self, action: str, plan: str, opts: argparse.Namespace) -> None:
+        """Changes a plan's state, and prints it."""
         from crawler.cli.audited import audited
 
+        state, counted, text = STEERED[action]
         async with self.connect() as operator:
-            await audited(operator, "plan-pause", args[0], partial(operator.pause, args[0]))
-        text = "plan {plan} is paused; what is executing ends by itself. scrapy plan resume {plan} goes on"
-        _print_state(opts, text, plan=args[0], state="paused")
-
-    async def do_resume(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Resumes a plan."""
-        from crawler.cli.audited import audited
-
-        async with self.connect() as operator:
-            moved = await audited(operator, "plan-resume", args[0], partial(operator.resume, args[0]))
-        text = "plan {plan} goes on, with {moved:,} seeds that were set aside"
-        _print_state(opts, text, plan=args[0], state="active", moved=moved)
-
-    async def do_cancel(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Cancels a plan."""
-        from crawler.cli.audited import audited
-
-        async with self.connect() as operator:
-            failed = await audited(operator, "plan-cancel", args[0], partial(operator.cancel, args[0]))
-        text = "plan {plan} is cancelled, {failed:,} seeds given up; what is executing ends by itself"
-        _print_state(opts, text, plan=args[0], state="cancelled", failed=failed)
-
-    async def do_delete(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Deletes a plan."""
-        from crawler.cli.audited import audited
-
-        async with self.connect() as operator:
-            await audited(operator, "plan-delete", args[0], partial(operator.delete, args[0]))
-        _print_state(opts, "plan {plan} is deleted; pages that it crawled stay known", plan=args[0], state="deleted")
-
-
-def _print_state(opts: argparse.Namespace, text: str, **answer: object) -> None:
-    """Prints a plan's new state; the text's fields in braces are those of the answer."""
-    print_answer(opts, answer, lambda fields: print(one_line(text.format(**fields))))
+            number = await audited(operator, f"plan-{action}", plan, partial(getattr(operator, action), plan))
+        answer = {"plan": plan, "state": state} | ({counted: number} if counted else {})
+        print_answer(opts, answer, lambda fields: print(one_line(text.format(**fields))))
 
 
 async def _warn_of_data_loss(operator: Operator) -> None:
@@ -262,7 +253,7 @@ async def _base(operator: Operator, name: str) -> str:
 
 
 def _print_submitted(result: dict[str, Any]) -> None:
-    from crawler.cli import unreachable_hosts
+    from crawler.cli import plan_warnings
     from crawler.cli.plan_status import print_sites
 
     name = result["plan"]
@@ -271,7 +262,7 @@ def _print_submitted(result: dict[str, Any]) -> None:
     known = f"{result['new']:,} new, {result['known']:,} known"
     print(f"plan {name}{how}: {quantity(result['combinations'], 'combination')}, {searches} offered: {known}")
     print_sites(result["sites"])
-    for line in unreachable_hosts.lines(result["warnings"]):
+    for line in plan_warnings.lines(result["warnings"]):
         print(one_line(line))
     print(
         f"next: scrapy crawl producer and scrapy crawl consumer, on any node; scrapy ledger {name} shows how far it is"

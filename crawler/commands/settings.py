@@ -33,10 +33,10 @@ class Command(ScrapySettings):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Prints what was asked for."""
-        from crawler.cli.settings_reference import reference
-
         if opts.reference:
-            print(reference(), end="")
+            from crawler.cli import references  # which takes long to load
+
+            print(references.settings(), end="")
             return
         assert self.settings is not None  # Scrapy has set it before it runs a command
         if not addon.is_switched_on(self.settings):

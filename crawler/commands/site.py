@@ -244,9 +244,9 @@ class Command(ActionCommand):
 
     def do_reference(self, _args: list[str], _opts: argparse.Namespace) -> None:
         """Prints the reference."""
-        from crawler.cli.site_reference import site_reference
+        from crawler.cli import references
 
-        print(site_reference(), end="")
+        print(references.site_files(), end="")
 
     def _load_site(self, name: str, base: str | None) -> Site:
         from crawler import config, sites

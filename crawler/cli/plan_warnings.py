@@ -1,0 +1,130 @@
+"""Which sites of a plan would be searched in vain, and why: said before the plan is sent, not found out after."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from scrapy import Request
+from scrapy.downloadermiddlewares.httpproxy import HttpProxyMiddleware
+from scrapy.exceptions import CannotResolveHostError, UnsupportedURLSchemeError
+
+from crawler import config
+from crawler.base.errors import HeadroomError, PrivateAddressError
+from crawler.base.urls import canonical, hostname
+from crawler.cli.page_fetcher import PageFetcher
+from crawler.download.targets import Targets
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from scrapy.settings import Settings
+
+    from crawler.plans import Plan
+    from crawler.sites import SearchTarget, Site
+
+LOOKUP_SECONDS = 3.0  # for all names together: a name server that is slower says nothing of a host
+ASK_SECONDS = 10.0  # for the robots.txt of all hosts together: who checks a plan waits for it
+AT_ONCE_MAX = 16  # hosts that are asked at the same time; a plan has a handful
+
+
+def same_searches(plan: Plan) -> list[dict[str, str]]:
+    """Returns the `site`, `host` and `why` of each site whose searches are all those of a site before it."""
+    asked = {seed.site for seed in plan.nav_seeds(edition=0)}
+    words = plan.combinations()[0]
+    readers: dict[tuple[str, str, str], str] = {}  # request -> the site that reads its answer
+    found = []
+    for site in plan.sites:
+        target = plan.targets(site, words, pages=1)[0]
+        if site.name in asked:
+            readers.setdefault(_request(target), site.name)
+        else:
+            reader = readers.get(_request(target), "another site")
+            why = f"it gets no page, since its searches are those of {reader}; leave it out, or give it another base"
+            found.append({"site": site.name, "host": hostname(target.url), "why": why})
+    return found
+
+
+def _request(target: SearchTarget) -> tuple[str, str, str]:
+    return target.method, canonical(target.url, routes=True), target.body
+
+
+async def unreachable_hosts(plan: Plan, settings: Settings) -> list[dict[str, str]]:
+    """Returns the `site`, `host` and `why` of each site whose search these settings refuse, or can't find.
+
+    Names are looked up, and nothing is connected to. What isn't known in time isn't warned of.
+    """
+    urls: dict[str, str] = {}
+    for seed in plan.nav_seeds(edition=0):
+        urls.setdefault(seed.site, seed.url)
+    targets, proxies = Targets.from_settings(settings), HttpProxyMiddleware()
+    found = await asyncio.gather(*(_why_in_vain(url, targets, proxies) for url in urls.values()))
+    return [
+        {"site": site, "host": urlsplit(url).hostname or "", "why": why}
+        for (site, url), why in zip(urls.items(), found, strict=True)
+        if why
+    ]
+
+
+def lines(warnings: list[dict[str, str]]) -> list[str]:
+    """Returns warnings as lines to print."""
+    return [f"warning: site {warning['site']}: {warning['why']}" for warning in warnings]
+
+
+async def _why_in_vain(url: str, targets: Targets, proxies: HttpProxyMiddleware) -> str:
+    """Returns why a page would be asked for in vain; empty: it may be had, or there was no time to see."""
+    request, host = Request(url), urlsplit(url).hostname
+    proxies.process_request(request)
+    try:
+        async with asyncio.timeout(LOOKUP_SECONDS):
+            await targets.find(request)
+    except PrivateAddressError:
+        return (
+            f"{host} has a private address, which these settings refuse: ALLOW_PRIVATE_ADDRESSES=1 lets it be crawled"
+        )
+    except CannotResolveHostError:
+        return (
+            "its proxy has no address"
+            if "proxy" in request.meta
+            else f"{host} has no address, so nothing is found there"
+        )
+    except UnsupportedURLSchemeError as error:
+        return str(error)
+    except TimeoutError:
+        return ""
+    return ""
+
+
+async def forbidden_searches(plan: Plan, settings: Settings, left_out: Collection[str] = ()) -> list[dict[str, str]]:
+    """Returns the `site`, `host` and `why` of each site whose robots.txt forbids its search, or can't be read.
+
+    Each host is asked for its robots.txt, and for nothing else; for none where the settings don't obey it.
+
+    Args:
+        left_out: Names of sites whose hosts aren't asked.
+    """
+    if not config.ROBOTSTXT_OBEY.of(settings):
+        return []
+    words = plan.combinations()[0]
+    searches = [(site, plan.targets(site, words)[0].url) for site in plan.sites if site.name not in left_out]
+    if not searches:
+        return []
+    limit = asyncio.Semaphore(AT_ONCE_MAX)
+    async with PageFetcher.open(settings, *(site for site, _url in searches)) as fetcher:
+        refusals = await asyncio.gather(*(_why(fetcher, url, site, limit) for site, url in searches))
+    return [
+        {"site": site.name, "host": hostname(url), "why": why}
+        for (site, url), why in zip(searches, refusals, strict=True)
+        if why
+    ]
+
+
+async def _why(fetcher: PageFetcher, url: str, site: Site, limit: asyncio.Semaphore) -> str:
+    try:
+        async with asyncio.timeout(ASK_SECONDS), limit:
+            return await fetcher.refusal(url, site)
+    except TimeoutError:
+        return f"robots.txt can't be read within {ASK_SECONDS:g} s, so it isn't known whether it forbids the search"
+    except HeadroomError as error:
+        return f"it isn't known whether robots.txt forbids the search: {error}"
