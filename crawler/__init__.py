@@ -19,7 +19,9 @@ The packages, in the order in which a plan becomes items; `docs/architecture.md`
 
 from typing import Any
 
-__version__ = "0.2.0.dev0"
+from crawler.base.version import __version__
+
+__all__ = ["Headroom", "__version__"]
 
 
 def __getattr__(name: str) -> Any:

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 import scrapy_redis
 import yaml
+from least_rights import acl_rule
 from scrapy.settings import default_settings
 
 from crawler import config, plans, settings, sites
 from crawler.cli.ledger_words import meaning
 from crawler.doctor.checks import GROUPS
 from crawler.doctor.finding import MEANINGS
-from crawler.frontier.rights import IN_A_CLUSTER, acl_rule
+from crawler.frontier.rights import IN_A_CLUSTER
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [

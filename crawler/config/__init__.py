@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from crawler import __version__
+from crawler.base.version import __version__
 from crawler.config.setting import (
     Address,
     Bindings,

@@ -54,12 +54,6 @@ return missing
 """
 
 
-def acl_rule(prefix: str, *, cluster: bool = False) -> str:
-    """Returns the rules of a user with the least rights, as ACL SETUSER takes them behind name and password."""
-    names = (*COMMANDS, *(IN_A_CLUSTER if cluster else ()), *OPTIONAL)
-    return f"resetkeys ~{prefix}:* resetchannels &{prefix}:* -@all " + " ".join(f"+{name}" for name in names)
-
-
 def whole_commands(keys: Keys, *, cluster: bool = False) -> dict[str, str]:
     """Returns the commands by name, each as a text that could be sent."""
     place = f"{keys.prefix}:{{plans}}:right"  # a key and a channel that nobody uses

@@ -18,7 +18,7 @@ from crawler.base.seldom import Seldom
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
-    from crawler.pipelines.sink import CrawlProcess
+    from crawler.pipelines.crawl_process import CrawlProcess
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -23,12 +23,12 @@ from crawler.base.also import Also
 from crawler.base.errors import ConfigError, SinkRejectedError, UnavailableError
 from crawler.base.item import Item, is_site_name
 from crawler.pipelines.batch import BatchConfig, Batcher
+from crawler.pipelines.crawl_process import CrawlProcess
 from crawler.pipelines.media import media_place
 from crawler.worker.claiming.delivery import UndeliveredError
-from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Mapping
 
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
@@ -253,46 +253,6 @@ class SinkPipeline:
         """Ends the probes and lets go of what the sinks hold."""
         await asyncio.gather(*(batcher.close(CLOSE_SECONDS) for batcher in self._batchers))
         await asyncio.gather(*(sink.close() for sink in self._sinks))
-
-
-class CrawlProcess:
-    """The running crawl, as batchers see it. In a project without our worker, an outage stops no claims."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-        self._worker = crawler.get_extension(Worker)
-
-    @property
-    def stopping(self) -> bool:
-        """Whether the process ends."""
-        if self._worker:
-            return self._worker.stopping.is_set()
-        return self._crawler.engine is None or not self._crawler.engine.running
-
-    def use_to_tell(self, deliver: Callable[[Also], Awaitable[None]]) -> None:
-        """Has plans that ask for a delivered page told through `deliver`."""
-        if self._worker:
-            self._worker.teller.use(deliver)
-
-    def restore_gaps(self, item: Item) -> None:
-        """Has an item that a pipeline put in the place of a page's say what that one lacks."""
-        if self._worker:
-            self._worker.gaps.restore(item)
-
-    def delivered(self, site: str, value: bytes) -> None:
-        """Has an item that all sinks have shown among the newest."""
-        if self._worker:
-            self._worker.newest_items.delivered(site, value)
-
-    def sink_down(self, name: str, why: str) -> None:
-        """Stops the worker's claims."""
-        if self._worker:
-            self._worker.sink_down(name, why)
-
-    def sink_up(self, name: str) -> None:
-        """Lets the worker claim again, if no other sink is away."""
-        if self._worker:
-            self._worker.sink_up(name)
 
 
 def message(item: Item | Also) -> bytes:

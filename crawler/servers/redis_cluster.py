@@ -101,18 +101,6 @@ async def each_primary(redis: Any) -> list[dict[str, Any]]:
     return [{"target_nodes": node} for node in redis.get_primaries()]
 
 
-async def primary_of(redis: Any, key: str) -> dict[str, Any]:
-    """Returns the options that send a command without a key, such as SCAN, to the node that holds a key's slot.
-
-    Raises:
-        redis.exceptions.ConnectionError: No node of the cluster answers.
-    """
-    if not is_cluster(redis):
-        return {}
-    await redis.initialize()
-    return {"target_nodes": redis.get_node_from_key(key)}
-
-
 async def home_of(redis: Any, key: str) -> tuple[Any, int]:
     """Returns the node of a cluster to which a key's commands are sent, and how many replicas it is said to have.
 

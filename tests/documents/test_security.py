@@ -6,8 +6,7 @@ import re
 
 import pytest
 from documents.walk import ROOT
-
-from crawler.frontier.rights import acl_rule
+from least_rights import acl_rule
 
 PAGE = ROOT / "docs" / "security.md"
 ADD, REMOVE = re.findall(r"`(ACL SETUSER [^`]+)`", PAGE.read_text("utf-8"))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from least_rights import acl_rule
 
-from crawler.frontier.rights import acl_rule
 from testbed.servers.many_hosts import LINKS
 
 PARTITIONS = 6

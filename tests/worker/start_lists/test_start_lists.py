@@ -11,13 +11,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from least_rights import acl_rule
 from redis.exceptions import ConnectionError as RedisConnectionError
 from samples import Stats
 from waiting import PATIENCE_SECONDS
 
 from crawler.base.events import Events
 from crawler.base.tasks import cancel, start
-from crawler.frontier.rights import acl_rule
 from crawler.plans.registry import PlanRecord, Registry
 from crawler.servers.redis import redis_async
 from crawler.servers.redis_full import RedisFull
