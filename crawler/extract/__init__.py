@@ -4,15 +4,13 @@ In: a downloaded page (`Fetched`) and its `Site`.
 Out: links, an item's fields, or an `ExtractError` with a reason for the ledger: `empty-body`, `too-large`,
 `too-many-tags`, `too-many-attributes`, `too-deep`, `not-html`, `not-json`, `not-feed`, `not-sitemap`, `not-text`,
 `not-results`, `no-content`, `no-xhr`, `login`, `parser-refused`, `parser-error`. Any page takes bounded time and
-memory, and yields the same each time; without selectors, as long as the same is known of other pages
-(`page_templates.py`).
+memory, and yields the same each time.
 Read first: `reading.py` for content pages, `results.py` for pages of search results; both begin at `document.py`.
 """
 
 from crawler.extract.content import fields, join, joined_fields
 from crawler.extract.field_kinds import Fields
 from crawler.extract.offload import offload
-from crawler.extract.page_templates import Marks, PageTemplates
 from crawler.extract.reading import Reading, read
 from crawler.extract.results import Links, followed, links
 from crawler.extract.rows import with_row
@@ -20,8 +18,6 @@ from crawler.extract.rows import with_row
 __all__ = [
     "Fields",
     "Links",
-    "Marks",
-    "PageTemplates",
     "Reading",
     "fields",
     "followed",

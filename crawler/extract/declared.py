@@ -76,6 +76,16 @@ class Declared:
         return found
 
     @cached_property
+    def json_ld_text(self) -> str:
+        """The beginning of what the page declares in JSON-LD, as written."""
+        return " ".join(self._json_ld_scripts)[:MAX_SCRIPT_CHARACTERS]
+
+    @cached_property
+    def _json_ld_scripts(self) -> list[str]:
+        scripts = self._tree.select('script[type^="application/ld+json" i]')[:MAX_SCRIPTS]
+        return [written for written in (script.text for script in scripts) if len(written) <= MAX_SCRIPT_CHARACTERS]
+
+    @cached_property
     def json_ld(self) -> list[dict[str, Any]]:
         """The objects of the page's JSON-LD, outer ones first; scripts that are no JSON are left out."""
         values = []

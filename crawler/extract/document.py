@@ -17,14 +17,12 @@ from crawler.extract.encoding import UNICODE, decode, utf8
 from crawler.extract.feeds import parse_feed
 from crawler.extract.login import refuse_login
 from crawler.extract.markup import parse_html
-from crawler.extract.page_templates import PageTemplates
 from crawler.extract.sitemaps import parse_sitemap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from crawler.base.models import Fetched
-    from crawler.extract.page_templates import PageComparison
 
 MAX_BODY_BYTES = 10_000_000  # a page of 10 MB takes a second to clean; larger ones are no articles
 SNIFF_BYTES = 1_024  # are looked at if the Content-Type says nothing; as many as in browsers
@@ -72,21 +70,12 @@ def parse_text(page: Fetched) -> str:
 class Document:
     """A page that is parsed on first use, once.
 
-    Args:
-        templates: What is known of other pages.
-
     Attributes:
         page: As downloaded.
     """
 
-    def __init__(self, page: Fetched, templates: PageTemplates | None = None) -> None:
+    def __init__(self, page: Fetched) -> None:
         self.page = page
-        self._templates = templates or PageTemplates()
-
-    @cached_property
-    def comparison(self) -> PageComparison:
-        """The page beside others of its template; raises what `html` raises."""
-        return self._templates.compare(self.html.tree, self.page.url, self.html.canonical_url)
 
     @cached_property
     def html(self) -> HtmlDocument:

@@ -20,11 +20,11 @@ MAX_NODES = 2_000_000  # 0.6 us each; the largest page that is read has 500,000,
 MAX_CHARACTERS = 40_000_000  # likewise: the largest page has 10 million
 
 # Elements whose text no reader sees, or that isn't part of what the author wrote.
-_INVISIBLE = frozenset(
+INVISIBLE_TAGS = frozenset(
     """audio button canvas embed head iframe math noscript object option script select style svg template textarea
     video""".split()
 ) | {HIDDEN_TEMPLATE}
-_BLOCKS = frozenset(
+BLOCK_TAGS = frozenset(
     """address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset figcaption
     figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section summary table
     tbody tfoot thead tr ul""".split()
@@ -81,7 +81,7 @@ class HtmlText:
                 elif isinstance(child, Element):
                     tag = child.tag
                     of_child = around_tags.get(tag, "")
-                    if of_child is None or _is_hidden(child) or (skip and child in skip):
+                    if of_child is None or is_hidden(child) or (skip and child in skip):
                         continue
                     if tag == "pre":
                         parts += (of_child, self.preformatted(child, skip), of_child)
@@ -122,7 +122,7 @@ class HtmlText:
                 continue
             tag = node.tag if isinstance(node, Element) else ""
             around = "\n" if node is None else _AROUND.get(tag, "")
-            if isinstance(node, Element) and node is not top and (around is None or node in skip or _is_hidden(node)):
+            if isinstance(node, Element) and node is not top and (around is None or node in skip or is_hidden(node)):
                 continue
             if tag == "br" or (around and parts and not parts[-1].endswith(("\n", around))):
                 parts.append(around or "")
@@ -148,9 +148,9 @@ def _on_one_line(text: str) -> str:
 
 # What a browser puts before and after an element; None for an element that it doesn't show.
 _AROUND: dict[Any, str | None] = {
-    **dict.fromkeys(_BLOCKS, "\n"),
+    **dict.fromkeys(BLOCK_TAGS, "\n"),
     **dict.fromkeys(_CELLS, " "),
-    **dict.fromkeys(_INVISIBLE),
+    **dict.fromkeys(INVISIBLE_TAGS),
 }
 _BEFORE_ROW = f"\n{ROW_BEGINS}"
 _MARKED = _AROUND | dict.fromkeys(_CELLS, f" {CELL} ") | {"pre": f"\n{VERBATIM}\n", "tr": _BEFORE_ROW}
@@ -161,7 +161,8 @@ _HEADINGS = "h1, h2, h3, h4, h5, h6, dt, caption, figcaption"
 _UNLIKE_TEXT = ", ".join([*sorted(_AROUND), "[hidden]", "[style]"])  # what an element may have within that matters
 
 
-def _is_hidden(element: Element) -> bool:
+def is_hidden(element: Element) -> bool:
+    """Returns whether a reader doesn't see an element, or sees no part of the text in it."""
     style = element.attr("style")
     return (
         element.attr("hidden") is not None

@@ -1,4 +1,4 @@
-"""HTML parsed by lxml, for those who can't do without: trafilatura, and users' parsers that ask for parsel.
+"""HTML parsed by lxml, for users' parsers that ask for parsel.
 
 libxml2 takes quadratic time for some pages: it walks all attributes of an element to append one (14 s for 100,000), and
 the whole stack of open elements for some tags. So a page that isn't small is first counted, by libxml2's own tokenizer

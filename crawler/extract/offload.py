@@ -1,6 +1,6 @@
 """Reads pages that take long in a thread, while the worker's event loop goes on.
 
-Code in Python, such as trafilatura's, yields Python's global lock every 5 ms; turbohtml holds it while it parses, 0.2 s
+Code in Python yields Python's global lock every 5 ms; turbohtml holds it while it parses, 0.2 s
 for the largest page. A small page is read at once, since handing it over would cost as much as reading it.
 """
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 HEAVY_BYTES = 1_000_000  # some 50 ms
 HEAVY_TAGS = 20_000  # likewise
+HEAVY_TAGS_UNTOLD = 6_000  # likewise, of a page that is read without selectors
 
 Result = TypeVar("Result")
 _thread = ThreadPoolExecutor(1, thread_name_prefix="extract")  # the global lock would let two only take turns
@@ -40,11 +41,11 @@ async def offload(read: Callable[..., Result], page: Fetched, site: Site, **opti
 
 
 def _is_heavy(page: Fetched, site: Site) -> bool:
-    by_trafilatura = site.content is None and not site.parser
     if page.body.startswith(GZIP):  # a sitemap, packed: its size says little of what it holds
         return True
     if page.loaded and sum(len(one.body) for one in page.loaded.answers) > HEAVY_BYTES:
         return True
     if len(page.body) <= HEAVY_TAGS:  # a page has fewer tags than bytes
-        return by_trafilatura
-    return by_trafilatura or len(page.body) > HEAVY_BYTES or page.body.count(b"<") > HEAVY_TAGS
+        return False
+    heavy_tags = HEAVY_TAGS_UNTOLD if site.content is None and not site.parser else HEAVY_TAGS
+    return len(page.body) > HEAVY_BYTES or page.body.count(b"<") > heavy_tags

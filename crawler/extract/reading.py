@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from crawler.base.models import Fetched
     from crawler.extract.field_kinds import Fields
-    from crawler.extract.page_templates import Marks, PageTemplates
     from crawler.sites import Site
 
 
@@ -27,12 +26,10 @@ class Reading:
     Attributes:
         links: Links to follow.
         found: The fields, or the error if there are none; None for a page that by its site only leads on.
-        marks: What other pages of the template are compared with; None for a page with selectors, or without an item.
     """
 
     links: Links
     found: Fields | ExtractError | None
-    marks: Marks | None = None
 
     def fields(self) -> Fields | None:
         """Returns the fields; None for a page that by its site only leads on.
@@ -51,7 +48,6 @@ def read(
     *,
     max_links: int,
     parser_modules: Collection[str] = (),
-    templates: PageTemplates | None = None,
 ) -> Reading:
     """Reads a content page.
 
@@ -60,14 +56,13 @@ def read(
         site: Whose selectors (or parser) say where things are.
         max_links: Most links to return, if the site doesn't want fewer; 0: links aren't looked for.
         parser_modules: The setting PARSER_MODULES.
-        templates: With what a page without selectors is compared.
 
     Raises:
         ExtractError: Links are wanted, and the page can't be parsed as what the site says (`not-html`, `not-json` ...);
             or it is read on trial, and has no item.
         LacksError: It is read on trial, and lacks fields.
     """
-    document = Document(page, templates)
+    document = Document(page)
     links = followed(page, site, max_links=max_links, document=document) if max_links else Links()
     if site.follow and not site.follow.makes_item(canonical(page.url, routes=True)):
         return Reading(links, None)
@@ -75,7 +70,7 @@ def read(
         found = fields(page, site, parser_modules=parser_modules, document=document)
         if page.is_trial and found.missing:
             raise LacksError(found.missing)
-        return Reading(links, found, None if site.content or site.parser else document.comparison.marks)
+        return Reading(links, found)
     except ExtractError as error:
         if page.is_trial:
             raise

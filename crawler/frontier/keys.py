@@ -21,7 +21,6 @@
     PREFIX:{P}:robots:AUTHORITY, :robots_asked:AUTHORITY, :robots_moved:AUTHORITY
                                                      and their robots.txt files, and who is asking for one
     PREFIX:{P}:search:DIGEST                         and what pages of searches there held, and gave at most
-    PREFIX:{P}:templates:HOST, :template:TEMPLATE    and what a few pages of each of a host's templates have in common
     PREFIX:wake:DATABASE:FRONTIER                    a channel that wakes idle workers; every node has its messages
 
 The braces name a key's slot in a Redis Cluster, so a primary that is away takes whole partitions with it, or what is
@@ -240,14 +239,6 @@ class PartitionKeys:
     def search(self, digest: str) -> str:
         """Hash: what the pages of a search held so far, or how large a plan's or site's are. Expires."""
         return f"{self.stem}:search:{digest}"
-
-    def templates(self, host: str) -> str:
-        """Sorted set: the templates of a host's pages, by when one was last written to. Expires."""
-        return f"{self.stem}:templates:{host}"
-
-    def template(self, digest: str) -> str:
-        """Hash: page -> what it has, both as digests (worker/shared_templates.py). Expires."""
-        return f"{self.stem}:template:{digest}"
 
     def of(self, frontier: Frontier, name: str) -> str:
         """Returns one frontier's key, such as `of("nav", "ready:") + host`."""

@@ -86,10 +86,7 @@ class ConsumerSpider(FrontierSpider):
             site,
             max_links=max_links,
             parser_modules=self.parser_modules,
-            templates=self.worker.templates.known,
         )
-        if reading.marks:
-            self.worker.templates.note(reading.marks)
         if follow:
             await self._offer(reading.links, visit, follow)
         if (first := reading.fields()) is None:

@@ -47,7 +47,6 @@ from crawler.worker.reports.failure_log import FailureLog
 from crawler.worker.reports.figures import Figures, load_figures
 from crawler.worker.reports.newest_items import NewestItems
 from crawler.worker.reports.tally import Tally
-from crawler.worker.shared_templates import SharedTemplates
 from crawler.worker.start_lists.start_lists import StartLists
 from crawler.worker.turns.egress import Egress
 from crawler.worker.turns.fair_share import FairShare
@@ -162,7 +161,6 @@ class Worker:
             stats=stats,
         )
         self.searches = Searches(redis, keys)
-        self.templates = SharedTemplates(redis, keys, partitions, self.events)
         self.render_choice = RenderChoice(RenderVerdicts(redis, keys), config.render_look_again_s, self.events)
         self.teller = Teller(self.events)
         self.gaps = Gaps()
@@ -261,7 +259,6 @@ class Worker:
         await self.start_lists.close()
         await self.sites.close()
         await self.teller.close()
-        await self.templates.close()
         await self.render_choice.close()
         await self.offers.close()
         await self.fair_share.close()

@@ -1,4 +1,4 @@
-"""The fields of a content page, by a site's rules or by trafilatura."""
+"""The fields of a content page, by a site's rules or by what is usual."""
 
 import pytest
 from extract.pages import API, BASE, BOARD, URL, changed, html, json, reason
@@ -81,7 +81,7 @@ def test_pages_of_an_item_are_joined():
     assert extract.join([one]) is one
 
 
-def test_without_rules_trafilatura_finds_the_article():
+def test_without_rules_what_is_usual_tells_the_article():
     story = "".join(
         f"<p>The flood of day {n} took the bridge at Wulong and the road behind it, people say.</p>" for n in range(9)
     )

@@ -1,0 +1,136 @@
+"""Who wrote a page: whom it declares, then whom the lines around its title name, then whom it has in `<meta>`."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from crawler.base import text
+from crawler.extract.declared import folded
+from crawler.extract.references import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from turbohtml import Element
+
+    from crawler.base.item import Sureness
+    from crawler.extract.blocks import TextBlock
+    from crawler.extract.declared import Declared
+
+MAX_CHARACTERS, MAX_WORDS = 60, 6  # of a name
+MAX_LINE_CHARACTERS = 200  # of a line that names an author
+MAX_NAMES = 5
+_METAS = ("author", "article:author", "dc.creator", "dcterms.creator", "parsely-author", "sailthru.author", "byl")
+_CITATION = "citation_author"
+_NAMED = re.compile(r"author|byline|username|poster-?name|writer|creator", re.IGNORECASE).search
+_BIO = re.compile(r"bio|box|about|image|avatar|photo|desc|social|follow|count|date|time|title", re.IGNORECASE).search
+_BY = (
+    r"(?:by|von|par|por|di|door|av|text|autor(?:in)?|author|auteur|autore"
+    r"|\u4f5c\u8005|\u6587|\u64b0\u6587|\u8a18\u8005)"
+)
+_SIGNED = (
+    r"(?:(?:written|posted|published|submitted|started|created|reported|story|words|reviewed|article|geschrieben|"
+    r"ver\u00f6ffentlicht|verfasst|publi\u00e9|\u00e9crit|escrito|publicado|scritto|geschreven)\s+)?"
+)
+_signed = re.compile(
+    rf"(?:^|[|\u00b7\u2022\u2013\u2014,\d]\s*)(?i:{_SIGNED}{_BY})(?:\s*[:\uff1a]\s*|\s+)(?P<name>\S.*)"
+).search
+_label = re.compile(rf"^\W*(?i:{_SIGNED}{_BY})(?:\s*[:\uff1a]\s*|\s+)").sub
+# What ends a name: a date, a number, a sign between parts of a line, or words that lead to a date or a place.
+_ends = re.compile(
+    r"\s*(?:[|\u00b7\u2022\u2013\u2014()\[\]\t\n\u00a9]|\s-\s|\d|,?\s(?:on|at|am|in|updated|published|posted|last|for|"
+    r"reviewed|fact|edited|photo|le|el|il)\s|,\s*(?=\d)|,?\s+(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s+\d)"
+).split
+_NO_NAMES = frozenset(
+    """admin administrator author autor auteur human editor editors editorial staff team wordpressadmin wpadmin user
+    guest anonymous unknown root webmaster support redaktion theteam newsdesk byline writer contributor superuser
+    unknownauthor guestauthor adminlogin login logout register follow subscribe share reply view edit contact default
+    undefined null none website siteadmin content marketing""".split()
+)
+_no_name = re.compile(
+    r"""https?:|www\.|@|\d{3}|[<>{}|\u00bb\u00a9]|\.(?:com|org|net|de|io)\b|^(?:log|sign)[\s-]?(?:in|out|up)\b
+    |^(?:about|all|more|the|this|view|read|see|get|our|your|my|how|what|why|if|in|on|to|a|an)\s
+    |\b(?:copyright|getty|shutterstock|unsplash|images?|photo|foto|bild|minutes?|min|read|ago|comments?|subscribers?|
+    followers?|posts?|articles?|blog)\b""",
+    re.IGNORECASE | re.VERBOSE,
+).search
+
+
+def read_author(declared: Declared, lines: Iterable[TextBlock], refused: Iterable[str]) -> tuple[str | None, Sureness]:
+    """Returns the names of authors, None if none are found, and how sure they are.
+
+    Args:
+        declared: What the page declares.
+        lines: The blocks around its title.
+        refused: What is no name on this page: its title, and what its site is called.
+    """
+    others = frozenset(map(folded, refused))
+    lines = [*lines]
+
+    def sound(names: Iterable[str]) -> str:
+        return ", ".join(dict.fromkeys(name for one in names if (name := _name(one, others))))
+
+    if names := sound(declared.names(declared.article.get("author"))):
+        return names, "exact"
+    if names := sound(_marked(lines, _is_declared)):
+        return names, "exact"
+    if names := sound(declared.all_metas.get(_CITATION, [])[:MAX_NAMES]):
+        return names, "exact"
+    for found in chain(
+        ([name] for name in _signatures(lines)),
+        ([name] for name in _marked(lines, _is_named)),
+        ([declared.metas.get(name, "")] for name in _METAS),
+    ):
+        if names := sound(found):
+            return names, "guess"
+    return None, "guess"
+
+
+def _marked(lines: Iterable[TextBlock], is_wanted: Callable[[Element], bool]) -> Iterator[str]:
+    """Yields the texts of the elements in some lines that are marked as the author's."""
+    for block in lines:
+        boxes = [(0, len(block.text), around.element) for around in (block.box, block.box.parent) if around is not None]
+        marked = [
+            (end - begin, block.text[begin:end])
+            for begin, end, element in (*block.inline, *boxes)
+            if end - begin <= MAX_LINE_CHARACTERS and is_wanted(element)
+        ]
+        if marked:
+            yield min(marked)[1]
+
+
+def _is_declared(element: Element) -> bool:
+    marks = f"{element.attr('rel') or ''} {element.attr('itemprop') or ''}".split()
+    return "author" in marks
+
+
+def _is_named(element: Element) -> bool:
+    names = f"{element.attr('class') or ''} {element.attr('id') or ''}"
+    return any(_NAMED(name) and not _BIO(name) for name in names.split())
+
+
+def _signatures(lines: Iterable[TextBlock]) -> Iterator[str]:
+    """Yields the names in lines behind words such as `by`; a link behind one is a name as a whole."""
+    for block in lines:
+        written = " ".join(block.text.split())
+        if len(written) <= MAX_LINE_CHARACTERS and (found := _signed(written)) is not None:
+            yield found["name"]
+
+
+def _name(written: str, refused: frozenset[str]) -> str:
+    """Returns a name without the words around it; empty if it is none."""
+    name = _label("", text.line(name_of(text.line(written))))
+    name = _ends(name)[0].strip(" ,;:.-/") if name else ""
+    key = folded(name)
+    is_name = (
+        1 < len(name) <= MAX_CHARACTERS
+        and len(name.split()) <= MAX_WORDS
+        and key not in _NO_NAMES
+        and key not in refused
+        and any(map(str.isalpha, name))
+        and _no_name(name) is None
+        and not (name.islower() and len(name.split()) > 1)
+    )
+    return name if is_name else ""

@@ -1,0 +1,97 @@
+"""The text of a page: the blocks that are most likely its own, and how they are written down."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from crawler.base import text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from crawler.extract.blocks import TextBlock, Box
+    from crawler.extract.evidence import BlockEvidence
+
+BESIDE_SHARE = 0.3  # of the scores of the blocks before and behind, in that of a block: texts have few gaps
+SHARPNESS = 0.8  # of the scores, which are surer of themselves than they are right
+MIN_WORDS_REPEATED = 4  # of a block that is left out where it stands for a second time
+_CELLS = frozenset({"td", "th"})
+
+
+def likely_places(evidence: BlockEvidence, scores: Sequence[float]) -> list[int]:
+    """Returns the places of the blocks that together are expected to be nearest to the page's text.
+
+    With the blocks in the order of their odds, it is those up to the one at which the expected F1 of words is highest.
+    So a page about which little is sure yields more of it.
+    """
+    if not scores:
+        return []
+    before, behind = [scores[0], *scores[:-1]], [*scores[1:], scores[-1]]
+    odds = [
+        1 / (1 + math.exp(-SHARPNESS * max(-50.0, (1 - BESIDE_SHARE) * own + BESIDE_SHARE * (left + right) / 2)))
+        for own, left, right in zip(scores, before, behind, strict=True)
+    ]
+    expected = sum(odd * count for odd, count in zip(odds, evidence.counts, strict=True))
+    order = sorted(range(len(odds)), key=lambda place: -odds[place])
+    best = best_size = right = size = 0.0
+    for number, place in enumerate(order, 1):
+        right += odds[place] * evidence.counts[place]
+        size += evidence.counts[place]
+        f1 = 2 * right / (size + expected) if size else 0.0
+        if f1 > best:
+            best, best_size = f1, number
+    return _without_repeated(evidence, sorted(order[: int(best_size)]))
+
+
+def _without_repeated(evidence: BlockEvidence, places: list[int]) -> list[int]:
+    known: set[str] = set()
+    once = []
+    for place in places:
+        written = evidence.texts[place]
+        if evidence.counts[place] >= MIN_WORDS_REPEATED:
+            if written in known:
+                continue
+            known.add(written)
+        once.append(place)
+    return once
+
+
+def text_of(blocks: Sequence[TextBlock]) -> str:
+    """Returns blocks as clean text: each on lines of its own, rows of tables with tabs, code as it stands."""
+    return "\n".join(filter(None, (_line_of(row) for row in rows_of(blocks))))
+
+
+def rows_of(blocks: Sequence[TextBlock]) -> Iterator[list[TextBlock]]:
+    """Yields blocks that stand on one line together: those of one row of a table, if each cell has one, else each."""
+    at = 0
+    while at < len(blocks):
+        row, end = row_around(blocks[at]), at + 1
+        if row is not None:
+            while end < len(blocks) and row_around(blocks[end]) is row:
+                end += 1
+            cells = {cell_around(block) for block in blocks[at:end]}
+            if len(cells) < end - at or any(block.tag == "pre" for block in blocks[at:end]):
+                end = at + 1
+        yield [*blocks[at:end]]
+        at = end
+
+
+def row_around(block: TextBlock) -> Box | None:
+    """Returns the row of a table in which a block is; None if it is in none."""
+    cell = cell_around(block)
+    return cell.parent if cell is not None and cell.parent is not None and cell.parent.tag == "tr" else None
+
+
+def cell_around(block: TextBlock) -> Box | None:
+    """Returns the cell of a table in which a block is, with no box of another kind than these between."""
+    box: Box | None = block.box
+    while box is not None and box.tag not in _CELLS:
+        box = box.parent if box.tag in ("p", "div") else None
+    return box
+
+
+def _line_of(row: list[TextBlock]) -> str:
+    if len(row) > 1:
+        return "\t".join(text.line(block.text) for block in row)
+    return text.verbatim(row[0].text) if row[0].tag == "pre" else text.paragraphs(row[0].text)

@@ -1,0 +1,148 @@
+"""The weights of evidence: which type of page it is, and how likely each block is to be part of its text.
+
+They are in `weights.json`, fitted to pages whose text and type are known (`testbed/truth/fit.py`). Both are logistic
+regressions: what speaks for something is a sum, and each weight can be looked up.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import orjson
+
+from crawler.extract.evidence import BOX_PIECES, MAX_KEY_CHARACTERS, PIECES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crawler.extract.blocks import Box
+    from crawler.extract.evidence import BlockEvidence
+
+WEIGHTS = Path(__file__).with_name("weights.json")
+SLOTS = 5  # boxes around a block on which there is evidence
+MIN_TYPE_SHARE = 0.05  # of a type that counts
+MAX_SIGNS_CHARACTERS = 20_000  # of JSON-LD, that are looked at
+_letters = re.compile(r"[a-z]+").findall
+_declared_types = re.compile(r'"@type"\s*:\s*"(\w{1,40})"').findall
+
+
+def signs_of_type(evidence: BlockEvidence, url: str, metas: dict[str, str], json_ld: str) -> set[str]:
+    """Returns the signs by which the type of a page is told.
+
+    Args:
+        evidence: On its blocks.
+        url: Its address.
+        metas: The contents of its `<meta>`, by name.
+        json_ld: What it declares in JSON-LD, as written.
+    """
+    parts = urlsplit(url)
+    path = parts.path.strip("/").lower()
+    last = path.rpartition("/")[2]
+    signs = {
+        f"depth {min(4, len(path.split('/')) if path else 0)}",
+        f"hyphens {min(6, last.count('-'))}",
+        f"og {metas.get('og:type', '')}",
+        f"words {evidence.total.bit_length()}",
+        f"blocks {len(evidence.texts).bit_length()}",
+        f"long words {evidence.long_words.bit_length()}",
+        f"long share {10 * evidence.long_words // max(1, evidence.total)}",
+        f"alike {max((of_box[4] for of_box in evidence.of_box), default=0)}",
+    }
+    signs.update(f"path {word}" for word in _letters(path))
+    signs.update(f"host {word}" for word in _letters((parts.hostname or "").lower())[:-1])
+    signs.update(f"meta {name}" for name in metas)
+    signs.update(f"declared {name}" for name in _declared_types(json_ld[:MAX_SIGNS_CHARACTERS]))
+    signs.update(f"name {name}" for box in evidence.page.boxes for name in box.names)
+    if any(map(str.isdigit, path)):
+        signs.add("number in path")
+    if parts.query:
+        signs.add("query")
+    return signs
+
+
+class Weights:
+    """Weights as they are written.
+
+    Args:
+        written: `types`: their names; `signs`: for each sign the weight for each type; `bias`; `typed`: tables for
+            any page, and what each type adds to them: for each piece of evidence the weight of each value, first those
+            of a block, then those of each box around it; `around`, `own`, `texts`: weights of the names of all boxes
+            around a block, of those of its own box, and of short texts.
+    """
+
+    def __init__(self, written: dict[str, Any]) -> None:
+        self.types: list[str] = written["types"]
+        self._signs: dict[str, list[float]] = written["signs"]
+        self._bias: float = written["bias"]
+        self._tables: list[list[list[float]]] = written["tables"]
+        self._around: dict[str, float] = written["around"]
+        self._own: dict[str, float] = written["own"]
+        self._texts: dict[str, float] = written["texts"]
+
+    def type_shares(self, signs: set[str]) -> list[float]:
+        """Returns how likely each type is, in the order of `types`."""
+        sums = [0.0] * len(self.types)
+        for weights in filter(None, map(self._signs.get, (*signs, "any"))):
+            sums = [one + weight for one, weight in zip(sums, weights, strict=True)]
+        highest = max(sums)
+        likely = [math.exp(one - highest) for one in sums]
+        total = sum(likely)
+        return [one / total for one in likely]
+
+    def scores(self, evidence: BlockEvidence, shares: Sequence[float]) -> list[float]:
+        """Returns the logarithm of the odds that each block is part of the page's text."""
+        tables = self._mixed(shares)
+        block_tables = tables[:PIECES]
+        starts = range(PIECES, len(tables), BOX_PIECES)
+        box_tables = [tables[start : start + BOX_PIECES] for start in starts]
+        of_box = evidence.of_box
+        slots: list[dict[int, float]] = [{} for _ in range(SLOTS)]
+        names: list[float] = []  # of each box, with those around it
+        owns: dict[Box, float] = {}
+        for box in evidence.page.boxes:
+            above = names[box.parent.place] if box.parent is not None else 0.0
+            is_whole = box.parent is None or box.path is not box.parent.path
+            names.append(above + (sum(self._around.get(name, 0.0) for name in box.names) if is_whole else 0.0))
+        scores = []
+        for place, block in enumerate(evidence.page.blocks):
+            box = block.box
+            if box not in owns:
+                total = self._bias + names[box.place] + sum(self._own.get(name, 0.0) for name in box.names)
+                for slot, around in enumerate(evidence.boxes_around(box)):
+                    if around is None:
+                        continue
+                    known = slots[slot]
+                    if around.place not in known:
+                        known[around.place] = sum(
+                            table[value] for table, value in zip(box_tables[slot], of_box[around.place], strict=True)
+                        )
+                    total += known[around.place]
+                owns[box] = total
+            text = evidence.texts[place]
+            score = owns[box] + (self._texts.get(text.lower(), 0.0) if len(text) <= MAX_KEY_CHARACTERS else 0.0)
+            for table, value in zip(block_tables, evidence.of(place), strict=True):
+                score += table[value]
+            scores.append(score)
+        return scores
+
+    def _mixed(self, shares: Sequence[float]) -> list[list[float]]:
+        """Returns the tables of a page that may be of several types."""
+        tables = self._tables[0]
+        for share, added in zip(shares, self._tables[1:], strict=True):
+            if share >= MIN_TYPE_SHARE:
+                tables = [
+                    [weight + share * more for weight, more in zip(row, extra, strict=True)]
+                    for row, extra in zip(tables, added, strict=True)
+                ]
+        return tables
+
+
+@cache
+def weights() -> Weights:
+    """Returns the weights that ship."""
+    return Weights(orjson.loads(WEIGHTS.read_bytes()))
