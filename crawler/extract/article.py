@@ -27,7 +27,7 @@ from crawler.extract.weights import signs_of_type, weights
 if TYPE_CHECKING:
     from turbohtml import Element
 
-    from crawler.extract.blocks import TextBlock, PageBlocks
+    from crawler.extract.blocks import PageBlocks, TextBlock
     from crawler.extract.document import Document
     from crawler.sites import Site
 

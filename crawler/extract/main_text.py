@@ -10,7 +10,7 @@ from crawler.base import text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from crawler.extract.blocks import TextBlock, Box
+    from crawler.extract.blocks import Box, TextBlock
     from crawler.extract.evidence import BlockEvidence
 
 BESIDE_SHARE = 0.3  # of the scores of the blocks before and behind, in that of a block: texts have few gaps
