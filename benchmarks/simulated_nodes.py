@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from crawler.frontier.queue import ClaimAnswer
     from crawler.worker.claiming.visits import Visit
-    from crawler.worker.turns.egress import Place
+    from crawler.worker.life.egress import Place
 
 PARALLEL = 64  # CONCURRENT_REQUESTS
 MEMORY_PERCENT = 20.0  # never the limit here
@@ -198,7 +198,7 @@ class Node:
         )
         self._crawler = crawler
         self._worker = Worker.from_crawler(crawler)
-        self._worker.headroom.sampler = self._processor  # type: ignore[assignment]
+        self._worker.life.headroom.sampler = self._processor  # type: ignore[assignment]
         self._scheduler = Scheduler(
             crawler, self._worker, parallel=PARALLEL, idle_wait_s=60, page_s=300, stop_when_done=False
         )
@@ -220,7 +220,7 @@ class Node:
             task.cancel()
 
     def _watch_claims(self) -> None:
-        queue: Any = self._worker.queue
+        queue: Any = self._worker.claiming.queue
         real = queue.claim
 
         async def claim(*args: Any, **options: Any) -> ClaimAnswer:

@@ -34,10 +34,10 @@ from crawler.worker.claiming.page_request import page_request
 from crawler.worker.claiming.request_state import state_of
 from crawler.worker.claiming.site_cache import UNREAD_SITE, UNREAD_SITE_SECONDS
 from crawler.worker.claiming.visits import Lane, Visit, VisitEnded
+from crawler.worker.life.egress import EgressChanged
 from crawler.worker.life.orders import StopOrdered
 from crawler.worker.life.required import require_components
 from crawler.worker.life.wakeups import PolitenessChanged, SitesChanged
-from crawler.worker.turns.egress import EgressChanged
 from crawler.worker.turns.lanes import LaneEmpty, Lanes, VisitReady
 from crawler.worker.turns.turns import CrawlDelay, HostBackoff
 from crawler.worker.worker import Worker
@@ -94,6 +94,8 @@ class Scheduler(BaseScheduler):
     ) -> None:
         self.crawler = crawler
         self.worker = worker
+        self._life, self._claiming, self._turns = worker.life, worker.claiming, worker.turns
+        self._headroom, self._events = worker.life.headroom, worker.events
         self._parallel = parallel
         self._idle_wait_s = idle_wait_s
         self._page_s = page_s
@@ -111,21 +113,22 @@ class Scheduler(BaseScheduler):
         self._opening: asyncio.Task[None] | None = None
         self._leaving: asyncio.Future[None] | None = None
 
-        worker.events.subscribe(VisitReady, self._visit_ready)
-        worker.events.subscribe(VisitEnded, self._visit_ended)
-        worker.events.subscribe(LaneEmpty, self._lane_empty)
         self._follow_hosts(self._lanes)
-        self._follow_hosts(worker.turns)
-        worker.events.subscribe(EgressChanged, self._egress_changed)
-        worker.events.subscribe(RobotsAsked, self._robots_asked)
-        worker.events.subscribe(SessionExpired, self._session_expired)
-        worker.events.subscribe(SessionLost, self._session_lost)
-        worker.events.subscribe(StopOrdered, self._stop_ordered)
-        worker.events.subscribe(TaskDied, self._task_died)
+        self._follow_hosts(self._turns)
+        subscribe = self._events.subscribe
+        subscribe(VisitReady, self._visit_ready)
+        subscribe(VisitEnded, self._visit_ended)
+        subscribe(LaneEmpty, self._lane_empty)
+        subscribe(EgressChanged, self._egress_changed)
+        subscribe(RobotsAsked, self._robots_asked)
+        subscribe(SessionExpired, self._session_expired)
+        subscribe(SessionLost, self._session_lost)
+        subscribe(StopOrdered, self._stop_ordered)
+        subscribe(TaskDied, self._task_died)
 
     def _follow_hosts(self, held: Lanes | Turns) -> None:
         """Keeps turns that are held to what is heard of their hosts."""
-        subscribe = self.worker.events.subscribe
+        subscribe = self._events.subscribe
         subscribe(HostBackoff, lambda event: held.back_off(event.host, event.seconds))
         subscribe(CrawlDelay, lambda event: held.slow_down(event.host, event.seconds))
         subscribe(SitesChanged, lambda _event: held.change_politeness())
@@ -168,11 +171,11 @@ class Scheduler(BaseScheduler):
 
     async def _start(self, opening: asyncio.Task[None]) -> None:
         await opening
-        if self.worker.stopping.is_set():
+        if self._life.stopping.is_set():
             return
         self._tasks = [
-            start(self._feed(), name="feed", died=self.worker.events.publish),
-            start(self._watch_for_stop(), name="watch for stop", died=self.worker.events.publish),
+            start(self._feed(), name="feed", died=self._events.publish),
+            start(self._watch_for_stop(), name="watch for stop", died=self._events.publish),
         ]
 
     # -- Feeding ------------------------------------------------------------------------------------------------------
@@ -194,13 +197,13 @@ class Scheduler(BaseScheduler):
         The engine asks again when an answer has come.
         """
         engine = self.crawler.engine
-        if engine is not None and not self.worker.may_send(len(engine.downloader.active)):
+        if engine is not None and not self._headroom.may_send(len(engine.downloader.active)):
             return None
         if self._follow_ups:
             return self._follow_ups.popleft()
         if not self._lanes.startable:
             return None
-        if wait_s := self.worker.start_wait_s():
+        if wait_s := self._headroom.start_wait_s():
             self._ask_later(wait_s)
             return None
         visit = self._lanes.next_visit()
@@ -217,7 +220,7 @@ class Scheduler(BaseScheduler):
             loop.call_at(self._asks_at, self._make_engine_ask)
 
     def _request_of(self, visit: Visit) -> Request:
-        site = self.worker.sites.get(visit.seed.site)
+        site = self._claiming.sites.get(visit.seed.site)
         request = page_request(visit, site, asyncio.get_running_loop())
         request.errback = self._errback
         return request
@@ -228,7 +231,7 @@ class Scheduler(BaseScheduler):
         A loop of its own: it must outlast errors of every kind, and `wake` ends its sleep early.
         """
         while not self._done:
-            self.worker.wake.clear()
+            self._life.wake.clear()
             try:
                 wait_s = await self._claim()
             except RedisError as error:
@@ -239,7 +242,7 @@ class Scheduler(BaseScheduler):
                 wait_s = RETRY_SECONDS
             if wait_s > 0:
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self.worker.wake.wait(), wait_s)
+                    await asyncio.wait_for(self._life.wake.wait(), wait_s)
 
     async def _claim(self) -> float:
         """Claims seeds if they are needed and there is room; returns the seconds to wait before the next claim."""
@@ -247,15 +250,15 @@ class Scheduler(BaseScheduler):
             return self._idle_wait_s  # `_visit_ended` ends the wait
         if self._lanes.active() >= self._parallel:
             return NO_ROOM_SECONDS
-        if self.worker.fair_share.lets_others_claim(holds_turns=self._lanes.any_held):
+        if self._claiming.fair_share.lets_others_claim(holds_turns=self._lanes.any_held):
             return STARVED_POLL_SECONDS
-        slow_visits = min(self._lanes.slow_visits() + self.worker.turns.queued, self._parallel)
-        max_seeds = self.worker.room(slow_visits)
+        slow_visits = min(self._lanes.slow_visits() + self._turns.queued, self._parallel)
+        max_seeds = self._claiming.room(slow_visits)
         if max_seeds == 0:
             return await self._unless_done(NO_ROOM_SECONDS)
-        answer = await self.worker.claims.claim(max_seeds)
+        answer = await self._claiming.claims.claim(max_seeds)
         if answer.seeds:
-            self.worker.fair_share.end_starving()
+            self._claiming.fair_share.end_starving()
             await self._take(answer)
             return 0.0
         return await self._wait_s(answer)
@@ -276,8 +279,8 @@ class Scheduler(BaseScheduler):
                 lanes[key] = lane
                 lane.waiting.append(visit)
         self._lanes.hold(lanes.values())
-        await self.worker.sites.load({claimed.seed.site for claimed in answer.seeds})
-        if self.worker.stopping.is_set():
+        await self._claiming.sites.load({claimed.seed.site for claimed in answer.seeds})
+        if self._life.stopping.is_set():
             self._lanes.release_waiting()
         for lane in lanes.values():
             self._lanes.start(lane)
@@ -290,15 +293,15 @@ class Scheduler(BaseScheduler):
         Unless its site has come to follow links since: then the page is fetched for them, since it may lead to others.
         """
         name = visit.seed.site
-        site = self.worker.sites.get(name)
+        site = self._claiming.sites.get(name)
         if visit.ended:  # its session was lost, or the worker has stopped, while the site was read
             return
-        if site is None and self.worker.sites.is_being_read(name):
+        if site is None and self._claiming.sites.is_being_read(name):
             visit.end_at_once("postpone", UNREAD_SITE, int(UNREAD_SITE_SECONDS * 1000))
         elif site is not None and site.follow and any(seed.depth < site.follow.depth for seed in visit.seeds):
             visit.end_at_once("fetch", "follows")
         else:
-            self.worker.teller.tell(visit)
+            self._claiming.teller.tell(visit)
 
     async def _wait_s(self, answer: ClaimAnswer) -> float:
         """Returns the seconds to wait before the next claim, after one that brought no seeds."""
@@ -306,14 +309,14 @@ class Scheduler(BaseScheduler):
             return random.uniform(0.1, 1.0) * LOCK_RETRY_SECONDS
         if answer.state in ("lapsed", "drain", "late"):
             return NO_ROOM_SECONDS
-        wait_s = self._idle_wait_s if self.worker.session.reachable else min(self._idle_wait_s, DEAF_SECONDS)
+        wait_s = self._idle_wait_s if self._life.session.reachable else min(self._idle_wait_s, DEAF_SECONDS)
         if answer.wait_ms is not None:
             wait_s = min(wait_s, max(answer.wait_ms / 1000, TURN_RETRY_SECONDS))
         if answer.wait_ms is None or answer.wait_ms > LONGEST_TURN_MILLISECONDS:
-            self.worker.fair_share.end_starving()
+            self._claiming.fair_share.end_starving()
         elif answer.state == "ok" and not self._lanes.any_held:
-            pause_s = self.worker.fair_share.starve()
-            self.worker.wakeups.hold_turns(pause_s)
+            pause_s = self._claiming.fair_share.starve()
+            self._life.wakeups.hold_turns(pause_s)
             wait_s = max(wait_s, pause_s)
         return await self._unless_done(wait_s)
 
@@ -343,23 +346,22 @@ class Scheduler(BaseScheduler):
         self._visits.discard(event.visit)
         if event.visit.claimed.quarantined:
             self._runs_alone = False
-        self.worker.settle(event.settlement)
         if not self._visits:
-            self.worker.wake.set()
+            self._life.wake.set()
 
     def _lane_empty(self, event: LaneEmpty) -> None:
-        self.worker.turns.release(event.lane)
+        self._turns.release(event.lane)
         # The host can be claimed again once its delay has passed and the settler has told the frontier of the release.
         later_s = event.lane.pause_s() + 2 * self.worker.config.settle_wait_s
-        self.worker.fair_share.released_turn(later_s)
-        asyncio.get_running_loop().call_later(later_s, self.worker.wake.set)
+        self._claiming.fair_share.released_turn(later_s)
+        asyncio.get_running_loop().call_later(later_s, self._life.wake.set)
 
     def _egress_changed(self, event: EgressChanged) -> None:
         """Leaves to others what this worker can't fetch; claims again as soon as it can."""
         if event.is_down:
             self._lanes.release_waiting()
         else:
-            self.worker.wake.set()
+            self._life.wake.set()
 
     def _robots_asked(self, event: RobotsAsked) -> None:
         """Ends the visits that were held while their robots.txt was asked for, and haven't started."""
@@ -374,7 +376,7 @@ class Scheduler(BaseScheduler):
         renewed.
         """
         self._lanes.release_waiting(event.partition)
-        users = self.worker.turns.users(event.partition)
+        users = self._turns.users(event.partition)
         fetching = [
             visit
             for visit in self._visits
@@ -392,7 +394,7 @@ class Scheduler(BaseScheduler):
         lost = {visit for visit in self._visits if (visit.claimed.partition, visit.claimed.owner) == lease}
         self._visits -= lost
         for visit in lost:
-            self.worker.abandon(visit)
+            self._claiming.abandon(visit)
             if visit.claimed.quarantined:
                 self._runs_alone = False
         self._lanes.forget(event.partition)
@@ -413,7 +415,7 @@ class Scheduler(BaseScheduler):
         """Closes the spider in a new task, because closing waits for `close`, which cancels the task that runs this."""
         if not self._done:
             self._done = True
-            self._finishing = start(self._close_spider(reason), name="finish", died=self.worker.events.publish)
+            self._finishing = start(self._close_spider(reason), name="finish", died=self._events.publish)
 
     async def _close_spider(self, reason: str) -> None:
         while not (self._engine_runs() or self._engine_stops()):  # noqa: ASYNC110 -- it is being started
@@ -423,7 +425,7 @@ class Scheduler(BaseScheduler):
 
     def _stop_ordered(self, _event: StopOrdered) -> None:
         """Does what SIGTERM does."""
-        self._finishing = start(self.crawler.stop_async(), name="ordered stop", died=self.worker.events.publish)
+        self._finishing = start(self.crawler.stop_async(), name="ordered stop", died=self._events.publish)
 
     def _task_died(self, _event: TaskDied) -> None:
         self._finish("failed")
@@ -439,7 +441,7 @@ class Scheduler(BaseScheduler):
             await asyncio.sleep(STOP_POLL_SECONDS)
         if self._done:
             return
-        self.worker.stopping.set()
+        self._life.stopping.set()
         logger.info("stopping: %d seeds released", self._lanes.not_started)
         self._lanes.release_waiting()
         await asyncio.sleep(STOP_GRACE_SECONDS)
@@ -465,11 +467,11 @@ class Scheduler(BaseScheduler):
             logger.warning("stopped by force: other workers claim this worker's seeds when its session lapses")
 
     async def _leave(self) -> None:
-        self.worker.stopping.set()
+        self._life.stopping.set()
         if self._opening is not None:
             await cancel(self._opening)  # a worker that is told to stop as it joins leaves nothing behind either
         await cancel(*self._tasks)  # first: a claim under way would bring seeds after the others were released
-        await self.worker.claims.close()
+        await self._claiming.claims.close()
         self._lanes.release_waiting()
         self._release_all()
         await self.worker.close()

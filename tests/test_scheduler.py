@@ -21,11 +21,13 @@ from crawler.scheduler import Scheduler
 from crawler.servers.redis import redis_async
 from crawler.sites import Site
 from crawler.spiders.consumer import ConsumerSpider
+from crawler.worker.claiming.claiming import Claiming
+from crawler.worker.claiming.fair_share import FairShare, WorkerStarved
 from crawler.worker.claiming.outcomes import OUT_OF_MEMORY
 from crawler.worker.claiming.request_state import state_of
 from crawler.worker.claiming.visits import FetchFailed, Lane
+from crawler.worker.life.life import Life
 from crawler.worker.life.wakeups import PolitenessChanged, SitesChanged
-from crawler.worker.turns.fair_share import FairShare, WorkerStarved
 from crawler.worker.turns.turns import CrawlDelay, HostBackoff
 from crawler.worker.worker import Worker
 
@@ -93,7 +95,7 @@ async def offer(scheduler, *seeds):
     for number in range(scheduler.worker.config.frontier.partitions):
         politeness = scheduler.worker.config.frontier.keys.partition(number).politeness
         await scheduler.worker.redis.hset(politeness, "s", "0 1 10")
-    await scheduler.worker.queues["content"].offer(seeds)
+    await scheduler.worker.claiming.queues["content"].offer(seeds)
 
 
 def end(request):
@@ -109,7 +111,7 @@ async def until(condition):
 async def until_totals(scheduler, **expected):
     """Waits until the frontier holds so many seeds in each of the states that are named."""
     async with asyncio.timeout(PATIENCE_SECONDS):
-        while expected != {state: getattr(await scheduler.worker.queue.totals(), state) for state in expected}:  # noqa: ASYNC110
+        while expected != {state: getattr(await scheduler.worker.claiming.queue.totals(), state) for state in expected}:  # noqa: ASYNC110
             await asyncio.sleep(0.005)
 
 
@@ -138,7 +140,7 @@ async def test_a_delivered_page_is_told_of_unless_its_site_follows_its_links_sin
     end(request)
     await until_totals(scheduler, finished=1)
     definition = {"name": "s", "content": {"content": "css:body"}} | ({"follow": {"links": "css:a"}} if follow else {})
-    await scheduler.worker.registry.save_sites((Site.from_definition(definition),))
+    await scheduler.worker.claiming.registry.save_sites((Site.from_definition(definition),))
     await offer(scheduler, content(1, plan="q", depth=depth))
     if is_fetched:
         [request] = await requests(scheduler, 1)
@@ -150,7 +152,7 @@ async def test_a_delivered_page_is_told_of_unless_its_site_follows_its_links_sin
 
 async def test_no_request_is_given_out_whose_answer_would_have_no_memory(build):
     scheduler = await build(NODE_MEMORY_LIMIT_PERCENT=99)
-    engine, headroom = scheduler.crawler.engine, scheduler.worker.headroom
+    engine, headroom = scheduler.crawler.engine, scheduler.worker.life.headroom
     headroom.answered(headroom.sampler.memory_bytes)
     engine.downloader.active.add("another page")
     await offer(scheduler, content(1))
@@ -168,16 +170,16 @@ async def test_a_page_without_memory_is_handed_back_untried_and_nothing_more_is_
     state_of(first).visit.decide_outcome(*OUT_OF_MEMORY)
     end(first)
     await until_totals(scheduler, ready=1)
-    assert (await scheduler.worker.queue.totals()).failed == 0
-    assert scheduler.worker.room() == 0
-    assert scheduler.worker.why_no_claims() == "its node has no memory left"
+    assert (await scheduler.worker.claiming.queue.totals()).failed == 0
+    assert scheduler.worker.claiming.room() == 0
+    assert scheduler.worker.claiming.why_none() == "its node has no memory left"
     end(second)
 
 
 async def test_a_page_that_the_cpu_has_no_room_for_yet_starts_when_it_has(build, monkeypatch):
     scheduler = await build()
     waits = [0.02, 0.01]
-    monkeypatch.setattr(scheduler.worker, "start_wait_s", lambda: waits.pop() if waits else 0.0)
+    monkeypatch.setattr(scheduler.worker.life.headroom, "start_wait_s", lambda: waits.pop() if waits else 0.0)
     await offer(scheduler, content(1))
     [request] = await requests(scheduler, 1)
     assert not waits
@@ -215,7 +217,7 @@ async def test_a_changed_site_releases_the_visits_not_started(build):
     scheduler = await build()
     await offer(scheduler, content(1), content(2))
     [started] = await requests(scheduler, 1)
-    scheduler.worker.stopping.set()  # so that it doesn't claim them again
+    scheduler.worker.life.stopping.set()  # so that it doesn't claim them again
     scheduler.worker.events.publish(SitesChanged())
     end(started)
     await until_totals(scheduler, finished=1, ready=1, executing=0)
@@ -243,7 +245,7 @@ async def test_a_lost_session_drops_all_visits(build):
     scheduler = await build(SESSION_SECONDS=1)
     await offer(scheduler, content(1))
     [request] = await requests(scheduler, 1)
-    [lease] = scheduler.worker.session.leases
+    [lease] = scheduler.worker.life.session.leases
     owner = lease.owner
     async with redis_async(scheduler.crawler.settings) as redis:
         await redis.zrem(scheduler.worker.config.frontier.keys.partition(0).sessions, owner)
@@ -251,7 +253,7 @@ async def test_a_lost_session_drops_all_visits(build):
     assert not scheduler.has_pending_requests()
     assert state_of(request).visit.ended
     end(request)  # too late: nothing is settled for it
-    assert scheduler.worker.claims.carrying == 0
+    assert scheduler.worker.claiming.claims.carrying == 0
     await until(lambda: lease.alive)
 
 
@@ -260,12 +262,14 @@ async def test_a_worker_that_holds_turns_leaves_seeds_to_one_that_is_starved(bui
     scheduler = await build()
     await offer(scheduler, content(1, "h1.test"))
     [request] = await requests(scheduler, 1)
-    share, claimed = scheduler.worker.fair_share, scheduler.worker.claims.claim
+    share, claimed = scheduler.worker.claiming.fair_share, scheduler.worker.claiming.claims.claim
     asked, claims = [], []
     monkeypatch.setattr(
         share, "lets_others_claim", lambda **held: asked.append(held) or FairShare.lets_others_claim(share, **held)
     )
-    monkeypatch.setattr(scheduler.worker.claims, "claim", lambda number: claims.append(number) or claimed(number))
+    monkeypatch.setattr(
+        scheduler.worker.claiming.claims, "claim", lambda number: claims.append(number) or claimed(number)
+    )
     scheduler.worker.events.publish(WorkerStarved("another"))
     await offer(scheduler, content(2, "h2.test"))
     await until(lambda: len(asked) > 10)
@@ -300,8 +304,8 @@ async def test_a_stop_releases_the_visits_not_started_and_lets_the_others_end(bu
     scheduler.crawler.engine._stopping = True
 
     await until_totals(scheduler, ready=1, executing=1)
-    assert scheduler.worker.stopping.is_set()
-    assert scheduler.worker.room() == 0
+    assert scheduler.worker.life.stopping.is_set()
+    assert scheduler.worker.claiming.room() == 0
     end(started)
 
     await until_totals(scheduler, finished=1)
@@ -314,11 +318,13 @@ async def test_closing_releases_all_visits(build):
     await scheduler.close("shutdown").asFuture(asyncio.get_running_loop())
     assert state_of(started).visit.ended
     async with scheduler.worker.redis as redis:
-        found = await type(scheduler.worker.queue)(redis, scheduler.worker.config.frontier.keys, "content").totals()
+        found = await type(scheduler.worker.claiming.queue)(
+            redis, scheduler.worker.config.frontier.keys, "content"
+        ).totals()
     assert (found.ready, found.executing) == (2, 0)
 
 
-@pytest.mark.parametrize("name", ["beat", "feed", "settler", "wake-ups", "watch for stop"])
+@pytest.mark.parametrize("name", ["duties", "feed", "settler", "wake-ups", "watch for stop"])
 async def test_a_worker_whose_task_dies_releases_all_and_ends(build, caplog, name):
     scheduler = await build()
     await offer(scheduler, content(1), content(2))
@@ -327,7 +333,7 @@ async def test_a_worker_whose_task_dies_releases_all_and_ends(build, caplog, nam
     await until(lambda: not task.cancel())  # one cancellation may be missed, see `tasks.cancel`
     await until(lambda: scheduler.crawler.engine.closed_for == "failed")
     assert state_of(request).visit.ended
-    assert scheduler.worker.death.name == name
+    assert scheduler.worker.life.death.name == name
     assert f"its task '{name}' died" in caplog.text
     if name != "settler":  # without it, its seeds are others' when the session lapses
         await until_totals(scheduler, ready=2, executing=0)
@@ -339,7 +345,7 @@ async def test_a_worker_whose_session_thread_dies_ends(build):
     def bug(_seconds):
         raise SystemExit
 
-    scheduler.worker.session._stop.wait = bug
+    scheduler.worker.life.session._stop.wait = bug
     await until(lambda: scheduler.crawler.engine.closed_for == "failed")
 
 
@@ -358,13 +364,13 @@ async def test_a_worker_told_to_stop_at_once_has_released_what_it_held(build):
 async def test_a_worker_told_to_stop_as_it_joins_leaves_nothing(build, monkeypatch):
     joining = asyncio.Event()
 
-    async def join(_worker):
+    async def join(_life, _redis_address):
         joining.set()
         await asyncio.sleep(10 * PATIENCE_SECONDS)
 
-    monkeypatch.setattr(Worker, "_join", join)
+    monkeypatch.setattr(Life, "join", join)
     building = asyncio.create_task(build())
-    await joining.wait()
+    await asyncio.wait_for(joining.wait(), PATIENCE_SECONDS)
     (scheduler,) = build.made
     await scheduler._leave_soon().asFuture(asyncio.get_running_loop())
     with pytest.raises(asyncio.CancelledError):
@@ -385,7 +391,7 @@ async def test_an_idle_spider_stays_open_until_all_is_done(build):
 
 async def test_a_worker_that_has_room_for_nothing_ends_when_all_is_done(build, monkeypatch):
     """On a busy node, where others have crawled what there was."""
-    monkeypatch.setattr(Worker, "room", lambda _self, _slow_visits=0: 0)
+    monkeypatch.setattr(Claiming, "room", lambda _self, _slow_visits=0: 0)
     scheduler = await build(STOP_WHEN_DONE=1)
     await until(lambda: scheduler.crawler.engine.closed_for == "finished")
 
@@ -393,42 +399,42 @@ async def test_a_worker_that_has_room_for_nothing_ends_when_all_is_done(build, m
 async def test_a_sink_that_is_away_stops_claims(build):
     scheduler = await build()
     worker = Worker.of(scheduler.crawler)
-    worker.sink_down("kafka", "no answer")
-    assert worker.room() == 0
-    worker.sink_up("kafka")
-    assert worker.room() > 0
+    worker.claiming.sink_down("kafka", "no answer")
+    assert worker.claiming.room() == 0
+    worker.claiming.sink_up("kafka")
+    assert worker.claiming.room() > 0
 
 
 async def test_what_fails_while_a_worker_closes_is_still_told(build, caplog, monkeypatch):
     caplog.set_level("INFO", "crawler.worker.reports.failure_log")
     worker = (await build()).worker
-    drain = worker.settler.drain
+    drain = worker.claiming.settler.drain
 
     async def fail_and_drain(seconds):
         worker.events.publish(FetchFailed("a.test", "robots.txt timeout", "http://a.test/robots.txt", ""))
         return await drain(seconds)
 
-    monkeypatch.setattr(worker.settler, "drain", fail_and_drain)
+    monkeypatch.setattr(worker.claiming.settler, "drain", fail_and_drain)
     await worker.close()
     assert any(text.startswith("a.test: 1 failure in ") for text in caplog.messages)
 
 
 async def test_a_worker_says_why_it_claims_nothing_and_logs_each_change_once(build, caplog):
-    caplog.set_level("INFO", "crawler.worker.claiming.claims_log")
+    caplog.set_level("INFO", "crawler.worker.reports.claims_log")
     scheduler = await build()
     worker = scheduler.worker
-    assert worker.why_no_claims() == ""
+    assert worker.claiming.why_none() == ""
 
     async def said(text):
-        await until(lambda: worker.figures.latest.get("why_no_claims") == text)
+        await until(lambda: worker.reports.figures.latest.get("why_no_claims") == text)
 
-    worker.sink_down("kafka", "no answer")
+    worker.claiming.sink_down("kafka", "no answer")
     await said("it waits for kafka (no answer)")
-    worker.sink_up("kafka")
+    worker.claiming.sink_up("kafka")
     await said("")
-    worker.redis_full.note("claims", refused=True)
-    assert worker.why_no_claims() == "Redis is full"
-    worker.stopping.set()
-    assert worker.why_no_claims() == "it stops"
+    worker.claiming.redis_full.note("claims", refused=True)
+    assert worker.claiming.why_none() == "Redis is full"
+    worker.life.stopping.set()
+    assert worker.claiming.why_none() == "it stops"
     logged = [text for text in caplog.messages if text.startswith(("nothing is claimed", "claims go on"))]
     assert logged[:2] == ["nothing is claimed: it waits for kafka (no answer)", "claims go on"]

@@ -122,11 +122,11 @@ def _worker(crawler: Crawler, sites: Iterable[Site], delay_s: float) -> Worker:
         redis_address="",
         stats=crawler.stats,
     )
-    for lease in worker.session.leases:
+    for lease in worker.life.session.leases:
         lease.deadline = float("inf")  # nobody else could claim what this worker holds
-    worker.sites = _KnownSites(worker, sites)
+    worker.claiming.sites = _KnownSites(worker, sites)
     turns = LocalTurns(delay_s)
-    worker.turns = Turns(turns, worker.session, turns, events=worker.events, stopping=worker.stopping)
+    worker.turns = Turns(turns, worker.life.session, turns, events=worker.events, stopping=worker.life.stopping)
     return worker
 
 
@@ -146,5 +146,5 @@ class _KnownSites(SiteCache):
     """Sites that needn't be read from Redis."""
 
     def __init__(self, worker: Worker, sites: Iterable[Site]) -> None:
-        super().__init__(worker.registry, worker.events)
+        super().__init__(worker.claiming.registry, worker.events)
         self._sites = {site.name: site for site in sites}

@@ -253,7 +253,7 @@ class PageFetcher:
         turns, lane = self._worker.turns, None
         while lane is None:
             lane, _wait_s = await turns.acquire_within(seed.host, seed.site, TURN_SECONDS)
-        owner = self._worker.session.leases[lane.partition].owner
+        owner = self._worker.life.session.leases[lane.partition].owner
         claimed = Claimed(seed, seed.fingerprint, lane.partition, f"{owner}#0", lane.token, 0, 0, lane.delay_s)
         visit = Visit(claimed, lane, self._worker.events)
         turns.note_use(lane, visit)

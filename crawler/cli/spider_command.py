@@ -68,7 +68,7 @@ def _has_died(crawler: Crawler) -> bool:
     from crawler.worker.worker import Worker
 
     worker = crawler.get_extension(Worker) if crawler.extensions is not None else None
-    return worker is not None and worker.death is not None
+    return worker is not None and worker.life.death is not None
 
 
 def _headroom_error(failure: BaseException | None) -> HeadroomError | None:

@@ -12,13 +12,13 @@ from scrapy import Request
 from crawler.base import urls
 from crawler.base.errors import HeadroomError
 from crawler.worker.claiming.request_state import RequestState
-from crawler.worker.turns.egress import PROBE_TIMEOUT_SECONDS
+from crawler.worker.life.egress import PROBE_TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from crawler.worker.claiming.visits import Lane, Visit
-    from crawler.worker.turns.egress import Place
+    from crawler.worker.life.egress import Place
     from crawler.worker.worker import Worker
 
 TURN_SECONDS = 8.0  # longest wait for a turn of the host, whose other pages may be answered meanwhile
@@ -30,7 +30,7 @@ class EgressCheck:
 
     def __init__(self, crawler: Crawler, worker: Worker) -> None:
         self._crawler = crawler
-        self._worker = worker
+        self._egress, self._turns = worker.life.egress, worker.turns
 
     async def ask(self, place: Place, visit: Visit) -> None:
         """Asks a place for its robots.txt on a turn of its host; needless once anybody has answered.
@@ -44,14 +44,14 @@ class EgressCheck:
         lane, begun_at = None, asyncio.get_running_loop().time()
         with contextlib.suppress(HeadroomError, RedisError):
             while lane is None and asyncio.get_running_loop().time() < begun_at + TURN_SECONDS:
-                if self._worker.egress.answered_since(begun_at):
+                if self._egress.answered_since(begun_at):
                     return
-                lane, _ = await self._worker.turns.acquire_within(host, place.site, LOOK_SECONDS)
+                lane, _ = await self._turns.acquire_within(host, place.site, LOOK_SECONDS)
         if lane is not None:
             try:
                 await self._ask(place, visit, lane)
             finally:
-                self._worker.turns.release(lane)
+                self._turns.release(lane)
 
     async def _ask(self, place: Place, visit: Visit, lane: Lane) -> None:
         engine = self._crawler.engine

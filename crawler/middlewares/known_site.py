@@ -28,7 +28,7 @@ class KnownSiteMiddleware:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Finds the worker's sites."""
-        return cls(Worker.of(crawler).sites)
+        return cls(Worker.of(crawler).claiming.sites)
 
     def process_request(self, request: Request) -> None:
         """Lets requests of visits pass whose site is known.

@@ -65,7 +65,7 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
         Raises:
             UrlError: It is none that may be fetched.
         """
-        site = Worker.of(self.crawler).sites.get(state.visit.seed.site)
+        site = Worker.of(self.crawler).claiming.sites.get(state.visit.seed.site)
         routes = state.may_render and site is not None and site.has_routes(state.visit.seed.frontier)
         return urls.split_route(urls.redirect_target(location, request.url + state.route, routes=routes))
 
@@ -75,7 +75,7 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
         Raises:
             RefusedError: It may be for none.
         """
-        site = Worker.of(self.crawler).sites.get(visit.seed.site)
+        site = Worker.of(self.crawler).claiming.sites.get(visit.seed.site)
         assert site is not None  # KnownSiteMiddleware sends no request before it is known
         outside = [seed for seed in visit.seeds if not site.may_redirect(seed, target)]
         if len(outside) == len(visit.seeds):

@@ -62,7 +62,9 @@ class RenderMiddleware:
     """
 
     def __init__(self, crawler: Crawler, worker: Worker, pages_at_once: int) -> None:
-        self._crawler, self._worker = crawler, worker
+        self._crawler, self._sites = crawler, worker.claiming.sites
+        self._browser, self._choice = worker.rendering.browser, worker.rendering.choice
+        self._max_attempts = worker.config.frontier.max_attempts
         self._evidence_folder = config.BROWSER_EVIDENCE_DIR.of(crawler.settings)
         self._renderer: Renderer | None = None  # made for the first page that needs it
         self._slots = RenderSlots(pages_at_once)
@@ -95,15 +97,13 @@ class RenderMiddleware:
         if state is None or not state.may_render:
             return
         frontier = state.visit.seed.frontier
-        site = self._worker.sites.get(state.visit.seed.site)
+        site = self._sites.get(state.visit.seed.site)
         if site is None:  # KnownSiteMiddleware refuses the request
             return
         when = site.render.of(frontier).when
         if state.route and when == "never":
             raise RefusedError(Outcome("fail", SCRIPT_ROUTE))
-        if when != "never" and (
-            when == "always" or state.route or self._worker.render_choice.needs_browser(site, frontier)
-        ):
+        if when != "never" and (when == "always" or state.route or self._choice.needs_browser(site, frontier)):
             self._check_browser()
 
     async def process_response(self, request: Request, response: Response) -> Response:
@@ -121,7 +121,7 @@ class RenderMiddleware:
         state = state_of(request)
         if state is None or not state.may_render or outcome_of_status(response.status) or not _is_html(response):
             return response
-        site = self._worker.sites.get(state.visit.seed.site)
+        site = self._sites.get(state.visit.seed.site)
         assert site is not None  # KnownSiteMiddleware sends no request before it is known
         rendering = site.render.of(state.visit.seed.frontier)
         if rendering.when == "never":
@@ -135,7 +135,7 @@ class RenderMiddleware:
         """Returns whether a page is read as it came, of a site that leaves it to the crawl which are rendered."""
         if state.route:  # as it came, it is the same page for all routes
             return False
-        choice, frontier = self._worker.render_choice, state.visit.seed.frontier
+        choice, frontier = self._choice, state.visit.seed.frontier
         return choice.reads_plain(site, frontier) if state.is_page else not choice.needs_browser(site, frontier)
 
     def _check_browser(self) -> None:
@@ -144,8 +144,8 @@ class RenderMiddleware:
         Raises:
             RefusedError: It has none.
         """
-        if self._worker.browser.why_no_browser:
-            self._worker.browser.is_wanted = True
+        if self._browser.why_no_browser:
+            self._browser.is_wanted = True
             raise RefusedError(NO_BROWSER, NO_BROWSER_SECONDS)
 
     async def _rendered(self, state: RequestState, site: Site, response: Response) -> Response:
@@ -200,7 +200,7 @@ class RenderMiddleware:
             render = partial(renderer.render, url, wish=wish, fetch=requests, connect=connect)
             rendered = await visit.run(requests.run(render))
         except BrowserMissingError as error:
-            self._worker.browser.note_failed(str(error))
+            self._browser.note_failed(str(error))
             raise RefusedError(NO_BROWSER, NO_BROWSER_SECONDS) from error
         except BrowserDiedError as error:
             if is_alone:
@@ -225,7 +225,7 @@ class RenderMiddleware:
         Raises:
             RefusedError: It lacks something.
         """
-        is_last = visit.claimed.tries + 1 >= self._worker.config.frontier.max_attempts
+        is_last = visit.claimed.tries + 1 >= self._max_attempts
         if requests.own_gap and not is_last:
             raise RefusedError(requests.own_gap)
 

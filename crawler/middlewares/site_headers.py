@@ -42,7 +42,7 @@ class SiteHeadersMiddleware:
         Raises:
             ConfigError: SITE_SECRET_HOSTS is wrong.
         """
-        return cls(SiteHeaders.of(crawler.settings), Worker.of(crawler).sites)
+        return cls(SiteHeaders.of(crawler.settings), Worker.of(crawler).claiming.sites)
 
     def process_request(self, request: Request) -> None:
         """Lets requests pass.

@@ -35,8 +35,8 @@ from crawler.worker.claiming.outcomes import (
 )
 from crawler.worker.claiming.refused import RefusedError
 from crawler.worker.claiming.request_state import state_of
+from crawler.worker.life.egress import PROBE_TIMEOUT_SECONDS, Place
 from crawler.worker.reports.answer_head import BODY_BYTES, AnswerHead
-from crawler.worker.turns.egress import PROBE_TIMEOUT_SECONDS, Place
 from crawler.worker.turns.ip_budget import IpBudget
 from crawler.worker.worker import Worker
 
@@ -68,7 +68,8 @@ class TurnMiddleware:
     def __init__(
         self, worker: Worker, ask: Callable[[Place, Visit], Awaitable[None]], ip_budget: IpBudget | None = None
     ) -> None:
-        self._worker = worker
+        self._turns, self._session, self._queue = worker.turns, worker.life.session, worker.claiming.queue
+        self._headroom, self._egress, self._tally = worker.life.headroom, worker.life.egress, worker.reports.tally
         self._ask = ask
         self._ip_budget = ip_budget
         self._fastest: LocalCache[str, tuple[int, float]] = LocalCache(MAX_HOSTS)  # answers, s of the fastest
@@ -106,7 +107,7 @@ class TurnMiddleware:
             await self._report_fetch(visit)
         lane = state.held_lane
         if lane is None:
-            lane = state.lane = await self._worker.turns.acquire(urls.host(urls.canonical(request.url)), visit)
+            lane = state.lane = await self._turns.acquire(urls.host(urls.canonical(request.url)), visit)
             state.acquired = True
         lane.slow_down(state.crawl_delay_s)
         try:
@@ -128,7 +129,7 @@ class TurnMiddleware:
             self._end(state)
             raise RefusedError(NO_SESSION)
         visit.started = visit.started or state.robots_bytes is None
-        if self._worker.egress.is_down:
+        if self._egress.is_down:
             timeout_s = float(request.meta.get("download_timeout", PROBE_TIMEOUT_SECONDS))
             request.meta["download_timeout"] = min(timeout_s, PROBE_TIMEOUT_SECONDS)
         state.start_again = self.start_again
@@ -145,10 +146,10 @@ class TurnMiddleware:
         assert state is not None and state.lane is not None  # noqa: PT018 -- `process_request` has seen to both
         visit, lane = state.visit, state.lane
         if lane.must_ask:
-            await visit.run(self._worker.turns.heed_politeness(lane, visit))
+            await visit.run(self._turns.heed_politeness(lane, visit))
         await visit.run(lane.start_again())
         if self._ip_budget is not None and state.address is not None:
-            self._worker.turns.release_address(state)
+            self._turns.release_address(state)
             await self._acquire_address(self._ip_budget, request, state, lane)
         visit.check()
         if not self._is_ours(visit):
@@ -183,16 +184,16 @@ class TurnMiddleware:
         Raises:
             RefusedError: The answer may be of a proxy or of the network, and this worker's way out may be at fault.
         """
-        self._worker.headroom.answered(len(response.body))
+        self._headroom.answered(len(response.body))
         state = state_of(request)
         if state is None or not state.in_flight or state.lane is None:  # another middleware has answered, not the host
             return response
         if may_be_the_networks(response.status, by_proxy=bool(request.meta.get("proxy"))):
             return self._from_network(response, state, state.lane)
         state.visit.answer = AnswerHead(response.url, response.status, response.headers, response.body[:BODY_BYTES])
-        self._worker.tally.answered(state.lane.host, response.status, len(response.body))
+        self._tally.answered(state.lane.host, response.status, len(response.body))
         place = f"{urlparse_cached(request).scheme}://{state.lane.host}"  # the URL of a user's request may lack its `/`
-        self._worker.egress.answered(Place(place, state.visit.seed.site))
+        self._egress.answered(Place(place, state.visit.seed.site))
         self._end(state, *_sign_of(response))
         return response
 
@@ -210,11 +211,11 @@ class TurnMiddleware:
             lane.mark_start()  # the host may have got the request as late as now
         self._end(state)
         if lack := node_lacks(exception):
-            self._worker.headroom.lacks(lack)
+            self._headroom.lacks(lack)
         reason = outcome_of_error(exception).reason
         if not was_sent or lane is None:
             return
-        is_bad = reason in BAD_ANSWERS and (self._worker.egress.suspects(lane.host) or "proxy" in request.meta)
+        is_bad = reason in BAD_ANSWERS and (self._egress.suspects(lane.host) or "proxy" in request.meta)
         if is_bad or reason in NO_ANSWER or reason == PAGE_TIMEOUT.reason:
             await self._blame(lane, state)
             if reason in HOST_FAULTS:
@@ -239,7 +240,7 @@ class TurnMiddleware:
         """
         if state.checks_egress:
             return
-        visit, egress = state.visit, self._worker.egress
+        visit, egress = state.visit, self._egress
         with visit.deadline.paused():  # finding that out takes none of the page's time, and is done when that is up
             is_at_fault = await visit.run(
                 egress.blames(lane.host, visit.seed.site, lambda place: self._ask(place, visit))
@@ -252,13 +253,13 @@ class TurnMiddleware:
         if not _says_little(sign, state):
             lane.record(sign)
             if sign != "answers":
-                self._worker.turns.report(lane)
+                self._turns.report(lane)
 
     async def _start(self, lane: Lane, visit: Visit) -> None:
         """Starts a request on a lane when its host's politeness allows it, though that changed while this waited."""
         while True:
             if lane.must_ask:
-                await visit.run(self._worker.turns.heed_politeness(lane, visit))
+                await visit.run(self._turns.heed_politeness(lane, visit))
             await (lane.start() if lane.idle else self._wait_for(lane, visit))
             if not lane.must_ask:
                 return
@@ -291,13 +292,13 @@ class TurnMiddleware:
             UnavailableError: Redis is away.
         """
         try:
-            await self._worker.queue.begin(visit.claimed)
+            await self._queue.begin(visit.claimed)
         except RedisError as error:
             raise UnavailableError(f"a suspected page waits for Redis: {error}") from error
 
     def _is_ours(self, visit: Visit) -> bool:
         """Returns whether the lease is alive and is the one under which the seed was claimed."""
-        lease = self._worker.session.leases[visit.claimed.partition]
+        lease = self._session.leases[visit.claimed.partition]
         return lease.alive and visit.claimed.owner == lease.owner
 
     def _end(self, state: RequestState, sign: HostSign | None = None, backoff_s: float = 0.0) -> None:
@@ -311,7 +312,7 @@ class TurnMiddleware:
             state.lane.back_off(backoff_s)
             if sign is not None:
                 self._record(state.lane, sign, state)
-        self._worker.turns.end_request(state)
+        self._turns.end_request(state)
 
 
 def _says_little(sign: HostSign, state: RequestState) -> bool:

@@ -26,30 +26,30 @@ class CrawlProcess:
     def stopping(self) -> bool:
         """Whether the process ends."""
         if self._worker:
-            return self._worker.stopping.is_set()
+            return self._worker.life.stopping.is_set()
         return self._crawler.engine is None or not self._crawler.engine.running
 
     def use_to_tell(self, deliver: Callable[[Also], Awaitable[None]]) -> None:
         """Has plans that ask for a delivered page told through `deliver`."""
         if self._worker:
-            self._worker.teller.use(deliver)
+            self._worker.claiming.teller.use(deliver)
 
     def restore_gaps(self, item: Item) -> None:
         """Has an item that a pipeline put in the place of a page's say what that one lacks."""
         if self._worker:
-            self._worker.gaps.restore(item)
+            self._worker.claiming.gaps.restore(item)
 
     def delivered(self, site: str, value: bytes) -> None:
         """Has an item that all sinks have shown among the newest."""
         if self._worker:
-            self._worker.newest_items.delivered(site, value)
+            self._worker.reports.newest_items.delivered(site, value)
 
     def sink_down(self, name: str, why: str) -> None:
         """Stops the worker's claims."""
         if self._worker:
-            self._worker.sink_down(name, why)
+            self._worker.claiming.sink_down(name, why)
 
     def sink_up(self, name: str) -> None:
         """Lets the worker claim again, if no other sink is away."""
         if self._worker:
-            self._worker.sink_up(name)
+            self._worker.claiming.sink_up(name)

@@ -168,7 +168,7 @@ class PageMediaPipeline:
         while waiting := [files for files in missing.values() if _may_try(files)]:
             await self._fetch_on_turn(min(waiting, key=lambda files: files.due_s), visit)
         item.gaps += sum(len(files.media) for files in missing.values())
-        self._worker.gaps.note(item)
+        self._worker.claiming.gaps.note(item)
 
     def _by_host(self, media: Iterable[Media]) -> dict[str, _HostFiles]:
         """Returns media by their host; those that won't be fetched get the reason instead."""
@@ -287,13 +287,13 @@ class PageMediaPipeline:
                 await self._persist(path, body)
             except Exception as error:  # a disk's, or whatever the library of another kind of store raises
                 said = getattr(error, "strerror", None) or type(error).__name__
-                self._worker.sink_down(STORE, said)
-                if self._worker.stopping.is_set():
+                self._worker.claiming.sink_down(STORE, said)
+                if self._worker.life.stopping.is_set():
                     raise UnavailableError(f"media store: {said}") from error
                 self._warn("the media store takes nothing: %s", said)
                 await asyncio.sleep(STORE_RETRY_SECONDS)
             else:
-                self._worker.sink_up(STORE)
+                self._worker.claiming.sink_up(STORE)
                 return
 
     async def _persist(self, path: str, body: bytes) -> None:

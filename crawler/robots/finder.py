@@ -94,7 +94,8 @@ class RobotsFinder:
         self, crawler: Crawler, worker: Worker, agent: str, *, retry_s: float, max_delay_s: float, timeout_s: float
     ) -> None:
         self._crawler = crawler
-        self._worker = worker
+        self._turns, self._queue, self._session = worker.turns, worker.claiming.queue, worker.life.session
+        self._events = worker.events
         self._agent = agent
         self._retry_s = retry_s
         self._max_delay_s = max_delay_s
@@ -135,7 +136,7 @@ class RobotsFinder:
                 elif (file := await self._stored(authority)) is not None and file.fresh_s > 0:
                     self._cache.put(authority, self._compiled(file))
                 else:
-                    lane = acquired = await self._worker.turns.acquire(host, state.visit)
+                    lane = acquired = await self._turns.acquire(host, state.visit)
             finding = self._finding[authority] = asyncio.get_running_loop().create_future()
             try:
                 found = await self._find(authority, state.visit, lane)
@@ -146,7 +147,7 @@ class RobotsFinder:
                 finding.set_result(None)
         finally:
             if acquired is not None:
-                self._worker.turns.release(acquired)
+                self._turns.release(acquired)
 
     async def _find(self, authority: str, visit: Visit, lane: Lane) -> CachedRules:
         file = await self._stored(authority)
@@ -157,11 +158,11 @@ class RobotsFinder:
         found = replace(self._compiled(file), asked_at=_now())
         if found.rules is not None and not found.delay_s:
             with contextlib.suppress(RedisError):  # it would be kept for longer than it must
-                await self._worker.queue.drop_crawl_delay(lane.host)
+                await self._queue.drop_crawl_delay(lane.host)
         if found.rules is None or was_unreachable:
             with contextlib.suppress(RedisError):  # fewer pages, or more, are then tried together
-                await self._worker.queue.hold_for_robots(lane.host, file.pages_held if found.rules is None else 0)
-            self._worker.events.publish(RobotsAsked(authority, lane.host, self._retry_s, found))
+                await self._queue.hold_for_robots(lane.host, file.pages_held if found.rules is None else 0)
+            self._events.publish(RobotsAsked(authority, lane.host, self._retry_s, found))
         return found
 
     async def _stored(self, authority: str) -> RobotsFile | None:
@@ -181,7 +182,7 @@ class RobotsFinder:
 
     async def _ask(self, authority: str, earlier: RobotsFile | None, visit: Visit, lane: Lane) -> RobotsFile:
         """Asks the host for the file, or waits until another worker that is asking has stored it."""
-        owner = self._worker.session.name
+        owner = self._session.name
         with contextlib.suppress(RedisError):
             while not await self._shared.start_asking(authority, owner):
                 await asyncio.sleep(POLL_SECONDS)
@@ -206,7 +207,7 @@ class RobotsFinder:
         finally:
             del turns[lane.host]
             for acquired in turns.values():
-                self._worker.turns.release(acquired)
+                self._turns.release(acquired)
 
     async def _follow(
         self, authority: str, earlier: RobotsFile | None, visit: Visit, turns: dict[str, Lane]
@@ -239,7 +240,7 @@ class RobotsFinder:
                 if _says_nothing(outcome) or (target == authority and outcome.reason == "private-address"):
                     raise
                 failed = FetchFailed(urls.host(url), f"robots.txt {outcome.reason}", url, str(error))
-                self._worker.events.publish(failed)
+                self._events.publish(failed)
                 no_response = RobotsFile.from_no_response(earlier, self._retry_s)
                 return nowhere if outcome.reason == "bad-redirect" else no_response
             wait_s = retry_after_s(response.headers.get("Retry-After"))
@@ -283,7 +284,7 @@ class RobotsFinder:
         lane, wait_s = None, 0.0
         with contextlib.suppress(SessionLostError):
             seconds = random.uniform(*OTHER_TURN_SECONDS)
-            lane, wait_s = await self._worker.turns.acquire_within(host, visit.seed.site, seconds)
+            lane, wait_s = await self._turns.acquire_within(host, visit.seed.site, seconds)
         if lane is None:
             raise RefusedError(Outcome("retry" if visit.started else "postpone", ELSEWHERE), wait_s)
         return lane

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from crawler.base.models import Seed
     from crawler.extract import Links
     from crawler.sites import Site
+    from crawler.worker.claiming.claiming import Claiming
     from crawler.worker.claiming.visits import Visit
 
 MAX_HOPS = 5  # redirects to other hosts that one seed may lead through
@@ -110,6 +111,11 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         """The process's worker. Looked up when first needed: Scrapy builds extensions after spiders."""
         return Worker.of(self.crawler)
 
+    @property
+    def claiming(self) -> Claiming:
+        """What the worker claims, settles and offers."""
+        return self.worker.claiming
+
     async def start(self) -> AsyncIterator[Any]:
         """Yields nothing: seeds come from the frontier."""
         return
@@ -137,7 +143,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         if response.status in REDIRECT_STATUSES:
             await self._redirected(response, visit)
             return
-        site = self.worker.sites.get(visit.seed.site)
+        site = self.claiming.sites.get(visit.seed.site)
         assert site is not None  # KnownSiteMiddleware sends no request before it is known
         if (outcome := outcome_of_status(response.status)) and not self.is_answer(response.status, site):
             self.decide_outcome(visit, outcome)
@@ -176,7 +182,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         if state.render is None:
             return await self.read(page, visit, site)
         read = partial(self.read, visit=visit, site=site)
-        trial = Trial(self.worker.render_choice, site, visit.seed.frontier, read, page)
+        trial = Trial(self.worker.rendering.choice, site, visit.seed.frontier, read, page)
         if (found := await trial.as_it_came()) is not None:
             return found
         try:
@@ -246,12 +252,12 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         for stat, number in links.stats().items():
             self.crawler.stats.inc_value(stat, number)
         if links.routes:
-            await self.worker.offers.refuse(seed, SCRIPT_ROUTE, links.routes)
+            await self.claiming.offers.refuse(seed, SCRIPT_ROUTE, links.routes)
 
     async def _redirected(self, response: Response, visit: Visit) -> None:
         """Ends a visit whose page has moved to another host: finishes it as `redirected`, and offers the target."""
         location = response.headers.get("Location")
-        site = self.worker.sites.get(visit.seed.site)
+        site = self.claiming.sites.get(visit.seed.site)
         assert site is not None  # as in `parse`
         try:
             if not location:
@@ -275,7 +281,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
             visit.decide_outcome("fail", "too-many-redirects")
             return
         try:
-            await self.worker.offers.offer(moved, visit.seed.frontier, edition=visit.seed.edition)
+            await self.claiming.offers.offer(moved, visit.seed.frontier, edition=visit.seed.edition)
         except UnavailableError as error:
             self._release(visit, error)
         else:

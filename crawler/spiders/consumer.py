@@ -104,7 +104,7 @@ class ConsumerSpider(FrontierSpider):
         await in_step()  # an item and all that follows up to its language is other work than reading
         made = item(page, visit, fields, lacks.pages)
         made.gaps = lacks.gaps
-        self.worker.gaps.note(made)
+        self.claiming.gaps.note(made)
         return (made,)
 
     async def _continued(self, first: Fields, page: Fetched, visit: Visit, site: Site, lacks: _Lacks) -> Fields | None:
@@ -188,7 +188,7 @@ class ConsumerSpider(FrontierSpider):
         ]
         if further:
             visit.leads_on = True
-            await self.worker.offers.offer(further, budget=follow.per_host)
+            await self.claiming.offers.offer(further, budget=follow.per_host)
 
 
 def item(page: Fetched, visit: Visit, fields: Fields, missing_pages: Sequence[str] = ()) -> Item:

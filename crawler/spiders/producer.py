@@ -61,7 +61,7 @@ class ProducerSpider(FrontierSpider):
         The two are offered together, so that the next page waits for nothing; unless whether the results are new
         decides if it is asked for at all.
         """
-        seed, offer = visit.seed, self.worker.offers.offer
+        seed, offer = visit.seed, self.claiming.offers.offer
         links = await extract.offload(
             extract.links,
             page,
@@ -83,13 +83,13 @@ class ProducerSpider(FrontierSpider):
             for url, row, words in await self._matching(links, seed, site)
         ]
         if not seed.more:
-            self.worker.tally.searched(seed, len(found), await self._offer_found(found, seed))
+            self.worker.reports.tally.searched(seed, len(found), await self._offer_found(found, seed))
             return ()
         if site.search.paging and site.search.paging.names_all:
-            self.worker.tally.searched(seed, len(found), await self._offer_found(found, seed))
+            self.worker.reports.tally.searched(seed, len(found), await self._offer_found(found, seed))
             await self._offer_lists(visit, links.lists[: seed.more])
             return ()
-        standing = await self.worker.searches.judge(visit.claimed, links)
+        standing = await self.claiming.searches.judge(visit.claimed, links)
         following = None
         if not (links.empty or links.last or standing.over):
             following = self._following(visit, site, links.next)
@@ -104,8 +104,8 @@ class ProducerSpider(FrontierSpider):
         if following and idle < site.results.known_pages:
             await offer([following], "nav", edition=seed.edition)
             return ()
-        await self.worker.offers.refuse(seed, PAST_THE_END, seed.more)
-        await self.worker.searches.end(visit.claimed)
+        await self.claiming.offers.refuse(seed, PAST_THE_END, seed.more)
+        await self.claiming.searches.end(visit.claimed)
         return ()
 
     async def _offer_found(self, found: Sequence[Seed], seed: Seed) -> int:
@@ -116,7 +116,7 @@ class ProducerSpider(FrontierSpider):
         """
         new = 0
         for start in range(0, len(found), OFFERED_AT_ONCE):
-            offered = await self.worker.offers.offer(found[start : start + OFFERED_AT_ONCE], edition=seed.edition)
+            offered = await self.claiming.offers.offer(found[start : start + OFFERED_AT_ONCE], edition=seed.edition)
             new += offered.new
         return new
 
@@ -124,7 +124,7 @@ class ProducerSpider(FrontierSpider):
         """Offers further pages that one names all at once, which share what remains of the search's number of pages."""
         seed = visit.seed
         if not lists:
-            await self.worker.offers.refuse(seed, PAST_THE_END, seed.more)
+            await self.claiming.offers.refuse(seed, PAST_THE_END, seed.more)
             return
         share, over = divmod(seed.more - len(lists), len(lists))
         further = [
@@ -135,7 +135,7 @@ class ProducerSpider(FrontierSpider):
             )
             for place, one in enumerate(lists)
         ]
-        await self.worker.offers.offer(further, "nav", edition=seed.edition)
+        await self.claiming.offers.offer(further, "nav", edition=seed.edition)
 
     async def _note_new(
         self, visit: Visit, links: Links, standing: Standing, found: Sequence[Seed], offered: Offered
@@ -144,9 +144,9 @@ class ProducerSpider(FrontierSpider):
 
         A page of a list whose results were all looked at and don't match may have been new.
         """
-        self.worker.tally.searched(visit.seed, len(found), offered.new)
+        self.worker.reports.tally.searched(visit.seed, len(found), offered.new)
         is_new = offered.new > 0 or bool(links.urls and not found)
-        return await self.worker.searches.note_new(visit.claimed, standing, is_new=is_new)
+        return await self.claiming.searches.note_new(visit.claimed, standing, is_new=is_new)
 
     async def _matching(self, links: Links, seed: Seed, site: Site) -> list[tuple[str, Row, Combination]]:
         """Returns the results, each with its row and the words that it was found by.
@@ -169,8 +169,8 @@ class ProducerSpider(FrontierSpider):
         key = (seed.plan, seed.edition)
         if key not in self._known_combinations:
             try:
-                record = await self.worker.registry.plan(seed.plan)
-                sites = {name: await self.worker.registry.site(name) for name in record.sites}
+                record = await self.claiming.registry.plan(seed.plan)
+                sites = {name: await self.claiming.registry.site(name) for name in record.sites}
                 self._known_combinations[key] = Plan.from_definition(record.definition, sites).combinations()
             except (RedisError, HeadroomError) as error:
                 raise UnavailableError(f"the words of plan {seed.plan}: {error}") from error
@@ -188,13 +188,13 @@ class ProducerSpider(FrontierSpider):
     async def _pass_on(self, visit: Visit) -> None:
         """Offers the search page after one that can't be had, unless the one before failed, too."""
         seed = visit.seed
-        site = self.worker.sites.get(seed.site)
+        site = self.claiming.sites.get(seed.site)
         following = site and self._following(visit, site, None)
         try:
-            if following and await self.worker.searches.note_failure(visit.claimed):
-                await self.worker.offers.offer([following], "nav", edition=seed.edition)
+            if following and await self.claiming.searches.note_failure(visit.claimed):
+                await self.claiming.offers.offer([following], "nav", edition=seed.edition)
             else:
-                await self.worker.offers.refuse(seed, NOT_ASKED, seed.more)
+                await self.claiming.offers.refuse(seed, NOT_ASKED, seed.more)
         except UnavailableError:
             visit.release("unavailable")
         finally:

@@ -82,7 +82,12 @@ def sent(get):
     headroom = SimpleNamespace(answered=lambda _size: None)
     tally = SimpleNamespace(answered=lambda _host, _status, _size: None)
     turns = object.__new__(Turns)  # no turn is acquired for a request alone, so that nobody is told of one
-    worker = SimpleNamespace(session=session, turns=turns, egress=egress, headroom=headroom, tally=tally)
+    worker = SimpleNamespace(
+        life=SimpleNamespace(session=session, egress=egress, headroom=headroom),
+        claiming=SimpleNamespace(queue=None),
+        turns=turns,
+        reports=SimpleNamespace(tally=tally),
+    )
     middleware = TurnMiddleware(worker, None)
 
     async def sent(url, visit):

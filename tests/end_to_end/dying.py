@@ -18,7 +18,7 @@ class Dying:
         return dying
 
     def break_the_beat(self):
-        Worker.of(self.crawler).headroom.sampler.sample = self.bug
+        Worker.of(self.crawler).life.headroom.sampler.sample = self.bug
 
     def bug(self):
         raise KeyError("a bug of ours")

@@ -104,7 +104,7 @@ def test_a_worker_one_of_whose_tasks_dies_ends_with_the_reason(crawl, many_hosts
     }
     worker = crawl.worker(EXTENSIONS=json.dumps(extensions), environment={"PYTHONPATH": str(TESTS)})
     assert worker.wait(STOP_SECONDS) == 1, worker.log.read_text()
-    assert "its task 'beat' died" in worker.log.read_text()
+    assert "its task 'duties' died" in worker.log.read_text()
     assert "a bug of ours" in worker.log.read_text()
     assert (crawl.counts()["ready"], crawl.counts()["executing"]) == (1, 0)
 

@@ -9,6 +9,7 @@ import gc
 import logging
 import os
 import signal
+from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import psutil
@@ -104,9 +105,10 @@ async def test_a_crawl_over_all_nodes(driver, redis_cluster, redis_settings):
     assert await driver.problems() == []
     with contextlib.closing(redis_sync(redis_settings)) as client:  # figures lie with the plans
         for workers, owner in enumerate(("node:1:1:a", "node:2:1:b"), 1):
-            own = figures.Figures(driver.keys, Events(), 15.0, {})
+            node = SimpleNamespace(workers_here=1)
+            own = figures.Figures(driver.keys, Events(), 15.0, node, {})
             own.write(client, owner, 1)
-            assert own.workers_here == workers
+            assert node.workers_here == workers
 
 
 async def test_a_slot_that_moves_is_followed_and_nothing_is_given_twice(driver, redis_cluster):

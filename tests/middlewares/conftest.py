@@ -76,5 +76,9 @@ async def worker():
     answers = []  # their sizes
     lacking = []
     headroom = SimpleNamespace(answers=answers, answered=answers.append, lacking=lacking, lacks=lacking.append)
-    parts = {"turns": Turns(), "egress": Egress(), "headroom": headroom, "tally": Tally()}
-    return SimpleNamespace(session=SimpleNamespace(leases=leases), **parts)
+    return SimpleNamespace(
+        life=SimpleNamespace(session=SimpleNamespace(leases=leases), egress=Egress(), headroom=headroom),
+        claiming=SimpleNamespace(queue=None),
+        turns=Turns(),
+        reports=SimpleNamespace(tally=Tally()),
+    )

@@ -19,7 +19,7 @@ from crawler.worker.worker import Worker
 
 @pytest.fixture
 def middleware(worker, monkeypatch):
-    worker.sites = {"s": Site(name="s", follow=Follow(deny=["/private"]))}
+    worker.claiming.sites = {"s": Site(name="s", follow=Follow(deny=["/private"]))}
     monkeypatch.setattr(Worker, "of", lambda _crawler: worker)
     return RedirectMiddleware.from_crawler(get_crawler(settings_dict={"REDIRECT_MAX_TIMES": 2}))
 

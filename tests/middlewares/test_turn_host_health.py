@@ -87,7 +87,7 @@ async def test_an_error_that_is_not_the_host_s_fault_is_not_recorded(middleware,
 
 @pytest.mark.parametrize("error", [*NO_ANSWER, exceptions.CannotResolveHostError])
 async def test_a_failure_that_may_be_this_node_s_is_no_try_and_not_the_host_s(middleware, recorded, worker, error):
-    worker.egress.blames_host = False
+    worker.life.egress.blames_host = False
     with pytest.raises(RefusedError) as caught:
         await failed(middleware, recorded, error())
     assert caught.value.outcome == ("release", "no-egress")
@@ -98,7 +98,7 @@ async def test_a_failure_that_may_be_this_node_s_is_no_try_and_not_the_host_s(mi
 @pytest.mark.parametrize("error", [NodeError("memory"), MemoryError(), OSError(errno.ENOMEM, "no memory")])
 async def test_a_node_that_lacks_what_a_request_needs_claims_nothing_for_a_while(middleware, recorded, worker, error):
     lane = await failed(middleware, recorded, error)
-    assert (worker.headroom.lacking, worker.turns.reports, lane.failing) == (["memory"], [], False)
+    assert (worker.life.headroom.lacking, worker.turns.reports, lane.failing) == (["memory"], [], False)
 
 
 @pytest.mark.parametrize("is_up", [True, False], ids=["up", "soon up"])
@@ -115,7 +115,7 @@ async def test_when_a_page_s_time_is_up_the_host_may_still_be_innocent(
         visit.check()
         return at_fault
 
-    monkeypatch.setattr(worker.egress, "blames", blames)
+    monkeypatch.setattr(worker.life.egress, "blames", blames)
     visit.deadline.start(0.0)
     if is_up:
         await asyncio.sleep(0.001)
@@ -136,7 +136,7 @@ async def test_when_a_page_s_time_is_up_the_host_may_still_be_innocent(
     [(407, 1, 1), (502, 1, 1), (502, 0, 0), (500, 1, 1), (500, 0, 0), (404, 1, 0), (511, 0, 1), (511, 1, 1)],
 )
 async def test_an_answer_may_be_a_proxy_s_own(middleware, recorded, worker, status, proxy, is_own):
-    worker.egress.blames_host = False
+    worker.life.egress.blames_host = False
     request = recorded.request()
     request.meta.update({"proxy": "http://proxy.test:3128"} if proxy else {})
     await middleware.process_request(request)
@@ -144,7 +144,7 @@ async def test_an_answer_may_be_a_proxy_s_own(middleware, recorded, worker, stat
     if is_own:
         with pytest.raises(RefusedError):
             await result
-    assert worker.egress.places == ([] if is_own else [("http://a.test", "s")])
+    assert worker.life.egress.places == ([] if is_own else [("http://a.test", "s")])
 
 
 def in_90_s():
@@ -255,7 +255,7 @@ async def test_a_request_that_may_have_arrived_late_delays_the_next(middleware, 
 @pytest.mark.parametrize("by_proxy", [True, False])
 @pytest.mark.parametrize("reason", ["bad-response", "bad-headers", "truncated"])
 async def test_nonsense_may_be_of_the_network_instead_of_the_host(middleware, recorded, worker, by_proxy, reason):
-    worker.egress.blames_host, worker.egress.suspects_itself = False, not by_proxy
+    worker.life.egress.blames_host, worker.life.egress.suspects_itself = False, not by_proxy
     request = recorded.request()
     request.meta.update({"proxy": "http://proxy.test:3128"} if by_proxy else {})
     await middleware.process_request(request)
@@ -265,7 +265,7 @@ async def test_nonsense_may_be_of_the_network_instead_of_the_host(middleware, re
 
 
 async def test_nonsense_of_a_single_host_is_its_own(middleware, recorded, worker):
-    worker.egress.blames_host = False
+    worker.life.egress.blames_host = False
     await failed(middleware, recorded, AnswerError("bad-response"))  # isn't refused: it counts as a try
 
 

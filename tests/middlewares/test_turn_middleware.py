@@ -51,8 +51,8 @@ async def test_the_worker_learns_how_large_answers_are_and_whose(middleware, rec
     request = recorded.request()
     await middleware.process_request(request)
     middleware.process_response(request, recorded.response(request).replace(body=b"words"))
-    assert worker.headroom.answers == [5]
-    assert worker.tally.answers == [("a.test", 200, 5)]
+    assert worker.life.headroom.answers == [5]
+    assert worker.reports.tally.answers == [("a.test", 200, 5)]
 
 
 @pytest.mark.parametrize("url", ["http://a.test", "HTTP://A.test?x", "http://a.test:80/x"])
@@ -60,7 +60,7 @@ async def test_a_host_that_answers_shows_that_there_is_a_way_out(middleware, rec
     request = recorded.request(url)
     await middleware.process_request(request)
     middleware.process_response(request, recorded.response(request))
-    assert worker.egress.places == [("http://a.test", "s")]
+    assert worker.life.egress.places == [("http://a.test", "s")]
 
 
 @pytest.mark.parametrize("status", [200, 503])
@@ -69,10 +69,10 @@ async def test_an_answer_of_another_middleware_says_nothing_of_the_host_or_the_w
 ):
     request = recorded.request()
     request.meta["proxy"] = "http://proxy.test"
-    worker.egress.blames_host = False
+    worker.life.egress.blames_host = False
     response = recorded.response(request, status)
     assert middleware.process_response(request, response) is response  # as from a cache
-    assert (worker.egress.places, recorded.lane.failing) == ([], False)
+    assert (worker.life.egress.places, recorded.lane.failing) == ([], False)
 
 
 async def test_a_request_that_was_never_sent_frees_no_lane(middleware, recorded):
@@ -123,7 +123,7 @@ async def test_a_request_that_is_sent_again_starts_as_if_it_were_new(middleware,
     with pytest.raises(HostBackoffError):
         await state_of(request).start_again(request)
     assert lane._in_use.locked()  # until the request has ended
-    lane._backoff_until, worker.session.leases[0].owner = 0.0, "B"
+    lane._backoff_until, worker.life.session.leases[0].owner = 0.0, "B"
     with pytest.raises(RefusedError) as caught:
         await state_of(request).start_again(request)
     assert caught.value.outcome == ("release", "no-session")
@@ -135,9 +135,9 @@ async def test_nothing_is_sent_for_a_seed_of_another_worker(middleware, recorded
     if why == "ended":
         recorded.visit.abandon()
     elif why == "dead":
-        worker.session.leases[0].alive = False
+        worker.life.session.leases[0].alive = False
     elif why == "another session":
-        worker.session.leases[0].owner = "B"
+        worker.life.session.leases[0].owner = "B"
     else:
         recorded.lane.delay_s = 0.02
         await recorded.lane.start()

@@ -43,7 +43,14 @@ class LateShared:
 
 async def test_a_file_that_another_worker_has_just_stored_is_not_asked_for_again():
     frontier, session = SimpleNamespace(keys=None, partitions=1), SimpleNamespace(name="A")
-    worker = SimpleNamespace(redis=None, config=SimpleNamespace(frontier=frontier), events=Events(), session=session)
+    worker = SimpleNamespace(
+        redis=None,
+        config=SimpleNamespace(frontier=frontier),
+        events=Events(),
+        life=SimpleNamespace(session=session),
+        claiming=SimpleNamespace(queue=None),
+        turns=None,
+    )
     finder = RobotsFinder(get_crawler(), worker, "headroom", retry_s=60.0, max_delay_s=60.0, timeout_s=1.0)
     finder._shared = shared = LateShared()
     visit = a_visit()
@@ -62,7 +69,12 @@ class BusyElsewhere:
         frontier, session = SimpleNamespace(keys=Keys("hr"), partitions=1), SimpleNamespace(name="A")
         config = SimpleNamespace(frontier=frontier)
         worker = SimpleNamespace(
-            redis=redis, config=config, events=Events(), session=session, turns=self, queue=AsyncMock()
+            redis=redis,
+            config=config,
+            events=Events(),
+            life=SimpleNamespace(session=session),
+            turns=self,
+            claiming=SimpleNamespace(queue=AsyncMock()),
         )
         self.finder = RobotsFinder(crawler, worker, "headroom", retry_s=60.0, max_delay_s=60.0, timeout_s=1.0)
 

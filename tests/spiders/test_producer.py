@@ -46,7 +46,8 @@ class Producer:
         self.spider.crawler = SimpleNamespace(stats=Stats())
         self.brought = []
         tally = SimpleNamespace(searched=lambda seed, found, new: self.brought.append((seed.page, found, new)))
-        self.spider.worker = SimpleNamespace(offers=self, searches=Searches(driver.redis, Keys("hr")), tally=tally)
+        claiming = SimpleNamespace(offers=self, searches=Searches(driver.redis, Keys("hr")))
+        self.spider.worker = SimpleNamespace(claiming=claiming, reports=SimpleNamespace(tally=tally))
 
     async def offer(self, seeds, kind="content", **of):
         return Offered(sum(await self.frontier.queues[kind].offer(seeds, **of)), ())

@@ -66,7 +66,8 @@ async def test_a_plan_that_may_not_go_where_a_page_moved_is_left_to_a_visit_of_i
         offered.extend(seeds)
 
     spider = ConsumerSpider()
-    spider.worker = SimpleNamespace(sites={"s": Site(name="s")}, offers=SimpleNamespace(offer=offer))
+    claiming = SimpleNamespace(sites={"s": Site(name="s")}, offers=SimpleNamespace(offer=offer))
+    spider.worker = SimpleNamespace(claiming=claiming)
     await spider._redirected(recorded.response(status=302, location="http://b.test/"), recorded.visit)
     recorded.end_callback()
     assert recorded.settlements[0].served == served
@@ -80,7 +81,7 @@ async def test_a_page_that_is_read_without_memory_is_handed_back(caplog):
         raise MemoryError
 
     spider = ConsumerSpider()
-    spider.worker = SimpleNamespace(sites={"s": Site(name="s")})
+    spider.worker = SimpleNamespace(claiming=SimpleNamespace(sites={"s": Site(name="s")}))
     spider.read = read
     assert [item async for item in spider.parse(recorded.response())] == []
     recorded.end_callback()

@@ -54,14 +54,14 @@ def client(redis_server, redis_url):
 async def test_a_frontier_that_is_migrated_at_that_moment(build, client, monkeypatch, tmp_path):
     """The session's leases are open by the time that the worker sees it; whoever migrates waits for none of them."""
     worker = build()
-    opened = worker.session._refuse_other_format
+    opened = worker.life.session._refuse_other_format
 
     def then_it_is_migrated():
         client.hset(worker.config.frontier.keys.schema, "version", SCHEMA_VERSION + 1)
         assert client.zcard(worker.config.frontier.keys.partition(0).sessions) == 1
         opened()
 
-    monkeypatch.setattr(worker.session, "_refuse_other_format", then_it_is_migrated)
+    monkeypatch.setattr(worker.life.session, "_refuse_other_format", then_it_is_migrated)
     before = len(client.client_list())
     with pytest.raises(FrontierError, match="newer than this version's"):
         await worker.open()
@@ -77,8 +77,8 @@ async def test_it_is_named_before_it_claims_anything(build, client):
     worker = build()
     await worker.open()
     try:
-        reports = client.hgetall(worker.config.frontier.keys.node(owner_node(worker.session.name)))
-        assert orjson.loads(reports[worker.session.name.encode()])["frontier"] == "content"
+        reports = client.hgetall(worker.config.frontier.keys.node(owner_node(worker.life.session.name)))
+        assert orjson.loads(reports[worker.life.session.name.encode()])["frontier"] == "content"
     finally:
         await worker.close()
 
@@ -86,13 +86,13 @@ async def test_it_is_named_before_it_claims_anything(build, client):
 @pytest.mark.process
 async def test_one_that_is_told_to_stop_while_its_session_opens_leaves_nothing(build, client, monkeypatch):
     worker, may_go_on = build(), threading.Event()
-    opened = worker.session._refuse_other_format
+    opened = worker.life.session._refuse_other_format
 
     def slowly():
         may_go_on.wait(PATIENCE_SECONDS)
         opened()
 
-    monkeypatch.setattr(worker.session, "_refuse_other_format", slowly)
+    monkeypatch.setattr(worker.life.session, "_refuse_other_format", slowly)
     keys = worker.config.frontier.keys
     opening = asyncio.create_task(worker.open())
     await asyncio.to_thread(until, lambda: client.exists(keys.partition(0).sessions), "its session")
@@ -102,7 +102,7 @@ async def test_one_that_is_told_to_stop_while_its_session_opens_leaves_nothing(b
     may_go_on.set()
     with pytest.raises(asyncio.CancelledError):
         await opening
-    assert not client.exists(keys.partition(0).sessions, keys.node(owner_node(worker.session.name)))
+    assert not client.exists(keys.partition(0).sessions, keys.node(owner_node(worker.life.session.name)))
 
 
 async def test_a_redis_that_nobody_answers_at(build, tmp_path):

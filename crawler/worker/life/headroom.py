@@ -17,6 +17,8 @@ Source: the published patent that this crawler follows. The letters are the pate
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import math
 import time
 from collections import deque
@@ -30,6 +32,7 @@ from crawler.worker.life.pace import Pace
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+logger = logging.getLogger(__name__)
 RATE_WINDOW_SECONDS = 10.0  # long enough for a steady rate, short enough to follow a change of site
 MIN_COST_PERCENT = 0.01  # least cost of one seed: an idle process would seem to carry its seeds at no cost
 UNLIMITED_SEEDS = 1_000_000  # the batch size without limits; BATCH_MAX and the rate bound claims then
@@ -128,6 +131,7 @@ class NodeHeadroom:
         pace: How fast pages may be started; None: there is no CPU limit.
         rate: The rate at which this worker settles seeds.
         sampler: Measures the load.
+        workers_here: Number of workers on this node, from 1; as it was last heard.
     """
 
     def __init__(self, limits: Limits, *, batch_max: int, claim_ahead_s: float) -> None:
@@ -137,6 +141,7 @@ class NodeHeadroom:
         self.limits = limits
         self.rate = Rate()
         self.sampler = Sampler()
+        self.workers_here = 1
         self._answer_bytes = 0.0  # of the largest lately
         self._lack = ""
         self._lacked_at = -math.inf  # by the monotonic clock
@@ -156,6 +161,22 @@ class NodeHeadroom:
         else:  # it knows by now what a page costs
             self.pace.limit_percent = limits.cpu_percent
 
+    async def sample(self) -> None:
+        """Measures the load, in a thread."""
+        try:
+            await asyncio.to_thread(self.sampler.sample)
+        except OSError as error:
+            logger.warning("the load can't be measured: %s", error)
+            return
+        if self.pace:
+            self.pace.sample(self.sampler.newest)
+
+    def settled(self, *, was_fetched: bool) -> None:
+        """Counts a seed as settled; `was_fetched`: a host was asked for its page."""
+        self.rate.count()
+        if was_fetched and self.pace:
+            self.pace.ended()
+
     def lacks(self, what: str) -> None:
         """Notes that the node had none left of something that a request needs, such as file descriptors."""
         self._lack, self._lacked_at = what, time.monotonic()
@@ -166,34 +187,29 @@ class NodeHeadroom:
             return self._lack
         return short_of(self._limits, self.sampler.load)
 
-    def room(self, carrying: int, workers_here: int, slow_visits: int = 0) -> int:
+    def room(self, carrying: int, slow_visits: int = 0) -> int:
         """Returns how many seeds may be claimed now; 0: none.
 
         Args:
             carrying: Number of seeds that the worker holds.
-            workers_here: Number of workers on this node, from 1.
             slow_visits: How many of `carrying` are held up on slow lanes: FIRST_BATCH others may be held beside them.
         """
         if time.monotonic() < self._lacked_at + LACK_SECONDS:
             return 0
-        by_load = batch_size(self._limits, self.sampler.load, carrying, workers_here)
+        by_load = batch_size(self._limits, self.sampler.load, carrying, self.workers_here)
         at_this_rate = int(self.rate.per_second() * self._claim_ahead_s)
         by_rate = max(self._limits.first_batch + slow_visits, at_this_rate) - carrying
         return max(0, min(by_load, by_rate, self._batch_max))
 
-    def start_wait_s(self, workers_here: int) -> float:
-        """Returns the seconds until one more page may be started; 0: now, and it counts as started.
-
-        Args:
-            workers_here: Number of workers on this node, from 1.
-        """
-        return self.pace.wait_s(self.sampler.load, workers_here) if self.pace else 0.0
+    def start_wait_s(self) -> float:
+        """Returns the seconds until one more page may be started; 0: now, and it counts as started."""
+        return self.pace.wait_s(self.sampler.load, self.workers_here) if self.pace else 0.0
 
     def answered(self, size_bytes: int) -> None:
         """Notes how large an answer was."""
         self._answer_bytes = max(size_bytes, self._answer_bytes * ANSWER_FADES)
 
-    def may_send(self, running: int, workers_here: int) -> bool:
+    def may_send(self, running: int) -> bool:
         """Returns whether the memory left has room for the answers of all running requests and one more.
 
         What has come of these counts twice, because memory that was free when it was measured may be used by now. One
@@ -201,10 +217,9 @@ class NodeHeadroom:
 
         Args:
             running: Number of requests whose answers aren't here yet.
-            workers_here: Number of workers on this node, from 1.
         """
         if running == 0 or self._limits.memory_percent >= NO_LIMIT_PERCENT:
             return True
         room_percent = max(self._limits.memory_percent - self.sampler.newest.memory, MIN_ANSWERS_PERCENT)
-        room_bytes = room_percent / 100 * self.sampler.memory_bytes / max(workers_here, 1)
+        room_bytes = room_percent / 100 * self.sampler.memory_bytes / self.workers_here
         return (running + 1) * ANSWER_COPIES * self._answer_bytes <= room_bytes

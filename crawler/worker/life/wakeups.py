@@ -12,7 +12,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from crawler.frontier.node_orders import NODES_CHANGED
 from crawler.plans.registry import SITES_CHANGED
 from crawler.servers.redis_retry import until_redis_answers
-from crawler.worker.turns.fair_share import WorkerStarved
+from crawler.worker.claiming.fair_share import WorkerStarved
 from crawler.worker.turns.turns import CrawlDelay, HostBackoff
 
 if TYPE_CHECKING:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from crawler.base.events import Events
     from crawler.frontier.keys import Keys
+    from crawler.worker.life.headroom import NodeHeadroom
     from crawler.worker.life.load import Load
 
 TOLD_AT_ONCE = ("drained", "sinks_down", "redis_full", "why_no_browser", "why_no_claims")
@@ -53,17 +54,18 @@ class Figures:
 
     Args:
         session_s: SESSION_SECONDS.
+        headroom: Told how many workers the node has: those whose next figures aren't overdue by SESSION_SECONDS.
         first: What is known of the worker before its load is measured.
 
     Attributes:
         kept_s: After how many seconds another worker of the node drops the figures of one that is silent: when its
             session has surely lapsed. Where none is left on the node, they are kept for LAPSED_SHOWN_SECONDS more.
         latest: The figures to be written next: JSON values by name.
-        workers_here: How many workers this node had when they were last written, this one included: those whose next
-            figures weren't overdue by SESSION_SECONDS.
     """
 
-    def __init__(self, keys: Keys, events: Events, session_s: float, first: Mapping[str, Any]) -> None:
+    def __init__(
+        self, keys: Keys, events: Events, session_s: float, headroom: NodeHeadroom, first: Mapping[str, Any]
+    ) -> None:
         self._keys = keys
         self._session_s = session_s
         self._interval_s = session_s / RENEWALS_PER_SESSION
@@ -73,7 +75,7 @@ class Figures:
         self._due_s = 0  # when an idle worker writes again, by the partitions' clocks
         self._sampled_step = 0  # the step of the node's history in which this worker has written a sample
         self.latest = dict(first)
-        self.workers_here = 1
+        self._headroom = headroom
         events.subscribe(SessionOpened, lambda event: self.write(event.redis, event.name, event.now_s))
         events.subscribe(SessionRenewed, lambda event: self.write(event.redis, event.name, event.now_s))
         events.subscribe(SessionLost, self._write_soon)
@@ -111,7 +113,7 @@ class Figures:
             redis.hdel(self._keys.node(node), *silent)
         self._written_state, self._due_s = state, now_s + IDLE_SECONDS
         living = [report for other, report in reports.items() if other not in silent and self._lives(report, now_s)]
-        self.workers_here = len(living)
+        self._headroom.workers_here = max(1, len(living))
         if "cpu_percent" in self.latest and now_s // SAMPLE_SECONDS != self._sampled_step:
             node_history.add(redis, self._keys, node, now_s, NodeSample.of(living))
             names, forgotten_s = self._keys.node_names, now_s - node_history.KEPT_SECONDS

@@ -146,7 +146,7 @@ class MetricsServer:
     async def metrics(self) -> list[Metric]:
         """Returns the worker's metrics."""
         worker = self._worker_of()
-        counts, figures = counts_of(self._stats.get_stats()), worker.figures.latest
+        counts, figures = counts_of(self._stats.get_stats()), worker.reports.figures.latest
         labels = {"version": __version__, "frontier": worker.frontier}
         return [
             Metric("headroom_worker_info", "gauge", "The worker's version and frontier.", ((labels, 1),)),

@@ -11,6 +11,7 @@ from redis.exceptions import RedisError
 from crawler.frontier.session import SessionEnding, SessionRenewed
 from crawler.telemetry import history, host_history, plan_yield
 from crawler.telemetry.host_history import NOTHING, HostCounts, busiest
+from crawler.worker.claiming.claiming import SeedSettled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,6 +58,7 @@ class Tally:
         self._plans: dict[str, Counter[str]] = {}
         self._hosts_told_s = 0  # by the partitions' clocks
         self._now_s = 0  # of the last renewal, by the partitions' clocks
+        events.subscribe(SeedSettled, lambda event: self.settled(event.settlement))
         events.subscribe(SessionRenewed, lambda event: self.tell(event.redis, event.now_s))
         events.subscribe(SessionEnding, lambda event: self.tell(event.redis, self._now_s, is_last=True))
 

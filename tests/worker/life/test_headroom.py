@@ -107,12 +107,13 @@ def headroom(*, used_percent, limit_percent=80):
 
 
 def most_at_once(headroom, workers=1):
-    return next(running for running in range(1_000) if not headroom.may_send(running, workers))
+    headroom.workers_here = workers
+    return next(running for running in range(1_000) if not headroom.may_send(running))
 
 
 def test_no_more_requests_run_than_answers_as_large_as_lately_have_room():
     found = headroom(used_percent=20)
-    assert found.may_send(500, 1)  # nobody knows yet how large answers are
+    assert found.may_send(500)  # nobody knows yet how large answers are
     found.answered(10_000)
     assert most_at_once(found) == 30  # of 600,000 bytes, each may take twice its size
     assert most_at_once(found, workers=3) == 10
@@ -141,15 +142,15 @@ def test_without_any_room_large_answers_come_one_by_one_and_small_ones_as_ever()
 def test_without_a_limit_of_memory_requests_are_not_held_back():
     found = headroom(used_percent=99, limit_percent=100)
     found.answered(1_000_000)
-    assert found.may_send(1_000, 1)
+    assert found.may_send(1_000)
 
 
 def test_for_a_while_nothing_is_claimed_after_something_else_was_missing(monkeypatch):
     now_s = [1_000.0]
     monkeypatch.setattr("crawler.worker.life.headroom.time.monotonic", lambda: now_s[0])
     node = headroom(used_percent=10)
-    assert (node.short_of(), node.room(0, 1)) == ("", 5)
+    assert (node.short_of(), node.room(0)) == ("", 5)
     node.lacks("file descriptors")
-    assert (node.short_of(), node.room(0, 1)) == ("file descriptors", 0)
+    assert (node.short_of(), node.room(0)) == ("file descriptors", 0)
     now_s[0] += LACK_SECONDS
-    assert (node.short_of(), node.room(0, 1)) == ("", 5)
+    assert (node.short_of(), node.room(0)) == ("", 5)

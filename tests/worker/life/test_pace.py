@@ -109,4 +109,4 @@ def test_a_node_with_more_pages_than_it_may_crawl_settles_at_its_limit(clock):
 
 
 def test_without_a_limit_nothing_is_held_up():
-    assert NodeHeadroom(Limits(90, 100, 5), batch_max=500, claim_ahead_s=60).start_wait_s(1) == 0.0
+    assert NodeHeadroom(Limits(90, 100, 5), batch_max=500, claim_ahead_s=60).start_wait_s() == 0.0

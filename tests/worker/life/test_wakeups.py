@@ -17,9 +17,9 @@ from crawler.base.events import Events
 from crawler.base.tasks import cancel
 from crawler.frontier.config import FrontierConfig
 from crawler.servers import redis_retry
+from crawler.worker.claiming.fair_share import WorkerStarved
 from crawler.worker.life import wakeups
 from crawler.worker.life.wakeups import PolitenessChanged, SitesChanged, WakeUps
-from crawler.worker.turns.fair_share import WorkerStarved
 from crawler.worker.turns.turns import CrawlDelay, HostBackoff
 
 

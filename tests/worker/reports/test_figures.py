@@ -1,6 +1,7 @@
 """A worker's figures in Redis: often while it works, seldom while it idles."""
 
 import asyncio
+from types import SimpleNamespace
 
 import orjson
 import pytest
@@ -34,12 +35,16 @@ def write(redis, keys):
     beats = {}
 
     def run(owner, figures, now_s, session_s=SESSION_SECONDS):
-        writer = beats.setdefault(owner, Figures(keys, Events(), session_s, {}))
+        writer = beats.setdefault(owner, Figures(keys, Events(), session_s, node(), {}))
         writer.latest = figures
         writer.write(redis, owner, now_s)
-        return writer.workers_here
+        return writer._headroom.workers_here
 
     return run
+
+
+def node():
+    return SimpleNamespace(workers_here=1)
 
 
 class _Async:
@@ -65,7 +70,7 @@ def test_figures_are_dated_by_redis(redis, keys, write):
 
 def test_a_worker_is_named_from_the_opening_on_and_its_load_once_it_is_measured(redis, keys):
     events = Events()
-    writer = Figures(keys, events, SESSION_SECONDS, {"frontier": "content"})
+    writer = Figures(keys, events, SESSION_SECONDS, node(), {"frontier": "content"})
     events.publish(SessionOpened(redis, "node:1:2:a", NOW_S))
     assert written(redis, keys)["node:1:2:a"]["frontier"] == "content"
     history = keys.node_history("node")
@@ -77,7 +82,7 @@ def test_a_worker_is_named_from_the_opening_on_and_its_load_once_it_is_measured(
 
 def test_an_idle_worker_that_lost_a_lease_writes_at_once_what_an_empty_redis_lacks(redis, keys):
     events = Events()
-    writer = Figures(keys, events, SESSION_SECONDS, {})
+    writer = Figures(keys, events, SESSION_SECONDS, node(), {})
     writer.latest = IDLE
     writer.write(redis, "node:1:2:a", NOW_S)
     redis.flushdb()
@@ -91,20 +96,22 @@ def test_an_idle_worker_that_lost_a_lease_writes_at_once_what_an_empty_redis_lac
 def test_workers_of_a_node_count_each_other_and_forget_the_silent(redis, keys, write):
     write("node:1:2:a", IDLE, NOW_S)
     assert write("node:2:2:b", IDLE, NOW_S) == 2
-    kept_s = Figures(keys, Events(), SESSION_SECONDS, {}).kept_s
+    kept_s = Figures(keys, Events(), SESSION_SECONDS, node(), {}).kept_s
     assert write("node:2:2:b", IDLE, NOW_S + kept_s + 1) == 1
     assert list(written(redis, keys)) == ["node:2:2:b"]
 
 
 def test_a_crash_loop_takes_no_room_from_the_other_workers_of_a_node_for_long(redis, keys):
     for number in range(3):  # each wrote when it was opened, and died at once
-        Figures(keys, Events(), SESSION_SECONDS, {"frontier": "content"}).write(redis, f"node:{number}:2:a", NOW_S)
-    writer = Figures(keys, Events(), SESSION_SECONDS, {})
+        Figures(keys, Events(), SESSION_SECONDS, node(), {"frontier": "content"}).write(
+            redis, f"node:{number}:2:a", NOW_S
+        )
+    writer = Figures(keys, Events(), SESSION_SECONDS, node(), {})
     writer.latest = {**IDLE, "carrying": 1}
     writer.write(redis, "node:9:2:b", NOW_S)
-    assert writer.workers_here == 4
+    assert writer._headroom.workers_here == 4
     writer.write(redis, "node:9:2:b", NOW_S + 2 * int(SESSION_SECONDS))
-    assert writer.workers_here == 1
+    assert writer._headroom.workers_here == 1
 
 
 def test_nodes_that_have_long_been_silent_are_forgotten(redis, keys, write):
@@ -156,7 +163,7 @@ def test_a_worker_that_carries_seeds_writes_each_time(redis, keys, write):
 
 def test_a_worker_that_leaves_removes_its_figures(redis, keys, write):
     write("node:1:2:a", IDLE, NOW_S)
-    Figures(keys, Events(), SESSION_SECONDS, {}).remove(redis, "node:1:2:a")
+    Figures(keys, Events(), SESSION_SECONDS, node(), {}).remove(redis, "node:1:2:a")
     assert written(redis, keys) == {}
 
 

@@ -24,7 +24,8 @@ async def port():
     """The port of a server that is open."""
     stats = Stats()
     stats.values |= {"response_received_count": 5, "downloader/response_status_count/404": 2, "start_time": "now"}
-    worker = SimpleNamespace(frontier="content", figures=SimpleNamespace(latest=FIGURES))
+    reports = SimpleNamespace(figures=SimpleNamespace(latest=FIGURES))
+    worker = SimpleNamespace(frontier="content", reports=reports)
     server = MetricsServer(lambda: worker, stats, host="127.0.0.1", port=0, token=TOKEN)
     await server.open()
     yield server._server.sockets[0].getsockname()[1]

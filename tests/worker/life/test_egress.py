@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from crawler.base.events import Events
-from crawler.worker.turns import egress
-from crawler.worker.turns.egress import Egress, EgressChanged, Place
+from crawler.worker.life import egress
+from crawler.worker.life.egress import Egress, EgressChanged, Place
 
 WELL, SILENT = Place("http://well.test", "s"), Place("http://silent.test", "s")
 

@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from crawler.worker.claiming import claims_log
-from crawler.worker.claiming.claims_log import LASTING_SECONDS, SILENT_SECONDS, ClaimsLog
+from crawler.worker.reports import claims_log
+from crawler.worker.reports.claims_log import LASTING_SECONDS, SILENT_SECONDS, ClaimsLog
 
 FULL = "Redis is full"
 

@@ -11,9 +11,9 @@ from waiting import PATIENCE_SECONDS
 
 from crawler.base.events import Events
 from crawler.base.tasks import cancel
+from crawler.worker.claiming import fair_share
+from crawler.worker.claiming.fair_share import FairShare
 from crawler.worker.life.wakeups import WakeUps
-from crawler.worker.turns import fair_share
-from crawler.worker.turns.fair_share import FairShare
 
 
 class Clock:

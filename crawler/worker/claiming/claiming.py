@@ -1,0 +1,205 @@
+"""Seeds of the frontier in a worker's hands: how many it claims, how each ends, and which further ones it offers."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from typing import TYPE_CHECKING, NamedTuple
+
+from redis.exceptions import RedisError
+
+from crawler.frontier.session import SessionLost
+from crawler.plans.registry import Registry
+from crawler.servers.redis_full import RedisFull
+from crawler.worker.claiming.claims import Claims
+from crawler.worker.claiming.fair_share import FairShare
+from crawler.worker.claiming.gaps import Gaps
+from crawler.worker.claiming.hand_backs import HandBacks
+from crawler.worker.claiming.offers import Offers
+from crawler.worker.claiming.outcomes import OUT_OF_MEMORY
+from crawler.worker.claiming.searches import Searches
+from crawler.worker.claiming.settler import Settler
+from crawler.worker.claiming.site_cache import SiteCache
+from crawler.worker.claiming.teller import Teller
+from crawler.worker.claiming.visits import VisitEnded
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+    from scrapy.statscollectors import StatsCollector
+
+    from crawler.base.events import Events
+    from crawler.base.models import Frontier
+    from crawler.frontier.settlement import Settlement
+    from crawler.worker.claiming.visits import Visit
+    from crawler.worker.config import WorkerConfig
+    from crawler.worker.life.life import Life
+    from crawler.worker.rendering.browser_at_hand import BrowserAtHand
+
+logger = logging.getLogger(__name__)
+
+
+class SeedSettled(NamedTuple):
+    """Event: a seed's claim has ended so; the frontier is told with the next batch."""
+
+    settlement: Settlement
+
+
+class Claiming:
+    """What one worker claims, settles and offers. Publishes `SeedSettled`; acts on `VisitEnded` and `SessionLost`.
+
+    Args:
+        frontier: Whose seeds are claimed.
+        browser: Without one, pages that must be rendered are left to others.
+        stats: Counts each settlement by its operation and reason.
+
+    Attributes:
+        queues: Both frontiers.
+        queue: The one that is worked on.
+        redis_full: Whether Redis takes no more.
+        registry: Plans and sites, as they were submitted.
+        sites: Those that are worked on.
+        searches: What is known of searches under way.
+        gaps: What items lack.
+        teller: Tells plans of pages that were delivered before.
+        fair_share: Whether other workers should claim first.
+    """
+
+    def __init__(
+        self,
+        config: WorkerConfig,
+        frontier: Frontier,
+        redis: Redis,
+        life: Life,
+        browser: BrowserAtHand,
+        *,
+        events: Events,
+        stats: StatsCollector,
+    ) -> None:
+        keys, self._session_s = config.frontier.keys, config.frontier.session_s
+        self._life = life
+        self._events = events
+        self._stats = stats
+        self._hand_backs = HandBacks()
+        self._sinks_down: dict[str, str] = {}  # sinks that can't be reached, and why
+        self.redis_full = RedisFull()
+        self.queues = config.frontier.queues(redis)
+        self.queue = self.queues[frontier]
+        self.registry = Registry(redis, keys, config.frontier.partitions)
+        self.sites = SiteCache(self.registry, events)
+        self.searches = Searches(redis, keys)
+        self.gaps = Gaps()
+        self.teller = Teller(events)
+        self.fair_share = FairShare(redis, keys.wake(frontier), life.session.name, events)
+        self.settler = Settler(
+            self.queue, batch=config.settle_batch, wait_s=config.settle_wait_s, events=events, stats=stats
+        )
+        self.claims = Claims(
+            self.queue,
+            life.session,
+            self.settler,
+            browser=browser,
+            drain_s=self._session_s,
+            redis_full=self.redis_full,
+            wake=life.wake,
+            stats=stats,
+        )
+        self.offers = Offers(
+            self.queues,
+            life.session.leases,
+            redis_full=self.redis_full,
+            stopping=life.stopping,
+            events=events,
+            stats=stats,
+        )
+        events.subscribe(VisitEnded, lambda event: self.settle(event.settlement))
+        events.subscribe(SessionLost, self._session_lost)
+
+    # -- How many are claimed -----------------------------------------------------------------------------------------
+
+    def why_none(self) -> str:
+        """Returns why nothing may be claimed but seeds to probe with, however little is carried; else an empty text."""
+        life = self._life
+        sinks = ", ".join(f"{name} ({why})" for name, why in sorted(self._sinks_down.items()))
+        short = life.headroom.short_of()
+        reasons = {
+            "it stops": life.stopping.is_set(),
+            "an operator has drained its node": life.orders.drained,
+            f"it waits for {sinks}": self._sinks_down,
+            "its session isn't alive": not life.session.alive,
+            "Redis is full": self.redis_full.now,
+            "no host answers it": life.egress.is_down,
+            f"its node has no {short} left": short,
+        }
+        return next((reason for reason, holds in reasons.items() if holds), "")
+
+    def room(self, slow_visits: int = 0) -> int:
+        """Returns how many seeds may be claimed now.
+
+        That is 0 while it stops, its node is drained, a sink is down or the session isn't alive.
+
+        Without a way out to the web it is one seed now and then.
+
+        Args:
+            slow_visits: Number of visits that are held up on slow lanes.
+        """
+        life, carrying = self._life, self.claims.carrying
+        if life.stopping.is_set() or life.orders.drained or self._sinks_down or not life.session.alive:
+            return 0
+        if life.egress.is_down:
+            return int(life.egress.probe_is_due and carrying == 0)
+        return life.headroom.room(carrying, slow_visits)
+
+    @property
+    def sinks_down(self) -> list[str]:
+        """The names of sinks that are waited for."""
+        return sorted(self._sinks_down)
+
+    def sink_down(self, name: str, why: str) -> None:
+        """Stops claims while a sink can't be reached, or takes nothing; `why` is for operators."""
+        self._sinks_down[name] = why
+
+    def sink_up(self, name: str) -> None:
+        """Lets claims go on, unless another sink is down."""
+        self._sinks_down.pop(name, None)
+        self._life.wake.set()
+
+    # -- How each ends ------------------------------------------------------------------------------------------------
+
+    def settle(self, settlement: Settlement) -> None:
+        """Settles a claim; the frontier is told with the next batch."""
+        headroom = self._life.headroom
+        if settlement.reason == OUT_OF_MEMORY.reason:
+            headroom.lacks("memory")
+            settlement = self._hand_backs.bounded(settlement)
+        self.claims.carrying -= 1
+        headroom.settled(was_fetched=settlement.operation not in ("release", "postpone"))
+        self._stats.inc_value("/".join(filter(None, ("frontier", settlement.operation, settlement.reason))))
+        self._events.publish(SeedSettled(settlement))
+        self.settler.settle(settlement.claimed.owner, settlement)
+
+    def abandon(self, visit: Visit) -> None:
+        """Ends a visit whose seed others have claimed by now."""
+        self.claims.carrying -= 1
+        visit.abandon()
+
+    def _session_lost(self, event: SessionLost) -> None:
+        """Forgets all that was held under the lost lease, and begins a new one."""
+        logger.warning("session of %s was lost; its seeds go to others", event.owner)
+        self._stats.inc_value("frontier/sessions_lost")
+        self.settler.forget(event.partition, event.owner)
+        self.queue.forget(event.partition, event.owner)
+        self._life.session.begin_anew(event.partition)
+
+    async def close(self) -> None:
+        """Stops all that goes on in the background, and sends the settlements left, as long as Redis takes them."""
+        await self.sites.close()
+        await self.teller.close()
+        await self.offers.close()
+        await self.fair_share.close()
+        if not await self.settler.drain(self._session_s):
+            logger.warning("Redis is away: other workers claim this worker's seeds when its session lapses")
+        await self.settler.close()
+        for lease in self._life.session.leases:
+            if lease.reachable:
+                with contextlib.suppress(RedisError):
+                    await self.queue.recall(lease.partition, lease.owner)  # the seeds of a claim whose answer was lost
