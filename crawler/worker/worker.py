@@ -18,7 +18,7 @@ from crawler.worker.config import WorkerConfig
 from crawler.worker.duties import Duties
 from crawler.worker.life.life import Life
 from crawler.worker.life.required import refuse_command, require_parts
-from crawler.worker.rendering.rendering import Rendering
+from crawler.worker.rendering.browser_use import BrowserUse
 from crawler.worker.reports.reports import Reports
 from crawler.worker.start_lists.start_lists import StartLists
 from crawler.worker.turns.turns import Turns
@@ -70,7 +70,7 @@ class Worker:
         self.events = events = Events()
 
         self.life = Life(config, frontier, redis, session_redis, events=events, duties=duties)
-        self.rendering = Rendering(config, redis, self.life.wake, events=events, duties=duties)
+        self.rendering = BrowserUse(config, redis, self.life.wake, events=events, duties=duties)
         browser = self.rendering.browser
         self.claiming = Claiming(config, frontier, redis, self.life, browser, events=events, stats=stats)
         self.turns = Turns(

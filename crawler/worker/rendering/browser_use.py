@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 1.0  # between two looks for a browser
 
 
-class Rendering:
+class BrowserUse:
     """The browser of one worker, and what it is for.
 
     Args:
