@@ -15,7 +15,7 @@ from crawler.base import yamlfile
 from crawler.base.errors import InputError
 from crawler.base.models import Fetched
 from crawler.base.yaml_schema import parts_of, schema_of
-from crawler.cli import references
+from crawler.cli import reference_pages
 from crawler.plans.plan_file import PlanFile
 
 ROOT = Path(__file__).parent.parent
@@ -85,7 +85,7 @@ def whole(name, key):
 
 def test_pages_are_made_from_the_models():
     """`scrapy site reference > docs/site-files.md` writes one, `scrapy plan reference` the other."""
-    assert {"site": references.site_files(), "plan": references.plan_files()} == PAGES
+    assert {"site": reference_pages.site_files(), "plan": reference_pages.plan_files()} == PAGES
 
 
 @pytest.mark.parametrize("kind", MODELS)

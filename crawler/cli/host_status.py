@@ -9,7 +9,7 @@ from crawler import config
 from crawler.base.events import Events
 from crawler.base.text import one_line
 from crawler.cli.output import quantity, shown_count
-from crawler.cli.tables import print_pairs
+from crawler.cli.text_tables import print_pairs
 from crawler.cluster.activity import COARSE_PERIODS
 from crawler.frontier import scripts
 from crawler.frontier.host_orders import parse as parse_order
@@ -118,25 +118,25 @@ class HostStatus:
     @property
     def why(self) -> list[Why]:
         """Why it isn't asked just now, or that it could be."""
-        found = []
-        unreachable = [one for one in self.robots if one.state == "unreachable"]
+        reasons = []
+        unreachable = [file for file in self.robots if file.state == "unreachable"]
         seeds, due_s = sum(self.ready.values()), min(self.due_s.values(), default=0.0)
         if self.paused:
-            found.append(Why("paused", {}))
+            reasons.append(Why("paused", {}))
         if self.backoff_s:
-            found.append(Why("backoff", {"seconds": _round(self.backoff_s)}))
+            reasons.append(Why("backoff", {"seconds": _round(self.backoff_s)}))
         if unreachable:
-            found.append(Why("robots", {"seconds": _round(min(one.fresh_s for one in unreachable))}))
+            reasons.append(Why("robots", {"seconds": _round(min(file.fresh_s for file in unreachable))}))
         if not seeds:
-            found.append(Why("none" if self._is_known else "unknown", {}))
+            reasons.append(Why("none" if self._is_known else "unknown", {}))
         elif due_s:
-            found.append(Why("due", {"seconds": _round(due_s)}))
+            reasons.append(Why("due", {"seconds": _round(due_s)}))
         if len(self.taken) >= self.turns:
             names = ", ".join(sorted(set(self.taken.values())))
-            found.append(Why("taken", {"taken": len(self.taken), "turns": self.turns, "names": names}))
+            reasons.append(Why("taken", {"taken": len(self.taken), "turns": self.turns, "names": names}))
         elif self.next_start_s and not self.paused and not self.backoff_s:
-            found.append(Why("delay", {"seconds": _round(self.next_start_s)}))
-        return found or [Why("free", {"seeds": seeds})]
+            reasons.append(Why("delay", {"seconds": _round(self.next_start_s)}))
+        return reasons or [Why("free", {"seeds": seeds})]
 
     @property
     def _is_known(self) -> bool:
@@ -146,7 +146,7 @@ class HostStatus:
     def as_json(self) -> dict[str, Any]:
         """Returns it as JSON values, the reasons as sentences."""
         taken = {str(number): node for number, node in self.taken.items()}
-        return asdict(self) | {"taken": taken, "why": [str(one) for one in self.why]}
+        return asdict(self) | {"taken": taken, "why": [str(reason) for reason in self.why]}
 
 
 async def host_status(operator: Operator, settings: Mapping[str, Any], host: str) -> HostStatus:
@@ -203,13 +203,13 @@ async def _robots(operator: Operator, settings: Mapping[str, Any], host: str) ->
     agent = product_token(config.ROBOTSTXT_USER_AGENT.of(settings) or config.USER_AGENT.of(settings))
     max_delay_s = config.ROBOTS_MAX_CRAWL_DELAY_SECONDS.of(settings)
     shared = SharedRobots(operator.redis, operator.keys, operator.partitions, Events())
-    found = []
+    files = []
     for authority in (f"https://{host}", f"http://{host}"):
         file = await shared.read(authority)
         if file is not None:
             group = group_for(file.text, agent)
             lines = group.lines()
-            found.append(
+            files.append(
                 RobotsStatus(
                     authority=authority,
                     state=file.state,
@@ -220,19 +220,19 @@ async def _robots(operator: Operator, settings: Mapping[str, Any], host: str) ->
                     crawl_delay_s=min(group.crawl_delay_s, max_delay_s),
                 )
             )
-    return tuple(found)
+    return tuple(files)
 
 
 async def _answers(operator: Operator, host: str, now_s: int) -> dict[str, dict[str, int]]:
-    found = {}
+    by_period = {}
     for period in ANSWERS_PERIODS:
         resolution, seconds = COARSE_PERIODS[period]
         counts = await host_history.read_one(
             operator.redis, operator.keys, host, resolution, last_s=now_s, seconds=seconds
         )
         if counts:
-            found[period] = dict(counts._asdict())
-    return found
+            by_period[period] = dict(counts._asdict())
+    return by_period
 
 
 def _seconds(milliseconds: float) -> float:

@@ -18,12 +18,12 @@ _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 def outline(value: Any) -> dict[str, str]:
     """Returns an example of each value, by its JMESPath path: of a list, of its first entry that has one."""
-    found: dict[str, str] = {}
+    examples: dict[str, str] = {}
     for path, example in _leaves(value, "", MAX_DEPTH):
-        if len(found) == MAX_PATHS:
+        if len(examples) == MAX_PATHS:
             break
-        found.setdefault(path or "@", example)
-    return found
+        examples.setdefault(path or "@", example)
+    return examples
 
 
 def _leaves(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ from scrapy.exceptions import UsageError
 
 from crawler.base.errors import InputError, shown
 from crawler.cli.ledger_table import COLUMNS
-from crawler.cli.tables import print_table
+from crawler.cli.text_tables import print_table
 from crawler.frontier.ledger import FRONTIERS
 
 
@@ -44,8 +44,8 @@ def changes(before: dict[str, Any], now: dict[str, Any]) -> list[dict[str, Any]]
         then, today = old.get((plan, site), nothing), new.get((plan, site), nothing)
         if then != today:
             by: dict[str, Any] = {}
-            for one in FRONTIERS:
-                by[one] = {name: today[one][name] - then[one][name] for name in COLUMNS}
+            for frontier in FRONTIERS:
+                by[frontier] = {name: today[frontier][name] - then[frontier][name] for name in COLUMNS}
             rows.append({"plan": plan, "site": site, "is_gone": (plan, site) not in new, **by})
     return rows
 

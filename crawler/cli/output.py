@@ -30,8 +30,8 @@ def print_error(error: Exception, settings: Mapping[str, Any]) -> None:
     Of a file, whatever is wrong with it has a line, the first `ERRORS_MAX` of them.
     """
     errors = [error, *error.further] if isinstance(error, InputError) else [error]
-    for one in errors[:ERRORS_MAX]:
-        text = one_line(redaction_of(settings)(str(one)))
+    for part in errors[:ERRORS_MAX]:
+        text = one_line(redaction_of(settings)(str(part)))
         short = text if len(text) <= ERROR_CHARACTERS_MAX else text[:ERROR_CHARACTERS_MAX] + "..."
         print("error:", short, file=sys.stderr)
     if len(errors) > ERRORS_MAX:

@@ -171,10 +171,10 @@ class PageFetcher:
         except Exception as error:
             if outcome_of_error(error).reason == "private-address":
                 return ""  # ALLOW_PRIVATE_ADDRESSES is what keeps it from there
-            told = self.told(error, seed.url)
-            if isinstance(told, CrawlRefusesError):
-                return str(told)
-            raise told from error
+            explained = self.explained(error, seed.url)
+            if isinstance(explained, CrawlRefusesError):
+                return str(explained)
+            raise explained from error
         return ""
 
     @asynccontextmanager
@@ -189,7 +189,7 @@ class PageFetcher:
         async with self._visit(self._seed(page.url, "content")) as visit:
             yield PageRequests(self._crawler, visit, self._site, page=response, cache=self._scripts)
 
-    def told(self, error: Exception, url: str) -> HeadroomError:
+    def explained(self, error: Exception, url: str) -> HeadroomError:
         """Returns what is said of a request that a crawl refuses, or that got no answer.
 
         Args:
@@ -273,7 +273,7 @@ class PageFetcher:
             try:
                 answer = await self._downloader.download_hop(request)
             except Exception as error:
-                raise self.told(error, request.url) from error
+                raise self.explained(error, request.url) from error
             if not isinstance(answer, Request):
                 return answer
             request = answer

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from crawler.base.text import one_line
 from crawler.cli.output import quantity
-from crawler.cli.tables import print_table
+from crawler.cli.text_tables import print_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,7 +9,7 @@ import yaml
 from crawler.base.text import inert, one_line
 from crawler.cli.ledger_table import print_ledger
 from crawler.cli.output import format_time
-from crawler.cli.tables import print_table
+from crawler.cli.text_tables import print_table
 from crawler.frontier.ledger import Account
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ def same_searches(plan: Plan) -> list[dict[str, str]]:
     asked = {seed.site for seed in plan.nav_seeds(edition=0)}
     words = plan.combinations()[0]
     readers: dict[tuple[str, str, str], str] = {}  # request -> the site that reads its answer
-    found = []
+    warnings = []
     for site in plan.sites:
         target = plan.targets(site, words, pages=1)[0]
         if site.name in asked:
@@ -42,8 +42,8 @@ def same_searches(plan: Plan) -> list[dict[str, str]]:
         else:
             reader = readers.get(_request(target), "another site")
             why = f"it gets no page, since its searches are those of {reader}; leave it out, or give it another base"
-            found.append({"site": site.name, "host": hostname(target.url), "why": why})
-    return found
+            warnings.append({"site": site.name, "host": hostname(target.url), "why": why})
+    return warnings
 
 
 def _request(target: SearchTarget) -> tuple[str, str, str]:
@@ -59,10 +59,10 @@ async def unreachable_hosts(plan: Plan, settings: Settings) -> list[dict[str, st
     for seed in plan.nav_seeds(edition=0):
         urls.setdefault(seed.site, seed.url)
     targets, proxies = Targets.from_settings(settings), HttpProxyMiddleware()
-    found = await asyncio.gather(*(_why_in_vain(url, targets, proxies) for url in urls.values()))
+    reasons = await asyncio.gather(*(_why_in_vain(url, targets, proxies) for url in urls.values()))
     return [
         {"site": site, "host": urlsplit(url).hostname or "", "why": why}
-        for (site, url), why in zip(urls.items(), found, strict=True)
+        for (site, url), why in zip(urls.items(), reasons, strict=True)
         if why
     ]
 

@@ -29,15 +29,15 @@ class Retrying:
         self._paused: Counter[str] = Counter()
         self.cancelled: Counter[str] = Counter()
 
-    def may_retry(self, found: Found) -> bool:
+    def may_retry(self, failed: Found) -> bool:
         """Returns whether a failed seed is to be made ready again."""
-        if not self._is_wanted(found):
+        if not self._is_wanted(failed):
             return False
-        states = {self._states.get(plan) for plan in found.plans}  # one that isn't cancelled is enough
+        states = {self._states.get(plan) for plan in failed.plans}  # one that isn't cancelled is enough
         if states == {"cancelled"}:
-            self.cancelled[found.seed.plan] += 1
+            self.cancelled[failed.seed.plan] += 1
         elif states <= {"cancelled", "paused"}:
-            self._paused.update(plan for plan in found.plans if self._states[plan] == "paused")
+            self._paused.update(plan for plan in failed.plans if self._states[plan] == "paused")
         return states != {"cancelled"}
 
     def left(self) -> str:

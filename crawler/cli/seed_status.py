@@ -41,13 +41,13 @@ async def search_pages(operator: Operator, url: str, plan: str) -> list[Seed]:
     record = await operator.registry.plan(plan)
     try:
         sites = {name: await operator.registry.site(name) for name in record.sites}
-        found = await asyncio.to_thread(_search_pages_at, url, record, sites)
+        defined = await asyncio.to_thread(_search_pages_at, url, record, sites)
     except InputError as error:
         raise FrontierError(str(error)) from error
     # Of a site whose pages name the next one, the definition yields the first page only.
     name = record.sites[0]
-    made = Seed(url, plan, name, frontier="nav", edition=record.edition, exact=sites[name].exact)
-    return found or [made]
+    by_url = Seed(url, plan, name, frontier="nav", edition=record.edition, exact=sites[name].exact)
+    return defined or [by_url]
 
 
 def _search_pages_at(url: str, record: PlanRecord, sites: Mapping[str, Site]) -> list[Seed]:

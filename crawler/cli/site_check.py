@@ -56,18 +56,18 @@ async def search(site: Site, settings: Settings, words: list[str]) -> dict[str, 
         trial = SearchTrial(site, reader.fetcher, reader.browser, words)
         try:
             first = await trial.first_page()
-            found, unmatched = trial.matching(first)
+            links, unmatched = trial.matching(first)
             shown = {
                 "site": site.name,
                 "base": site.base,
                 "searches": [asdict(first.target)],
                 "rendered": first.page.rendered,
-                "links": asdict(found) | {"unmatched": unmatched},
+                "links": asdict(links) | {"unmatched": unmatched},
                 "past_the_end": await trial.end(first),
             }
         except CrawlRefusesError as error:
             return _refused(site, error)
-        for url in found.urls[:1]:
+        for url in links.urls[:1]:
             try:
                 shown["result"] = await reader.as_crawled(await reader.fetcher.page_of(url), " ".join(words))
             except HeadroomError as error:

@@ -43,13 +43,13 @@ def _comment_rows(comments: Sequence[dict[str, Any]]) -> Iterator[Row]:
     from crawler.extract.comments import ReadComment, in_item  # takes long, and all commands would wait for it
 
     lines = []
-    for number, one in enumerate(in_item([ReadComment(**comment) for comment in comments]), 1):
+    for number, record in enumerate(in_item([ReadComment(**comment) for comment in comments]), 1):
         about = [
-            *filter(None, (one.author, one.published)),
-            *([f"answers {one.parent + 1}"] if one.parent is not None else []),
-            *([f"{one.likes} likes"] if one.likes is not None else []),
+            *filter(None, (record.author, record.published)),
+            *([f"answers {record.parent + 1}"] if record.parent is not None else []),
+            *([f"{record.likes} likes"] if record.likes is not None else []),
         ]
-        lines.append(f"{number}  {', '.join(about) or 'nobody'}: {one.text}")
+        lines.append(f"{number}  {', '.join(about) or 'nobody'}: {record.text}")
     if lines:
         yield "comments", "\n".join(lines)
 
@@ -148,7 +148,7 @@ def _state_rows(states: list[dict[str, Any]]) -> Iterator[Row]:
         more = len(state["texts"]) + len(state["links"]) - len(news)
         yield (
             f"state {number}",
-            "\n".join([*steps, *(short(one) for one in news), *([f"and {more} more"] if more else [])]),
+            "\n".join([*steps, *(short(text) for text in news), *([f"and {more} more"] if more else [])]),
         )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawler.cli.output import shown_count
-from crawler.cli.tables import cell_text, print_table
+from crawler.cli.text_tables import cell_text, print_table
 from crawler.cli.worker_rows import NAMES, worker_rows
 from crawler.cluster.activity import PERIODS, TOTALS, family, per_second_now, sum_of
 from crawler.cluster.overview import SEED_STATES, Overview, read_overview
@@ -112,8 +112,10 @@ def _nodes(moment: Moment) -> list[View]:
 
 
 def _hosts(moment: Moment) -> list[View]:
-    frontiers = [(name, one.hosts, one.hosts_due) for name, one in moment.overview.frontiers.items()]
-    hosts = [(host, one.pages, shown_count("bytes", one.bytes), one.errors) for host, one in moment.hosts.items()]
+    frontiers = [(name, totals.hosts, totals.hosts_due) for name, totals in moment.overview.frontiers.items()]
+    hosts = [
+        (host, totals.pages, shown_count("bytes", totals.bytes), totals.errors) for host, totals in moment.hosts.items()
+    ]
     return [
         View(("frontier", "hosts with ready seeds", "due"), frontiers),
         View(("host", "pages", "bytes", "errors"), hosts),
@@ -145,8 +147,8 @@ def screen(name: str, moment: Moment | None, problem: str, console: Console) -> 
     from rich.text import Text
 
     words: list[tuple[str, str] | str] = ["scrapy top  "]
-    for one in VIEWS:
-        words += [(f" {one} ", "reverse" if one == name else ""), " "]
+    for view_name in VIEWS:
+        words += [(f" {view_name} ", "reverse" if view_name == name else ""), " "]
     parts: list[RenderableType] = [_line(Text.assemble(*words))]
     parts.append(_line(Text(problem or "tab, arrows: another view   q: quit", "bold red" if problem else "dim")))
     room = console.height - len(parts)

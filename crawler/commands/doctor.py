@@ -10,7 +10,7 @@ from scrapy.exceptions import UsageError
 from crawler.base.errors import HeadroomError
 from crawler.cli.command import HELP_INDENT_CHARACTERS, HeadroomCommand, help_width
 from crawler.cli.output import print_answer
-from crawler.cli.tables import print_table
+from crawler.cli.text_tables import print_table
 
 if TYPE_CHECKING:
     import argparse
@@ -53,8 +53,8 @@ class Command(HeadroomCommand):
         if args:
             raise UsageError("scrapy doctor takes no arguments")
         rows = [
-            {"check": name, "state": found.state.value, "text": found.text}
-            for name, found in await examine(GROUPS, self.values)
+            {"check": name, "state": finding.state.value, "text": finding.text}
+            for name, finding in await examine(GROUPS, self.values)
         ]
         print_answer(
             opts,

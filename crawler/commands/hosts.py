@@ -11,7 +11,7 @@ from scrapy.exceptions import UsageError
 from crawler.base.text import one_line
 from crawler.cli.actions import Action, ActionCommand, Option
 from crawler.cli.output import print_answer, shown_count
-from crawler.cli.tables import print_table
+from crawler.cli.text_tables import print_table
 
 if TYPE_CHECKING:
     import argparse

@@ -14,7 +14,7 @@ from crawler.base.errors import UnavailableError, existing, shown
 from crawler.base.text import one_line
 from crawler.cli.actions import FLAG, Action, ActionCommand, Option
 from crawler.cli.output import print_answer, print_json, to_json
-from crawler.cli.tables import print_pairs
+from crawler.cli.text_tables import print_pairs
 
 if TYPE_CHECKING:
     import argparse

@@ -12,7 +12,7 @@ from crawler import config
 from crawler.base.errors import HeadroomError, existing, shown
 from crawler.cli.actions import Action, ActionCommand, Option
 from crawler.cli.output import print_answer
-from crawler.cli.tables import print_table
+from crawler.cli.text_tables import print_table
 
 if TYPE_CHECKING:
     import argparse

@@ -13,7 +13,7 @@ from crawler.base.errors import ConfigError
 from crawler.base.text import one_line
 from crawler.cli.actions import Action, ActionCommand, Option
 from crawler.cli.output import print_answer
-from crawler.cli.tables import print_table
+from crawler.cli.text_tables import print_table
 from crawler.cli.worker_rows import NAMES, worker_rows
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class Command(ActionCommand):
             raise UsageError(f"nodes set: expected one of {', '.join(LIMITS)}")
 
         def change(order: NodeOrder, now_ms: int) -> NodeOrder:
-            return reduce(lambda old, one: one(old, now_ms), changes, order)
+            return reduce(lambda old, limit: limit(old, now_ms), changes, order)
 
         await self._order("set", args, opts, change, options=options)
 

@@ -139,8 +139,8 @@ class Command(ActionCommand):
                 old = (await operator.registry.plans()).get(plan.name)
                 begun = True
                 offering = partial(_offer, operator, plan, replace=opts.replace, replace_sites=opts.replace_sites)
-                told = " --replace" * opts.replace + " --replace-sites" * opts.replace_sites
-                offered, new = await audited(operator, "plan-submit", f"{plan.name}{told}", offering)
+                options = " --replace" * opts.replace + " --replace-sites" * opts.replace_sites
+                offered, new = await audited(operator, "plan-submit", f"{plan.name}{options}", offering)
                 record = await operator.registry.plan(plan.name)
                 sites = await _sites(operator, record.sites)
         except UnavailableError as error:
@@ -192,9 +192,9 @@ class Command(ActionCommand):
 
     def do_reference(self, _args: list[str], _opts: argparse.Namespace) -> None:
         """Prints the reference."""
-        from crawler.cli import references
+        from crawler.cli import reference_pages
 
-        print(references.plan_files(), end="")
+        print(reference_pages.plan_files(), end="")
 
     def act(self, name: str, args: list[str], opts: argparse.Namespace) -> Coroutine[Any, Any, None] | None:
         """Steers a plan; else as every command."""
@@ -215,8 +215,8 @@ async def _warn_of_data_loss(operator: Operator) -> None:
     """Says on stderr what this Redis would lose in a crash, before its owner sends it a plan."""
     from crawler.frontier import durability
 
-    if found := await durability.advice(operator.redis):
-        level, text = found
+    if advice := await durability.advice(operator.redis):
+        level, text = advice
         print(f"{logging.getLevelName(level).lower()}:", text, file=sys.stderr)
 
 

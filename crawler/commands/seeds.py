@@ -13,7 +13,7 @@ from crawler.base.text import one_line
 from crawler.cli.actions import FLAG, Action, ActionCommand, Option
 from crawler.cli.ledger_words import FINISHED_PAGES, REASONS, meaning
 from crawler.cli.output import print_answer, quantity
-from crawler.cli.tables import print_table
+from crawler.cli.text_tables import print_table
 
 if TYPE_CHECKING:
     import argparse
@@ -146,8 +146,8 @@ class Command(ActionCommand):
                 statuses += [await seed_status(operator, seed) for seed in await search_pages(operator, url, opts.plan)]
             if not opts.plan and opts.frontier != "content":
                 pages = await known_search_pages(operator, url)
-                statuses = [one for one in statuses if not pages or one["state"] != "unknown"] + pages
-            if all(one["state"] == "unknown" for one in statuses):
+                statuses = [status for status in statuses if not pages or status["state"] != "unknown"] + pages
+            if all(status["state"] == "unknown" for status in statuses):
                 await _refuse_unknown_site(operator, opts.site)
         if not statuses:
             raise HeadroomError("no plan has such a search page")
@@ -286,7 +286,7 @@ async def _refuse_unknown_names(operator: Operator, opts: argparse.Namespace) ->
         await operator.ledger_of(opts.plan)
     accounts = await operator.ledger()
     await _refuse_unknown_site(operator, opts.site)
-    reasons = sorted({reason for pair in accounts.values() for one in pair.values() for reason in one.failures})
+    reasons = sorted({reason for pair in accounts.values() for account in pair.values() for reason in account.failures})
     if opts.reason and opts.reason not in reasons and not meaning(opts.reason):
         there_are = existing(opts.reason, reasons, "reasons of failed seeds", {*REASONS})
         raise HeadroomError(f"no seeds with the reason {shown(opts.reason)}; {there_are}")

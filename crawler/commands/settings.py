@@ -34,9 +34,9 @@ class Command(ScrapySettings):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Prints what was asked for."""
         if opts.reference:
-            from crawler.cli import references  # which takes long to load
+            from crawler.cli import reference_pages  # which takes long to load
 
-            print(references.settings(), end="")
+            print(reference_pages.settings(), end="")
             return
         assert self.settings is not None  # Scrapy has set it before it runs a command
         if not addon.is_switched_on(self.settings):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from crawler.cli.actions import Action, ActionCommand, Option
 from crawler.cli.output import print_answer, print_json
 from crawler.cli.site_rows import rows
-from crawler.cli.tables import print_pairs, print_table
+from crawler.cli.text_tables import print_pairs, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -198,8 +198,8 @@ class Command(ActionCommand):
         if opts.json:
             print_json(answer)
             return
-        for one in site_proposal.shortened(answer):
-            print_pairs(rows(one), to=sys.stderr)
+        for part in site_proposal.shortened(answer):
+            print_pairs(rows(part), to=sys.stderr)
         if not output:
             print(answer["file"], end="")
 
@@ -244,9 +244,9 @@ class Command(ActionCommand):
 
     def do_reference(self, _args: list[str], _opts: argparse.Namespace) -> None:
         """Prints the reference."""
-        from crawler.cli import references
+        from crawler.cli import reference_pages
 
-        print(references.site_files(), end="")
+        print(reference_pages.site_files(), end="")
 
     def _load_site(self, name: str, base: str | None) -> Site:
         from crawler import config, sites
@@ -285,15 +285,15 @@ def _print_verdicts(answer: dict[str, Any]) -> None:
         return
     rows = [
         (
-            one["site"],
-            one["pages"],
-            "rendered" if one["needs_browser"] else "as they come",
-            one["time"],
-            _lacks(one["lacked"]),
-            _lacks(one["brought"]),
-            one["url"],
+            verdict["site"],
+            verdict["pages"],
+            "rendered" if verdict["needs_browser"] else "as they come",
+            verdict["time"],
+            _lacks(verdict["lacked"]),
+            _lacks(verdict["brought"]),
+            verdict["url"],
         )
-        for one in answer["verdicts"]
+        for verdict in answer["verdicts"]
     ]
     print_table(("site", "pages", "are", "since", "lacked as it came", "rendering brought", "seen on"), rows)
 

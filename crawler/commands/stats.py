@@ -11,7 +11,7 @@ from scrapy.exceptions import UsageError
 from crawler.base.text import one_line
 from crawler.cli.command import HeadroomCommand
 from crawler.cli.output import print_answer, shown_count
-from crawler.cli.tables import print_table
+from crawler.cli.text_tables import print_table
 from crawler.cluster.activity import (
     COARSE_PERIODS,
     NOW_SECONDS,
@@ -116,10 +116,11 @@ def _print(answer: dict[str, Any]) -> None:
     _print_some(("status", "answers"), [*answer["statuses"].items()])
     _print_some(("reason", "failed"), [*answer["failed"].items()])
     _print_some(("reason", "tried again"), [*answer["retried"].items()])
-    sites = [(site, one["finished"], one["failed"]) for site, one in answer["sites"].items()]
+    sites = [(site, counts["finished"], counts["failed"]) for site, counts in answer["sites"].items()]
     _print_some(("site", "finished", "failed"), sites)
     hosts = [
-        (host, one["pages"], shown_count("bytes", one["bytes"]), one["errors"]) for host, one in answer["hosts"].items()
+        (host, counts["pages"], shown_count("bytes", counts["bytes"]), counts["errors"])
+        for host, counts in answer["hosts"].items()
     ]
     _print_some(("host", "pages", "bytes", "errors"), hosts)
 

@@ -6,11 +6,11 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 from crawler import config
-from crawler.doctor import frontier_format, kafka_brokers, mongo_server, redis_copies, redis_server
-from crawler.doctor.browser import browser
-from crawler.doctor.clock import clock
+from crawler.doctor import kafka_brokers, mongo_server, redis_copies, redis_server
+from crawler.doctor.browser_check import browser
+from crawler.doctor.clock_check import clock
 from crawler.doctor.disk import disk
-from crawler.doctor.dns import dns
+from crawler.doctor.dns_check import dns
 from crawler.doctor.examination import CheckGroup, HealthCheck
 from crawler.doctor.open_files import open_files
 from crawler.doctor.package_name import package_name
@@ -38,7 +38,7 @@ REDIS: tuple[HealthCheck[ExaminedRedis], ...] = (
     HealthCheck("redis-replicas", "whether replicas are there, and in step", redis_copies.replicas),
     HealthCheck("redis-cluster", "a cluster's timeouts, against SESSION_SECONDS", redis_copies.takeover),
     HealthCheck(
-        "frontier", "its format and partitions, against this version and FRONTIER_PARTITIONS", frontier_format.schema
+        "frontier", "its format and partitions, against this version and FRONTIER_PARTITIONS", redis_server.frontier
     ),
     HealthCheck("clock", "this node's clock, against Redis's", clock),
 )

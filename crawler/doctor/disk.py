@@ -24,9 +24,9 @@ LITTLE_BYTES = 5 * GIGABYTE  # a day or so of one worker without images
 async def disk(settings: Mapping[str, Any]) -> Finding:
     """Looks at the folders of items, of images and videos, and of JOBDIR."""
     folders = dict(_folders(settings))
-    said = ", ".join(f"{name} {folder}" for name, folder in folders.items())
-    findings = await asyncio.gather(*(_look_at(*one) for one in folders.items()))
-    return worst(findings, f"room in {said}" if said else "none is written to")
+    names = ", ".join(f"{name} {folder}" for name, folder in folders.items())
+    findings = await asyncio.gather(*(_look_at(name, folder) for name, folder in folders.items()))
+    return worst(findings, f"room in {names}" if names else "none is written to")
 
 
 async def _look_at(name: str, folder: Path) -> Finding:

@@ -68,21 +68,21 @@ class CheckGroup(Generic[T]):
 
     async def run(self, settings: Mapping[str, Any]) -> list[tuple[str, Finding]]:
         """Returns what each check found, by name."""
-        found: list[Finding] = []
+        findings: list[Finding] = []
         unknown = no_answer(f"no answer within {self.seconds:g} s")
         try:
             async with asyncio.timeout(self.seconds), self.open(settings) as examined:
                 for check in self.checks:
-                    found.append(await _try(check, examined))  # noqa: PERF401 -- what was found before a timeout counts
+                    findings.append(await _try(check, examined))  # noqa: PERF401 -- what was found before a timeout counts
         except TimeoutError:
             pass
         except Exception as error:  # noqa: BLE001 -- whatever it is, it is told, and the other servers are asked
             unknown = no_answer(_error_text(error))
-        if not found:
-            found = [stop(unknown.text)]
+        if not findings:
+            findings = [stop(unknown.text)]
             unknown = not_tried(f"{self.checks[0].name} must answer first")
-        found += [unknown] * (len(self.checks) - len(found))
-        return [(check.name, finding) for check, finding in zip(self.checks, found, strict=True)]
+        findings += [unknown] * (len(self.checks) - len(findings))
+        return [(check.name, finding) for check, finding in zip(self.checks, findings, strict=True)]
 
 
 async def examine(groups: Sequence[CheckGroup[Any]], settings: Mapping[str, Any]) -> list[tuple[str, Finding]]:

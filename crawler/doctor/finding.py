@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -43,34 +44,8 @@ class Finding:
     text: str
 
 
-def ok(text: str) -> Finding:
-    """Returns that all is as it should be."""
-    return Finding(State.OK, text)
-
-
-def not_tried(text: str) -> Finding:
-    """Returns that something couldn't be looked at."""
-    return Finding(State.NOT_TRIED, text)
-
-
-def no_answer(text: str) -> Finding:
-    """Returns that something was asked for, and the answer didn't come."""
-    return Finding(State.NO_ANSWER, text)
-
-
-def advice(text: str) -> Finding:
-    """Returns that something could be better."""
-    return Finding(State.BETTER, text)
-
-
-def stop(text: str) -> Finding:
-    """Returns that the crawl can't run."""
-    return Finding(State.STOPS, text)
-
-
-def loss(text: str) -> Finding:
-    """Returns that data will be lost."""
-    return Finding(State.LOSS, text)
+ok, not_tried, no_answer = (partial(Finding, state) for state in (State.OK, State.NOT_TRIED, State.NO_ANSWER))
+advice, stop, loss = (partial(Finding, state) for state in (State.BETTER, State.STOPS, State.LOSS))
 
 
 def worst(findings: Iterable[Finding], otherwise: str) -> Finding:
@@ -82,5 +57,9 @@ def worst(findings: Iterable[Finding], otherwise: str) -> Finding:
     bad = [finding for finding in findings if finding.state is not State.OK]
     if not bad:
         return ok(otherwise)
-    found = max(bad, key=lambda finding: order.index(finding.state))
-    return replace(found, text=f"{found.text} (and {len(bad) - 1} more)") if len(bad) > 1 else found
+    worst_finding = max(bad, key=lambda finding: order.index(finding.state))
+    return (
+        replace(worst_finding, text=f"{worst_finding.text} (and {len(bad) - 1} more)")
+        if len(bad) > 1
+        else worst_finding
+    )

@@ -119,11 +119,11 @@ def _ask(settings: Mapping[str, Any], wanted: Collection[str], proof: str) -> Ex
 def _described(admin: KafkaAdminClient, there: Mapping[str, Any]) -> Iterator[Topic]:
     """Yields topics that are there."""
     resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in there]
-    found = admin.describe_configs(resources, config_filter="all").get("topic", {}) if resources else {}
+    configs = admin.describe_configs(resources, config_filter="all").get("topic", {}) if resources else {}
     for name, topic in there.items():
         replicas = min((len(partition["replica_nodes"]) for partition in topic["partitions"]), default=0)
         in_sync = min((len(partition["isr_nodes"]) for partition in topic["partitions"]), default=0)
-        yield Topic.of(name, replicas, in_sync, found.get(name, {}))
+        yield Topic.of(name, replicas, in_sync, configs.get(name, {}))
 
 
 def _would_be_made(admin: KafkaAdminClient, names: list[str]) -> tuple[list[Topic], dict[str, str], str]:
@@ -138,16 +138,16 @@ def _would_be_made(admin: KafkaAdminClient, names: list[str]) -> tuple[list[Topi
         answers = admin.create_topics(names, validate_only=True, raise_errors=False)["topics"]
     except KafkaError as error:  # a broker before 2.4 can't be asked
         return [], {}, str(error)
-    errors = {one["name"]: for_code(one["error_code"]) for one in answers if one["error_code"]}
+    errors = {answer["name"]: for_code(answer["error_code"]) for answer in answers if answer["error_code"]}
     errors = {name: error for name, error in errors.items() if error is not TopicAlreadyExistsError}  # by now
     unasked = next((error.__name__ for error in errors.values() if error.retriable), "")  # a worker tries again
     refused = {name: error.__name__ for name, error in errors.items() if not error.retriable}
-    made = [
-        Topic.of("", one["replication_factor"], None, one.get("configs") or {})
-        for one in answers
-        if not one["error_code"]
+    topics = [
+        Topic.of("", answer["replication_factor"], None, answer.get("configs") or {})
+        for answer in answers
+        if not answer["error_code"]
     ]
-    return made[:1], refused, unasked
+    return topics[:1], refused, unasked
 
 
 async def brokers(examined: ExaminedKafka) -> Finding:

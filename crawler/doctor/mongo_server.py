@@ -135,7 +135,7 @@ async def indexes(examined: ExaminedMongo) -> Finding:
 
 def judge_indexes(there: Sequence[tuple[str, ...]]) -> Finding:
     """Returns what it means that a collection has indexes on these fields."""
-    missing = [fields for fields in INDEXES if not any(one[: len(fields)] == fields for one in there)]
+    missing = [fields for fields in INDEXES if not any(index[: len(fields)] == fields for index in there)]
     if missing:
         commands = "; ".join(
             f"db.{COLLECTION}.createIndex({{{', '.join(f'{field}: 1' for field in fields)}}})" for fields in missing

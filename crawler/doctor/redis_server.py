@@ -15,7 +15,8 @@ from crawler.base.errors import FrontierError, UnavailableError
 from crawler.doctor.finding import Finding, advice, loss, ok, stop, worst
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.durability import advice as durability_advice
-from crawler.frontier.preflight import refuse_eviction, server_version
+from crawler.frontier.keys import SCHEMA_VERSION
+from crawler.frontier.preflight import begin_or_check_frontier, refuse_eviction, server_version
 from crawler.frontier.rights import missing_rights
 from crawler.frontier.session import RENEWALS_PER_SESSION
 from crawler.servers.redis import redis_address, redis_async
@@ -167,6 +168,18 @@ def _memory_of_one(info: Mapping[str, Any]) -> Finding:
     if used >= NEARLY_FULL * limit:
         return advice(f"it is nearly full ({said}): at its limit claims and offers wait; {FULL_REMEDY}")
     return ok(said)
+
+
+async def frontier(examined: ExaminedRedis) -> Finding:
+    """Looks at the frontier's format and its number of partitions."""
+    config = examined.config
+    try:
+        is_there = await begin_or_check_frontier(examined.redis, config.keys, config.partitions, begin=False)
+    except FrontierError as error:
+        return stop(str(error))
+    if not is_there:
+        return ok(f"none with KEY_PREFIX {config.keys.prefix} yet; the first worker or plan begins it")
+    return ok(f"format {SCHEMA_VERSION}, FRONTIER_PARTITIONS {config.partitions}, KEY_PREFIX {config.keys.prefix}")
 
 
 async def latency(examined: ExaminedRedis) -> Finding:

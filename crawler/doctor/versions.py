@@ -38,7 +38,7 @@ def judge_versions(scrapys: str, libcurl: str, features: int) -> Finding:
     if not features & pycurl.VERSION_SSL:
         return stop(f"{said}: libcurl was built without TLS, so https fails; install the wheel of pycurl")
     if not scrapys.startswith(TESTED_VERSIONS):
-        tested = " and ".join(f"{one}x" for one in TESTED_VERSIONS)
+        tested = " and ".join(f"{beginning}x" for beginning in TESTED_VERSIONS)
         return advice(f"{said}: tested with Scrapy {tested} alone; Scrapy's own, slower engine runs with this one")
     if not has_http2:
         return advice(f"{said}: hosts are asked by HTTP/1.1 alone; install the wheel of pycurl, which has it")

@@ -26,6 +26,7 @@ PAGE = b"<h1 class=title>%b</h1><p class=post-body>text"
 
 FOLLOWING = """
 name: board
+politeness: {delay: 0}
 content: {content: {select: css:.post-body, all: true, required: true}}
 follow: {links: "css:a", deny: [/user/], per_page: 2}
 """
@@ -534,6 +535,7 @@ def test_a_search_that_a_crawl_refuses_or_that_finds_no_page_of_results_is_said(
 
 SCRIPTED = """
 name: board
+politeness: {delay: 0}
 content: {from: {xhr: /api/thread/}, title: css:h1.title, content: {select: "json:html", html: true, required: true}}
 render: {content: {when: always, settle: {selector: css:.posts p}}}
 """
@@ -562,16 +564,17 @@ def test_a_route_of_a_script_is_shown_as_a_crawl_reads_it(check, origin, tmp_pat
     thread = next(one for one in content.threads() if one.board == "ajax")
     url = f"{origin}/ajax/thread/{thread.id}#/first"
     file = tmp_path / "board.yaml"
-    file.write_text("name: board\ncontent: {title: css:h1.title}\nrender: {content: auto}\n")
+    file.write_text("name: board\npoliteness: {delay: 0}\ncontent: {title: css:h1.title}\nrender: {content: auto}\n")
     shown = json_of(check(file, url, "--json"))
     assert (shown["url"], shown["fields"]["title"]) == (url, thread.title)
     assert shown["rendered_for"] == "it is the same for all routes"
-    file.write_text("name: board\ncontent: {title: css:h1.title}\n")
+    file.write_text("name: board\npoliteness: {delay: 0}\ncontent: {title: css:h1.title}\n")
     assert "only a browser's script knows what is at" in error_of(check(file, url))
 
 
 BROWSED = """
 name: board
+politeness: {delay: 0}
 search: {url: "{base}/ajax/browse?for={query}"}
 results: {links: "css:ol a"}
 render:
@@ -619,10 +622,10 @@ def test_a_step_that_fails_is_named_with_what_the_page_looked_like(check, origin
 
 
 @pytest.mark.usefixtures("chromium_path")
-def test_what_clicks_reveal_is_shown_with_the_steps_that_lead_there(scrapy, origin):
-    shown = json_of(
-        scrapy("site", "explore", f"{origin}/ajax/browse", "--json", settings={"ALLOW_PRIVATE_ADDRESSES": 1})
-    )
+def test_what_clicks_reveal_is_shown_with_the_steps_that_lead_there(scrapy, origin, tmp_path):
+    (tmp_path / "quick.yaml").write_text("name: quick\npoliteness: {delay: 0}\n")
+    words = (f"{origin}/ajax/browse", "--site", tmp_path / "quick.yaml", "--json")
+    shown = json_of(scrapy("site", "explore", *words, settings={"ALLOW_PRIVATE_ADDRESSES": 1}))
     first, found, *_more = shown["states"]
     assert first["steps"] == []
     assert found["steps"] == [{"click": "body > button:nth-of-type(1)"}]

@@ -13,9 +13,9 @@ import pycurl
 import pytest
 from redis.asyncio import Redis
 
-from crawler.doctor import disk, dns, kafka_brokers
-from crawler.doctor.browser import browser, judge_browser
-from crawler.doctor.clock import judge_clock
+from crawler.doctor import disk, dns_check, kafka_brokers
+from crawler.doctor.browser_check import browser, judge_browser
+from crawler.doctor.clock_check import judge_clock
 from crawler.doctor.disk import judge_folder
 from crawler.doctor.finding import State, advice, loss, not_tried, ok, worst
 from crawler.doctor.kafka_brokers import ExaminedKafka, Topic
@@ -219,12 +219,12 @@ async def test_names_of_hosts_and_of_proxies(monkeypatch, environment, origins, 
     async def stored(_settings):
         return dict(enumerate(origins))
 
-    monkeypatch.setattr(dns, "stored_sites", stored)
+    monkeypatch.setattr(dns_check, "stored_sites", stored)
     for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
         monkeypatch.delenv(name)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    found = await dns.dns({})
+    found = await dns_check.dns({})
     assert (found.state, said in found.text) == (state, True), found
 
 
@@ -232,9 +232,9 @@ async def test_proxies_that_the_settings_switch_off(monkeypatch):
     async def stored(_settings):
         return {"a": LOCAL}
 
-    monkeypatch.setattr(dns, "stored_sites", stored)
+    monkeypatch.setattr(dns_check, "stored_sites", stored)
     monkeypatch.setenv("https_proxy", f"http://{NO_NAME}:3128")
-    assert (await dns.dns({"HTTPPROXY_ENABLED": "0"})).text == "found: localhost"
+    assert (await dns_check.dns({"HTTPPROXY_ENABLED": "0"})).text == "found: localhost"
 
 
 @pytest.mark.process

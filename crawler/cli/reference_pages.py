@@ -172,7 +172,7 @@ def _refusal(key: str, value: Any, part: type[Part]) -> str:
         yamlfile.validate(yamlfile.YamlDocument("", {key: value}), part)
     except InputError as error:
         errors = (error, *error.further)
-        return next((one.expected for one in errors if one.key == key and one.value is not None), "")
+        return next((refusal.expected for refusal in errors if refusal.key == key and refusal.value is not None), "")
     return ""
 
 
@@ -189,7 +189,7 @@ def _chosen(entry: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str,
 
 def _mapping(about: Mapping[str, Any]) -> Mapping[str, Any]:
     """Returns the schema of a part's mapping, where a text may stand for it, too."""
-    return about if "properties" in about else next(one for one in about["anyOf"] if "properties" in one)
+    return about if "properties" in about else next(choice for choice in about["anyOf"] if "properties" in choice)
 
 
 # -- Settings ---------------------------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ def without(why: str) -> Finding:
     return advice(f"no page is rendered here, and this node claims none that must be: {why}")
 
 
-def judge_browser(said: str, *, has_namespace: bool, is_root: bool, has_fonts: bool) -> Finding:
+def judge_browser(program: str, *, has_namespace: bool, is_root: bool, has_fonts: bool) -> Finding:
     """Returns what it means how a browser would run.
 
     Args:
@@ -52,16 +52,16 @@ def judge_browser(said: str, *, has_namespace: bool, is_root: bool, has_fonts: b
         has_fonts: Whether there is any font.
     """
     if is_root:
-        return advice(f"{said} runs without its sandbox, since this user is root: run workers as another user")
+        return advice(f"{program} runs without its sandbox, since this user is root: run workers as another user")
     if not has_namespace:
         return advice(
-            f"{said} has no network namespace of its own, and Chromium's switches alone keep its pages in: install "
+            f"{program} has no network namespace of its own, and Chromium's switches alone keep its pages in: install "
             "util-linux, and allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, or "
             "kernel.apparmor_restrict_unprivileged_userns=0)"
         )
     if not has_fonts:
-        return advice(f"{said} has no fonts, and screenshots have no letters: install some, such as fonts-noto-core")
-    return ok(f"{said}, in a network namespace of its own")
+        return advice(f"{program} has no fonts, and screenshots have no letters: install some, such as fonts-noto-core")
+    return ok(f"{program}, in a network namespace of its own")
 
 
 async def _has_fonts() -> bool:

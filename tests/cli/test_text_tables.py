@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from crawler.cli.tables import print_pairs, print_table
+from crawler.cli.text_tables import print_pairs, print_table
 
 NAMES = ("frontier", "state", "pages", "url")
 URL = "https://forum.example/search?q=" + "%E6%B4%AA%E6%B0%B4" * 10 + "&page=2"
