@@ -31,7 +31,8 @@ from crawler.frontier.session import SessionExpired, SessionLost
 from crawler.robots.finder import RobotsAsked
 from crawler.servers.redis_retry import RETRY_SECONDS
 from crawler.worker.claiming.page_request import page_request
-from crawler.worker.claiming.request_state import state_of
+from crawler.worker.claiming.request_part import RequestPart
+from crawler.worker.claiming.request_state import part_of
 from crawler.worker.claiming.site_cache import UNREAD_SITE, UNREAD_SITE_SECONDS
 from crawler.worker.claiming.visits import Lane, Visit, VisitEnded
 from crawler.worker.life.egress import EgressChanged
@@ -187,8 +188,8 @@ class Scheduler(BaseScheduler):
     def enqueue_request(self, request: Request) -> bool:
         """Queues a follow-up request, which runs before new seeds; seeds themselves come from the frontier."""
         self._follow_ups.append(request)
-        if (state := state_of(request)) is not None:
-            state.queued = True
+        if (part := part_of(request)) is not None:
+            part.queued = True
         return True
 
     def next_request(self) -> Request | None:
@@ -221,7 +222,7 @@ class Scheduler(BaseScheduler):
 
     def _request_of(self, visit: Visit) -> Request:
         site = self._claiming.sites.get(visit.seed.site)
-        request = page_request(visit, site, asyncio.get_running_loop())
+        request = page_request(visit, site, RequestPart(visit, is_page=True))
         request.errback = self._errback
         return request
 

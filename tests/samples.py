@@ -10,7 +10,8 @@ from scrapy.http import TextResponse
 from crawler.base.events import Events
 from crawler.base.models import Claimed, Seed
 from crawler.frontier.keys import partition_of
-from crawler.worker.claiming.request_state import RequestState
+from crawler.worker.claiming.request_part import RequestPart
+from crawler.worker.claiming.request_state import Purpose, RequestState
 from crawler.worker.claiming.visits import Lane, PageFetched, Visit, VisitEnded
 
 
@@ -57,7 +58,11 @@ class RecordedVisit:
         self.visit.end_part()
 
     def request(self, url="http://a.test/", **state):
-        return Request(url, meta=RequestState(self.visit, **{"lane": self.lane} | state).meta())
+        """A request for a part of the visit; `state`: fields of its state, and of what it is for."""
+        of_purpose = {name: state.pop(name) for name in ("is_page", "may_render", "checks_egress") if name in state}
+        part = RequestPart(self.visit, is_page=of_purpose.get("is_page", False))
+        purpose = Purpose(self.visit, part=part, **of_purpose)
+        return Request(url, meta=RequestState(purpose, **{"lane": self.lane} | state).meta())
 
     def response(self, request=None, status=200, **headers):
         request = request or self.request()

@@ -24,7 +24,7 @@ from crawler.spiders.consumer import ConsumerSpider
 from crawler.worker.claiming.claiming import Claiming
 from crawler.worker.claiming.fair_share import FairShare, WorkerStarved
 from crawler.worker.claiming.outcomes import OUT_OF_MEMORY
-from crawler.worker.claiming.request_state import state_of
+from crawler.worker.claiming.request_state import part_of, state_of
 from crawler.worker.claiming.visits import FetchFailed, Lane
 from crawler.worker.life.life import Life
 from crawler.worker.life.wakeups import PolitenessChanged, SitesChanged
@@ -99,7 +99,7 @@ async def offer(scheduler, *seeds):
 
 
 def end(request):
-    state_of(request).end_callback()
+    part_of(request).end()
 
 
 async def until(condition):

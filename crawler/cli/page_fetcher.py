@@ -29,7 +29,7 @@ from crawler.worker.claiming.outcomes import (
     outcome_of_status,
 )
 from crawler.worker.claiming.page_request import page_request
-from crawler.worker.claiming.request_state import RequestState, state_of
+from crawler.worker.claiming.request_state import Purpose, RequestState, state_of
 from crawler.worker.claiming.visits import FetchFailed, Visit
 from crawler.worker.worker import Worker
 
@@ -150,7 +150,7 @@ class PageFetcher:
         """
         async with self._visit(self._seed(page.url, "content")) as visit:
             lane = visit.lane if host(url) == visit.lane.host else None
-            meta = RequestState(visit, lane).meta()
+            meta = RequestState(Purpose(visit), lane).meta()
             return self._checked(fetched(await self._answer(Request(url, meta=meta, dont_filter=True))))
 
     async def refusal(self, url: str, site: Site) -> str:

@@ -32,7 +32,7 @@ from crawler.worker.claiming.outcomes import (
     outcome_of_status,
 )
 from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.claiming.request_state import RequestState
+from crawler.worker.claiming.request_state import Purpose, RequestState
 from crawler.worker.claiming.visits import FetchFailed
 from crawler.worker.worker import Worker
 
@@ -190,7 +190,7 @@ class PageRequests:
         engine = self._crawler.engine
         assert engine is not None  # visits exist only while the engine runs
         cookies = next((value for name, value in asked.headers if name.lower() == "cookie"), "")
-        state = RequestState(self._visit, lane, page_cookies=cookies)
+        state = RequestState(Purpose(self._visit, page_cookies=cookies), lane)
         meta = state.meta(dont_redirect=True)
         if urls.is_canonical(asked.url):
             meta["verbatim_url"] = True

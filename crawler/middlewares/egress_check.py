@@ -11,7 +11,7 @@ from scrapy import Request
 
 from crawler.base import urls
 from crawler.base.errors import HeadroomError
-from crawler.worker.claiming.request_state import RequestState
+from crawler.worker.claiming.request_state import Purpose, RequestState
 from crawler.worker.life.egress import PROBE_TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class EgressCheck:
     async def _ask(self, place: Place, visit: Visit, lane: Lane) -> None:
         engine = self._crawler.engine
         assert engine is not None  # visits exist only while the engine runs
-        state = RequestState(visit, lane, robots_bytes=0, checks_egress=True)
+        state = RequestState(Purpose(visit, checks_egress=True), lane, robots_bytes=0)
         meta = state.meta(dont_obey_robotstxt=True, dont_redirect=True, download_timeout=PROBE_TIMEOUT_SECONDS)
         request = Request(f"{place.authority}/robots.txt", meta=meta, dont_filter=True)
         with contextlib.suppress(Exception):  # whatever a download raises, there was no answer

@@ -50,7 +50,7 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
             raise RefusedError(outcome_of_redirect_error(error)) from None
         if urls.host(target) != urls.host(urls.canonical(request.url)):
             return response
-        if state.is_page:
+        if state.purpose.is_page:
             self._keep_in_scope(state.visit, target + route)
         state.route = route
         response.headers["Location"] = target  # the URL checked above, which Scrapy's parser might read otherwise
@@ -66,7 +66,7 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
             UrlError: It is none that may be fetched.
         """
         site = Worker.of(self.crawler).claiming.sites.get(state.visit.seed.site)
-        routes = state.may_render and site is not None and site.has_routes(state.visit.seed.frontier)
+        routes = state.purpose.may_render and site is not None and site.has_routes(state.visit.seed.frontier)
         return urls.split_route(urls.redirect_target(location, request.url + state.route, routes=routes))
 
     def _keep_in_scope(self, visit: Visit, target: str) -> None:

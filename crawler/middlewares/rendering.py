@@ -94,7 +94,7 @@ class RenderMiddleware:
                 browser render it.
         """
         state = state_of(request)
-        if state is None or not state.may_render:
+        if state is None or not state.purpose.may_render:
             return
         frontier = state.visit.seed.frontier
         site = self._sites.get(state.visit.seed.site)
@@ -119,7 +119,12 @@ class RenderMiddleware:
             HeadroomError: The visit may fetch no more, or the session was lost.
         """
         state = state_of(request)
-        if state is None or not state.may_render or outcome_of_status(response.status) or not _is_html(response):
+        if (
+            state is None
+            or not state.purpose.may_render
+            or outcome_of_status(response.status)
+            or not _is_html(response)
+        ):
             return response
         site = self._sites.get(state.visit.seed.site)
         assert site is not None  # KnownSiteMiddleware sends no request before it is known
@@ -136,7 +141,7 @@ class RenderMiddleware:
         if state.route:  # as it came, it is the same page for all routes
             return False
         choice, frontier = self._choice, state.visit.seed.frontier
-        return choice.reads_plain(site, frontier) if state.is_page else not choice.needs_browser(site, frontier)
+        return choice.reads_plain(site, frontier) if state.purpose.is_page else not choice.needs_browser(site, frontier)
 
     def _check_browser(self) -> None:
         """Raises unless this worker has a browser, or may have one as far as is known.

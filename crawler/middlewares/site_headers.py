@@ -51,7 +51,7 @@ class SiteHeadersMiddleware:
             RefusedError: A secret is missing; the seed waits, and that was no try.
         """
         state = state_of(request)
-        if state is None or state.robots_bytes is not None or state.checks_egress:
+        if state is None or state.robots_bytes is not None or state.purpose.checks_egress:
             return
         seed = state.visit.seed
         site = self._sites.get(seed.site)
@@ -66,7 +66,7 @@ class SiteHeadersMiddleware:
         except NoSecretError as error:
             self._warn("%s; its pages wait", error)
             raise RefusedError(NO_SECRET, NO_SECRET_SECONDS) from error
-        if state.page_cookies and site.cookies:
-            found["Cookie"] = with_page_cookies(found.get("Cookie", ""), state.page_cookies)
+        if state.purpose.page_cookies and site.cookies:
+            found["Cookie"] = with_page_cookies(found.get("Cookie", ""), state.purpose.page_cookies)
         for name, value in found.items():
             request.headers[name] = value

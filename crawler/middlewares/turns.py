@@ -238,7 +238,7 @@ class TurnMiddleware:
         Raises:
             RefusedError: This worker's way out may be at fault.
         """
-        if state.checks_egress:
+        if state.purpose.checks_egress:
             return
         visit, egress = state.visit, self._egress
         with visit.deadline.paused():  # finding that out takes none of the page's time, and is done when that is up

@@ -15,8 +15,10 @@ from crawler import config
 from crawler.base import urls
 from crawler.base.errors import UrlError
 from crawler.base.item import Item, item_id
+from crawler.middlewares import replaced_requests
 from crawler.worker.claiming.outcomes import outcome_of_callback_error, outcome_of_error, retry_delay_ms
-from crawler.worker.claiming.request_state import META_KEY, RequestState, state_of
+from crawler.worker.claiming.request_part import RequestPart
+from crawler.worker.claiming.request_state import META_KEY, Purpose, RequestState, part_of, state_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -60,6 +62,12 @@ class VisitSpiderMiddleware:
         )
         crawler.signals.connect(middleware.raised, signal=signals.spider_error)
         crawler.signals.connect(middleware.scheduled, signal=signals.request_scheduled)
+
+        def watch_downloader() -> None:
+            assert crawler.engine is not None  # it opens the spider
+            replaced_requests.watch(crawler.engine.downloader)
+
+        crawler.signals.connect(watch_downloader, signal=signals.spider_opened, weak=False)
         return middleware
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
@@ -69,7 +77,7 @@ class VisitSpiderMiddleware:
             async for output in result:
                 yield output
             return
-        visit = state.visit
+        visit, part = state.visit, state.purpose.part
         try:
             async for output in result:
                 if visit.ended:
@@ -80,17 +88,18 @@ class VisitSpiderMiddleware:
             visit.decide_outcome(*outcome_of_callback_error(error))
             raise
         finally:
-            state.end_callback()
+            if part is not None:
+                part.end()
 
     def raised(self, response: Response | Failure) -> None:
         """Ends the part of a callback that raised before it returned anything to iterate over."""
-        if (state := state_of(getattr(response, "request", None))) is not None:
-            state.end_callback()
+        if (part := part_of(getattr(response, "request", None))) is not None:
+            part.end()
 
     def scheduled(self, request: Request) -> None:
         """Ends the part of a request that the scheduler isn't given, or doesn't take, for whatever reason."""
-        if (state := state_of(request)) is not None:
-            state.expect_queued()
+        if (part := part_of(request)) is not None:
+            part.expect_queued()
 
     def _begin_part(self, output: Any, visit: Visit) -> Any:
         """Begins a part for an output; returns it. For None, which Scrapy ignores, no part would end."""
@@ -122,8 +131,8 @@ class VisitSpiderMiddleware:
         except UrlError:
             same_host = True  # it fails on this lane, before anything is sent
         lane = visit.lane if same_host else None
-        state = RequestState(visit, lane, keeps_lane=same_host, loop=asyncio.get_running_loop())
-        request.meta[META_KEY] = state
+        part = RequestPart(visit, keeps_lane=same_host)
+        request.meta[META_KEY] = RequestState(Purpose(visit, part=part), lane)
         visit.begin_part(fetches=same_host)
         if getattr(request.errback, "func", None) != self._failed:  # a copy has it already
             request.errback = partial(self._failed, request.errback)
@@ -132,7 +141,7 @@ class VisitSpiderMiddleware:
     async def _failed(self, errback: Callable[[Failure], Any] | None, failure: Failure) -> AsyncIterator[Any]:
         """Calls the request's own errback; without one, decides the visit's outcome as if its page had failed."""
         state = state_of(failure.request)  # type: ignore[attr-defined]  # Scrapy sets it
-        assert state is not None  # set by `_follow`
+        assert state is not None and state.purpose.part is not None  # noqa: PT018 -- set by `_follow`
         visit = state.visit
         try:
             if errback is None:
@@ -148,4 +157,4 @@ class VisitSpiderMiddleware:
                 if (begun := self._begin_part(output, visit)) is not None:
                     yield begun
         finally:
-            state.end_callback()
+            state.purpose.part.end()

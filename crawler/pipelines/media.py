@@ -35,7 +35,7 @@ from crawler.base.redaction import without_credentials
 from crawler.base.seldom import Seldom
 from crawler.worker.claiming.delivery import UndeliveredError
 from crawler.worker.claiming.outcomes import EMPTY_BODY, UNKNOWN_ERROR, Outcome, outcome_of_error, outcome_of_status
-from crawler.worker.claiming.request_state import RequestState
+from crawler.worker.claiming.request_state import Purpose, RequestState
 from crawler.worker.claiming.visits import FetchFailed
 from crawler.worker.worker import Worker
 
@@ -262,7 +262,7 @@ class PageMediaPipeline:
             Exception: What the download raised.
         """
         assert self._crawler.engine is not None  # it runs the pipelines
-        meta = RequestState(visit, lane).meta(handle_httpstatus_all=not self._scrapy.allow_redirects)
+        meta = RequestState(Purpose(visit), lane).meta(handle_httpstatus_all=not self._scrapy.allow_redirects)
         request = Request(url, callback=NO_CALLBACK, meta=meta, dont_filter=True)
         response = await self._crawler.engine.download_async(request)
         if response.status != HTTPStatus.OK:

@@ -35,7 +35,7 @@ from crawler.worker.claiming.outcomes import (
     retry_after_s,
 )
 from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.claiming.request_state import RequestState
+from crawler.worker.claiming.request_state import Purpose, RequestState
 from crawler.worker.claiming.visits import FetchFailed
 
 if TYPE_CHECKING:
@@ -264,7 +264,7 @@ class RobotsFinder:
         host = urls.host(url)
         if host not in turns:
             turns[host] = await self._acquire_other(host, visit)
-        state = RequestState(visit, turns[host], robots_bytes=0)
+        state = RequestState(Purpose(visit), turns[host], robots_bytes=0)
         meta = state.meta(dont_obey_robotstxt=True, dont_redirect=True, download_timeout=self._timeout_s)
         # Uncompressed, so that the beginning of a file can be read when the rest is truncated.
         request = Request(url, headers={"Accept-Encoding": "identity"}, meta=meta, dont_filter=True)

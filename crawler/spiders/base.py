@@ -36,7 +36,7 @@ from crawler.worker.claiming.outcomes import (
     outcome_of_status,
     retry_delay_ms,
 )
-from crawler.worker.claiming.request_state import RequestState, state_of
+from crawler.worker.claiming.request_state import Purpose, RequestState, state_of
 from crawler.worker.life.required import refuse_command, require_parts
 from crawler.worker.worker import Worker
 
@@ -166,10 +166,11 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
 
     def errback(self, failure: Failure) -> None:
         """Decides the outcome of a visit whose request brought no answer, and ends its first part."""
-        state = _state_of(failure.request)  # type: ignore[attr-defined]  # Scrapy sets the request
+        purpose = _state_of(failure.request).purpose  # type: ignore[attr-defined]  # Scrapy sets the request
         assert failure.value is not None  # it is never None, though Twisted's types allow it
-        self._decide_by(failure.value, state.visit)
-        state.end_callback()
+        self._decide_by(failure.value, purpose.visit)
+        if purpose.part is not None:
+            purpose.part.end()
 
     async def _read(self, page: Fetched, response: Response, visit: Visit, site: Site) -> Sequence[Any]:
         """Reads a page; where its site leaves rendering to what a page lacks, as it came or rendered.
@@ -239,7 +240,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         assert engine is not None  # visits exist only while the engine runs
         url, route = urls.split_route(url)
         lane = visit.lane if urls.host(url) == visit.lane.host else None
-        meta = RequestState(visit, lane, route=route, may_render=may_render).meta()
+        meta = RequestState(Purpose(visit, may_render=may_render), lane, route=route).meta()
         return await engine.download_async(Request(url, meta=meta, dont_filter=True))
 
     async def count_left_out(self, links: Links, seed: Seed) -> None:

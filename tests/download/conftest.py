@@ -15,7 +15,7 @@ from waiting import PATIENCE_SECONDS
 from crawler.download.dns import DnsCache
 from crawler.download.handler import CurlDownloadHandler
 from crawler.middlewares.turns import TurnMiddleware
-from crawler.worker.claiming.request_state import RequestState
+from crawler.worker.claiming.request_state import Purpose, RequestState
 from crawler.worker.turns.turns import Turns
 
 PLAIN = {"User-Agent": "test", "Accept": "text/html"}
@@ -92,7 +92,7 @@ def sent(get):
 
     async def sent(url, visit):
         request = Request(
-            url, headers=PLAIN, meta=RequestState(visit, visit.lane).meta(download_timeout=PATIENCE_SECONDS)
+            url, headers=PLAIN, meta=RequestState(Purpose(visit), visit.lane).meta(download_timeout=PATIENCE_SECONDS)
         )
         await middleware.process_request(request)
         return middleware.process_response(request, await get.handler.download_request(request))

@@ -31,7 +31,7 @@ from scrapy.http import HtmlResponse, Response, TextResponse
 from crawler.base.errors import AnswerError, PageTimeoutError, PrivateAddressError, SessionLostError
 from crawler.download import watchdog
 from crawler.download.transfer import Transfer
-from crawler.worker.claiming.request_state import RequestState
+from crawler.worker.claiming.request_state import Purpose, RequestState
 from crawler.worker.claiming.visits import Lane
 
 GONE = 1  # a port that nobody listens on
@@ -364,7 +364,7 @@ async def test_libcurl_reads_no_proxies_from_the_environment(get, opened, monkey
 async def test_a_download_ends_with_its_visit(get, opened, held, end, error):
     script, begun = held
     host, visit = opened(script), a_visit()
-    downloading = asyncio.create_task(get(host.page, meta=RequestState(visit, visit.lane).meta()))
+    downloading = asyncio.create_task(get(host.page, meta=RequestState(Purpose(visit), visit.lane).meta()))
     await begun.wait()
     if end == "abandon":
         visit.abandon()
@@ -374,7 +374,7 @@ async def test_a_download_ends_with_its_visit(get, opened, held, end, error):
         await downloading
     await all_ended(host)
     with pytest.raises(error):
-        await get(host.page, meta=RequestState(visit, visit.lane).meta())
+        await get(host.page, meta=RequestState(Purpose(visit), visit.lane).meta())
     assert len(host.asked) == 1
 
 

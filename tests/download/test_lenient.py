@@ -16,7 +16,7 @@ from scrapy import Request
 from scrapy.exceptions import DownloadCancelledError, DownloadTimeoutError
 
 from crawler.base.errors import AnswerError, PrivateAddressError, SessionLostError
-from crawler.worker.claiming.request_state import RequestState
+from crawler.worker.claiming.request_state import Purpose, RequestState
 
 ODD = b"HTTP/1.1 200 OK\r\nno colon\r\n"
 LINES = (b"no colon", b": no name", b"X A : b", b"\xff: \x00", b"X-A: a\rb\0c")
@@ -153,7 +153,7 @@ async def test_a_lenient_download_ends_with_its_visit(odd_host, get, held):
     script, begun = held
     host, visit = odd_host(script), a_visit()
     get.handler._odd_hosts[host.url] = None
-    downloading = asyncio.create_task(get(host.page, meta=RequestState(visit, visit.lane).meta()))
+    downloading = asyncio.create_task(get(host.page, meta=RequestState(Purpose(visit), visit.lane).meta()))
     await begun.wait()
     visit.abandon()
     with pytest.raises(SessionLostError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 
 import pytest
@@ -15,7 +14,7 @@ from scrapy.exceptions import IgnoreRequest
 from crawler.config import crawl_settings
 from crawler.middlewares.visits import VisitSpiderMiddleware
 from crawler.worker.claiming.delivery import Delivery
-from crawler.worker.claiming.request_state import state_of
+from crawler.worker.claiming.request_state import part_of
 
 PATH = "crawler.middlewares.visits.VisitSpiderMiddleware"
 ORDERS = [-100, 5, 500]  # of another spider middleware
@@ -68,12 +67,23 @@ class ReplacingLate:
         return Request("http://a.test/other", dont_filter=True) if request.url.endswith("/replaced") else response
 
 
+class Disarming:
+    """The same, without the errback of the first, and the other one fails."""
+
+    def process_request(self, request):
+        if request.url.endswith("/replaced"):
+            return request.replace(url="http://a.test/other", errback=None)
+        if request.url.endswith("/other"):
+            raise OSError("broken")
+        return None
+
+
 class Queueing(Scheduler):
     """A scheduler in memory that says of requests that it has taken them, as the crawler's own does."""
 
     def enqueue_request(self, request):
-        if state := state_of(request):
-            state.queued = True
+        if part := part_of(request):
+            part.queued = True
         return super().enqueue_request(request)
 
 
@@ -99,7 +109,7 @@ def outcomes(way, settings, *, fast, path="", outputs=(), receiver=None, error=N
     class VisitSpider(PageSpider):
         async def start(self):
             self.recorded = RecordedVisit()
-            yield self.recorded.request(f"http://a.test/{path}", is_page=True, loop=asyncio.get_running_loop())
+            yield self.recorded.request(f"http://a.test/{path}", is_page=True)
 
         async def parse(self, response):
             if response.url.endswith("/other"):
@@ -168,7 +178,7 @@ def test_a_scheduler_may_fail(way):
 
 @WAYS
 @ENGINES
-@pytest.mark.parametrize("middleware", [Replacing, ReplacingLate])
+@pytest.mark.parametrize("middleware", [Replacing, ReplacingLate, Disarming])
 def test_a_downloader_middleware_may_send_another_request_instead(fast, way, middleware):
     replaced = Request("http://a.test/replaced", callback=PageSpider.ignore)
     settings = {"DOWNLOADER_MIDDLEWARES": {middleware: 500}}

@@ -149,8 +149,8 @@ async def test_the_request_that_was_answered_may_be_yielded_again(middleware, re
     state = state_of(first)
     [second] = await run(middleware, recorded.response(first), again(first))
     assert state_of(first) is state
-    assert state.callback_ended
-    assert not state_of(second).callback_ended
+    assert state.purpose.part.ended
+    assert not state_of(second).purpose.part.ended
     assert await collect(second.errback(failure_of(second, TimeoutError()))) == [{"instead": 1}]
     recorded.visit.end_part()  # the item of the errback
     assert recorded.outcomes == [("finish", "")]

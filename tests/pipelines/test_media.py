@@ -48,6 +48,7 @@ class Crawl(Outages):
         self.answers, self.asked, self.log, self.backoff_s = {}, [], [], 0.0
         self.events, self.failed = Events(), []
         self.events.subscribe(FetchFailed, lambda event: self.failed.append((event.host, event.reason, event.url)))
+        self.life = self.claiming = self  # it plays all parts of the worker
         self.stopping, self.was_asked = asyncio.Event(), asyncio.Event()
         self.turns = SimpleNamespace(acquire=self.acquire, release=lambda lane: self.log.append(f"release {lane.host}"))
         crawler = get_crawler(Spider, {"FILES_STORE": str(folder), "MEDIA_ALLOW_REDIRECTS": True})

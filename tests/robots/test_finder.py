@@ -19,7 +19,7 @@ from crawler.robots.file import RobotsFile
 from crawler.robots.finder import RobotsFinder
 from crawler.worker.claiming.outcomes import outcome_of_error
 from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.claiming.request_state import RequestState
+from crawler.worker.claiming.request_state import Purpose, RequestState
 from crawler.worker.claiming.visits import Lane
 
 
@@ -94,7 +94,7 @@ class BusyElsewhere:
         return Response(request.url, body=b"User-agent: *\nDisallow: /private\n")
 
     async def find(self, visit):
-        return await self.finder.find("http://a.test", "a.test", RequestState(visit, visit.lane))
+        return await self.finder.find("http://a.test", "a.test", RequestState(Purpose(visit), visit.lane))
 
 
 @pytest.fixture

@@ -8,21 +8,20 @@ from scrapy import Request
 
 from crawler.base import urls
 from crawler.extract.sitemaps import MAX_SITEMAP_BYTES
-from crawler.worker.claiming.request_state import RequestState
+from crawler.worker.claiming.request_state import Purpose, RequestState
 
 if TYPE_CHECKING:
-    import asyncio
-
     from crawler.sites import Site
+    from crawler.worker.claiming.request_part import RequestPart
     from crawler.worker.claiming.visits import Visit
 
 
-def page_request(visit: Visit, site: Site | None, loop: asyncio.AbstractEventLoop | None = None) -> Request:
+def page_request(visit: Visit, site: Site | None, part: RequestPart | None = None) -> Request:
     """Returns the request for the page of a visit's seed.
 
     Args:
         site: None: it isn't known, for which the request is refused (`crawler/middlewares/known_site.py`).
-        loop: Of the visit, where the request stands for a part of it.
+        part: Of the visit, that ends with the request; None: whoever sends it waits for its answer.
     """
     seed, headers = visit.seed, None
     url = seed.url
@@ -31,7 +30,7 @@ def page_request(visit: Visit, site: Site | None, loop: asyncio.AbstractEventLoo
     if site is not None and seed.frontier == "content":
         url = site.address_of(url)
     url, route = urls.split_route(url)
-    meta = RequestState(visit, visit.lane, is_page=True, route=route, may_render=True, loop=loop).meta()
+    meta = RequestState(Purpose(visit, is_page=True, may_render=True, part=part), visit.lane, route=route).meta()
     if urls.is_canonical(url):
         meta["verbatim_url"] = True  # Scrapy then doesn't escape the URL in its own way
     if site is not None and seed.frontier == "nav" and site.results.type == "sitemap":
