@@ -18,7 +18,6 @@ from crawler.base.errors import HeadroomError, UnavailableError
 from crawler.base.models import LoadedJson
 from crawler.cli.json_outline import outline
 from crawler.cli.page_fetcher import PageFetcher
-from crawler.discovery.loaded import is_same_answer
 from crawler.middlewares.rendering import HTML_TYPES, wish_of
 from crawler.render import evidence
 from crawler.render.at_hand import why_no_browser
@@ -126,7 +125,7 @@ class PageBrowser:
             except HeadroomError:
                 shown["is_plain"] = False
             else:
-                shown["is_plain"] = is_same_answer(plain.body, json.body)
+                shown["is_plain"] = page_json.is_alike(plain.body, json.body)
 
     async def all_of(self, page: Fetched, wish: Wish) -> Fetched:
         """Returns a page as the browser has rendered it, with all JSON that it loaded, whoever may read that.

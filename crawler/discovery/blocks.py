@@ -7,6 +7,7 @@ of its own; those that ask the search again (pages, orders, filters) aren't.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from dataclasses import dataclass
@@ -31,7 +32,12 @@ if TYPE_CHECKING:
 LEVELS = 6  # around a link at which a class may tell it from others
 TITLE_WIDTH = 40  # a longer text makes no likelier title
 CANDIDATES_TRIED = 5  # sets of links, the likeliest first, until there is a selector of one
-SHARE_OF_BLOCK = 0.3  # of the links in one place; fewer with a class of their own are a few special ones
+ROWS_MIN = 3  # of a table, whose links say a date or a number
+ROW_WIDTHS = 4  # times as much as such a link, a row says at least
+DATE_ROW_SCORE = 0.1  # of each: any other links that are as many go before
+SHARE_OF_BLOCK = (
+    0.15  # of the links in one place, as a row may have six; fewer with a name of their own are special ones
+)
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt"})
 _UTC = ZoneInfo("UTC")
 
@@ -122,9 +128,13 @@ def asks_again(url: str, page: ParsedPage, word: str) -> bool:
     if there.netloc != here.netloc:
         return False
     asked = {pair for pair in _pairs(here.query, page.encoding) if pair[1] == word.casefold()}
+    names = {name for name, _value in _pairs(here.query, page.encoding)}
+    if asked and there.path == here.path and {name for name, _value in _pairs(there.query, page.encoding)} == names:
+        return True  # the same search for other words
     if asked:
-        same = there.path == here.path or _is_below(there.path, here.path) or _is_below(here.path, there.path)
-        return same and bool(asked & _pairs(there.query, page.encoding))
+        below = any(_is_below(*paths) for paths in ((there.path, here.path), (here.path, there.path)))
+        is_format = there.path.startswith(f"{here.path}.")  # `/list.json` has the results of `/list`
+        return (there.path == here.path or below or is_format) and bool(asked & _pairs(there.query, page.encoding))
     ours, theirs = (_decoded(one.path, page.encoding).split("/")[1:] for one in (here, there))
     says = [part for part in ours if word.casefold() in (part, NAMED.sub("", part))]
     if says:
@@ -139,7 +149,7 @@ def _leads_back(url: str, page: ParsedPage) -> bool:
 
 
 def _pairs(query: str, encoding: str) -> set[tuple[str, str]]:
-    pairs = (pair.partition("=") for pair in query.split("&"))
+    pairs = (pair.partition("=") for pair in re.split("[&;]", query))
     return {(name, _decoded(value, encoding)) for name, _, value in pairs}
 
 
@@ -224,7 +234,18 @@ def _are_dates(links: Sequence[Anchor]) -> bool:
 
 
 def _score(links: Sequence[Anchor], page: ParsedPage, word: str) -> float:
-    return 0.0 if _are_dates(links) else _quality(links, page, word)
+    """Returns how likely links are the results; dates or numbers are none but where each row of a table has one."""
+    if not _are_dates(links):
+        return _quality(links, page, word)
+    urls = {anchor.url for anchor in links}
+    is_column = len(urls) == len(links) >= ROWS_MIN and all(_has_row(anchor) for anchor in links)
+    return DATE_ROW_SCORE * len(urls) if is_column else 0.0
+
+
+def _has_row(anchor: Anchor) -> bool:
+    """Returns whether a link stands in a row of a table that says more than the link does."""
+    row = next((one for one in ancestors(anchor.element) if one.tag == "tr"), None)
+    return row is not None and width(row.text) >= ROW_WIDTHS * max(width(anchor.text), ROW_WIDTHS)
 
 
 def _quality(links: Sequence[Anchor], page: ParsedPage, word: str) -> float:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-from functools import lru_cache
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -13,16 +11,10 @@ from crawler.discovery import selectors
 from crawler.sites.selector import Selector
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from turbohtml import Element
+    from collections.abc import Iterator, Sequence
 
     from crawler.discovery.page import Anchor, ParsedPage
 
-MAX_BACK_CHARACTERS = 60  # of what a link to the page before says; a longer text is that of another kind of link
-MAX_BACK_NODES = 10  # elements and texts within it: an arrow, a word, the blanks around them
-# What may show that there is no page before. The boxes around it are full of other things.
-_SMALL = "a, b, button, div, em, i, li, p, small, span, strong, td"
 _says_next = re.compile(
     r"(?:next|older|more|下一?[页頁]|下頁|后一?页|次へ|次の|다음|weiter|suivante?|siguiente).{0,12}|[>\u00bb\u203a\u2192]{1,2}",
     re.IGNORECASE,
@@ -33,22 +25,8 @@ _is_arrow = re.compile(
 # Of an arrow to the last page, or of one that stands for something else.
 _is_other_arrow = re.compile(r"double|end|fast|last|mail|reply|share|skip|step", re.IGNORECASE).search
 _numbers = re.compile(r"\d+")
-_TURNED_SIGNS = str.maketrans("\u00bb\u203a\u2192>", "\u00ab\u2039\u2190<")
-_OPPOSITES = (
-    ("Next", "Previous"),
-    ("Next", "Prev"),
-    ("next", "previous"),
-    ("next", "prev"),
-    ("Older", "Newer"),
-    ("下", "上"),
-    ("次", "前"),
-    ("다음", "이전"),
-    ("Weiter", "Zur\u00fcck"),
-    ("Suivant", "Pr\u00e9c\u00e9dent"),
-    ("Siguiente", "Anterior"),
-)
-_LABELS = ("aria-label", "title")  # what says in words what a picture means
 _XPATH_BLANKS = re.compile(r"[ \t\r\n]+")  # as normalize-space() has them: a no-break space isn't one
+_LABELS = ("aria-label", "title")  # what says in words what a picture means
 
 
 def says_next(anchor: Anchor) -> bool:
@@ -111,52 +89,6 @@ def to_second_pages(pages: Sequence[ParsedPage]) -> str:
                 if select := next((one for one in tried if _goes_on(one, pages)), ""):
                     return select
     return ""
-
-
-def way_back(pages: Sequence[ParsedPage]) -> str:
-    """Returns the XPath of a link to the page before, which the first pages of items haven't got; empty for none.
-
-    That is a link with the opposite of what the link to the second page says, where the first page shows it without an
-    address.
-    """
-    return _way_back(tuple(pages))
-
-
-@lru_cache(maxsize=1)  # it is asked for again with each of the names that comments may have on the same pages
-def _way_back(pages: tuple[ParsedPage, ...]) -> str:
-    leading: frozenset[str] | None = None
-    for page in pages:
-        following = [one.text for one in next_links(page) if _is_second(one.url, page.url)]
-        said = dict.fromkeys(back for text in dict.fromkeys(following) for back in _opposites(text))
-        if not said:
-            continue
-        if leading is None:
-            linked = (one for other in pages for one in other.tree.select("a[href]") if len(one.attr("href") or "") > 1)
-            leading = frozenset(_small_texts(linked))
-        shown = frozenset(_small_texts(page.tree.select(_SMALL)))
-        if back := next((one for one in said if one in shown and one not in leading), ""):
-            return f"//a[normalize-space()='{back}'][string-length(@href) > 1]"
-    return ""
-
-
-def _small_texts(elements: Iterable[Element]) -> Iterator[str]:
-    """Yields the texts of those elements that hold little, as an XPath normalizes them.
-
-    A page may have hundreds of elements within each other: the text of each isn't read only to see that it is long.
-    """
-    for element in elements:
-        if next(islice(element.descendants, MAX_BACK_NODES, None), None) is None:
-            yield _XPATH_BLANKS.sub(" ", element.text).strip(" ")
-
-
-def _opposites(text: str) -> list[str]:
-    """Returns what a link to the page before may say, by what that to the next page says; nothing for a long text."""
-    if len(text) > MAX_BACK_CHARACTERS:
-        return []
-    turned = text.translate(_TURNED_SIGNS)
-    found = [turned, *(turned.replace(one, other) for one, other in _OPPOSITES if one in turned)]
-    found += [" ".join(reversed(one.split())) for one in found]
-    return [one for one in dict.fromkeys(found) if one not in ("", text) and "'" not in one]
 
 
 def _goes_on(select: str, pages: Sequence[ParsedPage]) -> bool:

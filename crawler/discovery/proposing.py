@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 from crawler import sites
 from crawler.base.errors import ExtractError, HeadroomError
 from crawler.base.item import is_site_name
-from crawler.base.urls import canonical, origin_as_written
+from crawler.base.urls import canonical
 from crawler.discovery import content_pages, declared, forms, known_kinds, listing, past_the_end, scripted, searches
 from crawler.discovery.inquiry import FIRST_ERROR, Inquiry, page_of
 from crawler.discovery.page import ParsedPage
@@ -21,13 +21,14 @@ from crawler.extract import content as reading
 from crawler.extract import results as searching
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from crawler.base.models import Fetched
     from crawler.discovery.listing import Result
     from crawler.discovery.visitor import Visitor
 
 HEADING = "Proposed by scrapy site new: look at each line; scrapy site check FILE URL shows what it reads."
+RENDERED = 2  # content pages that are looked at in a browser, where each takes seconds
 _NOT_IN_NAME = re.compile(r"[^a-z0-9]+")
 
 
@@ -85,22 +86,25 @@ async def _by_structure(inquiry: Inquiry, front: ParsedPage, given: str | None) 
     definition: dict[str, Any] = {"name": inquiry.name}
     listed = front.fetched
     if answer:
-        listed, results = answer.page.fetched, listing.results_of(answer.block, answer.page)
+        listed, results = answer.page.fetched, listing.results_of(answer.block)
         definition |= await searches.keys_of(inquiry, answer)
         await past_the_end.look(inquiry, definition, answer.block)
         if dropped := _of_search(answer.block.urls, inquiry.word):
             definition["drop_parameters"] = dropped
     elif by_scripts:
-        listed, results = by_scripts.listed, [listing.Result(*one) for one in by_scripts.results.items()]
+        listed, results = by_scripts.listed, [listing.Result(*result) for result in by_scripts.results.items()]
         definition |= based(by_scripts.keys, front.url)
     else:
         results = await _in_titles(inquiry, definition, front)
     samples = await content_pages.samples_of(inquiry, results, front)
-    keys, read = await content_pages.read(inquiry, samples)
-    if "{base}" in str(keys):
-        definition.setdefault("base", origin_as_written(front.url))
-    render = {"render": {**keys.pop("render", {}), **definition.get("render", {})}}
-    return _proposed(inquiry, definition | keys | (render if render["render"] else {}), listed, read)
+    read = [sample.page.fetched for sample in samples]
+    if samples and all(sample.read is None or scripted.is_shell(sample.page) for sample in samples):
+        if rendered := await scripted.content(inquiry, [sample.page for sample in samples[:RENDERED]]):
+            read = rendered
+            definition["render"] = definition.get("render", {}) | {"content": scripted.ALWAYS}
+    else:
+        definition |= content_pages.keys_of(inquiry, samples)
+    return _proposed(inquiry, definition, listed, read)
 
 
 async def _in_titles(inquiry: Inquiry, definition: dict[str, Any], front: ParsedPage) -> list[Result]:
@@ -111,7 +115,7 @@ async def _in_titles(inquiry: Inquiry, definition: dict[str, Any], front: Parsed
         await past_the_end.look(inquiry, definition, block)
     else:
         _miss_search(inquiry, front)
-    return listing.results_of(block, front) if block else []
+    return listing.results_of(block) if block else []
 
 
 def _miss_search(inquiry: Inquiry, front: ParsedPage) -> None:
@@ -126,15 +130,13 @@ def _miss_search(inquiry: Inquiry, front: ParsedPage) -> None:
         inquiry.notes.say("", f"the site has a feed: {url}")
 
 
-def _proposed(
-    inquiry: Inquiry, definition: dict[str, Any], listed: Fetched, pages: Mapping[str, Fetched]
-) -> SiteProposal:
+def _proposed(inquiry: Inquiry, definition: dict[str, Any], listed: Fetched, pages: Sequence[Fetched]) -> SiteProposal:
     """Returns the proposal with what it reads.
 
     Args:
         definition: The site's keys, in any order.
         listed: A page of results, if it has `results`.
-        pages: Content pages, by their addresses.
+        pages: Content pages.
     """
     order = ("name", "base", "timezone", "drop_parameters", "search", "results", "content", "render")
     definition = {key: definition[key] for key in order if key in definition}
@@ -142,11 +144,11 @@ def _proposed(
     site = sites.parse(text, "the proposal")
     links = searching.links(listed, site) if "results" in definition else None
     read = {}
-    for url, page in pages.items():
+    for page in pages:
         try:
-            read[url] = reading.fields(page, site)
+            read[page.url] = reading.fields(page, site)
         except ExtractError as error:
-            inquiry.notes.miss("content", f"{url}: {error}")
+            inquiry.notes.miss("content", f"{page.url}: {error}")
     return SiteProposal(write(definition, inquiry.notes), definition, inquiry.notes.unknown, links, read)
 
 

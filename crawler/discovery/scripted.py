@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo
 
 from crawler import sites
+from crawler.base import page_json
 from crawler.base.errors import HeadroomError, InputError
-from crawler.base.urls import host, origin_as_written
-from crawler.discovery import blocks, empty, fields, loaded, paging, past_the_end
+from crawler.base.urls import origin_as_written
+from crawler.discovery import blocks, empty, loaded, paging, past_the_end
+from crawler.discovery.content_pages import read_bare
 from crawler.discovery.inquiry import FIRST_ERROR, page_of
 from crawler.discovery.page import ParsedPage, width
 from crawler.discovery.search_template import SearchTemplate, of_url, with_parameter
@@ -22,11 +23,10 @@ if TYPE_CHECKING:
 
     from crawler.base.models import Fetched, JsonAnswer
     from crawler.discovery.inquiry import Inquiry
-    from crawler.discovery.sample import Sample
 
 SHELL_WIDTH = 300  # of all that a page shows; one that shows less may be waiting for its scripts
 SHELL_LINKS = 5  # of a menu; a page that leads to more has something to show
-UTC = ZoneInfo("UTC")
+ANSWERS_NAMED = 3  # of those that a page loads, in a remark
 ALWAYS = "always"
 
 
@@ -43,21 +43,6 @@ class ScriptedSearch:
     keys: dict[str, Any]
     listed: Fetched
     results: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class ScriptedContent:
-    """Pages whose fields scripts fetch.
-
-    Attributes:
-        content: The key of that name.
-        needs_browser: Whether pages must be rendered.
-        read: What each page is read from, by its address.
-    """
-
-    content: dict[str, Any]
-    needs_browser: bool
-    read: Mapping[str, Fetched] = field(default_factory=dict)
 
 
 def is_shell(page: ParsedPage) -> bool:
@@ -148,7 +133,7 @@ def _from_loaded(
         InputError: No site file can say it.
     """
     template, following = _paged(inquiry, page, template, len(found.urls))
-    pattern = loaded.pattern_of([found.answer.url])
+    pattern = loaded.pattern_of(found.answer.url)
     keys = {"search": template.definition(), "results": {"from": {"xhr": pattern}, **_leading(found), **following}}
     keys["render"] = {"results": ALWAYS}
     _site_of(keys, page.url)
@@ -179,68 +164,23 @@ def _paged(
 # -- Content pages ----------------------------------------------------------------------------------------------------
 
 
-async def content(inquiry: Inquiry, samples: Sequence[Sample]) -> ScriptedContent | None:
-    """Returns how content pages are read of which nothing is as they come; None: nothing is found in a browser.
+async def content(inquiry: Inquiry, pages: Sequence[ParsedPage]) -> list[Fetched]:
+    """Returns content pages as a browser shows them, where that is how they can be read; else none.
 
     Args:
-        samples: Two of them.
+        pages: Of which nothing is read as they come.
     """
-    first, second = samples
-    one = await as_shown(inquiry, first.page.fetched, "a result, in a browser: no text stands in its HTML")
-    other = await as_shown(inquiry, second.page.fetched, "another one, to compare with it") if one else None
-    if one is None or other is None or one.loaded is None or other.loaded is None:
-        return None
-    urls = first.page.url, second.page.url
-    shown = fields.compare([replace(first, page=ParsedPage(one)), replace(second, page=ParsedPage(other))])
-    rules = {name: rule["select"] if list(rule) == ["select"] else rule for name, rule in shown.items()}
-    found = loaded.fields((one.loaded.answers, other.loaded.answers), (first.title, second.title), UTC)
-    if found:
-        with contextlib.suppress(InputError):  # what a page names so that no file can say it
-            return await _content_of(inquiry, found, rules, urls, (one, other))
-    if "content" not in rules:
-        return None
+    why = "a result, in a browser: no text stands in its HTML"
+    shown = [await as_shown(inquiry, page.fetched, why) for page in pages]
+    rendered = [one for one in shown if one is not None and read_bare(one) is not None]
+    if not rendered:
+        return []
     inquiry.notes.say("render", "the text of pages stands there only once their scripts have run")
-    rules["content"] = shown["content"] | {"required": True}
-    return ScriptedContent(rules, needs_browser=True, read=dict(zip(urls, (one, other), strict=True)))
-
-
-async def _content_of(
-    inquiry: Inquiry,
-    found: loaded.LoadedFields,
-    rules: dict[str, Any],
-    urls: tuple[str, str],
-    rendered: tuple[Fetched, Fetched],
-) -> ScriptedContent:
-    """Returns how pages are read from JSON: without a browser, if the crawl gets that by itself.
-
-    Args:
-        rules: Of the rendered pages' own fields, for what the JSON lacks.
-        urls: Of the two pages.
-        rendered: What they are once their scripts have run.
-
-    Raises:
-        InputError: No site file can say it.
-    """
-    answers = found.answers
-    twin = loaded.fetched_instead(urls, (answers[0].url, answers[1].url))
-    if twin and all(host(answer.url) == host(url) for answer, url in zip(answers, urls, strict=True)):
-        content = {"type": "json", "fetch": twin, **found.rules}
-        if found.next_page:
-            content["next_page"] = found.next_page
-        _site_of({"content": content}, urls[0])
-        plain = [await _plain(inquiry, answer) for answer in answers]
-        if all(plain):
-            inquiry.notes.say(
-                "content", f"what the script of a page asks for, as {answers[0].url}: no browser is needed"
-            )
-            read = {url: replace(page, url=url) for url, page in zip(urls, plain, strict=True) if page}
-            return ScriptedContent(content, needs_browser=False, read=read)
-    pattern = loaded.pattern_of([answer.url for answer in answers])
-    beside = {name: rule for name, rule in rules.items() if name in ("title", "author", "published")}
-    content = {"from": {"xhr": pattern}, **beside, **found.rules}
-    _site_of({"content": content, "render": {"content": ALWAYS}}, urls[0])
-    inquiry.notes.say("render", f"a page loads its text in a browser, as from {answers[0].url}")
-    return ScriptedContent(content, needs_browser=True, read=dict(zip(urls, rendered, strict=True)))
+    loaded_from = [answer.url for one in rendered[:1] if one.loaded for answer in one.loaded.answers[:ANSWERS_NAMED]]
+    if loaded_from:
+        said = f"they load {', '.join(loaded_from)}: where that has the text, content.fetch reads it without a browser"
+        inquiry.notes.say("render", said)
+    return rendered
 
 
 async def _plain(inquiry: Inquiry, answer: JsonAnswer) -> Fetched | None:
@@ -251,7 +191,7 @@ async def _plain(inquiry: Inquiry, answer: JsonAnswer) -> Fetched | None:
         plain = await inquiry.visitor.ask(answer.url, "whether this JSON can be had without a browser")
     except HeadroomError:
         return None
-    is_same = plain.status < FIRST_ERROR and loaded.is_same_answer(plain.body, answer.body)
+    is_same = plain.status < FIRST_ERROR and page_json.is_alike(plain.body, answer.body)
     return plain if is_same else None
 
 

@@ -86,12 +86,6 @@ def of_url(url: str, word: str, encoding: str = "utf-8") -> str | None:
     return made if QUERY in made else None
 
 
-def query_names(template: str) -> frozenset[str]:
-    """Returns the names of the parameters that are the words."""
-    pairs = (pair.partition("=") for pair in template.partition("?")[2].split("&"))
-    return frozenset(name for name, _, value in pairs if value == QUERY)
-
-
 def with_parameter(url: str, name: str, value: str) -> str:
     """Returns a template with a parameter set: in place of one of the same name, else at the end.
 

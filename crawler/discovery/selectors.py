@@ -29,10 +29,6 @@ _NAME = re.compile(r"-?[A-Za-z_][A-Za-z0-9_-]*")
 _MADE_UP = re.compile(
     r"(?:css|sc|jss|jsx|emotion|svelte|astro)-|_*[A-Za-z]*\d+[A-Za-z]+\w{2,}|.*[_-]{2}[A-Za-z0-9]{5}$"
 )
-_STEP = re.compile(
-    r"(?P<tag>[a-z][a-z0-9]*)?(?:\.(?P<name>[\w-]+))?(?:#(?P<id>[\w-]+))?"
-    r"(?:\[(?P<attribute>[\w-]+)(?P<begins>\^)?='?(?P<value>[\w:.-]+)'?\])?"
-)
 _NAMING = ("rel", "itemprop", "property")  # attributes that say what an element is
 _DATED = re.compile(r"\d[-/.]\d|\d{4}")  # a date that is shown with the mouse
 _PLAIN = frozenset({"html", "body", "div", "span", "a"})  # tags that say nothing by themselves
@@ -152,24 +148,6 @@ def steps(element: Any) -> list[str]:
         named.append(f"{tag}[title]")
     named += [f"#{identity}"] if _is_stable(identity) and not re.search(r"\d", identity) else []
     return [*named, tag] if tag else named
-
-
-def xpath_of(css: str) -> str:
-    """Returns the XPath of a selector of one name or of two within each other; empty for any other selector."""
-    steps_of_path = []
-    for part in css.split(" > "):
-        match = _STEP.fullmatch(part)
-        if match is None:
-            return ""
-        found = match.groupdict()
-        path = found["tag"] or "*"
-        path += f"[contains(concat(' ', normalize-space(@class), ' '), ' {found['name']} ')]" if found["name"] else ""
-        path += f"[@id='{found['id']}']" if found["id"] else ""
-        if found["attribute"]:
-            name, value = f"@{found['attribute']}", f"'{found['value']}'"
-            path += f"[starts-with({name}, {value})]" if found["begins"] else f"[{name}={value}]"
-        steps_of_path.append(path)
-    return "/".join(steps_of_path)
 
 
 def _pictured(element: Any) -> list[str]:

@@ -6,12 +6,8 @@ import time
 
 import pytest
 import turbohtml
-from discovery.made_up import ENGLISH, ORIGIN, page
 
-from crawler.base.models import Fetched
-from crawler.discovery import comments, fields, selectors
-from crawler.discovery.page import ParsedPage
-from crawler.discovery.sample import Sample
+from crawler.discovery import selectors
 from crawler.sites.selector import Selector
 
 ODD_TAGS = ("o:p", "x.y", "a{")  # the first of them is Word's
@@ -24,25 +20,6 @@ def test_a_tag_that_no_selector_can_say_is_left_out(tag):
     assert steps == [".x", "[rel=z]", "#y"]
     assert all(Selector.parse(f"css:{step}").search(turbohtml.parse("<p>")) == [] for step in steps)
     assert selectors.steps(turbohtml.parse("<my-tag class=x>").select_one(".x")) == ["my-tag.x", ".x", "my-tag"]
-
-
-@pytest.mark.parametrize("tag", ODD_TAGS)
-def test_pages_with_such_tags_are_read(tag):
-    def body(one):
-        said = "".join(
-            f"<li class=comment><{tag}><{tag} class=who>Ann {at}</{tag}>{at} days</{tag}></li>" for at in "123"
-        )
-        head = f"<{tag} class=x><h1>{one.title}</h1><{tag} class=by>by {one.author}</{tag}></{tag}>"
-        return f"{head}<article>{one.text}</article><ol class=comments>{said}</ol>"
-
-    samples = [
-        Sample(ParsedPage(Fetched(f"{ORIGIN}/{one.number}", 200, "text/html", page("", body(one)).encode())), one.title)
-        for one in ENGLISH[:2]
-    ]
-    found = fields.compare(samples)
-    assert found["title"] == {"select": "css:h1"}
-    assert found["author"]["select"] == "css:.by"
-    comments.find(samples, found["content"]["select"])
 
 
 def test_a_cell_is_counted_among_all_that_stands_in_its_row():

@@ -1,0 +1,121 @@
+"""What is proposed for content pages: rules that read what no selectors read, and comments; or nothing but remarks."""
+
+from __future__ import annotations
+
+import pytest
+from discovery.made_up import ENGLISH, ORIGIN, page
+
+from crawler.base.models import Fetched
+from crawler.discovery.comments import find
+from crawler.discovery.content_pages import Sample, keys_of, read_bare
+from crawler.discovery.inquiry import Inquiry
+from crawler.discovery.page import ParsedPage
+from crawler.discovery.proposal import Notes
+from crawler.extract import content as reading
+from crawler.sites import Site
+
+WORDS = "The pumps near {} worked all night, and number {} was the last of them to be switched off by the fire brigade."
+
+
+def comment(one, number):
+    name = f"Ann Becker {number}"
+    when = f"<time datetime=2026-03-{number + 10}>{number} March</time>"
+    return f"<div class=by>{name}</div>{when}<div class=said><p>{WORDS.format(one.title, number)}</p></div>"
+
+
+def article(one):
+    return f"<h1>{one.title}</h1><article class=text>{''.join(f'<p>{part}</p>' for part in one.paragraphs)}</article>"
+
+
+def below(one):
+    rows = "".join(f"<li class=comment>{comment(one, number)}</li>" for number in (1, 2, 3))
+    return f"{article(one)}<ol>{rows}</ol>"
+
+
+def inside(one):
+    rows = "".join(f"<div class=reply>{comment(one, number)}</div>" for number in (1, 2))
+    return f"<main class=entry-content>{article(one)}{rows}</main>"
+
+
+def unnamed(one):
+    rows = "".join(f"<div>{comment(one, number)}</div>" for number in (1, 2, 3))
+    return f"{article(one)}<section id=comments>{rows}</section>"
+
+
+def menu(one):
+    links = "".join(f'<li class=post><h3><a href="/p/{n}">{WORDS.format(one.title, n)}</a></h3></li>' for n in (1, 2))
+    return f"{article(one)}<ul>{links}</ul>"
+
+
+def buttons(one):
+    return article(one) + "<div class=comment><b class=by>Share</b><p>Send this to your friends now.</p></div>" * 3
+
+
+def single(one):
+    return f"{article(one)}<div class=comment>{comment(one, 1)}</div>"
+
+
+def samples_of(shape):
+    pages = [
+        ParsedPage(Fetched(f"{ORIGIN}/p/{one.number}", 200, "text/html", page(one.title, shape(one)).encode()))
+        for one in ENGLISH[:3]
+    ]
+    return [Sample(one, article.title, read_bare(one.fetched)) for one, article in zip(pages, ENGLISH, strict=False)]
+
+
+def keys(samples):
+    notes = Notes()
+    return keys_of(Inquiry(None, "site", "flood", notes), samples), notes
+
+
+@pytest.mark.parametrize(("shape", "count"), [(below, 3), (inside, 2), (unnamed, 3)])
+def test_comments_are_proposed_with_rules_that_read_the_rest_as_no_selectors_do(shape, count):
+    samples = samples_of(shape)
+    found, _notes = keys(samples)
+    site = Site.from_definition({"name": "site", **found})
+    for sample, one in zip(samples, ENGLISH, strict=False):
+        fields = reading.fields(sample.page.fetched, site)
+        assert fields.title == sample.read.title == one.title
+        assert (fields.author, fields.published) == (sample.read.author, sample.read.published)
+        assert all(part in fields.content for part in one.paragraphs)
+        assert "worked all night" not in fields.content
+        said = [(entry.text, entry.author, str(entry.published)[:10]) for entry in fields.comments]
+        numbers = range(1, count + 1)
+        assert said == [(WORDS.format(one.title, n), f"Ann Becker {n}", f"2026-03-{n + 10}") for n in numbers]
+
+
+@pytest.mark.parametrize("shape", [article, menu, buttons, single])
+def test_what_is_no_list_of_comments_leaves_pages_to_reading_without_selectors(shape):
+    found, notes = keys(samples_of(shape))
+    assert found == {}
+    assert any("read without selectors" in remark for remark in notes.at["content"])
+
+
+def test_rules_that_read_otherwise_than_no_selectors_are_only_a_remark():
+    samples = samples_of(below)
+    wrong = [Sample(one.page, one.called, samples[0].read) for one in samples]
+    found, notes = keys(wrong)
+    assert found == {}
+    assert any(remark.startswith("content: comments: they may be what this finds") for remark in notes.unknown)
+
+
+def test_a_field_that_is_not_read_is_a_remark_with_what_may_hold_it():
+    one = "<h1>{}</h1><table class=head><tr><td class=author>Ann Becker</table><p>{}</p>"
+    samples = samples_of(lambda entry: one.format(entry.title, entry.text))
+    without = [Sample(entry.page, entry.called, None) for entry in samples]
+    _found, notes = keys(without)
+    assert "content: author: not read without selectors on 3 of 3 pages; it may be css:td.author ('Ann Becker')" in (
+        notes.unknown
+    )
+
+
+def test_a_title_that_the_list_calls_otherwise_is_a_remark():
+    samples = [Sample(one.page, f"Another name {at}", one.read) for at, one in enumerate(samples_of(article))]
+    _found, notes = keys(samples)
+    assert any("title: the list calls it otherwise" in remark for remark in notes.unknown)
+
+
+def test_pages_with_tags_that_no_selector_can_say_are_read():
+    samples = samples_of(lambda one: f"<o:p class=comment>{below(one)}</o:p><a{{ class=post>x</a{{>")
+    assert find([sample.page for sample in samples])
+    keys(samples)
