@@ -128,14 +128,13 @@ async def proposed(site, url=f"{ORIGIN}/"):
 
 
 def reads_all(proposal):
-    """Returns whether the file reads the first ten results, and what two of them say."""
+    """Returns whether the file reads the first ten results, and the texts of two."""
     articles = {f"{ORIGIN}/post/{one.number}": one for one in Site.articles}
     assert len(proposal.links.urls) == 10
     assert set(proposal.links.urls) <= set(articles)
     assert len(proposal.fields) == 2
     for url, found in proposal.fields.items():
         one = articles[url]
-        assert found.title == one.title
         assert all(part in found.content for part in one.paragraphs)
 
 
