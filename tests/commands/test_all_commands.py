@@ -107,7 +107,6 @@ def test_the_ledgers_help_explains_every_word(scrapy):
 @pytest.mark.parametrize(
     ("words", "status"),
     [
-        ("ledger --json", 0),
         ("plan show none", 1),
         ("site check demo_forum", 0),
     ],
@@ -129,14 +128,9 @@ LONG = "x" * 9_000
     "words",
     [
         ("plan", "show", LONG),
-        ("plan", "pause", LONG),
         ("plan", "check", LONG),
-        ("ledger", LONG),
-        ("seeds", "offer", LONG),
         ("seeds", "offer", "--plan", LONG, "http://board.test/"),
         ("seeds", "show", f"{LONG}://board.test/"),
-        ("site", "check", LONG),
-        ("items", "tail", LONG),
         ("crawl", LONG),
         ("nodes", f"--{LONG}"),
     ],

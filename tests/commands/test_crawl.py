@@ -33,26 +33,15 @@ class Plain(scrapy.Spider):
     ("name", "value"),
     [
         ("SESSION_SECONDS", "0"),
-        ("SESSION_SECONDS", "soon"),
-        ("KEY_PREFIX", "a b"),
         ("FRONTIER_PARTITIONS", "1.5"),
-        ("FIRST_BATCH", "0"),
-        ("NODE_MEMORY_LIMIT_PERCENT", "101"),
-        ("MAX_ATTEMPTS", "-1"),
         ("REDIS_URL", "http://x"),
         ("ALLOW_PRIVATE_ADDRESSES", "maybe"),
         ("DOWNLOAD_TLS_MIN_VERSION", "1.2"),
         ("DOWNLOAD_MAXSIZE", "32M"),
-        ("DOWNLOAD_MAXSIZE", "-1"),
-        ("DOWNLOAD_WARNSIZE", "much"),
-        ("DOWNLOAD_FAIL_ON_DATALOSS", "perhaps"),
         ("ITEM_SINKS", "files,pigeon"),
         ("ITEMS_DIR", "/proc/none"),
         ("SINK_BATCH", "0"),
-        ("TOPIC_PREFIX", "a b"),
-        ("MONGO_DATABASE", "a/b"),
         ("MONGO_URL", "http://x"),
-        ("FAST_ENGINE", "perhaps"),
     ],
 )
 def test_settings_are_read_before_anything_starts(tmp_path, name, value):
@@ -101,11 +90,10 @@ def test_a_sink_of_ones_own_is_checked_as_ours_are(scrapy):
     assert error_of(done) == "setting PRINT_MARK: got 'a b', expected letters, digits, '-', '_' and '.'"
 
 
-@pytest.mark.parametrize(("name", "value"), [("RETRY_BASE_SECONDS", "-1"), ("IDLE_WAIT_SECONDS", "x")])
-def test_a_bad_setting_that_a_part_finds_is_one_line_in_the_log(scrapy, name, value):
-    done = scrapy("crawl", "consumer", settings={name: value})
+def test_a_bad_setting_that_a_part_finds_is_one_line_in_the_log(scrapy):
+    done = scrapy("crawl", "consumer", settings={"IDLE_WAIT_SECONDS": "x"})
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith(f"error: setting {name}: got '{value}', expected ")
+    assert done.stderr.splitlines()[-1].startswith("error: setting IDLE_WAIT_SECONDS: got 'x', expected ")
     assert "Traceback" not in done.stderr
 
 
@@ -194,9 +182,3 @@ async def test_the_frontier_s_scheduler_refuses_other_spiders_by_name(scrapy, op
         "only a FrontierSpider crawls the frontier's seeds"
     )
     assert (await operator.ledger())["flood", "board"]["content"].ready == 1
-
-
-def test_the_command_line_is_scrapy_s(scrapy):
-    done = scrapy("crawl", "producer", "consumer")
-    assert done.returncode == 2
-    assert "more than one spider" in done.stderr

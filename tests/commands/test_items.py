@@ -62,12 +62,11 @@ def encoded(number: int, **fields) -> bytes:
 
 
 def test_tail_prints_what_is_there_from_the_start(scrapy, options, send):
-    send(encoded(1, title="洪水 2026"), encoded(2))
+    send(encoded(1, title="洪水 2026"), encoded(2, title="a\x1b[2J\x07\u202eb\nc\r\x9bd"))
     run = scrapy("items", "tail", "demo_forum", "--from-start", "--count", "2", **options)
-    assert run.stdout.splitlines() == [
-        "2026-11-21T14:00:00Z  洪水 2026  https://forum.example/thread/1",
-        "2026-11-21T14:00:00Z  Thread 2  https://forum.example/thread/2",
-    ]
+    first, second = run.stdout.removesuffix("\n").split("\n")
+    assert first == "2026-11-21T14:00:00Z  洪水 2026  https://forum.example/thread/1"
+    assert second.isprintable()  # a title can't move the cursor
     assert (run.returncode, run.stderr) == (0, "")
 
 
@@ -166,13 +165,6 @@ def test_junk_is_reported_and_never_executed(scrapy, options, send, tmp_path):
     assert not mark.exists()
 
 
-def test_a_title_cannot_move_the_cursor(scrapy, options, send):
-    send(encoded(1, title="a\x1b[2J\x07\u202eb\nc\r\x9bd"))
-    run = scrapy("items", "tail", "demo_forum", "--from-start", "--count", "1", **options)
-    assert run.stdout.count("\n") == 1
-    assert run.stdout.rstrip("\n").isprintable()
-
-
 def test_an_unreachable_kafka_is_one_line_and_status_1(scrapy):
     assert error_of(scrapy("items", "tail", "demo_forum")) == "Kafka at 127.0.0.1:1: no connection"
 
@@ -192,4 +184,6 @@ def test_a_wrong_command_line_is_one_line(scrapy, words, expected):
 
 
 def test_schema_prints_the_file_that_ships(scrapy):
-    assert scrapy("items", "schema").stdout == (ROOT / "crawler" / "item.schema.json").read_text(encoding="utf-8")
+    assert scrapy("items", "schema").stdout == (ROOT / "crawler" / "base" / "item.schema.json").read_text(
+        encoding="utf-8"
+    )

@@ -123,10 +123,14 @@ class TestOffer:
         with pytest.raises(PlanError, match="plan 'flood' was deleted meanwhile"):
             await offer_urls(operator, site, "flood", ["http://board.test/1"])
 
-    def test_to_a_plan_that_nobody_submitted_says_what_cannot_be_done_to_it(self, scrapy):
-        note = "no plan flod was submitted: these pages can't be paused, cancelled or deleted"
-        done = scrapy("seeds", "offer", "http://board.test/1", "--plan", "flod")
-        assert lines_of(done) == [f"1 page offered for plan flod, site web: 1 new, 0 known; {note}"]
+    async def test_what_the_plan_means_for_them_is_said(self, scrapy, operator, submitted):
+        await operator.pause("flood")
+        for plan, note in (
+            ("flod", "no plan flod was submitted: these pages can't be paused, cancelled or deleted"),
+            ("flood", "plan flood is paused: scrapy plan resume flood lets them go on"),
+        ):
+            done = scrapy("seeds", "offer", f"http://board.test/{plan}", "--plan", plan)
+            assert lines_of(done) == [f"1 page offered for plan {plan}, site web: 1 new, 0 known; {note}"]
 
     async def test_a_known_page_says_how_it_is_asked_for_again(self, scrapy, operator):
         url = "http://board.test/thread/1"
@@ -135,12 +139,6 @@ class TestOffer:
         assert first == "1 page offered for plan manual, site web: 0 new, 1 known"
         assert then.startswith("known pages aren't fetched again: ")
         assert "scrapy seeds retry URL" in then
-
-    async def test_to_a_paused_plan_says_that_they_wait(self, scrapy, operator, submitted):
-        await operator.pause("flood")
-        done = scrapy("seeds", "offer", "http://board.test/1", "--plan", "flood")
-        note = "plan flood is paused: scrapy plan resume flood lets them go on"
-        assert lines_of(done) == [f"1 page offered for plan flood, site web: 1 new, 0 known; {note}"]
 
 
 class TestList:
@@ -339,7 +337,3 @@ class TestRetry:
         assert scrapy("seeds", "retry", "--all").stdout == "0 failed seeds are ready again\n"
         error = error_of(scrapy("seeds", "retry", "http://board.test/none"))
         assert error == "nothing is ready again: no failed seed has such a URL"
-
-    def test_nothing_says_which(self, scrapy):
-        expected = "seeds retry: expected URLs, --plan, --site, --reason, --frontier or --all"
-        assert error_of(scrapy("seeds", "retry")) == expected

@@ -15,7 +15,6 @@ import yaml
 from commands.answers import error_of, json_of
 
 from crawler import sites
-from crawler.cli.site_proposal import RENDERED_MAX
 from crawler.cli.site_rows import rows
 from testbed.forum import content
 from testbed.forum.routes import Forum, Request
@@ -337,12 +336,6 @@ class TestNew:
         assert site["render"] == {"content": {"when": "always"}}
         assert f"they load {origin}/api/thread/" in " ".join(done.stdout.replace("#", "").split())
 
-    def test_without_a_file_it_prints_one(self, new, origin):
-        done = new(f"{origin}/", "洪水", "--delay", "0", "--name", "board")
-        assert sites.parse(done.stdout, "a file").name == "board"
-        assert "a result, to see how it is read" in done.stderr
-        assert "title" in done.stderr
-
     def test_it_asks_for_nothing_that_a_crawl_refuses(self, new, origin):
         error = error_of(new(f"{origin}/", settings={"ALLOW_PRIVATE_ADDRESSES": 0}), asked=1)
         assert error == f"a crawl refuses {origin}/: private-address (ALLOW_PRIVATE_ADDRESSES)"
@@ -368,14 +361,10 @@ class TestNew:
     def test_what_is_no_word_or_no_number_is_refused(self, new, origin, words, message):
         assert error_of(new(origin, *words)) == message
 
-    def test_its_help_says_how_many_pages_a_browser_renders(self, scrapy):
-        numbers = {5: "five"}
-        said = " ".join(scrapy("site", "new", "--help").stdout.split())
-        assert f"A browser renders {numbers[RENDERED_MAX]} at most" in said
-
     def test_its_json_has_the_file_and_what_it_reads(self, new, origin):
-        done = new(f"{origin}/", "洪水", "--delay", "0", "--json")
+        done = new(f"{origin}/", "洪水", "--delay", "0", "--name", "board", "--json")
         answer = json.loads(done.stdout)
+        assert "a result, to see how it is read" in done.stderr
         assert sites.parse(answer["file"], "a file").name == answer["site"]
         assert len(answer["links"]["urls"]) == 20
         assert {page["fields"]["title"] for page in answer["pages"]}
