@@ -11,6 +11,7 @@ from __future__ import annotations
 import secrets
 from collections import defaultdict
 from dataclasses import dataclass, fields
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, cast
 
 from redis.exceptions import OutOfMemoryError
@@ -43,11 +44,22 @@ DAY_MILLISECONDS = 86_400_000
 COUNT_WORDS = 3  # of each count in the arguments of offer.lua
 FULL_MILLISECONDS = 5_000  # until a full Redis is tried again: seeds must end, or an operator make room
 SEED_FIELDS = 7  # of each seed in the answer of claim.lua
-# What offer.lua answers of a seed: new to its plan; known to it from now on; among these, finished for it; refused, and
-# counted nowhere, since its plan was deleted. Whatever else is refused stands in the ledger.
-NEW, STAYS_KNOWN, FINISHED, PLAN_DELETED = b"15", b"016", b"0", b"3"
 
 
+class OfferAnswer(IntEnum):
+    """What offer.lua answers of a seed, a byte for each. One that stays known does so until receipts are voided."""
+
+    KNOWN_FINISHED = ord("0")
+    NEW_STAYS_KNOWN = ord("1")
+    REFUSED = ord("2")  # the ledger says why
+    PLAN_DELETED = ord("3")  # counted nowhere
+    KNOWN = ord("4")
+    NEW = ord("5")
+    KNOWN_STAYS_KNOWN = ord("6")
+
+
+IS_NEW = frozenset({OfferAnswer.NEW, OfferAnswer.NEW_STAYS_KNOWN})
+STAYS_KNOWN = frozenset({OfferAnswer.KNOWN_FINISHED, OfferAnswer.NEW_STAYS_KNOWN, OfferAnswer.KNOWN_STAYS_KNOWN})
 ClaimState = Literal["ok", "locked", "lapsed", "drain", "quarantined", "full", "late"]
 
 
@@ -190,7 +202,7 @@ class Queue:
                 partition, proposals, due_ms, edition=edition, budget=budget, confirmed=confirmed
             )
             for index, mark in zip(indexes, marks, strict=True):
-                fresh[index] = mark in NEW
+                fresh[index] = mark in IS_NEW
         return fresh
 
     async def offer_to(

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from redis.asyncio import Redis
 
-# Each builds on those before it.
-SHARED = (
+# The files of lua/lib/, each of which builds on those before it.
+PARTS = (
     "keys",
     "values",
     "clock",
@@ -43,8 +43,7 @@ SHARED = (
     "plans",
     "combinations",
 )
-WORD, COMMENT = re.compile(r"\w+"), re.compile(r"--.*")
-LOCAL = re.compile(r"^local (?:function (\w+)|((?!function)\w[\w, \n]*?)(?<!,) *(?:=|--|$))", re.MULTILINE)
+NEEDS = re.compile(r"^-- Needs: ([\w, \n-]+?)\.$", re.MULTILINE)
 CONFIRM_MILLISECONDS = 2_000  # a replica answers within ms, a disk is written to once a second
 EVEN_WHEN_FULL = "#!lua flags=allow-oom\nreturn redis.call(ARGV[1], KEYS[1], unpack(ARGV, 2))"
 COMPARE_AND_SET = """#!lua flags=allow-oom
@@ -56,24 +55,23 @@ return 1
 
 @cache
 def source(name: str) -> str:
-    """Returns the text of lua/NAME.lua with what it uses of lua/lib/ inserted after its first line, which holds flags.
+    """Returns the text of lua/NAME.lua behind the parts of lua/lib/ that its head says it needs.
 
-    Each part says at its top which names it gives to the scripts, since a script can't import. A part none of whose
-    names stands in the text behind it is left out: it would cost each call some microseconds, and Lua allows a function
-    no more than 200 local names. The files are read through the package, so that a zipped egg works.
+    A script can't import, so the parts stand between its first line, which holds flags, and the rest. Only what it
+    needs does: each part costs a call some microseconds, and Lua allows a function no more than 200 local names. The
+    files are read through the package, so that a zipped egg works.
+
+    Raises:
+        KeyError: The head names a part that isn't there.
     """
     folder = resources.files("crawler.frontier") / "lua"
     flags, text = (folder / f"{name}.lua").read_text("utf-8").split("\n", 1)
-    for shared in reversed(SHARED):
-        part = (folder / "lib" / f"{shared}.lua").read_text("utf-8")
-        if _names_in(part).intersection(WORD.findall(COMMENT.sub("", text))):
-            text = f"{part}\n{text}"
-    return f"{flags}\n{text}"
-
-
-def _names_in(part: str) -> set[str]:
-    """Returns the names that a part defines for what stands behind it."""
-    return {name for match in LOCAL.finditer(part) for name in WORD.findall(match[1] or match[2])}
+    head = NEEDS.search(text)
+    needs = set(re.findall(r"\w+", head[1])) if head else set()
+    if unknown := needs - set(PARTS):
+        raise KeyError(f"lua/{name}.lua needs {', '.join(sorted(unknown))}, which lua/lib/ hasn't")
+    parts = [(folder / "lib" / f"{part}.lua").read_text("utf-8") for part in PARTS if part in needs]
+    return "\n".join([flags, *parts, text])
 
 
 @cache

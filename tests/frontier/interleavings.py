@@ -21,7 +21,7 @@ from frontier.observed import LOAD, SAVE, Observed
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.frontier import recount, scripts
-from crawler.frontier.queue import NEW, Proposal
+from crawler.frontier.queue import IS_NEW, Proposal
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.frontier.settlement import Settlement, TurnRelease
 from crawler.worker.claiming.known import Known
@@ -338,7 +338,7 @@ class Interleaving:
         )
         offered = [(seed.fingerprint, self._record(seed)) for seed in seeds]
         became = self.model.offer("content", offered, 0, edition, budget)
-        same("offer", [what == "new" for what in became], [mark in NEW for mark in marks])
+        same("offer", [what == "new" for what in became], [mark in IS_NEW for mark in marks])
         self.reached.update(f"offered: {what}" for what in became)
         self.reached["offered: remembered"] += remembered
 

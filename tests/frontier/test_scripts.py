@@ -10,7 +10,7 @@ import pytest
 from crawler.frontier import keys, scripts
 
 LUA = resources.files("crawler.frontier") / "lua"
-PARTS = {name: (LUA / "lib" / f"{name}.lua").read_text() for name in scripts.SHARED}
+PARTS = {name: (LUA / "lib" / f"{name}.lua").read_text() for name in scripts.PARTS}
 SCRIPTS = {path.name.removesuffix(".lua"): path.read_text() for path in LUA.iterdir() if path.name.endswith(".lua")}
 IN_PYTHON = {"quarantine": "suspects", "quarantine_owner": "alone"}  # what Lua calls by a better name
 
@@ -30,7 +30,7 @@ def locals_of(text):
 
 @pytest.mark.parametrize("part", [name for name in PARTS if name != "keys"])
 def test_a_part_says_which_names_it_gives(part):
-    behind = [PARTS[name] for name in scripts.SHARED[scripts.SHARED.index(part) + 1 :]]
+    behind = [PARTS[name] for name in scripts.PARTS[scripts.PARTS.index(part) + 1 :]]
     used = {word for text in [*behind, *SCRIPTS.values()] for word in re.findall(r"\w+", code_of(text))}
     header = PARTS[part].partition("\n\n")[0]
     given = re.search(r"Gives the scripts: (.*?)\.\s", header.replace("\n--", " ") + " ", re.DOTALL)

@@ -1,4 +1,6 @@
 #!lua flags=allow-oom
+-- Needs: keys, values, clock, fence, turns, waiting.
+--
 -- Acquires a turn of a host for one request that no seed stands for (robots.txt, media on another host), or a turn of
 -- an address that has a budget (`@ADDRESS`). It is released through settle.lua.
 --
@@ -20,7 +22,9 @@ local fields = host_turns.fields
 local delay, concurrency
 if is_address then -- its delay is noted for whoever reclaims its turns
   delay, concurrency = tonumber(address_delay_text), address_turns
-  if fields.r ~= address_delay_text then set_field(host_turns, 'r', address_delay_text) end
+  if fields[FIELD.robots_delay] ~= address_delay_text then
+    set_field(host_turns, FIELD.robots_delay, address_delay_text)
+  end
 else
   add_site(host_turns, site)
   delay, concurrency = politeness_of(host_turns)
@@ -31,11 +35,11 @@ if #free == 0 and free_ownerless_turns(host_turns) then free, next_start = free_
 if #free == 0 then
   note_waiting(host_turns, SEEDLESS)
   flush_turns()
-  local backoff_ms = fields.p and TURN_IDLE_MS or tonumber(fields.x or '0') - now
+  local backoff_ms = fields[FIELD.paused] and TURN_IDLE_MS or tonumber(fields[FIELD.backoff_ends] or '0') - now
   if backoff_ms > 0 then return { -2, backoff_ms } end
   return { 0, next_start - now }
 end
 local token = acquire_turn(host_turns, owner, serial, free[1], SEEDLESS)
-if is_address and delay > 0 then set_field(host_turns, 'x', text(now + delay)) end
+if is_address and delay > 0 then set_field(host_turns, FIELD.backoff_ends, text(now + delay)) end
 flush_turns()
 return { tonumber(token), delay }

@@ -1,4 +1,7 @@
 #!lua
+-- Needs: keys, values, clock, budget, sessions, ledger, fence, turns, waiting, shares, hosts, browsers, states,
+--   plans.
+--
 -- Claims a batch of ready seeds for one owner. Sent in one pipeline right behind SET lock TOKEN NX PX, so it is the
 -- only one at work unless the lock expired.
 --
@@ -14,19 +17,22 @@
 --            it is suspected, else 0
 --   left     1 if seeds were left to owners with a browser, since this one has none; else 0
 
-local RECLAIM_MAX = 200        -- seeds and turns of lapsed sessions that are reclaimed in one call
-local LAPSED_MAX = 10          -- lapsed sessions looked at in one call
-local CRASHES_MAX = 3          -- workers that may die with a quarantined seed; then it fails
-local QUARANTINE_LOOK_MAX = 20 -- quarantined seeds looked at in one call
+-- Bounds of one call.
+local MOST = {
+  reclaimed = 200, -- seeds and turns of lapsed sessions that are reclaimed in one call
+  lapsed_sessions = 10, -- lapsed sessions looked at in one call
+  crashes = 3, -- workers that may die with a quarantined seed; then it fails
+  quarantine_looks = 20, -- quarantined seeds looked at in one call
+  hosts_per_read = 200, -- hosts read from `hosts` at once
+  hosts = 500, -- hosts looked at in one call: some 15 ms where all of their turns are held
+  moves = 500, -- what is reclaimed, set aside (which costs twice) and given in one call: some 15 ms
+  site_looks = 50, -- seeds of a host among which another site's are looked for
+}
 local DRAIN_MS = 60000         -- how long an owner may take to end what it carries before it gets a quarantined seed
 local YIELD_MS = 1200          -- how long a turn is left to whoever waits for it; others ask once a second
-local HOSTS_PER_READ = 200     -- hosts read from `hosts` at once
-local HOSTS_MAX = 500          -- hosts looked at in one call: some 15 ms where all of their turns are held
-local MOVES_MAX = 500          -- what is reclaimed, set aside (which costs twice) and given in one call: some 15 ms
 -- Redis keeps a key with few entries as a list, and searches it from its head for each entry: the first hundred would
 -- cost three times what they do in a table. An entry as long as this makes it a table, and it stays one.
 local LONG = string.rep('-', 65)
-local SITES_LOOK_MAX = 50      -- seeds of a host among which another site's are looked for
 
 local channel, other_channel, token, owner, claim = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local serial, max_seeds, carrying, lock_ms = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9]
@@ -54,7 +60,7 @@ local moved = 0 -- seeds and turns that this call has reclaimed, and twice those
 -- Moves lapsed sessions out of `sessions`, into `lapsed` of both frontiers. From then on they can't be renewed.
 local function end_lapsed_sessions()
   spare_sessions()
-  for _, gone in ipairs(call('ZRANGE', sessions, '-inf', '(' .. now, 'BYSCORE', 'LIMIT', 0, LAPSED_MAX)) do
+  for _, gone in ipairs(call('ZRANGE', sessions, '-inf', '(' .. now, 'BYSCORE', 'LIMIT', 0, MOST.lapsed_sessions)) do
     local deadline = call('ZSCORE', sessions, gone)
     call('ZADD', lapsed, deadline, gone)
     call('ZADD', other_lapsed, deadline, gone)
@@ -96,7 +102,7 @@ local function reclaim_seeds(lost, limit)
       if crashed ~= SUSPECTED then crashed = crashed + 1 end -- from SUSPECTED_BEGUN to 0: into quarantine
       book_all(kinds, 'executing', -1)
       book_all(kinds, 'reclaimed', 1)
-      if crashed >= CRASHES_MAX then
+      if crashed >= MOST.crashes then
         make_failed(fingerprint, kinds, 'crashed-worker')
       else
         call('HSET', crashes, fingerprint, crashed)
@@ -111,12 +117,12 @@ end
 -- own has to be alive for that: every claim does some of it. Returns how many seeds and turns were reclaimed.
 local function reclaim()
   local reclaimed, any_turn = 0, false
-  local gone = call('ZRANGE', lapsed, 0, LAPSED_MAX - 1, 'WITHSCORES')
+  local gone = call('ZRANGE', lapsed, 0, MOST.lapsed_sessions - 1, 'WITHSCORES')
   for i = 1, #gone, 2 do
     local lost = gone[i]
-    local number, any = reclaim_turns(lost, tonumber(gone[i + 1]), RECLAIM_MAX - reclaimed)
+    local number, any = reclaim_turns(lost, tonumber(gone[i + 1]), MOST.reclaimed - reclaimed)
     reclaimed, any_turn = reclaimed + number, any_turn or any
-    reclaimed = reclaimed + reclaim_seeds(lost, RECLAIM_MAX - reclaimed)
+    reclaimed = reclaimed + reclaim_seeds(lost, MOST.reclaimed - reclaimed)
     if call('EXISTS', held .. lost, turns .. lost) == 0 then call('ZREM', lapsed, lost) end
   end
   flush_hosts()
@@ -156,7 +162,7 @@ local function give_quarantined()
   if call('ZCARD', quarantine) == 0 then return 'ok' end
   local drainer = call('GET', quarantine_owner)
   if drainer and drainer ~= owner and call('ZSCORE', sessions, drainer) then return 'ok' end
-  local waiting = call('ZRANGE', quarantine, '-inf', now, 'BYSCORE', 'LIMIT', 0, QUARANTINE_LOOK_MAX, 'WITHSCORES')
+  local waiting = call('ZRANGE', quarantine, '-inf', now, 'BYSCORE', 'LIMIT', 0, MOST.quarantine_looks, 'WITHSCORES')
   for i = 1, #waiting, 2 do
     local fingerprint, due = waiting[i], tonumber(waiting[i + 1])
     local value, further, kinds = call('HGET', seed, fingerprint), further_of(fingerprint), nil
@@ -192,7 +198,7 @@ local function yield_turn(host_turns, free)
   for _, who in ipairs({ SEEDLESS, other_frontier }) do
     local since = waits_since(host_turns, who)
     if #free > 0 and since and since < since_here then
-      delete_field(host_turns, 'w' .. who) -- it is left to them once
+      delete_field(host_turns, FIELD.waits_since .. who) -- it is left to them once
       if who == other_frontier then call('PUBLISH', other_channel, 'yield') end
       free[#free] = nil
       return true
@@ -294,8 +300,8 @@ end
 
 -- Leaves a host to owners with a browser, if all sites of its first seeds need one. Returns whether it did.
 local function leave_to_browsers(host, host_turns)
-  if not needs_browser(host_turns.fields.s) then return false end
-  local first = call('ZRANGE', ready .. host, 0, SITES_LOOK_MAX - 1)
+  if not needs_browser(host_turns.fields[FIELD.sites]) then return false end
+  local first = call('ZRANGE', ready .. host, 0, MOST.site_looks - 1)
   for _, value in ipairs(read_all('HMGET', seed, first)) do
     if value then
       local _, kinds = host_and_kinds(value)
@@ -303,7 +309,7 @@ local function leave_to_browsers(host, host_turns)
     end
   end
   local due = first_due(ready, host)
-  if not due or not needs_browser(host_turns.fields.s) then return false end
+  if not due or not needs_browser(host_turns.fields[FIELD.sites]) then return false end
   local _, concurrency = politeness_of(host_turns)
   local _, free_at = free_turns(host_turns, concurrency)
   place_host(hosts, host, FOR_BROWSERS + math.max(due, free_at, now))
@@ -315,7 +321,7 @@ local leaves_turns = false -- whether this call has left turns that are free to 
 -- Gives seeds of one host whose time has come, and places it anew.
 local function serve_host(host)
   local host_turns = turns_of(host)
-  if not host_turns.fields.s then -- the host's first time: only a seed of it tells how politely it is asked
+  if not host_turns.fields[FIELD.sites] then -- the host's first time: only a seed of it tells how politely it is asked
     local first = call('ZRANGE', ready .. host, 0, 0)
     local value = #first > 0 and call('HGET', seed, first[1])
     if value then
@@ -334,9 +340,9 @@ local function serve_host(host)
     if not leaves_some then note_waiting(host_turns, frontier) end
     due = first_due(ready, host)
   else
-    local limit = math.min(#free * burst, MOVES_MAX - moved - given.number)
+    local limit = math.min(#free * burst, MOST.moves - moved - given.number)
     -- Seeds that wait for their host's robots.txt cost their holder next to nothing, so that these may be more.
-    if not host_turns.fields.b then limit = math.min(limit, max_seeds - given.number) end
+    if not host_turns.fields[FIELD.robots_seeds] then limit = math.min(limit, max_seeds - given.number) end
     due, yielded = give_from_host(host, host_turns, limit)
     _, concurrency = politeness_of(host_turns)
     _, free_at = free_turns(host_turns, concurrency)
@@ -351,7 +357,7 @@ end
 
 -- Returns whether this call has done enough.
 local function is_full()
-  return given.number >= max_seeds or moved + given.number >= MOVES_MAX or not has_time()
+  return given.number >= max_seeds or moved + given.number >= MOST.moves or not has_time()
 end
 
 -- Returns the first hosts whose time has come, at most `limit`. To an owner with a browser also those that were left to
@@ -374,8 +380,8 @@ end
 -- and writes `hosts` and the hosts' turns.
 local function give_from_hosts()
   local looked_at = 0
-  while not is_full() and looked_at < HOSTS_MAX do
-    local limit = math.min(max_seeds - given.number, HOSTS_PER_READ)
+  while not is_full() and looked_at < MOST.hosts do
+    local limit = math.min(max_seeds - given.number, MOST.hosts_per_read)
     local waiting = hosts_due(limit)
     if #waiting == 0 then break end
     for _, host in ipairs(waiting) do
@@ -444,7 +450,7 @@ local function next_claim_ms(reclaimed)
   local LAPSE_GRACE_MS = 100 -- added to the next session's deadline, so that one look finds it lapsed
   local DRAIN_LOOK_MS = 1000 -- until the next look for a quarantined seed: another owner may be draining for it
   local LEFT_MS = 100        -- until an owner asks again that has left turns to others, who may not want them
-  if reclaimed >= RECLAIM_MAX then return 0 end
+  if reclaimed >= MOST.reclaimed then return 0 end
   local waits = {}
   local first_host = call('ZRANGE', hosts, 0, 0, 'WITHSCORES')
   local first_at = tonumber(first_host[2] or FOR_BROWSERS)

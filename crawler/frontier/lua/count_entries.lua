@@ -1,4 +1,6 @@
 #!lua flags=allow-oom
+-- Needs: values.
+--
 -- Returns how many entries some sets or sorted sets of the partition hold together, for a recount.
 --
 -- ARGV: SCARD or ZCARD; then the names of keys.

@@ -1,4 +1,6 @@
 #!lua flags=allow-oom
+-- Needs: keys, values, clock, ledger, turns, hosts, states, plans.
+--
 -- Counts some of the seeds that aren't finished by the sets that they are in, for a recount. Writes nothing.
 --
 -- ARGV: where to go on in `seed` (0: at its beginning); about how many seeds to count.

@@ -1,4 +1,6 @@
 #!lua flags=allow-oom
+-- Needs: keys, values.
+--
 -- Forgets a plan's ledger on a site. drop.lua has dropped its failed seeds before; its finished seeds stay known.
 --
 -- ARGV: plan, site.

@@ -1,4 +1,6 @@
 #!lua flags=allow-oom
+-- Needs: keys, values, clock, browsers.
+--
 -- Tells how one frontier of the partition stands, at a cost that doesn't grow with its seeds and hosts. Writes nothing.
 --
 -- Returns {the time by the partition's clock, in ms since the epoch; `counts`, as a flat list of names and numbers; how

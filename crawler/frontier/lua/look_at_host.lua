@@ -1,4 +1,6 @@
 #!lua flags=allow-oom
+-- Needs: keys, values, clock, turns, hosts.
+--
 -- Tells how a host stands: its seeds, its turns and how politely it is asked. Writes nothing.
 --
 -- ARGV: host.

@@ -1,14 +1,23 @@
 #!lua
--- Proposes seeds, each for a plan. A seed that waits or is executing for other plans is from now on wanted by this one,
--- too. A page that was delivered for others becomes a seed that needs no fetch: this plan is told of it. Refused and
--- counted as known is what the plan has asked for before, and what failed by its own tries. A seed that failed since
--- its plan was cancelled is as good as new. One whose failure says nothing of the page to this plan, or whose page was
--- delivered before it failed, becomes ready again, for this plan and those that it failed for. Those beyond a host's
--- budget of followed links are counted as over-budget, and nowhere else: they were never offered. Nor were those that
--- the caller refuses: they are counted under its reason. Seeds that the caller remembers as known are only counted, as
--- if they had been offered. What a search page of a submission leads to that was replaced since is counted as replaced,
--- and nowhere else: the new one reads for itself what it asks for. A seed that its plan has asked for before, and that
--- isn't finished for it, keeps by which further combinations of the plan's words it was found (lib/combinations.lua).
+-- Needs: keys, values, clock, budget, ledger, finished, turns, hosts, states, plans, combinations.
+--
+-- Proposes seeds, each for a plan.
+--
+--   the seed ...                                        becomes                               is counted as
+--   nobody has asked for                                ready                                 offered
+--   waits or executes for other plans                   this plan's, too                      offered
+--   was delivered for others                            ready, without a fetch: it is told    offered
+--   this plan has asked for before                      as it was; keeps the words, unless    offered, known
+--                                                       finished (lib/combinations.lua)
+--   failed by its own tries                             as it was                             offered, known
+--   failed since its plan was cancelled                 as if nobody had asked for it         offered
+--   failed, which says nothing of it to this plan, or   ready, for this plan and those that   offered
+--     after it was delivered                              it failed for
+--   is over its host's budget of followed links         nothing                               over-budget alone
+--   is refused by the caller                            nothing                               the caller's reason alone
+--   is of a search page whose submission was replaced   nothing: the new one reads it         replaced alone
+--   is remembered by the caller as known                as it was                             offered, known
+--   is of a plan that was deleted                       nothing                               nothing
 --
 -- ARGV: wake channel; the plan's edition that asked for the page which led to these seeds (0: not said);
 --   owner ('': one who remembers nothing); number of the receipt that this call leaves, and of the one that it relies
@@ -21,12 +30,11 @@
 -- Returns one byte, an answer below, for each seed that it came to, from the first on. Returns nil, and does nothing,
 -- where the receipt that it relies on isn't there any more.
 
--- The answers; crawler/frontier/queue.py tells them apart. A seed that stays known does so until receipts are voided.
-local NEW_STAYS_KNOWN, NEW = '1', '5'
-local KNOWN_STAYS_KNOWN, KNOWN = '6', '4'
-local KNOWN_FINISHED = '0' -- so it stays known, too, whatever words it is found by
-local REFUSED = '2'       -- over budget or of a replaced edition; the ledger counts it
-local PLAN_DELETED = '3'  -- counted nowhere
+-- The answers, as crawler/frontier/queue.py:OfferAnswer has them.
+local ANSWER = {
+  known_finished = '0', new_stays_known = '1', refused = '2', plan_deleted = '3', known = '4', new = '5',
+  known_stays_known = '6',
+}
 
 local COUNTS_FROM = 7 -- place in ARGV
 local COUNT_WORDS = 3
@@ -214,24 +222,24 @@ local function sort_out()
     local value, due_text, host, kind = ARGV[at + 1], ARGV[at + 2], hosts_of[n], kind_at[n]
     local refusal = refusal_of(kind.plan)
     if refusal == 'deleted' then
-      answers[n] = PLAN_DELETED
+      answers[n] = ANSWER.plan_deleted
     elseif refusal then
       book(kind, refusal, 1)
-      answers[n] = REFUSED
+      answers[n] = ANSWER.refused
     elseif stored[fingerprint] or finished[n] == 'known' then
       local known = finished[n] == 'known' or share(fingerprint, value, kind, finished[n] == 'delivered')
       book(kind, 'offered', 1)
       if known then book(kind, 'known', 1) end
       if finished[n] == 'known' then
-        answers[n] = KNOWN_FINISHED
+        answers[n] = ANSWER.known_finished
       elseif stays_known(fingerprint, kind) then
-        answers[n] = known and KNOWN_STAYS_KNOWN or NEW_STAYS_KNOWN
+        answers[n] = known and ANSWER.known_stays_known or ANSWER.new_stays_known
       else
-        answers[n] = known and KNOWN or NEW
+        answers[n] = known and ANSWER.known or ANSWER.new
       end
     elseif finished[n] ~= 'delivered' and not has_room(host) then
       book(kind, 'over-budget', 1)
-      answers[n] = REFUSED
+      answers[n] = ANSWER.refused
     else
       if finished[n] == 'delivered' then
         value = DELIVERED .. string.sub(value, #host + 1)
@@ -239,7 +247,7 @@ local function sort_out()
       end
       book(kind, 'offered', 1)
       book(kind, 'ready', 1)
-      answers[n] = stays_known(fingerprint, kind) and NEW_STAYS_KNOWN or NEW
+      answers[n] = stays_known(fingerprint, kind) and ANSWER.new_stays_known or ANSWER.new
       stored[fingerprint] = value -- should it come twice in this call
       local due = tonumber(due_text)
       if due == 0 then due, due_text = now, now_text end

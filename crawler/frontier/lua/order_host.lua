@@ -1,4 +1,6 @@
 #!lua flags=allow-oom
+-- Needs: keys, values, clock, turns, next_starts, hosts.
+--
 -- Notes what operators want of a host: a delay between two requests to it, whoever asks, or no request at all for now;
 -- or that its errors are forgotten. Where its site or robots.txt asks for a longer delay, that one counts.
 --
@@ -28,7 +30,7 @@ end
 heed_order(host_turns, entry)
 move_next_starts(host_turns, delay_before)
 if forget_text == '1' then
-  for _, name in ipairs({ 'x', 'e', 'u', 'g' }) do
+  for _, name in ipairs({ FIELD.backoff_ends, FIELD.error_level, FIELD.level_rose, FIELD.forgiven_left }) do
     if host_turns.fields[name] then delete_field(host_turns, name) end
   end
 end

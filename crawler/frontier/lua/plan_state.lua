@@ -1,4 +1,6 @@
 #!lua flags=allow-oom
+-- Needs: keys, values, clock, receipts.
+--
 -- Tells this partition the state of a plan: whether its seeds may be claimed, and whether there is such a plan at all.
 --
 -- Of two states the one with the higher version counts, in whatever order they arrive: a command that was slow, or that

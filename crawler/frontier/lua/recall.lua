@@ -1,4 +1,6 @@
 #!lua flags=allow-oom
+-- Needs: keys, values, clock, budget, ledger, fence, turns, hosts, states, plans.
+--
 -- Takes back what an owner holds in Redis without knowing it. The owner lives on and renews its session, so nobody else
 -- would ever reclaim it. There are two ways to come to that:
 --   - A call was given up, since its answer never came. What it gave is taken back as if the call had not been made,

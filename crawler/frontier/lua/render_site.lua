@@ -1,4 +1,6 @@
 #!lua flags=allow-oom
+-- Needs: keys, values, clock, turns, hosts, browsers.
+--
 -- Tells this partition whether all pages of a site are rendered. Where they aren't any more, hosts that were left to
 -- workers with a browser are put where all look for them, some at a time: call again while any are left. Who dies in
 -- between leaves a mark, by which the next call for any site goes on with that.

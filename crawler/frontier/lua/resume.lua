@@ -1,4 +1,6 @@
 #!lua flags=allow-oom
+-- Needs: keys, values, clock, budget, ledger, turns, hosts, states, plans.
+--
 -- Makes parked seeds ready again of which a plan goes on.
 --
 -- ARGV: wake channel; then fingerprints, of any state.

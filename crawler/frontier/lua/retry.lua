@@ -1,4 +1,6 @@
 #!lua flags=allow-oom
+-- Needs: keys, values, clock, budget, ledger, turns, hosts, states, plans.
+--
 -- Makes failed seeds ready again, as if they had just been offered. Those whose plans are all cancelled stay failed.
 --
 -- ARGV: wake channel; then fingerprints, of any state.

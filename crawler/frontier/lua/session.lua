@@ -1,4 +1,6 @@
 #!lua flags=allow-oom
+-- Needs: keys, values, clock, sessions.
+--
 -- Opens, renews or ends a worker's session: its lease on all that it holds in this partition, in both frontiers.
 --
 -- ARGV: 'open', 'renew' or 'end'; owner; SESSION_SECONDS in ms.

@@ -1,4 +1,6 @@
 #!lua flags=allow-oom
+-- Needs: keys, values, clock, budget, ledger, turns, hosts, states, plans.
+--
 -- Does to seeds that nobody holds what the pauses and cancellations of their plans ask for. Claims do the same to those
 -- that they meet; this spares them the work.
 --

@@ -1,4 +1,6 @@
 #!lua flags=allow-oom
+-- Needs: keys, values, clock, budget, receipts, ledger, finished, turns, hosts, states, plans.
+--
 -- Ends claims and releases turns, in a batch, as their holder says. Claim ids are compared, so an owner whose session
 -- lapsed can't end somebody else's claim.
 --
@@ -208,34 +210,36 @@ end
 -- that is back is soon asked as often as when it is well. A failure raises it by one, unless the host's other pages
 -- answer: then it is the page's own. An overload always raises it. A seed that fails again is not told of here: it says
 -- more of the page than of the host. Each level doubles the backoff after a request. Requests that were started before
--- the level rose change nothing: they failed for the same reason. Writes the fields `e`, `u` and `g`. Returns when the
+-- the level rose change nothing: they failed for the same reason. Writes the fields of errors. Returns when the
 -- host may be asked again, in ms; 0 when it is well or nothing is said of it.
 local function weigh_errors(host_turns, last_start, delay, answers, failures, overloads)
-  local level, rose_at = tonumber(host_turns.fields.e or '0'), host_turns.fields.u
+  local level, rose_at = tonumber(host_turns.fields[FIELD.error_level] or '0'), host_turns.fields[FIELD.level_rose]
   if answers + failures + overloads == 0 or level > 0 and last_start < tonumber(rose_at or '0') then return 0 end
-  local forgiven_before = tonumber(host_turns.fields.g or '0')
+  local forgiven_before = tonumber(host_turns.fields[FIELD.forgiven_left] or '0')
   local forgiven_left = answers > 0 and FORGIVEN_MAX or forgiven_before
   local own = math.min(failures, forgiven_left)
-  if forgiven_left - own ~= forgiven_before then set_field(host_turns, 'g', text(forgiven_left - own)) end
+  if forgiven_left - own ~= forgiven_before then
+    set_field(host_turns, FIELD.forgiven_left, text(forgiven_left - own))
+  end
   local pause, level_max = math.max(delay, first_backoff), 1
   while pause * 2 ^ (level_max - 1) < longest_backoff do level_max = level_max + 1 end
   local new = math.min(math.floor(level / 2 ^ answers) + failures - own + overloads, level_max)
   if new == 0 then
     if level == 0 then return 0 end
-    delete_field(host_turns, 'e')
-    delete_field(host_turns, 'u')
+    delete_field(host_turns, FIELD.error_level)
+    delete_field(host_turns, FIELD.level_rose)
     return 0
   end
-  set_field(host_turns, 'e', text(new))
-  set_field(host_turns, 'u', new > level and now_text or rose_at or '0')
+  set_field(host_turns, FIELD.error_level, text(new))
+  set_field(host_turns, FIELD.level_rose, new > level and now_text or rose_at or '0')
   return last_start + delay + math.min(pause * 2 ^ (new - 1), longest_backoff)
 end
 
 -- Begins a backoff, unless one that lasts longer has begun, and tells those who hold other turns of the host. Writes
--- the field `x`. Turns of an @ADDRESS are held for one request each, so there is nobody to tell.
+-- `backoff_ends`. Turns of an @ADDRESS are held for one request each, so there is nobody to tell.
 local function back_off(host_turns, ends_at)
-  if ends_at <= now or ends_at <= tonumber(host_turns.fields.x or '0') then return end
-  set_field(host_turns, 'x', text(ends_at))
+  if ends_at <= now or ends_at <= tonumber(host_turns.fields[FIELD.backoff_ends] or '0') then return end
+  set_field(host_turns, FIELD.backoff_ends, text(ends_at))
   if host_turns.held > 0 and not is_address(host_turns) then
     local message = string.format('backoff %d %s', ends_at - now, host_turns.host)
     call('PUBLISH', channel, message)

@@ -1,4 +1,6 @@
 #!lua flags=allow-oom
+-- Needs: keys, values, clock, turns, next_starts, hosts.
+--
 -- Says when a turn that is held may start its next request, by its host's politeness as it is now: a site's may have
 -- changed, or robots.txt asks for a Crawl-delay, with which the host has one turn from now on. Where more turns are
 -- held than the host has by now, those with the lowest numbers are used first, until they are released. Each holder
@@ -14,8 +16,8 @@ local host_turns = turns_of(host)
 local fields = host_turns.fields
 
 if delay_text == '0' then
-  if fields.r then
-    delete_field(host_turns, 'r')
+  if fields[FIELD.robots_delay] then
+    delete_field(host_turns, FIELD.robots_delay)
     local is_ready, other_is_ready = update_host_in_both(host_turns) -- more turns may be free now
     flush_hosts()
     if is_ready then announce_turn(channel, wake_pause) end
@@ -25,20 +27,22 @@ if delay_text == '0' then
   return { 0, 0, 0 }
 end
 
-local is_news = delay_text ~= '' and fields.r ~= delay_text
+local is_news = delay_text ~= '' and fields[FIELD.robots_delay] ~= delay_text
 if is_news then
   local before = politeness_of(host_turns)
-  set_field(host_turns, 'r', delay_text)
+  set_field(host_turns, FIELD.robots_delay, delay_text)
   move_next_starts(host_turns, before)
 end
 
 local number = math.floor(tonumber(token) % TOKENS_PER_SERIAL)
-local is_held = fields['h' .. number] == owner .. ' ' .. token
+local is_held = fields[FIELD.holder .. number] == owner .. ' ' .. token
 local delay, concurrency = politeness_of(host_turns)
 local others, before_this = host_turns.held - (is_held and 1 or 0), 0
 local surplus = math.max(0, others + 1 - concurrency)
 for name in pairs(fields) do
-  if string.byte(name) == 104 and tonumber(string.sub(name, 2)) < number then before_this = before_this + 1 end -- h
+  if string.byte(name) == FIELD.holder_byte and tonumber(string.sub(name, 2)) < number then
+    before_this = before_this + 1
+  end
 end
 
 if is_news and others > 0 then -- who holds them may know nothing of the delay

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING
 
-from crawler.frontier.queue import FINISHED, OFFER_BATCH, STAYS_KNOWN, Count, Receipt, SeedKind
+from crawler.frontier.queue import OFFER_BATCH, STAYS_KNOWN, Count, OfferAnswer, Receipt, SeedKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -88,7 +88,7 @@ class Known:
                 answers = answer
         rest = [offered[place] for place in to_offer[len(answers) :]]
         answers += await self._offer_all(partition, owner, rest, edition, budget)
-        marks = bytearray(STAYS_KNOWN[:1] * len(offered))
+        marks = bytearray([OfferAnswer.KNOWN_FINISHED] * len(offered))
         for place, mark in zip(to_offer, answers, strict=True):
             marks[place] = mark
         return bytes(marks), len(remembered)
@@ -137,7 +137,7 @@ class Known:
         for proposal, mark in zip(batch, answer, strict=False):  # it may not have come to all of them
             if mark in STAYS_KNOWN:
                 whatever_the_words, by_these_words = _names(proposal)
-                self._younger[whatever_the_words if mark in FINISHED else by_these_words] = emptied
+                self._younger[whatever_the_words if mark == OfferAnswer.KNOWN_FINISHED else by_these_words] = emptied
         return answer
 
     def _remembered(self, name: bytes) -> int | None:

@@ -14,7 +14,7 @@ from crawler.base import tasks
 from crawler.base.errors import UnavailableError
 from crawler.base.seldom import Seldom
 from crawler.frontier.keys import partition_of
-from crawler.frontier.queue import FULL_MILLISECONDS, NEW, OFFER_BATCH, PLAN_DELETED, Proposal
+from crawler.frontier.queue import FULL_MILLISECONDS, IS_NEW, OFFER_BATCH, OfferAnswer, Proposal
 from crawler.servers.redis_refusal import is_of_a_key
 from crawler.servers.redis_retry import RETRY_SECONDS
 from crawler.worker.claiming.known import Known
@@ -133,8 +133,8 @@ class Offers:
         for own, answer in zip(by_partition.values(), answers, strict=True):
             if isinstance(answer, BaseException):
                 raise answer
-            fresh += sum(map(answer.count, NEW))
-            refused += [seed for seed, mark in zip(own, answer, strict=True) if mark in PLAN_DELETED]
+            fresh += sum(map(answer.count, IS_NEW))
+            refused += [seed for seed, mark in zip(own, answer, strict=True) if mark == OfferAnswer.PLAN_DELETED]
         self._stats.inc_value("frontier/offered", sum(map(len, by_partition.values())))
         self._stats.inc_value("frontier/offered/new", fresh)
         return Offered(fresh, tuple(refused))

@@ -9,7 +9,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
 
 from crawler.frontier import scripts
-from crawler.frontier.queue import NEW, Proposal
+from crawler.frontier.queue import IS_NEW, Proposal
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.worker.claiming import known
 from crawler.worker.claiming.known import Known
@@ -25,7 +25,7 @@ class Remembering:
     async def offer(self, *seeds, **terms):
         """Returns which seeds were new, and how many were only counted."""
         marks, counted = await self.known.offer(0, self.owner, list(map(Proposal.of, seeds)), **terms)
-        return [mark in NEW for mark in marks], counted
+        return [mark in IS_NEW for mark in marks], counted
 
 
 @pytest.fixture

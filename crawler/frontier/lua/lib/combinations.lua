@@ -2,9 +2,9 @@
 --
 -- Gives the scripts: `with_combinations`.
 --
--- They stand in the seed's JSON, which no script parses: crawler/base/models.py writes each combination between two tabs,
--- and JSON has tabs nowhere else, since within its strings they are escaped. So they go wherever that JSON goes, and
--- end with it. A worker of a version that doesn't know them passes them by.
+-- They stand in the seed's JSON, which no script parses: crawler/base/models.py writes each combination between two
+-- tabs, and JSON has tabs nowhere else, since within its strings they are escaped. So they go wherever that JSON goes,
+-- and end with it. A worker of a version that doesn't know them passes them by.
 
 -- A seed has at most 50 of them, its first one counted: a page that more searches find is found by nearly any. With
 -- them its value has at most 4,096 bytes and their brackets, where others have some 200.

@@ -7,6 +7,6 @@ local function move_next_starts(host_turns, delay_before)
   local more = politeness_of(host_turns) - delay_before
   if more == 0 then return end
   for name, at in pairs(host_turns.fields) do
-    if string.byte(name) == 110 then set_field(host_turns, name, text(tonumber(at) + more)) end -- n
+    if string.byte(name) == FIELD.next_start_byte then set_field(host_turns, name, text(tonumber(at) + more)) end
   end
 end

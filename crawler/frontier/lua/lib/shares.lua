@@ -35,7 +35,9 @@ do
     if others == 0 then return free, free_at, false end
     local most, beginning = math.ceil(concurrency / (others + 1)), owner .. ' '
     for name, value in pairs(host_turns.fields) do
-      if string.byte(name) == 104 and string.sub(value, 1, #beginning) == beginning then most = most - 1 end -- h
+      if string.byte(name) == FIELD.holder_byte and string.sub(value, 1, #beginning) == beginning then
+        most = most - 1
+      end
     end
     local leaves_some = #free > math.max(0, most)
     while #free > math.max(0, most) do free[#free] = nil end

@@ -16,8 +16,8 @@ local SUSPECTED = -2
 local SUSPECTED_BEGUN = -1
 
 -- Reasons for which a page fails for the plans that it was visited for, and says nothing of the page to any other plan:
--- it is about how they came to it. Those are of crawler/worker/claiming/outcomes.py. `cancelled` isn't among them: such a seed
--- is new even to the plan that it failed for, once that goes on (offer.lua).
+-- it is about how they came to it. Those are of crawler/worker/claiming/outcomes.py. `cancelled` isn't among them: such
+-- a seed is new even to the plan that it failed for, once that goes on (offer.lua).
 local IS_OF_PLANS = { ['out-of-scope'] = true }
 
 -- Books a seed in or out of ready (by = 1 or -1); a scheduled one that was visited before is also counted as waiting,

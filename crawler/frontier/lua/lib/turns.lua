@@ -2,27 +2,29 @@
 --
 -- Gives the scripts: `TOKENS_PER_SERIAL`, `TURN_IDLE_MS`, `turns_of`, `set_field`, `delete_field`, `is_address`,
 -- `politeness_of`, `add_site`, `last_of_next_starts`, `free_turns`, `acquire_turn`, `release_turn`, `ownerless_turns`,
--- `free_ownerless_turns`, `heed_order`, `split_turn`, `flush_turns`. A script that changes turns calls
+-- `free_ownerless_turns`, `heed_order`, `split_turn`, `flush_turns`, `FIELD`. A script that changes turns calls
 -- `flush_turns` once, at its end.
 --
--- Fields of the hash turn:HOST:
---   hI    `OWNER TOKEN`: who holds turn I. A host's turns are numbered from 1 to its concurrency.
---   nI    When turn I may start its next request.
---   x     When the host's backoff ends: no turn may start a request before.
---   r     The delay in ms that the host's robots.txt asks for, with which the host has one turn; of an address, the
---         delay of its budget.
---   s     Names of the sites that crawl the host, separated by commas. The strictest politeness of theirs counts.
---   l     Who acquired a turn last: `nav` or `content`, for seeds of that frontier, or `seedless`, for a request that
---         no seed stands for.
---   wWHO  Since when WHO, one of those three, has asked for a turn in vain.
---   e     The level of errors that the host has answered with lately; absent while it is 0.
---   u     When that level rose last.
---   g     How many more failures are taken for the pages' own, because the host has answered other pages lately.
---   d     The delay in ms that operators want, with which the host has one turn.
---   p     Operators have paused the host: no turn of it is acquired. Both are copies of `host_orders`, which stays.
---   b     How many seeds a claim takes on a turn while the host's robots.txt is unreachable.
 -- A token is SERIAL * 1000 + I, with the serial number of the call that acquired the turn. It fences the turn, as a
 -- claim id fences a seed: whoever releases it late, after somebody else has acquired the turn, changes nothing.
+
+-- Fields of the hash turn:HOST. Each is a letter, since millions of hosts have some; `holder` and `next_start` have the
+-- number of a turn behind them (a host's turns are numbered from 1 to its concurrency), `waits_since` has who waits.
+local FIELD = {
+  holder = 'h', holder_byte = 104, -- `OWNER TOKEN`: who holds the turn
+  next_start = 'n', next_start_byte = 110, -- when the turn may start its next request
+  backoff_ends = 'x', -- when the host's backoff ends: no turn may start a request before
+  robots_delay = 'r', -- ms that its robots.txt asks for, with which it has one turn; of an address, its delay
+  sites = 's', -- names of the sites that crawl the host, with commas between; the strictest one counts
+  last_asker = 'l', -- who acquired a turn last: `nav` or `content`, for seeds of that frontier, or `seedless`
+  waits_since = 'w', -- since when one of those three has asked for a turn in vain
+  error_level = 'e', -- of errors that the host has answered with lately; absent while it is 0
+  level_rose = 'u', -- when that level rose last
+  forgiven_left = 'g', -- how many more failures are taken for pages' own: the host answered other pages lately
+  ordered_delay = 'd', -- ms that operators want, with which the host has one turn; a copy of `host_orders`
+  paused = 'p', -- operators have paused the host: no turn of it is acquired; likewise
+  robots_seeds = 'b', -- how many seeds a claim takes on a turn while the host's robots.txt is unreachable
+}
 
 local TOKENS_PER_SERIAL = 1000 -- a host has fewer turns
 local TURN_IDLE_MS = 7200000   -- a host's turns are forgotten so long after the last was released: no delay is longer
@@ -46,8 +48,8 @@ end
 local function heed_order(host_turns, entry)
   local delay_text, paused_text = string.match(entry or '', '^(%d+) ([01])$')
   local delay, is_paused = math.min(tonumber(delay_text or '0'), 3600000), paused_text == '1'
-  local wanted_fields = { d = delay > 0 and text(delay), p = is_paused and '1' }
-  for _, name in ipairs({ 'd', 'p' }) do
+  local wanted_fields = { [FIELD.ordered_delay] = delay > 0 and text(delay), [FIELD.paused] = is_paused and '1' }
+  for _, name in ipairs({ FIELD.ordered_delay, FIELD.paused }) do
     if wanted_fields[name] then
       set_field(host_turns, name, wanted_fields[name])
     elseif host_turns.fields[name] then
@@ -69,13 +71,13 @@ local function turns_of(host)
   for i = 1, #flat, 2 do
     local name, value = flat[i], flat[i + 1]
     local is_sound
-    if string.byte(name) == 104 then -- h
+    if string.byte(name) == FIELD.holder_byte then
       is_sound = string.find(name, '^h%d+$') and string.find(value, '^%S+ %d+$')
       if is_sound then held_count = held_count + 1 end
-    elseif name == 'r' or name == 'd' then
+    elseif name == FIELD.robots_delay or name == FIELD.ordered_delay then
       is_sound = (tonumber(value) or math.huge) <= TURN_IDLE_MS
     else
-      is_sound = name == 's' or name == 'l' or (tonumber(value) or math.huge) <= now + TURN_IDLE_MS
+      is_sound = name == FIELD.sites or name == FIELD.last_asker or (tonumber(value) or math.huge) <= now + TURN_IDLE_MS
     end
     if is_sound then fields[name] = value else host_turns.deleted[name] = true end
   end
@@ -114,8 +116,8 @@ local function flush_turns()
 end
 
 -- Returns delay (ms), concurrency and burst of some sites taken together. Reads `politeness`. A site that isn't there
--- has the defaults of crawler/base/models.py:Politeness. Values in Redis aren't trusted: they are cut to the largest that a
--- site's file may have (crawler/sites/politeness.py:PolitenessPart).
+-- has the defaults of crawler/base/models.py:Politeness. Values in Redis aren't trusted: they are cut to the largest
+-- that a site's file may have (crawler/sites/politeness.py:PolitenessPart).
 local function strictest(sites)
   local delay, concurrency, burst = 0, nil, nil
   for site in string.gmatch(sites, '[^,]+') do
@@ -131,7 +133,7 @@ local function is_address(host_turns)
   return string.byte(host_turns.host) == 64 -- @
 end
 
-local known_politeness = {} -- field `s` -> what strictest says: many hosts belong to the same sites
+local known_politeness = {} -- `sites` -> what strictest says: many hosts belong to the same sites
 
 -- Returns a host's delay between two starts of a turn (ms), its concurrency, and how many seeds one claim may take on a
 -- turn (burst). A host whose robots.txt or operator asks for a delay has one turn, for the delay is the host's. A host
@@ -139,31 +141,32 @@ local known_politeness = {} -- field `s` -> what strictest says: many hosts belo
 -- tried together.
 local function politeness_of(host_turns)
   local fields = host_turns.fields
-  local sites = fields.s or ''
+  local sites = fields[FIELD.sites] or ''
   local rule = known_politeness[sites]
   if not rule then rule = strictest(sites); known_politeness[sites] = rule end
-  local delay = math.max(rule[1], tonumber(fields.r or '0'), tonumber(fields.d or '0'))
-  local held_for_robots = fields.b and math.min(tonumber(fields.b), 500)
-  if fields.e then return delay, 1, held_for_robots or 1 end
-  return delay, (fields.r or fields.d) and 1 or rule[2], held_for_robots or rule[3]
+  local robots_delay, ordered_delay = fields[FIELD.robots_delay], fields[FIELD.ordered_delay]
+  local delay = math.max(rule[1], tonumber(robots_delay or '0'), tonumber(ordered_delay or '0'))
+  local held_for_robots = fields[FIELD.robots_seeds] and math.min(tonumber(fields[FIELD.robots_seeds]), 500)
+  if fields[FIELD.error_level] then return delay, 1, held_for_robots or 1 end
+  return delay, (fields[FIELD.robots_delay] or fields[FIELD.ordered_delay]) and 1 or rule[2], held_for_robots or rule[3]
 end
 
 -- Notes that a site crawls the host.
 local function add_site(host_turns, site)
-  local sites = host_turns.fields.s
+  local sites = host_turns.fields[FIELD.sites]
   if not sites then
-    set_field(host_turns, 's', site)
+    set_field(host_turns, FIELD.sites, site)
   elseif sites ~= site and not string.find(',' .. sites .. ',', ',' .. site .. ',', 1, true) then
-    set_field(host_turns, 's', sites .. ',' .. site)
+    set_field(host_turns, FIELD.sites, sites .. ',' .. site)
   end
 end
 
-local names_of = {} -- I -> { hI, nI }
+local names_of = {} -- I -> names of the fields `holder` and `next_start` of turn I
 
 -- Returns the names of turn I's fields.
 local function fields_of(i)
   local names = names_of[i]
-  if not names then names = { 'h' .. i, 'n' .. i }; names_of[i] = names end
+  if not names then names = { FIELD.holder .. i, FIELD.next_start .. i }; names_of[i] = names end
   return names[1], names[2]
 end
 
@@ -171,7 +174,7 @@ end
 local function last_of_next_starts(host_turns)
   local last = 0
   for name, at in pairs(host_turns.fields) do
-    if string.byte(name) == 110 then last = math.max(last, tonumber(at)) end -- n
+    if string.byte(name) == FIELD.next_start_byte then last = math.max(last, tonumber(at)) end
   end
   return last
 end
@@ -181,8 +184,8 @@ end
 -- host that is paused has none.
 local function free_turns(host_turns, concurrency)
   local fields = host_turns.fields
-  if fields.p then return {}, now + TURN_IDLE_MS end -- unless it is resumed before
-  local free, next_start, earliest = {}, now + RECHECK_MS, tonumber(fields.x or '0')
+  if fields[FIELD.paused] then return {}, now + TURN_IDLE_MS end -- unless it is resumed before
+  local free, next_start, earliest = {}, now + RECHECK_MS, tonumber(fields[FIELD.backoff_ends] or '0')
   local free_max = concurrency - host_turns.held
   if concurrency == 1 then earliest = math.max(earliest, last_of_next_starts(host_turns)) end
   if free_max > 0 then
@@ -202,8 +205,8 @@ local function acquire_turn(host_turns, owner, serial, i, who)
   local token = text(serial * TOKENS_PER_SERIAL + i)
   set_field(host_turns, fields_of(i), owner .. ' ' .. token)
   host_turns.held = host_turns.held + 1
-  if host_turns.fields.l ~= who then set_field(host_turns, 'l', who) end
-  if host_turns.fields['w' .. who] then delete_field(host_turns, 'w' .. who) end
+  if host_turns.fields[FIELD.last_asker] ~= who then set_field(host_turns, FIELD.last_asker, who) end
+  if host_turns.fields[FIELD.waits_since .. who] then delete_field(host_turns, FIELD.waits_since .. who) end
   append_to(acquired, owner, token .. ' ' .. host_turns.host)
   return token
 end
@@ -225,7 +228,7 @@ end
 local function ownerless_turns(host_turns)
   local names = {}
   for name, value in pairs(host_turns.fields) do
-    local owner = string.byte(name) == 104 and string.match(value, '^%S+') -- h
+    local owner = string.byte(name) == FIELD.holder_byte and string.match(value, '^%S+')
     if owner and not call('ZSCORE', sessions, owner) and not call('ZSCORE', lapsed, owner) then
       names[#names + 1] = name
     end
@@ -239,7 +242,7 @@ local function free_ownerless_turns(host_turns)
   local names = ownerless_turns(host_turns)
   for _, name in ipairs(names) do
     delete_field(host_turns, name)
-    set_field(host_turns, 'n' .. string.sub(name, 2), text(now + politeness_of(host_turns)))
+    set_field(host_turns, FIELD.next_start .. string.sub(name, 2), text(now + politeness_of(host_turns)))
     host_turns.held = host_turns.held - 1
   end
   return #names > 0

@@ -8,12 +8,12 @@ local WAIT_MS = 60000       -- who asked in vain so long ago is not waited for: 
 -- Returns since when somebody ('nav', 'content' or SEEDLESS) has waited for a turn of the host; nil where they don't,
 -- and for whoever acquired the last one.
 local function waits_since(host_turns, who)
-  local since = tonumber(host_turns.fields['w' .. who] or '0')
-  return host_turns.fields.l ~= who and now - since < WAIT_MS and since or nil
+  local since = tonumber(host_turns.fields[FIELD.waits_since .. who] or '0')
+  return host_turns.fields[FIELD.last_asker] ~= who and now - since < WAIT_MS and since or nil
 end
 
 -- Notes that somebody asks for a turn in vain.
 local function note_waiting(host_turns, who)
-  if host_turns.fields.l == who or waits_since(host_turns, who) then return end
-  set_field(host_turns, 'w' .. who, now_text)
+  if host_turns.fields[FIELD.last_asker] == who or waits_since(host_turns, who) then return end
+  set_field(host_turns, FIELD.waits_since .. who, now_text)
 end
