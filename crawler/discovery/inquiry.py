@@ -1,21 +1,50 @@
-"""What a site is asked, and what is noted of it, while its file is proposed."""
+"""What a site is asked, by whom, and what is noted of it, while its file is proposed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from crawler.base.errors import ExtractError
-from crawler.discovery.page import ParsedPage
+from crawler.discovery.pages.page import ParsedPage
 
 if TYPE_CHECKING:
     from crawler.base.models import Fetched
     from crawler.discovery.proposal import Notes
-    from crawler.discovery.search_template import SearchTemplate
-    from crawler.discovery.visitor import Visitor
+    from crawler.discovery.search.search_template import SearchTemplate
     from crawler.sites import Site
 
 FIRST_ERROR = 400  # the lowest status that is one
+
+
+class Visitor(Protocol):
+    """Fetches pages one by one, no more than it has said, and says why each is asked for."""
+
+    async def ask(self, url: str, why: str, *, body: str = "", content_type: str = "") -> Fetched:
+        """Returns a page, whatever its status.
+
+        Args:
+            url: Absolute.
+            why: What for, in words.
+            body: With one, the request is a POST.
+            content_type: Of the body.
+
+        Raises:
+            HeadroomError: It can't be had: a crawl wouldn't ask for it, there is no answer, or enough were asked for.
+        """
+        ...
+
+    async def render(self, page: Fetched, why: str) -> Fetched | None:
+        """Returns a page as a browser shows it, with all JSON that it loaded; None: there is no browser here.
+
+        Args:
+            page: As it came.
+            why: What for, in words.
+
+        Raises:
+            HeadroomError: It can't be rendered, or enough were.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,15 @@ from crawler import sites
 from crawler.base.errors import ExtractError, HeadroomError
 from crawler.base.item import is_site_name
 from crawler.base.urls import canonical
-from crawler.discovery import content_pages, declared, forms, known_kinds, listing, past_the_end, scripted, searches
+from crawler.discovery.content import content_pages
 from crawler.discovery.inquiry import FIRST_ERROR, Inquiry, page_of
-from crawler.discovery.page import ParsedPage
+from crawler.discovery.kinds import known_kinds
+from crawler.discovery.pages.page import ParsedPage
+from crawler.discovery.pages.words import common
 from crawler.discovery.proposal import Notes, SiteProposal, write
-from crawler.discovery.search_template import SearchTemplate, based, of_url
-from crawler.discovery.words import common
+from crawler.discovery.results import listing, past_the_end
+from crawler.discovery.search import declared, forms, scripted, searches
+from crawler.discovery.search.search_template import SearchTemplate, based, of_url
 from crawler.extract import content as reading
 from crawler.extract import results as searching
 
@@ -24,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawler.base.models import Fetched
-    from crawler.discovery.listing import Result
-    from crawler.discovery.visitor import Visitor
+    from crawler.discovery.inquiry import Visitor
+    from crawler.discovery.results.listing import Result
 
 HEADING = "Proposed by scrapy site new: look at each line; scrapy site check FILE URL shows what it reads."
 RENDERED = 2  # content pages that are looked at in a browser, where each takes seconds

@@ -6,10 +6,10 @@ import pytest
 from discovery.made_up import ENGLISH, ORIGIN, page
 
 from crawler.base.models import Fetched
-from crawler.discovery.comments import find
-from crawler.discovery.content_pages import Sample, keys_of, read_bare
+from crawler.discovery.content.comments import find
+from crawler.discovery.content.content_pages import Sample, keys_of, read_bare
 from crawler.discovery.inquiry import Inquiry
-from crawler.discovery.page import ParsedPage
+from crawler.discovery.pages.page import ParsedPage
 from crawler.discovery.proposal import Notes
 from crawler.extract import content as reading
 from crawler.sites import Site

@@ -6,8 +6,8 @@ import pytest
 from discovery.made_up import page
 
 from crawler.base.models import Fetched
-from crawler.discovery.declared import by_action, by_description
-from crawler.discovery.page import ParsedPage
+from crawler.discovery.pages.page import ParsedPage
+from crawler.discovery.search.declared import by_action, by_description
 
 URL = "https://site.test/opensearch.xml"
 

@@ -6,8 +6,8 @@ import pytest
 from discovery.made_up import ORIGIN, page
 
 from crawler.base.models import Fetched
-from crawler.discovery import empty
-from crawler.discovery.page import ParsedPage
+from crawler.discovery.pages.page import ParsedPage
+from crawler.discovery.results import empty
 from crawler.extract.html_text import HtmlText
 
 

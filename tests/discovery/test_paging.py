@@ -6,9 +6,9 @@ import pytest
 from discovery.made_up import ORIGIN, page
 
 from crawler.base.models import Fetched
-from crawler.discovery import paging
-from crawler.discovery.page import ParsedPage
-from crawler.discovery.search_template import SearchTemplate
+from crawler.discovery.pages.page import ParsedPage
+from crawler.discovery.results import paging
+from crawler.discovery.search.search_template import SearchTemplate
 from crawler.sites.selector import Selector
 
 

@@ -12,8 +12,8 @@ from discovery.made_up import ORIGIN, Visitor
 from crawler import sites
 from crawler.base.errors import ExtractError, HeadroomError
 from crawler.discovery import propose
-from crawler.discovery.content_pages import BARE
-from crawler.discovery.words import NONSENSE
+from crawler.discovery.content.content_pages import BARE
+from crawler.discovery.pages.words import NONSENSE
 from crawler.extract import content as reading
 from crawler.extract import links
 

@@ -10,8 +10,9 @@ from discovery.made_up import ORIGIN, Site, Visitor, page
 from crawler import sites
 from crawler.base import page_json
 from crawler.base.models import Fetched, JsonAnswer
-from crawler.discovery import loaded, propose
-from crawler.discovery.page import ParsedPage
+from crawler.discovery import propose
+from crawler.discovery.pages.page import ParsedPage
+from crawler.discovery.search import loaded
 
 FORM = '<form action="/find"><input name="words"></form>'
 SHELL = '<div id="app"></div><script src="/app.js"></script>'

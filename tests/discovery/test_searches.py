@@ -10,8 +10,9 @@ from discovery.made_up import ENGLISH, ORIGIN, Site, Visitor, page
 from crawler import sites
 from crawler.base.errors import UnavailableError
 from crawler.base.models import Fetched
-from crawler.discovery import blocks, propose
-from crawler.discovery.page import ParsedPage
+from crawler.discovery import propose
+from crawler.discovery.pages.page import ParsedPage
+from crawler.discovery.results import blocks
 
 FORM = '<form action="/search"><input name="q"></form>'
 

@@ -7,7 +7,7 @@ import time
 import pytest
 import turbohtml
 
-from crawler.discovery import selectors
+from crawler.discovery.pages import selectors
 from crawler.sites.selector import Selector
 
 ODD_TAGS = ("o:p", "x.y", "a{")  # the first of them is Word's

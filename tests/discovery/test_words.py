@@ -6,8 +6,8 @@ import pytest
 from discovery.made_up import ORIGIN, page
 
 from crawler.base.models import Fetched
-from crawler.discovery import words
-from crawler.discovery.page import ParsedPage
+from crawler.discovery.pages import words
+from crawler.discovery.pages.page import ParsedPage
 
 NAMES = ["harbour", "stadium", "airport", "gardens", "theatre", "markets", "library", "schools"]
 PLACES = ["桥梁", "市场", "车站", "学校", "医院", "公园", "港口", "机场"]

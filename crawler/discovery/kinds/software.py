@@ -12,7 +12,7 @@ from crawler.base.urls import origin_as_written
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawler.discovery.page import ParsedPage
+    from crawler.discovery.pages.page import ParsedPage
 
 
 @dataclass(frozen=True, slots=True)

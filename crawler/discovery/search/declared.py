@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 from lxml import etree
 
 from crawler.base.urls import origin_as_written
-from crawler.discovery.search_template import QUERY, SearchTemplate
+from crawler.discovery.search.search_template import QUERY, SearchTemplate
 from crawler.extract.declared import Declared
 from crawler.sites.search import check_encoding
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from crawler.discovery.page import ParsedPage
+    from crawler.discovery.pages.page import ParsedPage
 
 MAX_NODES = 20_000  # of a page's JSON-LD: lists, objects and what they hold
 MAX_DESCRIPTION_BYTES = 100_000  # an OpenSearch description has 2,000

@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from crawler import sites
 from crawler.base.errors import HeadroomError
-from crawler.discovery import blocks, declared, empty, forms, paging, scripted
 from crawler.discovery.inquiry import FIRST_ERROR, page_of
-from crawler.discovery.page import ParsedPage
-from crawler.discovery.search_template import based
-from crawler.discovery.words import NONSENSE
+from crawler.discovery.pages.page import ParsedPage
+from crawler.discovery.pages.words import NONSENSE
+from crawler.discovery.results import blocks, empty, paging
+from crawler.discovery.search import declared, forms, scripted
+from crawler.discovery.search.search_template import based
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawler.base.models import Fetched
-    from crawler.discovery.blocks import Block
     from crawler.discovery.inquiry import Inquiry
-    from crawler.discovery.search_template import SearchTemplate
+    from crawler.discovery.results.blocks import Block
+    from crawler.discovery.search.search_template import SearchTemplate
 
 _ROUND = frozenset({10, 20, 25, 30, 40, 50, 100, 200, 250, 500, 1000})  # what applications call a full page of results
 SEARCHES_TRIED = 3  # of those that a page offers; the first one is nearly always the one

@@ -11,11 +11,12 @@ from crawler import sites
 from crawler.base import page_json
 from crawler.base.errors import HeadroomError, InputError
 from crawler.base.urls import origin_as_written
-from crawler.discovery import blocks, empty, loaded, paging, past_the_end
-from crawler.discovery.content_pages import read_bare
+from crawler.discovery.content.content_pages import read_bare
 from crawler.discovery.inquiry import FIRST_ERROR, page_of
-from crawler.discovery.page import ParsedPage, width
-from crawler.discovery.search_template import SearchTemplate, of_url, with_parameter
+from crawler.discovery.pages.page import ParsedPage, width
+from crawler.discovery.results import blocks, empty, paging, past_the_end
+from crawler.discovery.search import loaded
+from crawler.discovery.search.search_template import SearchTemplate, of_url, with_parameter
 from crawler.extract import results as searching
 
 if TYPE_CHECKING:

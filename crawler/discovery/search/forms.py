@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from crawler.discovery.search_template import QUERY, SearchTemplate, escaped
+from crawler.discovery.search.search_template import QUERY, SearchTemplate, escaped
 from crawler.sites.search import check_encoding
 
 if TYPE_CHECKING:
-    from crawler.discovery.page import ParsedPage
+    from crawler.discovery.pages.page import ParsedPage
 
 SORT = "{sort}"
 MAX_FORMS = 50  # of a page; more aren't looked at

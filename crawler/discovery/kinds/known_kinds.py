@@ -7,16 +7,17 @@ from urllib.parse import urljoin
 
 from crawler import sites
 from crawler.base.errors import HeadroomError
-from crawler.discovery import declared, software
 from crawler.discovery.inquiry import FIRST_ERROR
+from crawler.discovery.kinds import software
+from crawler.discovery.pages.words import NONSENSE
 from crawler.discovery.proposal import Notes, SiteProposal, write
-from crawler.discovery.words import NONSENSE
+from crawler.discovery.search import declared
 from crawler.extract import content as reading
 from crawler.extract import results as searching
 
 if TYPE_CHECKING:
     from crawler.discovery.inquiry import Inquiry
-    from crawler.discovery.page import ParsedPage
+    from crawler.discovery.pages.page import ParsedPage
 
 FEEDS_TRIED = 2  # of those that a page declares; further ones are of comments or of one section
 IN_A_LIST = "no search was found that works, so it is read instead, and plans' words are looked for in it"

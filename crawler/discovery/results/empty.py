@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from crawler.discovery import selectors
-from crawler.discovery.page import width
-from crawler.discovery.words import NONSENSE
+from crawler.discovery.pages import selectors
+from crawler.discovery.pages.page import width
+from crawler.discovery.pages.words import NONSENSE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from turbohtml import Element
 
-    from crawler.discovery.page import ParsedPage
+    from crawler.discovery.pages.page import ParsedPage
 
 MAX_PHRASE_CHARACTERS = 80
 MIN_PHRASE_WIDTH = 8  # a shorter text may well stand on other pages, too

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from crawler.base.urls import origin_as_written
-from crawler.discovery import next_links
-from crawler.discovery.search_template import (
+from crawler.discovery.results import next_links
+from crawler.discovery.search.search_template import (
     NAMED,
     SearchTemplate,
     escaped,
@@ -22,7 +22,7 @@ from crawler.discovery.search_template import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crawler.discovery.page import Anchor, ParsedPage
+    from crawler.discovery.pages.page import Anchor, ParsedPage
 
 MAX_NUMBER = 1_000  # that a parameter of the second or a near page has; a larger one is an id
 _DIGITS = re.compile(r"\d{1,4}")

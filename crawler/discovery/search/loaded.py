@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from crawler.base.models import JsonAnswer
-    from crawler.discovery.page import ParsedPage
+    from crawler.discovery.pages.page import ParsedPage
 
 MAX_DEPTH = 6  # of values in each other that are looked at
 MAX_ANSWERS = 20  # of one page; heavy applications load some ten before they have something to show

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from crawler.base.errors import ExtractError, HeadroomError
-from crawler.discovery import comments, named_parts, next_links
+from crawler.discovery.content import comments
 from crawler.discovery.inquiry import FIRST_ERROR, page_of
-from crawler.discovery.page import within
+from crawler.discovery.pages import named_parts
+from crawler.discovery.pages.page import within
+from crawler.discovery.results import next_links
 from crawler.extract import content as reading
 from crawler.extract.document import Document
 from crawler.sites import Site
@@ -25,10 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from crawler.base.models import Fetched
-    from crawler.discovery.comments import CommentRows
+    from crawler.discovery.content.comments import CommentRows
     from crawler.discovery.inquiry import Inquiry
-    from crawler.discovery.listing import Result
-    from crawler.discovery.page import ParsedPage
+    from crawler.discovery.pages.page import ParsedPage
+    from crawler.discovery.results.listing import Result
     from crawler.extract.field_kinds import Fields
 
 SAMPLES = 4  # content pages that are looked at

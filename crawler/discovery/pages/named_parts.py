@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
-from crawler.discovery import selectors
-from crawler.discovery.page import ancestors, width
+from crawler.discovery.pages import selectors
+from crawler.discovery.pages.page import ancestors, width
 from crawler.extract.dates import to_utc
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from crawler.discovery.inquiry import FIRST_ERROR, page_of
 from crawler.sites.selector import Selector
 
 if TYPE_CHECKING:
-    from crawler.discovery.blocks import Block
     from crawler.discovery.inquiry import Inquiry
-    from crawler.discovery.page import ParsedPage
+    from crawler.discovery.pages.page import ParsedPage
+    from crawler.discovery.results.blocks import Block
 
 FAR_PAGE = 400  # the page that is asked for to see one behind the last; few sites have so many for a word
 ENDING_STATUSES = (400, 404, 410)  # by which sites say that there is no such page

@@ -7,13 +7,13 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from crawler.discovery import selectors
+from crawler.discovery.pages import selectors
 from crawler.sites.selector import Selector
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from crawler.discovery.page import Anchor, ParsedPage
+    from crawler.discovery.pages.page import Anchor, ParsedPage
 
 _says_next = re.compile(
     r"(?:next|older|more|下一?[页頁]|下頁|后一?页|次へ|次の|다음|weiter|suivante?|siguiente).{0,12}|[>\u00bb\u203a\u2192]{1,2}",

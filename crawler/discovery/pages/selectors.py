@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from turbohtml import Element
 
-from crawler.discovery.page import ancestors
+from crawler.discovery.pages.page import ancestors
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from crawler.discovery import named_parts, selectors
-from crawler.discovery.page import ParsedPage, ancestors, width, within
+from crawler.discovery.pages import named_parts, selectors
+from crawler.discovery.pages.page import ParsedPage, ancestors, width, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

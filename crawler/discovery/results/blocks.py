@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_plus, urlsplit
 from zoneinfo import ZoneInfo
 
-from crawler.discovery import selectors
-from crawler.discovery.forms import TOKEN_NAME
-from crawler.discovery.page import Anchor, ancestors, width
-from crawler.discovery.search_template import NAMED
-from crawler.discovery.words import NONSENSE
+from crawler.discovery.pages import selectors
+from crawler.discovery.pages.page import Anchor, ancestors, width
+from crawler.discovery.pages.words import NONSENSE
+from crawler.discovery.search.forms import TOKEN_NAME
+from crawler.discovery.search.search_template import NAMED
 from crawler.extract.dates import to_utc
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crawler.discovery.page import ParsedPage
+    from crawler.discovery.pages.page import ParsedPage
 
 LEVELS = 6  # around a link at which a class may tell it from others
 TITLE_WIDTH = 40  # a longer text makes no likelier title

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from crawler.base.errors import HeadroomError
-from crawler.discovery import declared, past_the_end, searches
 from crawler.discovery.inquiry import FIRST_ERROR, Inquiry, page_of
 from crawler.discovery.proposal import Notes
+from crawler.discovery.results import past_the_end
+from crawler.discovery.search import declared, searches
 
 if TYPE_CHECKING:
-    from crawler.discovery.visitor import Visitor
+    from crawler.discovery.inquiry import Visitor
 
 RESULTS_OF_FEED = {
     "type": "feed",

@@ -5,15 +5,16 @@ from __future__ import annotations
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawler.discovery import blocks, paging, selectors
-from crawler.discovery.known_kinds import IN_A_LIST
-from crawler.discovery.page import ancestors, width
-from crawler.discovery.search_template import SearchTemplate, based, literal
+from crawler.discovery.kinds.known_kinds import IN_A_LIST
+from crawler.discovery.pages import selectors
+from crawler.discovery.pages.page import ancestors, width
+from crawler.discovery.results import blocks, paging
+from crawler.discovery.search.search_template import SearchTemplate, based, literal
 
 if TYPE_CHECKING:
-    from crawler.discovery.blocks import Block
     from crawler.discovery.inquiry import Inquiry
-    from crawler.discovery.page import Anchor, ParsedPage
+    from crawler.discovery.pages.page import Anchor, ParsedPage
+    from crawler.discovery.results.blocks import Block
 
 TITLE_WIDTH_MIN = 16  # of the links on a page, half of them: titles of pages rather than a menu
 LINKS_MIN = 3  # fewer make no list

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from crawler.discovery.page import ParsedPage
+    from crawler.discovery.pages.page import ParsedPage
 
 NONSENSE = "xqzvwkjqpx"  # that no page has: a search for it shows what a page without results looks like
 _WORD = re.compile(r"[^\W\d_]{4,20}")

@@ -1,0 +1,1 @@
+"""How the pages are read to which results lead."""

@@ -1,0 +1,1 @@
+"""Sites of a kind: software that many run, feeds and sitemaps."""
