@@ -23,6 +23,8 @@ _IS_ROW = re.compile(
     r"comment|repl(?:y|ies)|answer|respon[sd]|(?:^|[-_])(?:posts?|messages?|msg)(?:$|[-_])|kommentar|antwort|回复|评论",
     re.IGNORECASE,
 ).search
+BODIES_TRIED = 6  # selectors of each block of a row
+_IN_LINES = frozenset({"a", "span"})  # tags of what holds no text of its own
 _MENUS = frozenset({"nav", "aside", "footer", "form"})
 
 
@@ -60,9 +62,9 @@ def find(pages: Sequence[ParsedPage]) -> CommentRows | None:
     Args:
         pages: Content pages of one site.
     """
-    found = [rows for css in _row_selectors(pages) if (rows := _rows(css, pages))]
+    candidates = [rows for css in _row_selectors(pages) if (rows := _rows(css, pages))]
     return max(
-        found, key=lambda rows: sum(width(body.text) for page in rows.pages for _row, body in page), default=None
+        candidates, key=lambda rows: sum(width(body.text) for page in rows.pages for _row, body in page), default=None
     )
 
 
@@ -72,7 +74,7 @@ def _row_selectors(pages: Sequence[ParsedPage]) -> list[str]:
     for page in pages:
         for element in page.tree.select("[class], [id], [itemprop]"):
             steps = [step for step in selectors.steps(element) if _IS_ROW(step)]
-            if steps and not any(one.tag in _MENUS for one in (element, *ancestors(element))):
+            if steps and not any(outer.tag in _MENUS for outer in (element, *ancestors(element))):
                 counts.update(steps)
                 counts.update({f"{steps[0]} > {child.tag}" for child in element.select("*") if child.parent == element})
     # What is within two others of the same name is counted in each, and so is tried first.
@@ -83,7 +85,7 @@ def _row_selectors(pages: Sequence[ParsedPage]) -> list[str]:
 def _rows(css: str, pages: Sequence[ParsedPage]) -> CommentRows | None:
     """Returns the rows that a selector finds, if each has a text, and most have an author or a time."""
     selected = [page.tree.select(css)[:ROWS_MAX] for page in pages]
-    rows = [row for found in selected for row in found]
+    rows = [row for page_rows in selected for row in page_rows]
     if max(map(len, selected), default=0) < ROWS_MIN or any(_is_headed_by_link(row) for row in rows):
         return None
     language = next((page.language for page in pages), "")
@@ -92,9 +94,9 @@ def _rows(css: str, pages: Sequence[ParsedPage]) -> CommentRows | None:
     text = _body(rows, [part.partition("::")[0] for part in (author, time) if part])
     if not text or not (author or time):
         return None
-    found = {"each": css, "text": text, "author": author, "published": time}
-    rules = {name: f"css:{select}" for name, select in found.items() if select}
-    return CommentRows(rules, tuple(tuple((row, row.select_one(text)) for row in found) for found in selected))
+    selects = {"each": css, "text": text, "author": author, "published": time}
+    rules = {name: f"css:{select}" for name, select in selects.items() if select}
+    return CommentRows(rules, tuple(tuple((row, row.select_one(text)) for row in page_rows) for page_rows in selected))
 
 
 def _time(rows: Sequence[Any], language: str) -> str:
@@ -110,7 +112,9 @@ def _time(rows: Sequence[Any], language: str) -> str:
 def _body(rows: Sequence[Any], others: Sequence[str]) -> str:
     """Returns the selector of the longest text that each row has besides its author and time; empty for none."""
     best, longest = "", 0
-    for css in dict.fromkeys(css for one in _blocks(rows[0]) for css in named_parts.selectors_within(one, rows[0])[:6]):
+    for css in dict.fromkeys(
+        css for block in _blocks(rows[0]) for css in named_parts.selectors_within(block, rows[0])[:BODIES_TRIED]
+    ):
         bodies = [row.select_one(css) for row in rows]
         if not all(body is not None and body.text.strip() for body in bodies):
             continue
@@ -127,7 +131,9 @@ def _body(rows: Sequence[Any], others: Sequence[str]) -> str:
 def _blocks(row: Any) -> Iterator[Any]:
     """Yields the elements of a row that hold some of its text, without those of one line."""
     whole = width(row.text)
-    return (one for one in row.select("*") if width(one.text) >= BODY_SHARE * whole and one.tag not in ("a", "span"))
+    return (
+        block for block in row.select("*") if width(block.text) >= BODY_SHARE * whole and block.tag not in _IN_LINES
+    )
 
 
 def _is_headed_by_link(row: Any) -> bool:

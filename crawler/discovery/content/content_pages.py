@@ -81,7 +81,11 @@ async def samples_of(inquiry: Inquiry, results: Sequence[Result], front: ParsedP
         except HeadroomError as error:
             inquiry.notes.say("content", f"{result.url}: {error}")
             continue
-        if page is not None and page.fetched.status < FIRST_ERROR and page.url not in {one.page.url for one in samples}:
+        if (
+            page is not None
+            and page.fetched.status < FIRST_ERROR
+            and page.url not in {sample.page.url for sample in samples}
+        ):
             samples.append(Sample(page, result.title, read_bare(page.fetched)))
     return samples
 
@@ -104,8 +108,8 @@ def keys_of(inquiry: Inquiry, samples: Sequence[Sample]) -> dict[str, Any]:
     following = next_links.to_second_pages(pages)
     rules = _confirmed(samples, rows, following) if rows else {}
     if rows and not rules:
-        found = ", ".join(f"{name} {select}" for name, select in rows.rules.items())
-        inquiry.notes.miss("content", f"comments: they may be what this finds, which wasn't confirmed: {found}")
+        unconfirmed = ", ".join(f"{name} {select}" for name, select in rows.rules.items())
+        inquiry.notes.miss("content", f"comments: they may be what this finds, which wasn't confirmed: {unconfirmed}")
     if following and not rules:
         inquiry.notes.miss("content", f"next_page: only the first page is read; to the second one leads {following}")
     for name in (*_FIELDS, "content"):
@@ -141,9 +145,9 @@ def _confirmed(samples: Sequence[Sample], rows: CommentRows, following: str) -> 
     further = {"next_page": following} if following else {}
     for content, each in _contents(samples, rows):
         images = _images(samples, content["select"])
-        tried = {**rules, "content": content, **images, "comments": {**rows.rules, "each": f"css:{each}"}, **further}
-        if _is_confirmed(samples, rows, tried):
-            return tried
+        complete = {**rules, "content": content, **images, "comments": {**rows.rules, "each": f"css:{each}"}, **further}
+        if _is_confirmed(samples, rows, complete):
+            return complete
     return {}
 
 
@@ -153,13 +157,17 @@ def _select(name: str, having: Sequence[Sample]) -> str:
     for element in first.page.tree.select("body *"):
         if _says(first, name, element):
             for css in named_parts.selectors_within(element):
-                found = [sample.page.tree.select_one(css) for sample in having]
-                if all(one is not None and _says(sample, name, one) for one, sample in zip(found, having, strict=True)):
+                matches = [(sample, sample.page.tree.select_one(css)) for sample in having]
+                if all(match is not None and _says(sample, name, match) for sample, match in matches):
                     return f"css:{css}"
     for select in _DECLARED[name]:
         site = Site.from_definition({"name": "tried", "content": {name: select}})
-        read = [reading.fields(one.page.fetched, site, document=one.document, continues=True) for one in having]
-        if all(getattr(here, name) == getattr(one.read, name) for here, one in zip(read, having, strict=True)):
+        read = [
+            reading.fields(sample.page.fetched, site, document=sample.document, continues=True) for sample in having
+        ]
+        if all(
+            getattr(fields, name) == getattr(sample.read, name) for fields, sample in zip(read, having, strict=True)
+        ):
             return select
     return ""
 
@@ -187,12 +195,16 @@ def _contents(samples: Sequence[Sample], rows: CommentRows) -> Iterator[tuple[di
             yield {"select": f"css:{rows.each} {rows.body}", "first_page_only": True, "required": True}, later
     first = samples[0]
     written = _squeezed(first.read.content if first.read else "")
-    blocks = [one for one in first.page.tree.select("body, body *") if written[:HEAD_CHARACTERS] in _squeezed(one.text)]
-    around = [one for one in blocks if not any(within(one, row) for row, _body in rows.pages[0])]
+    head = written[:HEAD_CHARACTERS]
+    blocks = [block for block in first.page.tree.select("body, body *") if head in _squeezed(block.text)]
+    around = [block for block in blocks if not any(within(block, row) for row, _body in rows.pages[0])]
     for element in around[: -CONTENTS_TRIED - 1 : -1]:
-        foreign = [one for one in element.select("*") if one.parent == element and _squeezed(one.text) not in written]
+        children = [child for child in element.select("*") if child.parent == element]
+        foreign = [child for child in children if _squeezed(child.text) not in written]
         for css in named_parts.selectors_within(element)[:CONTENTS_TRIED]:
-            removed = [f"css:{inner[0]}" for one in foreign if (inner := named_parts.selectors_within(one, element))]
+            removed = [
+                f"css:{inner[0]}" for child in foreign if (inner := named_parts.selectors_within(child, element))
+            ]
             rule = {"select": f"css:{css}", "required": True}
             for remove in ([], list(dict.fromkeys(removed))):
                 yield rule | {"remove": [*remove, f"css:{rows.each}"]}, rows.each
@@ -224,7 +236,7 @@ def _is_confirmed(samples: Sequence[Sample], rows: CommentRows, rules: dict[str,
             return False
         ours, theirs = _squeezed(read.content), _squeezed(bare.content)
         elsewhere = [_squeezed(row.text) for row, _body in own_rows]
-        names = [_squeezed(named_parts.name_of(one)) for one in named_parts.authors(sample.page.tree)]
+        names = [_squeezed(named_parts.name_of(author)) for author in named_parts.authors(sample.page.tree)]
         lines = [_squeezed(line) for line in bare.content.splitlines()]
         left_out = [line for line in lines if line not in ours and not any(line in text for text in elsewhere)]
         # A line that says whose the text is, is no part of it.
@@ -252,9 +264,9 @@ def _missed(name: str, samples: Sequence[Sample]) -> str:
         what = "the list calls it otherwise than what is read without selectors"
     if not without:
         return ""
-    said = f"{name}: {what} on {len(without)} of {len(samples)} pages"
+    remark = f"{name}: {what} on {len(without)} of {len(samples)} pages"
     candidates = _candidates(name, without[0])
-    return f"{said}; it may be {' or '.join(candidates)}" if candidates else said
+    return f"{remark}; it may be {' or '.join(candidates)}" if candidates else remark
 
 
 def _is_called(sample: Sample, title: str) -> bool:
@@ -272,9 +284,9 @@ def _candidates(name: str, sample: Sample) -> list[str]:
     elif name == "published":
         elements = named_parts.times(tree, sample.page.language)
     elif name == "title" and sample.called:
-        elements = (one for one in tree.select("body *") if sample.page.text_of(one) == sample.called)
-    found: dict[str, str] = {}
+        elements = (element for element in tree.select("body *") if sample.page.text_of(element) == sample.called)
+    texts: dict[str, str] = {}
     for element in elements:
         for css in named_parts.selectors_within(element)[:1]:
-            found.setdefault(f"css:{css}", sample.page.text_of(element)[:SHOWN_CHARACTERS])
-    return [f"{select} ({written!r})" for select, written in [*found.items()][:CANDIDATES_MAX]]
+            texts.setdefault(f"css:{css}", sample.page.text_of(element)[:SHOWN_CHARACTERS])
+    return [f"{select} ({written!r})" for select, written in [*texts.items()][:CANDIDATES_MAX]]

@@ -22,6 +22,7 @@ _TIME_NAME = re.compile(r"date|time|publish|posted|日期|时间", re.IGNORECASE
 _AUTHOR_NAME = re.compile(
     r"author|byline|user-?_?name|(?:^|[-_ ])(?:user|poster|writer|creator|nick|nickname|by)(?:$|[-_ ])", re.IGNORECASE
 )
+_LABELS = frozenset({"dt", "label", "legend", "th"})  # tags of what says what stands beside it
 _AUTHOR_PATH = re.compile(r"/(?:authors?|users?|members?|profiles?|people|space|u)(?:[/=.?-]|\d|$)", re.IGNORECASE)
 
 
@@ -48,6 +49,8 @@ def name_of(element: Any) -> str:
 def authors(top: Any) -> Iterator[Any]:
     """Yields the elements within another one that are named for an author, and have a text that may be a name."""
     for element in top.select("*")[:ELEMENTS_MAX]:
+        if element.tag in _LABELS:
+            continue
         leads = element.tag == "a" and _AUTHOR_PATH.search(element.attr("href") or "")
         if (leads or _AUTHOR_NAME.search(_names(element)) or element.tag == "address") and name_of(element):
             yield element
@@ -75,8 +78,8 @@ def selector_in(tops: Sequence[Any], elements: Iterator[Any], value_of: Callable
             if css in tried:
                 continue
             tried.add(css)
-            found = [top.select_one(css) for top in tops]
-            values = [value_of(one) if one is not None else "" for one in found]
+            matches = [top.select_one(css) for top in tops]
+            values = [value_of(match) if match is not None else "" for match in matches]
             if sum(map(bool, values)) >= NAMED_SHARE * len(tops):
                 return css
     return ""
@@ -91,7 +94,11 @@ def selectors_within(element: Any, top: Any = None) -> list[str]:
         if outer == top:
             break
         around += [step for step in selectors.steps(outer)[:2] if step != outer.tag]
-    return [*(one for one in own if one != tag), *(f"{step} {tag}" for step in around if tag), *([tag] if tag else [])]
+    return [
+        *(step for step in own if step != tag),
+        *(f"{step} {tag}" for step in around if tag),
+        *([tag] if tag else []),
+    ]
 
 
 def _names(element: Any) -> str:
