@@ -12,7 +12,6 @@ from crawler.base.errors import ExtractError, HeadroomError, LacksError
 from crawler.base.urls import split_route
 from crawler.cli.page_browser import PageBrowser
 from crawler.cli.page_fetcher import CrawlRefusesError, PageFetcher
-from crawler.cli.site_joined import with_joined
 from crawler.cli.site_search import SearchTrial
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from scrapy.settings import Settings
 
     from crawler.base.models import Fetched
+    from crawler.extract import Fields
     from crawler.sites import Site
 
 
@@ -182,7 +182,7 @@ class _Reader:
             follows = {"follows": asdict(extract.followed(page, site))} if site.follow else {}
         try:
             fields = extract.fields(page, site, parser_modules=self._parser_modules)
-            fields, joined = await with_joined(fields, site, self.fetcher, page)
+            fields, joined = await _with_joined(fields, site, self.fetcher, page)
             more = {"joined": joined} if joined else {}
             return shown | {"fields": asdict(fields)} | more | follows
         except ExtractError as error:
@@ -202,3 +202,34 @@ class _Reader:
 
 def _refused(site: Site, error: CrawlRefusesError) -> dict[str, Any]:
     return {"site": site.name, "base": site.base, "url": error.address, "refused": str(error)}
+
+
+async def _with_joined(
+    fields: Fields, site: Site, fetcher: PageFetcher, page: Fetched
+) -> tuple[Fields, list[dict[str, Any]]]:
+    """Returns a page's fields with those of its site's `content.joined`, and what each of these requests brought.
+
+    Args:
+        fields: As the page has them.
+        page: As it came.
+
+    Returns:
+        The fields as an item has them; and for each request its `url`, `fails` (why it brings nothing, or empty) and
+        `fields`, those that it has. A `url` is empty where the page lacks what the address is made of.
+    """
+    requests: list[dict[str, Any]] = []
+    entries = site.content.joined if site.content else ()
+    for url, entry in zip(fields.joined, entries, strict=True):
+        request: dict[str, Any] = {"url": url, "fails": "", "fields": {}}
+        requests.append(request)
+        if not url:
+            request["fails"] = "not asked for: the page lacks a value of its address"
+            continue
+        try:
+            further = extract.joined_fields(await fetcher.joined_page(url, page), site, joined=entry)
+        except HeadroomError as error:
+            request["fails"] = str(error)
+            continue
+        request["fields"] = {name: value for name, value in asdict(further).items() if value}
+        fields = fields.filled(further)
+    return fields, requests

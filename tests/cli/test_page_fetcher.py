@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 from scrapy.settings import Settings
 
+from crawler.base.errors import HostBackoffError
 from crawler.cli.local_worker import LocalSpider
 from crawler.cli.page_fetcher import CrawlRefusesError, PageFetcher
 from crawler.sites import Site
@@ -74,6 +75,24 @@ async def test_a_crawl_delay_is_kept(serve, settings, site):
             await fetcher.get(f"{host.url}/private")
     assert len(host.pages()) == 2
     assert min(pauses(host)) > 0.8 * 0.9
+
+
+async def test_a_host_that_asks_for_it_is_left_alone(serve, settings, site):
+    host = serve(lambda _path: [answer("", "429 Too Many Requests", "Retry-After: 30\r\n")])
+    async with PageFetcher.open(settings, site) as fetcher:
+        assert (await fetcher.get(host.page)).status == 429
+        with pytest.raises(HostBackoffError, match="has a backoff of 30 s"):
+            await fetcher.get(host.page)
+    assert len(host.pages()) == 1
+
+
+async def test_a_page_whose_secret_is_missing_is_not_asked_for(serve, settings):
+    host = serve(lambda _path: [answer("<p>text")])
+    site = Site.from_definition({"name": "board", "base": host.url, "cookies": {"session": "${SITE_SECRET_BOARD}"}})
+    async with PageFetcher.open(settings, site) as fetcher:
+        with pytest.raises(CrawlRefusesError, match="SITE_SECRET_HOSTS binds it"):
+            await fetcher.get(host.page)
+    assert not host.asked
 
 
 async def test_what_redirects_to_another_host_is_asked_for_there_by_its_rules(serve, settings, site):
