@@ -147,4 +147,4 @@ class _KnownSites(SiteCache):
 
     def __init__(self, worker: Worker, sites: Iterable[Site]) -> None:
         super().__init__(worker.claiming.registry, worker.events)
-        self._sites = {site.name: site for site in sites}
+        self._known.update({site.name: site for site in sites})

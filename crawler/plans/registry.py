@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 import orjson
@@ -16,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from crawler.base.errors import (
     MAX_NAMES,
     FrontierError,
+    HeadroomError,
     InputError,
     PlanError,
     UnavailableError,
@@ -38,8 +39,9 @@ if TYPE_CHECKING:
     from crawler.frontier.keys import Keys
     from crawler.frontier.queue import Queue
 
+T = TypeVar("T")
 PlanState = Literal["active", "paused", "cancelled"]
-SITES_CHANGED = "sites"  # what workers are sent on their wake channels
+SITES_CHANGED, PLANS_CHANGED = "sites", "plans"  # what workers are sent on their wake channels
 MAX_KEYS_CHARACTERS = 500  # of the keys in an error that says where two sites differ
 WRITE_TRIES = 100  # of a record that others change, too: each try that fails is a command of theirs that succeeded
 
@@ -126,6 +128,22 @@ class Registry:
             raise PlanError(f"no plan {shown(name)}; {existing(name, await self.plans(), 'submitted plans')}")
         return self._load(name, raw)
 
+    async def records(self, names: set[str]) -> dict[str, PlanRecord | HeadroomError]:
+        """Returns plans by name, or in the place of one why there is none."""
+        return await self._definitions(self._keys.plans, names, self._load_some)
+
+    async def _definitions(
+        self, key: str, names: set[str], load: Callable[[str, bytes | None], T]
+    ) -> dict[str, T | HeadroomError]:
+        """Reads some fields of a hash at once."""
+        definitions: dict[str, T | HeadroomError] = {}
+        for name, raw in zip(names, await self._redis.hmget(key, list(names)), strict=True):
+            try:
+                definitions[name] = load(name, raw)
+            except HeadroomError as error:
+                definitions[name] = error
+        return definitions
+
     async def admit_pages(self, name: str) -> PlanRecord | None:
         """Returns the plan that pages are offered to one by one; None: it was never submitted, which is no hindrance.
 
@@ -156,6 +174,7 @@ class Registry:
             raw = await self._redis.hget(self._keys.plans, name)
             record = change(None if raw is None else self._load(name, raw))
             if await compare_and_set(self._redis, self._keys.plans, name, raw, orjson.dumps(asdict(record))):
+                await self._tell_workers(PLANS_CHANGED)
                 return record
         raise UnavailableError(f"plan {name!r} is changed by others all the time; try again")
 
@@ -165,7 +184,10 @@ class Registry:
         if raw is None or self._load(record.name, raw) != record:
             return False
         value = None if other is None else orjson.dumps(asdict(other))
-        return await compare_and_set(self._redis, self._keys.plans, record.name, raw, value)
+        if not await compare_and_set(self._redis, self._keys.plans, record.name, raw, value):
+            return False
+        await self._tell_workers(PLANS_CHANGED)
+        return True
 
     async def tell_partitions(self, record: PlanRecord, *, deleted: bool = False) -> None:
         """Tells every partition the plan's state and edition, unless it knows a later one, also when Redis is full.
@@ -193,13 +215,14 @@ class Registry:
         Raises:
             FrontierError: Redis has no such site, or what it has isn't one.
         """
-        raw = await self._redis.hget(self._keys.sites, name)
-        if raw is None:
-            raise FrontierError(f"Redis has no definition of site {name!r}: submit a plan that uses it")
-        try:
-            return Site.from_definition(_load_site(raw)[1])
-        except (InputError, FrontierError) as error:
-            raise FrontierError(f"the definition of site {name!r} in Redis is damaged: {error}") from error
+        site = (await self.sites({name}))[name]
+        if isinstance(site, HeadroomError):
+            raise site
+        return site
+
+    async def sites(self, names: set[str]) -> dict[str, Site | HeadroomError]:
+        """Returns sites by name as `site` does, or in the place of one why there is none."""
+        return await self._definitions(self._keys.sites, names, _compiled)
 
     async def admit_sites(self, sites: tuple[Site, ...], plan: str = "", *, replace: bool = True) -> None:
         """Keeps a plan from moving the site of another one: a name stands for one place.
@@ -231,8 +254,11 @@ class Registry:
             await self._tell_politeness(site, "HSET")
             await self._tell_rendering(site)
         if changed:
-            for frontier in FRONTIERS:
-                await self._redis.publish(self._keys.wake(frontier), SITES_CHANGED)
+            await self._tell_workers(SITES_CHANGED)
+
+    async def _tell_workers(self, message: str) -> None:
+        for frontier in FRONTIERS:
+            await self._redis.publish(self._keys.wake(frontier), message)
 
     async def _save_site(self, site: Site, plan: str, *, replace: bool) -> bool:
         """Writes a site's definition; returns whether it has changed.
@@ -341,6 +367,11 @@ class Registry:
             seen.append((nav.offered, content.offered))
         return seen[0] == seen[1]
 
+    def _load_some(self, name: str, raw: bytes | None) -> PlanRecord:
+        if raw is None:
+            raise PlanError(f"Redis has no plan {name!r}: it was deleted")
+        return self._load(name, raw)
+
     def _load(self, name: str, raw: bytes) -> PlanRecord:
         try:
             return _record_type.validate_json(raw, strict=True)
@@ -350,6 +381,15 @@ class Registry:
 
 
 _record_type = TypeAdapter(PlanRecord)
+
+
+def _compiled(name: str, raw: bytes | None) -> Site:
+    if raw is None:
+        raise FrontierError(f"Redis has no definition of site {name!r}: submit a plan that uses it")
+    try:
+        return Site.from_definition(_load_site(raw)[1])
+    except (InputError, FrontierError) as error:
+        raise FrontierError(f"the definition of site {name!r} in Redis is damaged: {error}") from error
 
 
 def _as_stored(site: Site) -> Any:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from redis.exceptions import RedisError
 from scrapy.utils.datatypes import LocalCache
 
 from crawler import extract
@@ -168,11 +167,14 @@ class ProducerSpider(FrontierSpider):
         """
         key = (seed.plan, seed.edition)
         if key not in self._known_combinations:
+            await self.claiming.plans.load({seed.plan})
+            if (record := self.claiming.plans.get(seed.plan)) is None:
+                raise UnavailableError(f"plan {seed.plan} can't be had, and with it the words to look for")
+            await self.claiming.sites.load(set(record.sites))
+            sites = {name: site for name in record.sites if (site := self.claiming.sites.get(name)) is not None}
             try:
-                record = await self.claiming.registry.plan(seed.plan)
-                sites = {name: await self.claiming.registry.site(name) for name in record.sites}
                 self._known_combinations[key] = Plan.from_definition(record.definition, sites).combinations()
-            except (RedisError, HeadroomError) as error:
+            except HeadroomError as error:
                 raise UnavailableError(f"the words of plan {seed.plan}: {error}") from error
         return self._known_combinations[key]
 

@@ -17,6 +17,7 @@ from crawler.worker.claiming.gaps import Gaps
 from crawler.worker.claiming.hand_backs import HandBacks
 from crawler.worker.claiming.offers import Offers
 from crawler.worker.claiming.outcomes import OUT_OF_MEMORY
+from crawler.worker.claiming.plan_cache import PlanCache
 from crawler.worker.claiming.searches import Searches
 from crawler.worker.claiming.settler import Settler
 from crawler.worker.claiming.site_cache import SiteCache
@@ -58,6 +59,7 @@ class Claiming:
         redis_full: Whether Redis takes no more.
         registry: Plans and sites, as they were submitted.
         sites: Those that are worked on.
+        plans: What the plans say that are worked on.
         searches: What is known of searches under way.
         gaps: What items lack.
         teller: Tells plans of pages that were delivered before.
@@ -86,6 +88,7 @@ class Claiming:
         self.queue = self.queues[frontier]
         self.registry = Registry(redis, keys, config.frontier.partitions)
         self.sites = SiteCache(self.registry, events)
+        self.plans = PlanCache(self.registry, events)
         self.searches = Searches(redis, keys)
         self.gaps = Gaps()
         self.teller = Teller(events)
@@ -193,6 +196,7 @@ class Claiming:
     async def close(self) -> None:
         """Stops all that goes on in the background, and sends the settlements left, as long as Redis takes them."""
         await self.sites.close()
+        await self.plans.close()
         await self.teller.close()
         await self.offers.close()
         await self.fair_share.close()

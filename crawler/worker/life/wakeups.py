@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.frontier.node_orders import NODES_CHANGED
-from crawler.plans.registry import SITES_CHANGED
+from crawler.plans.registry import PLANS_CHANGED, SITES_CHANGED
 from crawler.servers.redis_retry import until_redis_answers
 from crawler.worker.claiming.fair_share import WorkerStarved
 from crawler.worker.turns.turns import CrawlDelay, HostBackoff
@@ -35,6 +35,10 @@ class SitesChanged(NamedTuple):
     """Event: a site's definition in Redis has changed, or may have while nobody listened."""
 
 
+class PlansChanged(NamedTuple):
+    """Event: a plan's record in Redis has changed, or may have while nobody listened."""
+
+
 class NodesChanged(NamedTuple):
     """Event: an operator wants something else of a node's workers, or may have wanted it while nobody listened."""
 
@@ -48,7 +52,8 @@ class PolitenessChanged(NamedTuple):
 class WakeUps:
     """Turns messages of other workers and of commands into wake-ups and events of this worker.
 
-    Publishes `SitesChanged`, `NodesChanged`, `PolitenessChanged`, `HostBackoff`, `CrawlDelay` and `WorkerStarved`.
+    Publishes `SitesChanged`, `PlansChanged`, `NodesChanged`, `PolitenessChanged`, `HostBackoff`, `CrawlDelay` and
+    `WorkerStarved`.
 
     Args:
         channel: The wake channel of the worker's frontier.
@@ -85,8 +90,8 @@ class WakeUps:
     async def _take(self, kind: str, data: bytes) -> None:
         """Acts on what was heard: a message; or that the subscription stands, also after redis-py made it anew."""
         if kind == "subscribe":  # whatever was published before, nobody has heard
-            self._events.publish(SitesChanged())
-            self._events.publish(NodesChanged())
+            for event in (SitesChanged(), PlansChanged(), NodesChanged()):
+                self._events.publish(event)
             self._wake.set()
         elif kind == "message" and self._wakes(data):
             await asyncio.sleep(random.uniform(0, JITTER_SECONDS))
@@ -103,6 +108,9 @@ class WakeUps:
             return False
         if changed := POLITENESS_MESSAGE.fullmatch(message):
             self._events.publish(PolitenessChanged(changed[1].decode("utf-8", "replace")))
+            return False
+        if message == PLANS_CHANGED.encode():  # with more seeds, it is told of these
+            self._events.publish(PlansChanged())
             return False
         if message == SITES_CHANGED.encode():
             self._events.publish(SitesChanged())

@@ -6,11 +6,13 @@ import asyncio
 
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import RedisError
 
 from crawler import sites
 from crawler.base.errors import FrontierError
 from crawler.base.events import Events
-from crawler.worker.claiming.site_cache import WAIT_SECONDS, SiteCache
+from crawler.worker.claiming.definition_cache import WAIT_SECONDS
+from crawler.worker.claiming.site_cache import SiteCache
 from crawler.worker.life.wakeups import SitesChanged
 
 OLD, NEW = (sites.load("mediawiki").named("s", base) for base in ("https://old.test", "https://new.test"))
@@ -26,14 +28,14 @@ class Stored:
         self.goes_on.set()
         self.was_asked = asyncio.Event()
 
-    async def site(self, _name):
+    async def sites(self, names):
         self.asked += 1
         self.was_asked.set()
         await self.goes_on.wait()
-        answer = self.answers.pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+        answers = {name: self.answers.pop(0) for name in names}
+        if error := next((answer for answer in answers.values() if isinstance(answer, RedisError)), None):
+            raise error
+        return answers
 
 
 @pytest.fixture
