@@ -22,54 +22,56 @@ def _by_word(rows: dict[str, str]) -> dict[str, str]:
 MONTHS = _numbered(
     (
         (
-            "january jan มกราคม ม.ค januari января янв январь січня січ січень januar janvier "
+            "january jan ledna leden มกราคม ม.ค januari января янв январь січня січ січень januar janvier "
             "janv enero ene janeiro gennaio gen stycznia sty styczeń ocak oca يناير "
             "كانون_الثاني जनवरी जन jän jänner جانفي ژانویه"
         ),
         (
-            "february feb กุมภาพันธ์ ก.พ februari февраля февр февраль лютого лют лютий "
+            "february feb února únor กุมภาพันธ์ ก.พ februari февраля февр февраль лютого лют лютий "
             "februar février févr febrero fevereiro fev febbraio lutego lut luty şubat şub "
             "فبراير شباط फ़रवरी फ़र fév فيفري فوریه фев"
         ),
         (
-            "march mar มีนาคม มี.ค maret марта мар март березня бер березень märz mär mars "
+            "march mar března březen marts มีนาคม มี.ค maret марта мар март березня бер березень märz mär mars "
             "marzo março maart mrt marca marzec mart مارس آذار मार्च maerz mrz مارچ"
         ),
         (
-            "april apr เมษายน เม.ย апреля апр апрель квітня квіт квітень avril avr abril abr "
+            "april apr dubna duben เมษายน เม.ย апреля апр апрель квітня квіт квітень avril avr abril abr "
             "aprile kwietnia kwi kwiecień nisan nis أبريل نيسان अप्रैल أفريل آوریل"
         ),
-        ("may พฤษภาคม พ.ค mei мая май травня трав травень mai mayo maio maggio mag maja maj mayıs مايو أيار मई ماي مه"),
         (
-            "june jun มิถุนายน มิ.ย juni июня июн июнь червня черв червень juin junio junho "
+            "may května květen พฤษภาคม พ.ค mei мая май травня трав травень mai mayo maio maggio mag maja maj mayıs مايو أيار मई ماي مه"
+        ),
+        (
+            "june jun června červen มิถุนายน มิ.ย juni июня июн июнь червня черв червень juin junio junho "
             "giugno giu czerwca cze czerwiec haziran haz يونيو حزيران जून جوان ژوئن"
         ),
         (
-            "july jul กรกฎาคม ก.ค juli июля июл июль липня лип липень juillet juil julio "
+            "july jul července červenec กรกฎาคม ก.ค juli июля июл июль липня лип липень juillet juil julio "
             "julho luglio lug lipca lipiec temmuz tem يوليو تموز जुलाई जुल جويلية ژوئیه"
         ),
         (
-            "august aug สิงหาคม ส.ค agustus agu августа авг август серпня серп серпень août "
+            "august aug srpna srpen augusti สิงหาคม ส.ค agustus agu августа авг август серпня серп серпень août "
             "agosto ago augustus sierpnia sie sierpień ağustos ağu أغسطس آب अगस्त अग aoû aout "
             "agos أوت غشت اوت"
         ),
         (
-            "september sep กันยายน ก.ย сентября сент сентябрь вересня вер вересень sept "
+            "september sep září กันยายน ก.ย сентября сент сентябрь вересня вер вересень sept "
             "septembre septiembre setembro set settembre września wrz wrzesień eylül eyl "
             "سبتمبر أيلول सितंबर सित sett setiembre сен شتنبر سپتامبر"
         ),
         (
-            "october oct ตุลาคม ต.ค oktober okt октября окт октябрь жовтня жовт жовтень "
+            "october oct října říjen ตุลาคม ต.ค oktober okt октября окт октябрь жовтня жовт жовтень "
             "octobre octubre outubro out ottobre ott października paź październik ekim eki "
             "أكتوبر تشرين_الأول अक्टूबर अक्टू اکتبر"
         ),
         (
-            "november nov พฤศจิกายน พ.ย ноября нояб ноябрь листопада лист листопад novembre "
+            "november nov listopadu พฤศจิกายน พ.ย ноября нояб ноябрь листопада лист листопад novembre "
             "noviembre novembro kasım kasim kas نوفمبر تشرين_الثاني नवंबर नव "
             "ноя نوامبر"
         ),
         (
-            "december dec ธันวาคม ธ.ค desember des декабря дек декабрь грудня груд грудень "
+            "december dec prosince prosinec ธันวาคม ธ.ค desember des декабря дек декабрь грудня груд грудень "
             "dezember dez décembre déc diciembre dic dezembro dicembre grudnia gru grudzień "
             "aralık ara ديسمبر كانون_الأول दिसंबर दिस دجنبر دسامبر"
         ),
@@ -121,7 +123,9 @@ SEASONAL_ZONES = {
 NO_ZONES = frozenset("am pm uhr hrs hr h by in on at von par por da di de the via".split())
 
 _SECOND, _MINUTE, _HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
-_DAY, _WEEK, _LONGER = timedelta(days=1), timedelta(days=7), timedelta(days=30)
+_DAY, _WEEK = timedelta(days=1), timedelta(days=7)
+MONTH, YEAR = timedelta(days=30), timedelta(days=365)  # stand for calendar months and years
+LONGER = timedelta(days=3_650)
 UNITS = {
     unit: length
     for length, units in {
@@ -135,10 +139,12 @@ UNITS = {
         "dagen dag dni dzień gün يوم أيام يومًا يوما روز दिन",
         _WEEK: "weeks week 周 星期 週間 주 tuần สัปดาห์ minggu неделю недели недель тиждень тижні тижнів wochen woche semaines "
         "semaine semanas semana settimane settimana weken tygodnie tygodni tydzień hafta أسبوع أسابيع هفته हफ़्ते हफ्ते सप्ताह wks wk",
-        _LONGER: "months month mos years year yrs yr fortnight decades decade 年 年間 个月 個月 月 か月 ヶ月 カ月 ヵ月 ケ月 箇月 년 개월 달 năm "
-        "tháng ปี เดือน tahun bulan год года лет месяц месяца месяцев рік роки років місяць місяці місяців jahren jahre jahr "
-        "monaten monate monat années année ans an mois años año meses mes anos ano mês anni anno mesi mese jaren jaar maanden "
-        "maand lata lat rok miesięcy miesiące miesiąc yıl ay سنوات سنة أعوام عام أشهر شهور شهر سال ماه साल वर्ष महीने महीना माह",
+        MONTH: "months month mos 个月 個月 月 か月 ヶ月 カ月 ヵ月 ケ月 箇月 개월 달 tháng เดือน bulan месяц месяца месяцев місяць місяці "
+        "місяців monaten monate monat mois meses mes mês mesi mese maanden maand miesięcy miesiące miesiąc ay أشهر شهور شهر ماه "
+        "महीने महीना माह",
+        YEAR: "years year yrs yr 年 年間 년 năm ปี tahun год года лет рік роки років jahren jahre jahr années année ans an años año "
+        "anos ano anni anno jaren jaar lata lat rok yıl سنوات سنة أعوام عام سال साल वर्ष",
+        LONGER: "fortnight decades decade",
     }.items()
     for unit in units.split()
 }
@@ -182,6 +188,12 @@ PART = frozenset(
     "nửa rưỡi ครึ่ง साढ़े सवा डेढ़ ढाई पौने आधा आधे".split()
 )
 
+HALF_AN_HOUR_AGO = (
+    "half_an_hour_ago 半小时前 半小時前 半个小时前 半個小時前 半个钟头前 vor_einer_halben_stunde hace_media_hora il_y_a_une_demi_heure "
+    "полчаса_назад"
+)
+# Short forms of units on English pages.
+SHORT_UNITS = {"s": _SECOND, "m": _MINUTE, "h": _HOUR, "d": _DAY, "w": _WEEK, "mo": MONTH, "y": YEAR}
 NOW = "just_now now 刚刚 剛剛 たった今 방금 방금_전 vừa_xong เมื่อสักครู่ baru_saja только_что щойно gerade_eben à_l'instant ahora_mismo agora_mesmo proprio_ora adesso zojuist przed_chwilą az_önce şimdi الآن هماکنون अभी"
 NEAR_DAYS = {
     word: days
@@ -283,7 +295,8 @@ BESIDE = (
     "at on um à às a las alle ore am pm в о об o klo kl om uhr 于 於 に lúc เวลา pukul jam kl. saat saati الساعة ساعت को "
     "by am: date time date: 时间 時間 日期 일시 날짜 ngày วันที่ tanggal дата datum fecha data tarih تاريخ تاریخ दिनांक am_ le el a_las alle_ore "
     "de to in den dem il die der o_godz godz godz. h น น. 時 บ posted_on published_on posté_le publié_le г года р року r roku "
-    "the al ao ที่ vào pada em del las في günü uur hs hrs बजे पर 에"
+    "the al ao ที่ vào pada em del las في günü uur hs hrs बजे पर 에 "
+    "回复 回复于 回覆 回覆於 最后回复 最後回覆 最后发表 最後發表"
 )
 
 # With a word for time behind, these say what was done then; anything else there is a place.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from calendar import monthrange
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
@@ -32,11 +33,22 @@ _VIETNAMESE_WORD = re.compile(
     rf"\btháng ({'|'.join(name.replace('_', ' ') for name in reversed(_VIETNAMESE_NUMBERS))})\b", re.IGNORECASE
 )
 _VIETNAMESE_WEEKDAY = re.compile(r"\bthứ ([2-7])\b", re.IGNORECASE)
+# What a browser's `Date` prints behind its offset.
+_NAME_BEHIND_OFFSET = re.compile(r"(?<=GMT[+-]\d{4}) \([^()]{1,60}\)$")
+_VERSION = re.compile(
+    r"(?:(?<![^\W\d_])(?:v|ver|version|versión|versão|versione|versie|wersja|verze|версия|версії|версія|sürüm|build|release(?!\s?:))"
+    r"|版本|バージョン|버전)[\s.:]{0,3}\d+(?:[.\-]\d+)+",
+    re.IGNORECASE,
+)
 _CJK_FIGURES = "零一二三四五六七八九"
 # A number to 99 before what it counts; behind a mark of weekdays, its first figure would be a weekday.
 _CJK_NUMBER = re.compile(
     rf"(?<![{_CJK_FIGURES}〇两兩十百千万萬\d几幾数數第周週期拜曜])(?:(?P<tens>[{_CJK_FIGURES[2:]}]?)(?P<ten>十))?零?(?P<ones>[{_CJK_FIGURES}〇两兩])?"
-    r"(?=\s?(?:[秒分点點时時天日]|小[时時]|[个個]小))"
+    r"(?=\s?(?:[秒分点點时時天日]|小[时時]|[个個][小月]|(?:[周年]|星期|週間)之?前))"
+)
+_CJK_YEAR = re.compile(rf"(?<![{_CJK_FIGURES}〇])[{_CJK_FIGURES}〇]{{4}}(?=年)")
+_CJK_MONTH = re.compile(
+    rf"(?<![{_CJK_FIGURES}〇十])(?P<ten>十)?(?P<ones>[{_CJK_FIGURES[1:]}])?月(?=\s?[\d{_CJK_FIGURES[1:]}十])"
 )
 _ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925, "民國": 1911, "民国": 1911}
 _ERA = re.compile(rf"({'|'.join(_ERAS)})\s?(\d{{1,3}}|元)\s?年")
@@ -75,7 +87,7 @@ _WITH_YEAR = (
 )
 _NUMERIC = re.compile(
     r"(?<!\d)(?<!\d[./\-:])(?P<a>\d{1,2})\s?(?P<mark>[./\-])(?P<blank>\s?)(?P<b>\d{1,2})\s?(?P=mark)(?:(?P=blank)|\s(?=\d{4}))"
-    r"(?P<c>\d{4}|\d{2}(?!\s?(?:[:h时時点點시]|Uhr)))(?![\d/\-])(?!\.\d)"
+    r"(?P<c>\d{4}|\d(?=\s+\d{1,2}:\d{2})|\d{2}(?!\s?(?:[:h时時点點시]|Uhr)))(?![\d/\-])(?!\.\d)"
 )
 _range_words = "|".join(
     re.escape(word).replace("_", r"\s") + (r"(?![^\W\d_])" if word.isalpha() else "") for word in words.RANGES.split()
@@ -103,6 +115,7 @@ _MONTH_DAY = re.compile(
     r"(?=\s*(?:$|[,|·(\-](?!\s*\d{2,}(?!:))|(?:\S{1,6}\s+)?\d{1,2}:))",
     re.IGNORECASE,
 )
+_CHINESE_MONTH_DAY = re.compile(r"(?P<month>\d{2})-(?P<day>\d{2})")  # and nothing beside
 _NUMERIC_DAY = re.compile(
     r"^(?P<label>\D{0,30}?)(?P<a>\d{1,2})(?P<mark>[./\-])(?P<b>\d{1,2})(?:\.|(?=\D))(?=,?\s+\d{1,2}:\d{2})"
 )
@@ -189,6 +202,10 @@ _NUMBER_BEHIND = re.compile(rf"[^\S\n]*(?:[,+&/\u2044]\s*)?(?:{_and}\s*)?\d")
 _AGO_COUNTED = (
     re.compile(rf"^(?:\w+:\s*)?(?P<unit>{_any_of(words.COUNTED_UNITS)})\s+{_ago}$"),
     re.compile(rf"^(?:\w+:\s*)?{_since}\s+(?P<unit>{_any_of(words.COUNTED_UNITS)})$"),
+)
+_HALF_AN_HOUR_AGO = re.compile(rf"(?P<label>[^\d半]{{0,20}}?){_LETTER_BEFORE}{_any_of(words.HALF_AN_HOUR_AGO.split())}")
+_BRIEFLY_AGO = re.compile(
+    rf"(?P<label>\D{{0,20}}?)(?<![\w.,-])(?P<count>\d{{1,3}})(?P<unit>{_any_of(words.SHORT_UNITS)})(?P<ago> ago)?"
 )
 _AGO_MARK = re.compile(f"{_since}|{_ago}")
 # Of small letters: to ignore case also takes letters such as the Turkish \u0131 for those of a word in the table.
@@ -344,11 +361,18 @@ def read(text: str, evidence: Evidence) -> datetime | None:
     days = _days(text, evidence) or _days_without_year(text, evidence)
     if days:
         return _with_time(text, _written_on(text, days), days, evidence)
-    return _ago_of(text.lower(), evidence.now) or _near_day(text, evidence)
+    lower = text.lower()
+    return (
+        _briefly_ago(lower, evidence)
+        or _ago_of(lower, evidence.now)
+        or _near_day(text, evidence)
+        or _last_weekday(text, evidence)
+    )
 
 
 def _plain(text: str) -> str:
     """Returns a text in the form that the patterns here expect."""
+    text = _VERSION.sub("version", _NAME_BEHIND_OFFSET.sub("", text))
     if not text.isascii():
         text = (
             _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).replace("İ", "i").replace("॰", "").replace("−", "-")
@@ -359,6 +383,10 @@ def _plain(text: str) -> str:
             lambda match: _english_month(_VIETNAMESE_NUMBERS.index(match[1].lower().replace(" ", "_")) + 1), text
         )
         text = _VIETNAMESE_WEEKDAY.sub(lambda match: f"thứ_{_VIETNAMESE_NUMBERS[int(match[1]) - 1]}", text)
+        text = _CJK_YEAR.sub(
+            lambda match: "".join(str(_CJK_FIGURES.index(figure)) for figure in match[0].replace("〇", "零")), text
+        )
+        text = _CJK_MONTH.sub(_month_in_figures, text)
         text = _CJK_NUMBER.sub(_in_figures, text)
         text = _ERA.sub(lambda match: f"{_ERAS[match[1]] + (1 if match[2] == '元' else int(match[2]))}年", text)
         text = _MOSCOW.sub("МСК", text)
@@ -374,6 +402,13 @@ def _in_figures(match: re.Match[str]) -> str:
     ones = "二" if match["ones"] in ("两", "兩") else (match["ones"] or "零").replace("〇", "零")
     tens = _CJK_FIGURES.index(match["tens"] or "一") if match["ten"] else 0
     return str(10 * tens + _CJK_FIGURES.index(ones)) if match["ten"] or match["ones"] else match[0]
+
+
+def _month_in_figures(match: re.Match[str]) -> str:
+    """Returns a month whose number is in Chinese with its number in figures."""
+    if not match["ten"] and not match["ones"]:
+        return match[0]
+    return f"{10 * bool(match['ten']) + _CJK_FIGURES.index(match['ones'] or '零')}月"
 
 
 def _english_month(number: int) -> str:
@@ -470,10 +505,21 @@ def _numeric_day(match: re.Match[str], text: str, evidence: Evidence) -> date:
     """Returns the day of `03/11/2026` or `3.11.26`, in the order for which there is evidence."""
     _refuse_range(text, match)
     first, second, last = int(match["a"]), int(match["b"]), int(match["c"])
-    if len(match["c"]) == 2:  # noqa: PLR2004 -- digits
+    if len(match["c"]) <= 2:  # noqa: PLR2004 -- digits
+        if match["mark"] == "." and _is_version(match, text, evidence):
+            raise UnclearDateError
         return _short_numeric_day(match, evidence)
     day, month = _ordered(first, second, evidence)
     return _gregorian(last, month, day, evidence)
+
+
+def _is_version(match: re.Match[str], text: str, evidence: Evidence) -> bool:
+    """Returns whether `3.11.26` is rather a version: in English, or behind the name of something."""
+    word = _WORD_BEFORE.search(text[: match.start()])
+    name = word[1].lower() if word else ""
+    is_name = word is not None and word[1][0].isupper() and not _is_cjk(name)
+    is_label = name in _KNOWN or name in _BETWEEN or _weekday_named(name, evidence.primary) is not None
+    return evidence.primary == "en" or (is_name and not is_label)
 
 
 def _short_numeric_day(match: re.Match[str], evidence: Evidence) -> date:
@@ -483,7 +529,7 @@ def _short_numeric_day(match: re.Match[str], evidence: Evidence) -> date:
     year_first = _possible(first, second, last, evidence) if has_two else None
     if evidence.primary in ("zh", "ja", "ko") and has_two:
         found, other = year_first, _possible(last, second, first, evidence)
-    elif evidence.day_first is None:
+    elif evidence.day_first is None or len(match["c"]) == 1:
         raise UnclearDateError
     else:
         day, month = _ordered(first, second, evidence)
@@ -524,6 +570,8 @@ def _days_without_year(text: str, evidence: Evidence) -> list[_Found]:
                 found.append(_Found(match.start(), match.end(), _last(month, int(match["day"]), evidence)))
         if found:
             return found
+    if evidence.primary == "zh" and (chinese := _CHINESE_MONTH_DAY.fullmatch(text)):
+        return [_Found(0, len(text), _last(int(chinese["month"]), int(chinese["day"]), evidence))]
     numeric = _NUMERIC_DAY.search(text)
     if not numeric:
         return []
@@ -797,7 +845,7 @@ def _offset(match: re.Match[str]) -> tzinfo:
 
 
 def _ago_of(text: str, now: datetime) -> datetime | None:
-    """Reads how long ago something was, in units of at most a day: weeks and months leave the day open."""
+    """Reads how long ago something was."""
     if not _AGO_MARK.search(text):
         return None
     spans = {match.span("counted"): match for form in _AGO for match in form.finditer(text)}
@@ -805,9 +853,9 @@ def _ago_of(text: str, now: datetime) -> datetime | None:
         return None
     if spans:
         (match,) = spans.values()
-        return now - _passed(match) if _is_whole_count(match) else None
+        return _before(now, match["counted"]) if _is_whole_count(match) else None
     counted = next(filter(None, (form.search(text) for form in _AGO_COUNTED)), None)
-    return now - _of_days(words.COUNTED_UNITS[_key(counted["unit"])]) if counted else None
+    return now - words.COUNTED_UNITS[_key(counted["unit"])] if counted else None
 
 
 def _is_whole_count(match: re.Match[str]) -> bool:
@@ -827,19 +875,66 @@ def _is_whole_count(match: re.Match[str]) -> bool:
     return is_label or is_in_digits
 
 
-def _passed(match: re.Match[str]) -> timedelta:
-    counted = _ONE_COUNTED.finditer(match["counted"])
-    return sum((_count(one["count"]) * _of_days(words.UNITS[_key(one["unit"])]) for one in counted), timedelta())
+def _before(now: datetime, counted: str) -> datetime:
+    """Returns the moment that lies some counted units before another."""
+    counts = [(_count(part["count"]), words.UNITS[_key(part["unit"])]) for part in _ONE_COUNTED.finditer(counted)]
+    if len(counts) > 1 and any(unit >= words.MONTH for _, unit in counts):
+        raise UnclearDateError  # "2 months, 3 days ago" depends on which of them is taken off first
+    for count, unit in counts:
+        now = _earlier(now, count, unit)
+    return now
+
+
+def _earlier(now: datetime, count: int, unit: timedelta) -> datetime:
+    """Returns the moment so many units earlier: with the same day of the month for months and years, or its last."""
+    if unit < words.MONTH:
+        return now - count * unit
+    if unit > words.YEAR:
+        raise UnclearDateError
+    months = now.year * MONTHS_A_YEAR + now.month - 1 - count * (1 if unit == words.MONTH else MONTHS_A_YEAR)
+    year, month = divmod(months, MONTHS_A_YEAR)
+    return now.replace(year=year, month=month + 1, day=min(now.day, monthrange(year, month + 1)[1]))
 
 
 def _count(written: str) -> int:
     return int(written) if written.isdecimal() else words.COUNTS[_key(written)]
 
 
-def _of_days(unit: timedelta) -> timedelta:
-    if unit > timedelta(days=1):
-        raise UnclearDateError  # "2 weeks ago" is any day of that week
-    return unit
+def _briefly_ago(text: str, evidence: Evidence) -> datetime | None:
+    """Reads half an hour ago, and English short forms such as `5h` and `3d ago`, with at most a label before."""
+    if match := _HALF_AN_HOUR_AGO.fullmatch(text):
+        return evidence.now - timedelta(minutes=30) if _is_labelled(match["label"]) else None
+    match = _BRIEFLY_AGO.fullmatch(text)
+    if not match or not _is_labelled(match["label"]):
+        return None
+    if not match["ago"] and (evidence.primary != "en" or match["unit"] == "s" or match["label"]):
+        return None
+    return _earlier(evidence.now, int(match["count"]), words.SHORT_UNITS[match["unit"]])
+
+
+def _is_labelled(text: str) -> bool:
+    """Returns whether all words of a text are such as stand before a date."""
+    return all(word in _KNOWN or word in _ABOUT or not _CJK_LABELS.sub("", word) for word in _LETTERS.findall(text))
+
+
+def _last_weekday(text: str, evidence: Evidence) -> datetime | None:
+    """Reads a weekday and a time of day, `Friday at 14:05`, of the six days before today: today's has two meanings."""
+    named = [(match.span(), words.CJK_WEEKDAYS[match[match.lastgroup or ""]]) for match in _CJK_WEEKDAY.finditer(text)]
+    for match in _LETTERS.finditer(text):
+        number = words.WEEKDAYS.get(match[0].lower())
+        if number is not None:
+            named.append((match.span(), number))
+    if len(named) != 1:
+        return None
+    ((start, end), number) = named[0]
+    if not _is_labelled(f"{text[:start]} {text[end:]}".lower()):
+        return None
+    blanked = text[:start] + " " * (end - start) + text[end:]
+    if not _TIME.search(blanked):
+        return None
+    today = evidence.now.astimezone(evidence.zone).date()
+    days = (today.weekday() - number) % 7
+    return _moment(blanked, today - timedelta(days=days), (start, end), evidence) if days else None
 
 
 def _near_day(text: str, evidence: Evidence) -> datetime | None:

@@ -14,10 +14,10 @@ SHANGHAI = ZoneInfo("Asia/Shanghai")
 TABLE = yaml.safe_load(Path(__file__).with_name("dates.yaml").read_text(encoding="utf-8"))
 TABLE_NOW = datetime(2026, 11, 10, 4, tzinfo=UTC)
 MIN_RIGHT_SHARE = 0.95  # of the table; the others are empty
-MIN_NOTATIONS, LANGUAGES = 400, 20
+MIN_NOTATIONS, LANGUAGES = 900, 21
 
 
-def test_notations_of_twenty_languages_are_read_right_or_not_at_all():
+def test_notations_of_many_languages_are_read_right_or_not_at_all():
     read = [
         (text, moment, to_utc(text, ZoneInfo(zone), language=language, now=TABLE_NOW) or "")
         for language, zone, text, moment in TABLE
@@ -179,7 +179,7 @@ def test_day_or_month_first_is_known_by_language_and_zone_or_not_at_all(language
 @pytest.mark.parametrize(
     "written",
     ["Monday, November 3, 2026", "Mon, 03 Nov 2026 06:05:00 GMT", "2026-11-03 (月) 14:05", "2026年11月3日 星期一 14:05",
-     "Montag, 03.11.2026", "lunedì 3 novembre 2026", "2 weeks ago", "2周前", "неделю назад", "30 اسفند 1404"],
+     "Montag, 03.11.2026", "lunedì 3 novembre 2026", "30 اسفند 1404"],
 )  # fmt: skip
 def test_what_contradicts_itself_or_leaves_the_day_open_is_no_date(written):
     assert to_utc(written, ZoneInfo("Europe/Rome")) is None
