@@ -42,6 +42,11 @@ def unnamed(one):
     return f"{article(one)}<section id=comments>{rows}</section>"
 
 
+def around(one):
+    texts = "".join(f"<div class=change>{comment(one, number)}</div>" for number in (1, 2, 3))
+    return f"{article(one)}<div>{texts.replace('class=said', 'class=comment')}</div>"
+
+
 def menu(one):
     links = "".join(f'<li class=post><h3><a href="/p/{n}">{WORDS.format(one.title, n)}</a></h3></li>' for n in (1, 2))
     return f"{article(one)}<ul>{links}</ul>"
@@ -68,7 +73,7 @@ def keys(samples):
     return keys_of(Inquiry(None, "site", "flood", notes), samples), notes
 
 
-@pytest.mark.parametrize(("shape", "count"), [(below, 3), (inside, 2), (unnamed, 3)])
+@pytest.mark.parametrize(("shape", "count"), [(below, 3), (inside, 2), (unnamed, 3), (around, 3)])
 def test_comments_are_proposed_with_rules_that_read_the_rest_as_no_selectors_do(shape, count):
     samples = samples_of(shape)
     found, _notes = keys(samples)

@@ -69,13 +69,14 @@ def find(pages: Sequence[ParsedPage]) -> CommentRows | None:
 
 
 def _row_selectors(pages: Sequence[ParsedPage]) -> list[str]:
-    """Returns selectors of what is named for comments and of what is directly within it, the commonest first."""
+    """Returns selectors of what is named for comments, of what is right around or within it, the commonest first."""
     counts: Counter[str] = Counter()
     for page in pages:
         for element in page.tree.select("[class], [id], [itemprop]"):
             steps = [step for step in selectors.steps(element) if _IS_ROW(step)]
             if steps and not any(outer.tag in _MENUS for outer in (element, *ancestors(element))):
                 counts.update(steps)
+                counts.update(selectors.steps(element.parent)[:1])  # the row of a text that is named so
                 counts.update({f"{steps[0]} > {child.tag}" for child in element.select("*") if child.parent == element})
     # What is within two others of the same name is counted in each, and so is tried first.
     several = [css for css, count in counts.most_common() if count >= ROWS_MIN or ">" in css]
